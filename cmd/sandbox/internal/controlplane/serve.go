@@ -1,0 +1,162 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// readyTimeout is generous: a loaded machine takes many times the usual.
+const readyTimeout = 2 * time.Minute
+
+// Serve runs a control plane in opts.Dir until ctx ends, which is not an error,
+// or until a component ends, which is.
+func Serve(ctx context.Context, opts Options) error {
+	if opts.Dir == "" {
+		return errors.New("no directory is given; name one with --dir")
+	}
+	dir, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return fmt.Errorf("finding %s: %w", opts.Dir, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the sandbox's directory: %w", err)
+	}
+	l := layout(dir)
+	lock, err := acquireLock(l.lock())
+	if err != nil {
+		return err
+	}
+	// The lock goes last, when nothing of ours is in the directory any more.
+	defer lock.Close()
+	if opts.Temporary {
+		defer os.RemoveAll(dir)
+	}
+	for _, path := range l.everything() {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("removing what an earlier sandbox left: %w", err)
+		}
+	}
+	return serve(ctx, l, opts)
+}
+
+func serve(ctx context.Context, l layout, opts Options) error {
+	ports, release, err := reservePorts(opts.Port)
+	if err != nil {
+		return err
+	}
+	defer release()
+	server := loopbackURL(ports.apiserver)
+	if err := writeConfig(l, server); err != nil {
+		return err
+	}
+	s, err := newSupervisor(l)
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+
+	bringUp, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	up := make(chan error, 1)
+	if err := s.startStorage(l, ports); err != nil {
+		return err
+	}
+	client, err := newClient(l.kubeconfig())
+	if err != nil {
+		return err
+	}
+	go func() { up <- waitServing(bringUp, client) }()
+	if done, err := s.await(ctx, up); done {
+		return err
+	}
+	if err := s.startControllers(l); err != nil {
+		return err
+	}
+	go func() { up <- waitCluster(bringUp, client) }()
+	if done, err := s.await(ctx, up); done {
+		return err
+	}
+	if err := announce(l, server, opts.Ready); err != nil {
+		return err
+	}
+	_, err = s.await(ctx, nil)
+	return err
+}
+
+// await returns done when the control plane is to end, with the reason.
+func (s *supervisor) await(ctx context.Context, step <-chan error) (done bool, err error) {
+	select {
+	case <-ctx.Done():
+		return true, nil
+	case err := <-s.died:
+		return true, err
+	case err := <-step:
+		if ctx.Err() != nil {
+			return true, nil
+		}
+		return err != nil, err
+	}
+}
+
+func (s *supervisor) startStorage(l layout, p ports) error {
+	if err := s.start("etcd", etcdArgs(l, p.etcd, p.etcdPeer)); err != nil {
+		return err
+	}
+	return s.start("kube-apiserver", apiserverArgs(l, p.apiserver, p.etcd))
+}
+
+func (s *supervisor) startControllers(l layout) error {
+	if err := s.start("kube-controller-manager", controllerManagerArgs(l)); err != nil {
+		return err
+	}
+	if err := s.start("kube-scheduler", schedulerArgs(l)); err != nil {
+		return err
+	}
+	return s.start("run-kwok", kwokArgs(l))
+}
+
+func announce(l layout, server string, ready func(State) error) error {
+	state := State{
+		PID:        os.Getpid(),
+		Server:     server,
+		Kubeconfig: l.kubeconfig(),
+		AuditLog:   l.audit(),
+		Logs:       l.logs(),
+		CACert:     l.cert("ca"),
+		CAKey:      l.key("ca"),
+	}
+	if err := writeState(l, state); err != nil {
+		return err
+	}
+	return ready(state)
+}
+
+// ports of the servers.
+type ports struct{ apiserver, etcd, etcdPeer int }
+
+// reservePorts keeps three ports until release is called.
+func reservePorts(apiserver int) (p ports, release func(), err error) {
+	var held []*reservation
+	release = func() {
+		for _, r := range held {
+			r.release()
+		}
+	}
+	for _, want := range []struct {
+		port int
+		got  *int
+	}{{apiserver, &p.apiserver}, {0, &p.etcd}, {0, &p.etcdPeer}} {
+		r, err := reservePort(want.port)
+		if err != nil {
+			release()
+			return ports{}, nil, err
+		}
+		held = append(held, r)
+		*want.got = r.port
+	}
+	return p, release, nil
+}

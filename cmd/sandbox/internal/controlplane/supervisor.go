@@ -1,0 +1,124 @@
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/sandbox/internal/lifeline"
+)
+
+// stopTimeout is how long children may take to end once their lifeline has.
+const stopTimeout = 2 * time.Second
+
+// logTail is how much of a failed component's log goes into the error.
+const logTail = 1500
+
+// supervisor holds the running components.
+type supervisor struct {
+	layout  layout
+	program string // this executable
+	died    chan error
+	running sync.WaitGroup
+	// children is only used by the goroutine that starts and stops.
+	children []*child
+}
+
+type child struct {
+	name     string
+	cmd      *exec.Cmd
+	lifeline io.Closer
+}
+
+func newSupervisor(l layout) (*supervisor, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	return &supervisor{layout: l, program: program, died: make(chan error, 8)}, nil
+}
+
+// start runs this program under the name of a component. The component writes
+// to its own log file and ends when our end of its stdin is closed.
+func (s *supervisor) start(name string, args []string) error {
+	log, err := os.OpenFile(s.logFile(name), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", name, err)
+	}
+	defer log.Close() // the child has its own descriptor
+
+	cmd := exec.Command(s.program)
+	cmd.Args = append([]string{name}, args...)
+	cmd.Stdout, cmd.Stderr = log, log
+	// Not our environment: etcd takes settings from ETCD_*, client-go and kwok
+	// from the home directory, and proxies are none of the sandbox's business.
+	cmd.Env = []string{
+		"HOME=" + s.layout.config(),
+		"PATH=" + os.Getenv("PATH"),
+		lifeline.Env + "=stdin",
+	}
+	// Its own process group: Ctrl-C at the terminal reaches only the front end,
+	// which then stops everything in order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", name, err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("starting %s: %w", name, err)
+	}
+	s.children = append(s.children, &child{name: name, cmd: cmd, lifeline: stdin})
+	s.running.Go(func() {
+		err := cmd.Wait()
+		s.died <- fmt.Errorf("%s ended: %w; its log ends with:\n%s", name, exitError(err), s.tail(name))
+	})
+	return nil
+}
+
+func exitError(err error) error {
+	if err == nil {
+		return errors.New("exit status 0")
+	}
+	return err
+}
+
+// stop ends all children, those that talk to others first, and waits for them.
+func (s *supervisor) stop() {
+	for i := len(s.children) - 1; i >= 0; i-- {
+		_ = s.children[i].lifeline.Close()
+	}
+	done := make(chan struct{})
+	go func() { s.running.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(stopTimeout):
+		for _, c := range s.children {
+			_ = c.cmd.Process.Kill()
+		}
+		<-done
+	}
+}
+
+func (s *supervisor) logFile(name string) string {
+	return filepath.Join(s.layout.logs(), name+".log")
+}
+
+func (s *supervisor) tail(name string) string {
+	f, err := os.Open(s.logFile(name))
+	if err != nil {
+		return err.Error()
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > logTail {
+		_, _ = f.Seek(-logTail, io.SeekEnd)
+	}
+	data, _ := io.ReadAll(io.LimitReader(f, logTail))
+	return strings.TrimSpace(string(data))
+}
