@@ -1,0 +1,59 @@
+package install
+
+import (
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// How an approval was given.
+const (
+	ApprovedOnScreen  = "screen"         // a person, on the screen that made the plan
+	ApprovedByYes     = "yes"            // --yes alone
+	ApprovedByDigest  = "digest"         // --yes --approve REVIEW-DIGEST
+	ApprovedByContent = "content digest" // --yes --approve CONTENT-DIGEST
+	ApprovedByPlan    = "plan file"      // --plan FILE --yes
+)
+
+// Approval is a digest plus who and how. Apply acts on nothing else.
+type Approval struct {
+	Digest  string `json:"digest"` // the review digest, or the content digest for ApprovedByContent
+	How     string `json:"how"`
+	By      string `json:"by"`
+	Ruleset int    `json:"ruleset"` // 0 when the approver named none
+	// Accepted are the findings approved one by one: on the screen, in the
+	// reviewed plan file, or by --accept.
+	Accepted []Acceptance `json:"accepted"`
+}
+
+// Acceptance names a finding and, unless the plan itself was approved with it,
+// the fingerprint it was accepted with.
+type Acceptance struct {
+	ID          string `json:"id"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+// Receipt is what was approved and what was observed after the apply.
+type Receipt struct {
+	Release       preview.Release `json:"release"`
+	Revision      int             `json:"revision"`
+	Digest        string          `json:"digest"`
+	ContentDigest string          `json:"contentDigest"`
+	Target        string          `json:"target"`
+	Approval      Approval        `json:"approval"`
+	Started       time.Time       `json:"started"`
+	Finished      time.Time       `json:"finished"`
+	State         string          `json:"state"` // of the record: applied, failed, …
+	Objects       []ObjectReceipt `json:"objects"`
+}
+
+// ObjectReceipt is what was observed for one object.
+type ObjectReceipt struct {
+	ID      string         `json:"id"`
+	Action  preview.Action `json:"action"`
+	State   ObjectState    `json:"state"`
+	UID     string         `json:"uid,omitempty"`
+	Digest  string         `json:"digest,omitempty"`
+	Notes   []string       `json:"notes,omitempty"`   // such as "unreviewed defaults", "changed outside this plan"
+	Message string         `json:"message,omitempty"` // why it failed or diverged
+}

@@ -1,0 +1,56 @@
+package install
+
+import "time"
+
+// EventType is what an [Event] tells. The set is contract.
+type EventType string
+
+// The event types.
+const (
+	EventPlan    EventType = "plan"
+	EventStage   EventType = "stage"
+	EventObject  EventType = "object"
+	EventLog     EventType = "log"
+	EventFinding EventType = "finding"
+	EventError   EventType = "error"
+	EventResult  EventType = "result"
+)
+
+// ObjectState is where an object stands during apply and rollout.
+type ObjectState string
+
+// The object states, in the order an object goes through them.
+const (
+	StatePending  ObjectState = "pending"
+	StateSent     ObjectState = "sent"     // request under way: in flight
+	StateApplied  ObjectState = "applied"  // acknowledged
+	StateWaiting  ObjectState = "waiting"  // applied, not ready yet
+	StateReady    ObjectState = "ready"    // applied and healthy
+	StateRemoving ObjectState = "removing" // deletion acknowledged
+	StateRemoved  ObjectState = "removed"
+	StateFailed   ObjectState = "failed"
+	StateDiverged ObjectState = "diverged" // applied, and not what was reviewed
+)
+
+// Event is one line of progress, the same for the screen, for text and for
+// -o json. Text in it may come from the cluster and must pass textsafe before
+// a person sees it. The last event of a run has type result.
+type Event struct {
+	Time    time.Time   `json:"time"`
+	Type    EventType   `json:"type"`
+	Object  string      `json:"object,omitempty"` // object id
+	Stage   string      `json:"stage,omitempty"`  // stage id
+	State   ObjectState `json:"state,omitempty"`  // of Object
+	Message string      `json:"message,omitempty"`
+
+	// Set on the result only. ExitCode is a pointer so that 0 is written.
+	ExitCode      *int     `json:"exitCode,omitempty"`
+	Digest        string   `json:"digest,omitempty"`
+	ContentDigest string   `json:"contentDigest,omitempty"`
+	Revision      int      `json:"revision,omitempty"`
+	Receipt       *Receipt `json:"receipt,omitempty"`
+}
+
+// Sink takes events in order. It must not block for long and is called from
+// one goroutine at a time.
+type Sink func(Event)

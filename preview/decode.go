@@ -1,0 +1,357 @@
+package preview
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Limits on one decoded file. A bundle's largest honest manifest stays far
+// below them; an alias bomb does not.
+const (
+	MaxDocumentBytes = 32 << 20
+	maxNodes         = 4 << 20
+	maxDepth         = 128
+	maxAliases       = 1000
+)
+
+// Decode reads every YAML or JSON document of a file, once, into maps with
+// string keys, slices, strings, booleans, int64, uint64 and float64.
+// Scalars mean what they mean to the API server's own decoder (YAML 1.1
+// booleans, timestamps as text). Duplicate keys, keys that are not strings,
+// numbers that are not finite, and documents that expand beyond the caps are
+// errors that name the line. Empty documents are dropped.
+func Decode(data []byte) ([]any, error) {
+	if len(data) > MaxDocumentBytes {
+		return nil, fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)
+	}
+	if trimmed := bytes.TrimLeft(data, " \t\r\n\ufeff"); len(trimmed) > 0 && trimmed[0] == '{' {
+		if docs, err := decodeJSONStream(trimmed); err == nil {
+			return docs, nil
+		}
+		// A flow mapping looks like JSON and need not be: YAML decides.
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	state := &yamlDecoder{}
+	var docs []any
+	for {
+		var node yaml.Node
+		err := decoder.Decode(&node)
+		if errors.Is(err, io.EOF) {
+			return docs, nil
+		}
+		if err != nil {
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+		}
+		v, err := state.value(&node, 0)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			docs = append(docs, v)
+		}
+	}
+}
+
+// DecodeJSON reads one JSON value under the rules of [Decode].
+func DecodeJSON(data []byte) (any, error) {
+	docs, err := decodeJSONStream(data)
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) != 1 {
+		return nil, fmt.Errorf("%d JSON values where one was expected", len(docs))
+	}
+	return docs[0], nil
+}
+
+type yamlDecoder struct {
+	nodes, aliases int
+}
+
+func (d *yamlDecoder) value(n *yaml.Node, depth int) (any, error) {
+	d.nodes++
+	if d.nodes > maxNodes {
+		return nil, fmt.Errorf("line %d: expands to more than %d values", n.Line, maxNodes)
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("line %d: nested deeper than %d levels", n.Line, maxDepth)
+	}
+	switch n.Kind {
+	case 0:
+		return nil, nil
+	case yaml.DocumentNode:
+		if len(n.Content) == 0 {
+			return nil, nil
+		}
+		return d.value(n.Content[0], depth)
+	case yaml.AliasNode:
+		d.aliases++
+		if d.aliases > maxAliases {
+			return nil, fmt.Errorf("line %d: more than %d aliases", n.Line, maxAliases)
+		}
+		return d.value(n.Alias, depth+1)
+	case yaml.SequenceNode:
+		list := make([]any, 0, len(n.Content))
+		for _, item := range n.Content {
+			v, err := d.value(item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		return list, nil
+	case yaml.MappingNode:
+		return d.mapping(n, depth)
+	case yaml.ScalarNode:
+		return scalar(n)
+	}
+	return nil, fmt.Errorf("line %d: a YAML node of an unknown kind", n.Line)
+}
+
+func (d *yamlDecoder) mapping(n *yaml.Node, depth int) (map[string]any, error) {
+	out := make(map[string]any, len(n.Content)/2)
+	var merges []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		keyNode, valueNode := n.Content[i], n.Content[i+1]
+		if keyNode.Kind == yaml.ScalarNode && keyNode.ShortTag() == "!!merge" {
+			merges = append(merges, valueNode)
+			continue
+		}
+		key, err := d.key(keyNode)
+		if err != nil {
+			return nil, err
+		}
+		if _, dup := out[key]; dup {
+			return nil, fmt.Errorf("line %d: key %q is set twice", keyNode.Line, key)
+		}
+		v, err := d.value(valueNode, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out[key] = v
+	}
+	for _, m := range merges {
+		if err := d.merge(out, m, depth); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (d *yamlDecoder) key(n *yaml.Node) (string, error) {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind != yaml.ScalarNode {
+		return "", fmt.Errorf("line %d: a key that is not a string", n.Line)
+	}
+	v, err := scalar(n)
+	if err != nil {
+		return "", err
+	}
+	key, ok := v.(string)
+	if !ok {
+		return "", fmt.Errorf("line %d: key %s is not a string; quote it", n.Line, n.Value)
+	}
+	return key, nil
+}
+
+// merge adds the keys of a YAML 1.1 merge value ("<<") that are not set yet.
+func (d *yamlDecoder) merge(into map[string]any, n *yaml.Node, depth int) error {
+	v, err := d.value(n, depth+1)
+	if err != nil {
+		return err
+	}
+	sources, isList := v.([]any)
+	if !isList {
+		sources = []any{v}
+	}
+	for _, source := range sources {
+		m, ok := source.(map[string]any)
+		if !ok {
+			return fmt.Errorf("line %d: a merge key needs a mapping", n.Line)
+		}
+		for key, item := range m {
+			if _, set := into[key]; !set {
+				into[key] = item
+			}
+		}
+	}
+	return nil
+}
+
+func scalar(n *yaml.Node) (any, error) {
+	plain := n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+	switch tag := n.ShortTag(); tag {
+	case "!!null":
+		return nil, nil
+	case "!!bool":
+		return strings.EqualFold(n.Value, "true"), nil
+	case "!!int":
+		return integer(n)
+	case "!!float":
+		return floating(n)
+	case "!!str", "!!timestamp":
+		if plain && n.Tag != "!!str" || plain && n.Style&yaml.TaggedStyle == 0 {
+			if b, ok := yaml11Bool(n.Value); ok {
+				return b, nil
+			}
+		}
+		return n.Value, nil
+	default:
+		return nil, fmt.Errorf("line %d: tag %s has no place in a manifest", n.Line, truncate(tag, 40))
+	}
+}
+
+// yaml11Bool are the words that the API machinery's YAML 1.1 decoder reads as
+// booleans and YAML 1.2 reads as text.
+func yaml11Bool(s string) (value, ok bool) {
+	switch s {
+	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON":
+		return true, true
+	case "n", "N", "no", "No", "NO", "off", "Off", "OFF":
+		return false, true
+	}
+	return false, false
+}
+
+func integer(n *yaml.Node) (any, error) {
+	text := strings.ReplaceAll(n.Value, "_", "")
+	if i, err := strconv.ParseInt(text, 0, 64); err == nil {
+		return i, nil
+	}
+	if u, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 0, 64); err == nil {
+		return u, nil
+	}
+	return nil, fmt.Errorf("line %d: the integer %s does not fit in 64 bits", n.Line, truncate(n.Value, 40))
+}
+
+func floating(n *yaml.Node) (any, error) {
+	f, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil, fmt.Errorf("line %d: %s is not a finite number", n.Line, truncate(n.Value, 40))
+	}
+	return number(f), nil
+}
+
+// number makes integral doubles integers, as a round trip through JSON does.
+func number(f float64) any {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return int64(f)
+	}
+	return f
+}
+
+func decodeJSONStream(data []byte) ([]any, error) {
+	if len(data) > MaxDocumentBytes {
+		return nil, fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var docs []any
+	for {
+		v, err := jsonValue(decoder, 0)
+		if errors.Is(err, io.EOF) {
+			return docs, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			docs = append(docs, v)
+		}
+	}
+}
+
+func jsonValue(d *json.Decoder, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("offset %d: nested deeper than %d levels", d.InputOffset(), maxDepth)
+	}
+	token, err := d.Token()
+	if err != nil {
+		if errors.Is(err, io.EOF) && depth > 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	switch t := token.(type) {
+	case json.Number:
+		return jsonNumber(t)
+	case json.Delim:
+		if t == '[' {
+			return jsonList(d, depth)
+		}
+		return jsonMap(d, depth)
+	}
+	return token, nil
+}
+
+func jsonList(d *json.Decoder, depth int) (any, error) {
+	list := []any{}
+	for d.More() {
+		v, err := jsonValue(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	_, err := d.Token()
+	return list, unexpected(err)
+}
+
+func jsonMap(d *json.Decoder, depth int) (any, error) {
+	m := map[string]any{}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, unexpected(err)
+		}
+		key, ok := token.(string)
+		if !ok {
+			return nil, fmt.Errorf("offset %d: a key that is not a string", d.InputOffset())
+		}
+		if _, dup := m[key]; dup {
+			return nil, fmt.Errorf("offset %d: key %q is set twice", d.InputOffset(), truncate(key, 80))
+		}
+		v, err := jsonValue(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		m[key] = v
+	}
+	_, err := d.Token()
+	return m, unexpected(err)
+}
+
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func jsonNumber(n json.Number) (any, error) {
+	text := n.String()
+	if !strings.ContainsAny(text, ".eE") {
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return i, nil
+		}
+		if u, err := strconv.ParseUint(text, 10, 64); err == nil {
+			return u, nil
+		}
+		return nil, fmt.Errorf("the integer %s does not fit in 64 bits", truncate(text, 40))
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(f, 0) {
+		return nil, fmt.Errorf("%s is not a finite number", truncate(text, 40))
+	}
+	return number(f), nil
+}

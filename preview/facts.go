@@ -1,0 +1,238 @@
+package preview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Facts are everything apply will do and every live fact it was decided on.
+// Their canonical hash is the review digest. Status, resourceVersions, the
+// clock, the user, and the server's URL and version are not in it.
+type Facts struct {
+	ContentDigest string            `json:"contentDigest"`
+	Release       Release           `json:"release"`
+	Base          Base              `json:"base"`
+	ReadMode      ReadMode          `json:"readMode"`
+	Options       Options           `json:"options"`
+	Target        string            `json:"target"`
+	Packages      []PackageFact     `json:"packages"`
+	Objects       []ObjectFact      `json:"objects"`
+	Files         []File            `json:"files"`
+	Stages        []Stage           `json:"stages"`
+	Grants        []Grant           `json:"grants"`
+	Cloud         []CloudPermission `json:"cloud"`
+	Reads         []Read            `json:"reads"`
+	Unknowns      []Unknown         `json:"unknowns"`
+}
+
+// PackageFact is the sealed part of a [Package].
+type PackageFact struct {
+	Name          string `json:"name"`
+	ContentDigest string `json:"contentDigest"`
+}
+
+// ObjectFact is the sealed part of an [Object].
+type ObjectFact struct {
+	ID         string            `json:"id"`
+	Action     Action            `json:"action"`
+	Digest     string            `json:"digest"`
+	Live       Live              `json:"live"`
+	Conflicts  []Conflict        `json:"conflicts"`
+	Result     string            `json:"result"`
+	SecretKeys map[string]string `json:"secretKeys"`
+}
+
+// Facts extracts the sealed half of a plan, lists sorted by key.
+func (p *Plan) Facts() Facts {
+	f := Facts{
+		ContentDigest: p.ContentDigest, Release: p.Release, Base: p.Base, ReadMode: p.ReadMode,
+		Options: p.Options, Target: p.Target.Identity, Stages: p.Stages,
+		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
+	}
+	for _, pkg := range p.Packages {
+		f.Packages = append(f.Packages, PackageFact{Name: pkg.Name, ContentDigest: pkg.ContentDigest})
+	}
+	for i := range p.Objects {
+		f.Objects = append(f.Objects, p.Objects[i].Fact())
+	}
+	for _, g := range p.Access.Grants {
+		g.Rules = nil
+		f.Grants = append(f.Grants, g)
+	}
+	for _, c := range p.Cloud.Permissions {
+		c.Rules = nil
+		f.Cloud = append(f.Cloud, c)
+	}
+	slices.SortFunc(f.Packages, func(a, b PackageFact) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(f.Objects, func(a, b ObjectFact) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(f.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(f.Reads, func(a, b Read) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(f.Unknowns, func(a, b Unknown) int {
+		return cmp.Or(strings.Compare(a.Object, b.Object), strings.Compare(a.Why, b.Why))
+	})
+	slices.SortStableFunc(f.Grants, CompareGrants)
+	slices.SortStableFunc(f.Cloud, compareCloud)
+	return f
+}
+
+// Fact returns the sealed part of an object.
+func (o *Object) Fact() ObjectFact {
+	return ObjectFact{
+		ID: o.ID, Action: o.Action, Digest: o.Digest, Live: o.Live,
+		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys,
+	}
+}
+
+// CompareGrants orders grants by subject, scope, what they reach and how.
+func CompareGrants(a, b Grant) int {
+	return strings.Compare(grantKey(a), grantKey(b))
+}
+
+func grantKey(g Grant) string {
+	return strings.Join([]string{
+		g.Subject.Kind, g.Subject.Namespace, g.Subject.Name, g.Scope, g.Namespace,
+		strings.Join(g.APIGroups, ","), strings.Join(g.Resources, ","), strings.Join(g.ResourceNames, ","),
+		strings.Join(g.NonResourceURLs, ","), strings.Join(g.Verbs, ","), strings.Join(g.Via, ","), g.Change,
+	}, "\x00")
+}
+
+func compareCloud(a, b CloudPermission) int {
+	return strings.Compare(cloudKey(a), cloudKey(b))
+}
+
+func cloudKey(c CloudPermission) string {
+	return strings.Join([]string{
+		c.Provider, c.Origin, c.Effect, strings.Join(c.Actions, ","), strings.Join(c.Resources, ","),
+		strings.Join(c.Roles, ","), c.Change,
+	}, "\x00")
+}
+
+// Digest hashes the facts.
+func (f Facts) Digest() (string, error) { return hashStruct(f) }
+
+// Seal puts the plan in order, counts it and sets its digests. Package
+// content digests must be set. After Seal the plan must not be modified.
+func (p *Plan) Seal() error {
+	p.APIVersion, p.Kind, p.Ruleset = APIVersion, KindPlan, Ruleset
+	p.Summary = Summarize(p.Objects)
+	p.Complete = len(p.Unknowns) == 0
+	p.tidy()
+	p.ContentDigest = planContentDigest(p.Packages)
+	digest, err := p.Facts().Digest()
+	if err != nil {
+		return fmt.Errorf("sealing the plan: %w", err)
+	}
+	p.Digest = digest
+	return nil
+}
+
+// planContentDigest is that of the only package, or the hash of the sorted
+// list of several.
+func planContentDigest(packages []Package) string {
+	digests := make([]string, 0, len(packages))
+	for _, pkg := range packages {
+		digests = append(digests, pkg.ContentDigest)
+	}
+	switch len(digests) {
+	case 0:
+		return ""
+	case 1:
+		return digests[0]
+	}
+	slices.Sort(digests)
+	return HashBytes([]byte(strings.Join(digests, "\n")))
+}
+
+// tidy replaces nil lists by empty ones, so that the JSON names of the
+// contract always hold a list, and the digest does not depend on the difference.
+func (p *Plan) tidy() {
+	p.Packages, p.Objects, p.Files, p.Stages = list(p.Packages), list(p.Objects), list(p.Files), list(p.Stages)
+	p.Images, p.Reads, p.Findings, p.Unknowns = list(p.Images), list(p.Reads), list(p.Findings), list(p.Unknowns)
+	p.Access.Grants, p.Access.Installer.Missing = list(p.Access.Grants), list(p.Access.Installer.Missing)
+	p.Cloud.Permissions, p.Cloud.Declared = list(p.Cloud.Permissions), list(p.Cloud.Declared)
+	for i := range p.Packages {
+		pkg := &p.Packages[i]
+		pkg.Parameters.WatchNamespaces = list(pkg.Parameters.WatchNamespaces)
+		pkg.Sources, pkg.Via = list(pkg.Sources), list(pkg.Via)
+	}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		o.Conflicts, o.Changes = list(o.Conflicts), list(o.Changes)
+		if o.SecretKeys == nil {
+			o.SecretKeys = map[string]string{}
+		}
+	}
+	for i := range p.Stages {
+		p.Stages[i].Requires, p.Stages[i].Objects = list(p.Stages[i].Requires), list(p.Stages[i].Objects)
+	}
+	for i := range p.Access.Grants {
+		p.Access.Grants[i].tidy()
+	}
+	for i := range p.Cloud.Permissions {
+		c := &p.Cloud.Permissions[i]
+		c.Actions, c.Resources, c.Roles, c.Rules = list(c.Actions), list(c.Resources), list(c.Roles), list(c.Rules)
+		if c.Conditions == nil {
+			c.Conditions = map[string]any{}
+		}
+	}
+	for i := range p.Images {
+		p.Images[i].UsedBy = list(p.Images[i].UsedBy)
+	}
+}
+
+func (g *Grant) tidy() {
+	g.APIGroups, g.Resources, g.ResourceNames = list(g.APIGroups), list(g.Resources), list(g.ResourceNames)
+	g.NonResourceURLs, g.Verbs, g.Via, g.Rules = list(g.NonResourceURLs), list(g.Verbs), list(g.Via), list(g.Rules)
+}
+
+func list[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
+
+// ContentDigest hashes what a package is, independent of any cluster: formats,
+// names, sorted pins, resolved parameters, objects and files.
+func ContentDigest(r Release, pkg Package, objects []Object, files []File) (string, error) {
+	type objectDigest struct {
+		ID     string `json:"id"`
+		Digest string `json:"digest"`
+	}
+	type fileDigest struct {
+		Path   string `json:"path"`
+		Mode   string `json:"mode"`
+		SHA256 string `json:"sha256"`
+	}
+	content := struct {
+		FormatVersion int            `json:"formatVersion"`
+		Release       string         `json:"release"`
+		Namespace     string         `json:"namespace"`
+		Package       string         `json:"package"`
+		Version       string         `json:"version"`
+		Pins          []string       `json:"pins"`
+		Parameters    Parameters     `json:"parameters"`
+		Objects       []objectDigest `json:"objects"`
+		Files         []fileDigest   `json:"files"`
+	}{
+		FormatVersion: 1, Release: r.Name, Namespace: r.Namespace,
+		Package: pkg.Name, Version: pkg.Version, Parameters: pkg.Parameters,
+		Pins: []string{}, Objects: []objectDigest{}, Files: []fileDigest{},
+	}
+	content.Parameters.WatchNamespaces = list(content.Parameters.WatchNamespaces)
+	for _, source := range pkg.Sources {
+		content.Pins = append(content.Pins, source.Digest)
+	}
+	slices.Sort(content.Pins)
+	for i := range objects {
+		content.Objects = append(content.Objects, objectDigest{objects[i].ID, objects[i].Digest})
+	}
+	slices.SortFunc(content.Objects, func(a, b objectDigest) int { return strings.Compare(a.ID, b.ID) })
+	for _, f := range files {
+		content.Files = append(content.Files, fileDigest{f.Path, f.Mode, f.SHA256})
+	}
+	slices.SortFunc(content.Files, func(a, b fileDigest) int { return strings.Compare(a.Path, b.Path) })
+	return hashStruct(content)
+}

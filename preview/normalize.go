@@ -1,0 +1,144 @@
+package preview
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// serverSet is the metadata that only the API server writes.
+var serverSet = [...]string{"creationTimestamp", "resourceVersion", "uid", "generation", "selfLink", "managedFields"}
+
+// Flatten returns the objects of a document: the document itself, or the items
+// of a List kind, nested ones too. A document without kind or apiVersion is an
+// error.
+func Flatten(doc any) ([]map[string]any, error) {
+	return flatten(doc, 0)
+}
+
+func flatten(doc any, depth int) ([]map[string]any, error) {
+	body, ok := doc.(map[string]any)
+	if !ok {
+		return nil, errors.New("not an object")
+	}
+	kind, apiVersion := String(body, "kind"), String(body, "apiVersion")
+	if kind == "" || apiVersion == "" {
+		return nil, errors.New("an object without kind or apiVersion")
+	}
+	items, isList := body["items"].([]any)
+	if !strings.HasSuffix(kind, "List") || !isList {
+		return []map[string]any{body}, nil
+	}
+	if depth > 8 {
+		return nil, errors.New("lists nested deeper than 8 levels")
+	}
+	var out []map[string]any
+	for _, item := range items {
+		objects, err := flatten(item, depth+1)
+		if err != nil {
+			return nil, fmt.Errorf("item of a %s: %w", kind, err)
+		}
+		out = append(out, objects...)
+	}
+	return out, nil
+}
+
+// Normalize brings a rendered object into the form that is sealed and sent: no
+// status, no server-set metadata, no nulls, no namespace on a cluster-scoped
+// kind, Secret stringData as data. It modifies body and returns the paths it
+// removed that were not empty, sorted; these are reported, not hidden.
+func Normalize(body map[string]any, namespaced bool) (removed []string, err error) {
+	if status, ok := body["status"]; ok {
+		if !empty(status) {
+			removed = append(removed, ".status")
+		}
+		delete(body, "status")
+	}
+	meta := Map(body, "metadata")
+	for _, key := range serverSet {
+		if v, ok := meta[key]; ok {
+			if !empty(v) {
+				removed = append(removed, ".metadata."+key)
+			}
+			delete(meta, key)
+		}
+	}
+	if ns, ok := meta["namespace"]; ok && !namespaced {
+		if !empty(ns) {
+			removed = append(removed, ".metadata.namespace")
+		}
+		delete(meta, "namespace")
+	}
+	if err := secretData(body); err != nil {
+		return nil, err
+	}
+	dropNulls(body)
+	sort.Strings(removed)
+	return removed, nil
+}
+
+// secretData folds stringData into data: under server-side apply stringData
+// never removes an old key. A key in both takes stringData's value, as in the API.
+func secretData(body map[string]any) error {
+	if String(body, "kind") != "Secret" || String(body, "apiVersion") != "v1" {
+		return nil
+	}
+	plain := Map(body, "stringData")
+	delete(body, "stringData")
+	if len(plain) == 0 {
+		return nil
+	}
+	data := Map(body, "data")
+	if data == nil {
+		data = map[string]any{}
+		body["data"] = data
+	}
+	for key, v := range plain {
+		text, ok := v.(string)
+		if !ok && v != nil {
+			return fmt.Errorf("secret %s: stringData key %q is not a string", String(body, "metadata", "name"), key)
+		}
+		data[key] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	return nil
+}
+
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, item := range v {
+			if item == nil {
+				delete(v, key)
+				continue
+			}
+			dropNulls(item)
+		}
+	case []any:
+		for _, item := range v {
+			dropNulls(item)
+		}
+	}
+}
+
+func empty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case map[string]any:
+		for _, item := range v {
+			if !empty(item) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(v) == 0
+	case int64:
+		return v == 0
+	}
+	return false
+}

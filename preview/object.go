@@ -1,0 +1,227 @@
+package preview
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Action is what apply does with an object, by name. The set is closed.
+type Action string
+
+// The actions. Unknown is never shown as unchanged.
+const (
+	ActionCreate    Action = "create"
+	ActionUpdate    Action = "update"
+	ActionUnchanged Action = "unchanged"
+	ActionDelete    Action = "delete"
+	ActionKeep      Action = "keep"    // left the set, but is never pruned
+	ActionReplace   Action = "replace" // an immutable field changes: delete, then create
+	ActionAdopt     Action = "adopt"   // exists and belongs to nobody
+	ActionPatch     Action = "patch"
+	ActionSkip      Action = "skip"
+	ActionShared    Action = "shared"
+	ActionBlocked   Action = "blocked" // belongs to somebody else
+	ActionUnknown   Action = "unknown"
+)
+
+// Actions lists every action in the order summaries print them.
+func Actions() []Action {
+	return []Action{
+		ActionCreate, ActionUpdate, ActionReplace, ActionDelete, ActionAdopt, ActionPatch,
+		ActionBlocked, ActionUnknown, ActionSkip, ActionShared, ActionKeep, ActionUnchanged,
+	}
+}
+
+// Symbol is the one- to three-cell ASCII mark of an action. It always stands
+// beside the word, never instead of it.
+func (a Action) Symbol() string {
+	switch a {
+	case ActionCreate:
+		return "+"
+	case ActionUpdate, ActionPatch:
+		return "~"
+	case ActionReplace:
+		return "-/+"
+	case ActionDelete:
+		return "-"
+	case ActionAdopt:
+		return "^"
+	case ActionBlocked:
+		return "x"
+	case ActionUnknown:
+		return "?"
+	}
+	return "="
+}
+
+// Object is one Kubernetes object of a plan.
+type Object struct {
+	ID         string `json:"id"`
+	Package    string `json:"package"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+
+	Action     Action            `json:"action"`
+	Digest     string            `json:"digest"`
+	Live       Live              `json:"live"`
+	Conflicts  []Conflict        `json:"conflicts"`
+	Result     string            `json:"result"`
+	SecretKeys map[string]string `json:"secretKeys"`
+	Changes    []Change          `json:"changes"`
+	Origin     Origin            `json:"origin"`
+
+	// Sealed is the exact request body, nil for objects that are only deleted
+	// or kept. LiveBody is the object as read, nil when absent. ResultBody is
+	// what the dry run answered, nil when there was none. All three are saved
+	// beside the plan, not in it, and must not be modified.
+	Sealed     map[string]any `json:"-"`
+	LiveBody   map[string]any `json:"-"`
+	ResultBody map[string]any `json:"-"`
+}
+
+// Live identifies the object a decision was made on. Both are empty when it
+// did not exist.
+type Live struct {
+	UID         string `json:"uid"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+// Conflict is a field that another field manager owns with another value.
+type Conflict struct {
+	Manager string `json:"manager"`
+	Path    string `json:"path"`
+}
+
+// Change is one leaf at which the result differs from the live object. From
+// and To of a sensitive value are masked, never the value.
+type Change struct {
+	Path string `json:"path"`
+	Op   string `json:"op"` // add, remove or change
+	From any    `json:"from"`
+	To   any    `json:"to"`
+}
+
+// Origin is where in the content an object came from. Document counts from 1
+// within the file; a generated object names the file it was generated from.
+type Origin struct {
+	File     string `json:"file"`
+	Document int    `json:"document"`
+}
+
+// Ref names one object of one API version.
+type Ref struct {
+	APIVersion, Kind, Namespace, Name string
+}
+
+// RefOf reads the reference out of a decoded object.
+func RefOf(body map[string]any) Ref {
+	return Ref{
+		APIVersion: String(body, "apiVersion"),
+		Kind:       String(body, "kind"),
+		Namespace:  String(body, "metadata", "namespace"),
+		Name:       String(body, "metadata", "name"),
+	}
+}
+
+// Group is the API group, empty for the core group.
+func (r Ref) Group() string {
+	group, _, ok := strings.Cut(r.APIVersion, "/")
+	if !ok {
+		return ""
+	}
+	return group
+}
+
+// ID is GROUP/KIND/NAMESPACE/NAME with "core" for the empty group and "-" for
+// no namespace; it carries no version.
+func (r Ref) ID() string {
+	group, namespace := r.Group(), r.Namespace
+	if group == "" {
+		group = "core"
+	}
+	if namespace == "" {
+		namespace = "-"
+	}
+	return group + "/" + r.Kind + "/" + namespace + "/" + r.Name
+}
+
+// Ref returns the object's reference.
+func (o *Object) Ref() Ref {
+	return Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+}
+
+// ParseID splits an object id. The reference it returns has a group but no
+// version: its APIVersion is "GROUP/" (or empty for core).
+func ParseID(id string) (group, kind, namespace, name string, err error) {
+	parts := strings.SplitN(id, "/", 4)
+	if len(parts) != 4 || parts[0] == "" || parts[1] == "" || parts[2] == "" || parts[3] == "" {
+		return "", "", "", "", fmt.Errorf("object id %q: want GROUP/KIND/NAMESPACE/NAME", id)
+	}
+	if parts[0] == "core" {
+		parts[0] = ""
+	}
+	if parts[2] == "-" {
+		parts[2] = ""
+	}
+	return parts[0], parts[1], parts[2], parts[3], nil
+}
+
+// Value returns what stands at a path of map keys, nil when nothing does.
+func Value(body map[string]any, path ...string) any {
+	var at any = body
+	for _, key := range path {
+		m, ok := at.(map[string]any)
+		if !ok {
+			return nil
+		}
+		at = m[key]
+	}
+	return at
+}
+
+// String returns the string at a path of map keys, empty when there is none.
+func String(body map[string]any, path ...string) string {
+	s, _ := Value(body, path...).(string)
+	return s
+}
+
+// Map returns the map at a path of map keys, nil when there is none.
+func Map(body map[string]any, path ...string) map[string]any {
+	m, _ := Value(body, path...).(map[string]any)
+	return m
+}
+
+// List returns the list at a path of map keys, nil when there is none.
+func List(body map[string]any, path ...string) []any {
+	l, _ := Value(body, path...).([]any)
+	return l
+}
+
+// Clone returns a deep copy of a decoded value.
+func Clone(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, item := range v {
+			out[k] = Clone(item)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = Clone(item)
+		}
+		return out
+	}
+	return v
+}
+
+// CloneBody is Clone for an object; nil stays nil.
+func CloneBody(body map[string]any) map[string]any {
+	if body == nil {
+		return nil
+	}
+	return Clone(body).(map[string]any)
+}

@@ -1,0 +1,292 @@
+package preview
+
+// APIVersion and Kind head every plan document.
+const (
+	APIVersion = "kubectl-operator/v1alpha1"
+	KindPlan   = "Plan"
+)
+
+// Ruleset numbers the built-in risk rules. It is raised with any change of
+// them, and stands in every plan and approval so that a newer tool does not
+// pass off its judgement as the one a person saw.
+const Ruleset = 1
+
+// FieldManager is the server-side apply manager of everything this tool writes.
+const FieldManager = "kubectl-operator"
+
+// Plan is the result of a review. Fields marked F in the contract are Facts;
+// the rest is View and never decides anything at apply time.
+type Plan struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Tool       Tool      `json:"tool"`
+	Ruleset    int       `json:"ruleset"`
+	Request    Request   `json:"request"`
+	Release    Release   `json:"release"`
+	Base       Base      `json:"base"`
+	ReadMode   ReadMode  `json:"readMode"`
+	Options    Options   `json:"options"`
+	Packages   []Package `json:"packages"`
+	Target     Target    `json:"target"`
+	Objects    []Object  `json:"objects"`
+	Files      []File    `json:"files"`
+	Stages     []Stage   `json:"stages"`
+	Access     Access    `json:"access"`
+	Cloud      Cloud     `json:"cloud"`
+	Images     []Image   `json:"images"`
+	Reads      []Read    `json:"reads"`
+	Findings   []Finding `json:"findings"`
+	Summary    Summary   `json:"summary"`
+
+	// Complete is false when something that the plan depends on could not be
+	// read. Such a plan is applied only with each unknown accepted by name.
+	Complete bool      `json:"complete"`
+	Unknowns []Unknown `json:"unknowns"`
+
+	ContentDigest string `json:"contentDigest"`
+	Digest        string `json:"digest"`
+}
+
+// Tool is the program that made the plan.
+type Tool struct {
+	Version string `json:"version"`
+}
+
+// What a plan was asked to do. The set is closed.
+const (
+	RequestInstall   = "install"
+	RequestUpgrade   = "upgrade"
+	RequestRollback  = "rollback"
+	RequestUninstall = "uninstall"
+)
+
+// Request is what the user asked for; its reference may float.
+type Request struct {
+	Reference string `json:"reference"`
+	Version   string `json:"version"`
+	Channel   string `json:"channel"`
+	Action    string `json:"action"`
+}
+
+// Release is one installed thing, by name and namespace.
+type Release struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+}
+
+// Base is the revision the plan stands on: revision 0 and no digest when the
+// release does not exist yet.
+type Base struct {
+	Revision int    `json:"revision"`
+	Digest   string `json:"digest"`
+}
+
+// ReadMode says how the cluster was read.
+type ReadMode string
+
+// The read modes.
+const (
+	ReadOffline ReadMode = "offline" // no cluster was contacted
+	ReadGet     ReadMode = "get"     // get and list only
+	ReadDryRun  ReadMode = "dry-run" // get, list and server-side dry runs
+)
+
+// Options are the reviewed choices that steer apply.
+type Options struct {
+	Conflicts string `json:"conflicts"` // fail, take or leave
+	Adopt     bool   `json:"adopt"`
+	OnFailure string `json:"onFailure"` // stop or rollback
+	Prune     bool   `json:"prune"`
+}
+
+// DefaultOptions fails on conflicts, adopts nothing, stops on failure and
+// prunes what left the set.
+func DefaultOptions() Options {
+	return Options{Conflicts: "fail", OnFailure: "stop", Prune: true}
+}
+
+// Package is one resolved and rendered package of a plan.
+type Package struct {
+	Name          string       `json:"name"`
+	Version       string       `json:"version"`
+	Bundle        string       `json:"bundle"` // the bundle's own name, such as the CSV's
+	Format        string       `json:"format"`
+	ContentDigest string       `json:"contentDigest"`
+	Parameters    Parameters   `json:"parameters"`
+	Sources       []Source     `json:"sources"`
+	Via           []Via        `json:"via"`
+	Verification  Verification `json:"verification"`
+}
+
+// Parameters are the resolved inputs of rendering. Values is the sha256 of the
+// canonical values, empty when none were given.
+type Parameters struct {
+	InstallMode     string   `json:"installMode"`
+	WatchNamespaces []string `json:"watchNamespaces"`
+	Values          string   `json:"values"`
+	Certs           string   `json:"certs"`
+	KubeVersion     string   `json:"kubeVersion"`
+}
+
+// Source is where content came from, and its pin.
+type Source struct {
+	Kind      string `json:"kind"`
+	Reference string `json:"reference"`
+	Digest    string `json:"digest"`
+}
+
+// Via is a step on the way to the source, such as the catalog that named it.
+type Via struct {
+	Kind      string `json:"kind"`
+	Reference string `json:"reference"`
+	Digest    string `json:"digest"`
+	Channel   string `json:"channel"`
+}
+
+// Verification is the outcome of checking signatures.
+type Verification struct {
+	Status   string `json:"status"` // verified, unverified or failed
+	Identity string `json:"identity"`
+}
+
+// Target is the cluster a plan is for. Only Identity, the uid of the
+// kube-system namespace, is a Fact. Server is shown and never dialled.
+type Target struct {
+	Identity string `json:"identity"`
+	Server   string `json:"server"`
+	Version  string `json:"version"`
+	User     string `json:"user"`
+	Context  string `json:"context"`
+}
+
+// File is one file of a plugin set.
+type File struct {
+	Path   string   `json:"path"`
+	Mode   string   `json:"mode"`
+	Size   int64    `json:"size"`
+	SHA256 string   `json:"sha256"`
+	Origin string   `json:"origin"`
+	Action Action   `json:"action"`
+	Live   LiveFile `json:"live"`
+}
+
+// LiveFile is what stands at a File's path now.
+type LiveFile struct {
+	SHA256 string `json:"sha256"`
+	Mode   string `json:"mode"`
+}
+
+// Stage is a group of objects written together. Objects holds object ids;
+// Timeout is a duration such as "2m" after which a gate gives up.
+type Stage struct {
+	ID       string   `json:"id"`
+	Requires []string `json:"requires"`
+	Objects  []string `json:"objects"`
+	Timeout  string   `json:"timeout"`
+	Rollback bool     `json:"rollback"`
+}
+
+// Image is a container image a pod of the plan names. Digest is empty when the
+// reference is a tag that nobody resolved.
+type Image struct {
+	Reference string   `json:"reference"`
+	Digest    string   `json:"digest"`
+	Pinned    bool     `json:"pinned"`
+	UsedBy    []string `json:"usedBy"`
+}
+
+// Read is a live object a Fact came from without being changed.
+type Read struct {
+	ID          string `json:"id"`
+	UID         string `json:"uid"`
+	Fingerprint string `json:"fingerprint"`
+
+	// Body is the object as read; it is saved beside the plan, not in it.
+	Body map[string]any `json:"-"`
+}
+
+// Unknown is something that could not be read, and why.
+type Unknown struct {
+	Object string `json:"object"`
+	Why    string `json:"why"`
+}
+
+// Summary counts the plan's objects by action.
+type Summary struct {
+	Create    int `json:"create"`
+	Update    int `json:"update"`
+	Unchanged int `json:"unchanged"`
+	Delete    int `json:"delete"`
+	Keep      int `json:"keep"`
+	Replace   int `json:"replace"`
+	Adopt     int `json:"adopt"`
+	Patch     int `json:"patch"`
+	Skip      int `json:"skip"`
+	Shared    int `json:"shared"`
+	Blocked   int `json:"blocked"`
+	Unknown   int `json:"unknown"`
+}
+
+// Changes reports whether anything would be written.
+func (s Summary) Changes() bool {
+	return s.Create+s.Update+s.Delete+s.Replace+s.Adopt+s.Patch+s.Unknown > 0
+}
+
+// Count returns the number of objects with an action.
+func (s Summary) Count(a Action) int {
+	if n := s.slot(a); n != nil {
+		return *n
+	}
+	return 0
+}
+
+func (s *Summary) slot(a Action) *int {
+	switch a {
+	case ActionCreate:
+		return &s.Create
+	case ActionUpdate:
+		return &s.Update
+	case ActionUnchanged:
+		return &s.Unchanged
+	case ActionDelete:
+		return &s.Delete
+	case ActionKeep:
+		return &s.Keep
+	case ActionReplace:
+		return &s.Replace
+	case ActionAdopt:
+		return &s.Adopt
+	case ActionPatch:
+		return &s.Patch
+	case ActionSkip:
+		return &s.Skip
+	case ActionShared:
+		return &s.Shared
+	case ActionBlocked:
+		return &s.Blocked
+	case ActionUnknown:
+		return &s.Unknown
+	}
+	return nil
+}
+
+// Summarize counts objects by action.
+func Summarize(objects []Object) Summary {
+	var s Summary
+	for i := range objects {
+		if n := s.slot(objects[i].Action); n != nil {
+			*n++
+		}
+	}
+	return s
+}
+
+// Object returns the object with an id, or nil.
+func (p *Plan) Object(id string) *Object {
+	for i := range p.Objects {
+		if p.Objects[i].ID == id {
+			return &p.Objects[i]
+		}
+	}
+	return nil
+}

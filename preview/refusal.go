@@ -1,0 +1,52 @@
+package preview
+
+import "errors"
+
+// Reason says why a cluster refused a request. Callers branch on it.
+type Reason string
+
+// The reasons.
+const (
+	ReasonForbidden        Reason = "forbidden"
+	ReasonNotFound         Reason = "not found"
+	ReasonNotServed        Reason = "kind not served"
+	ReasonNamespaceMissing Reason = "namespace missing"
+	ReasonRoleMissing      Reason = "role missing"      // a binding's role is not stored yet
+	ReasonConflict         Reason = "field conflict"    // 409 with FieldManagerConflict causes
+	ReasonChanged          Reason = "object changed"    // 409 without such causes
+	ReasonInvalid          Reason = "invalid"           // 422
+	ReasonImmutable        Reason = "immutable field"   // 422 on a field that cannot change
+	ReasonNotAppliable     Reason = "not appliable"     // 500 "failed to create typed patch object": permanent
+	ReasonWebhook          Reason = "admission webhook" // denied by, or unreachable
+	ReasonNoDryRun         Reason = "no dry run"        // a webhook with side effects
+	ReasonUnauthorized     Reason = "unauthorized"
+	ReasonUnavailable      Reason = "unavailable" // transport errors, 429, 5xx: worth a retry
+	ReasonOther            Reason = "refused"
+)
+
+// Refusal is a request the cluster did not carry out. Message is the API
+// server's own and must pass textsafe before a person sees it.
+type Refusal struct {
+	Reason    Reason
+	Message   string
+	Conflicts []Conflict
+	Err       error
+}
+
+func (r *Refusal) Error() string {
+	if r.Message == "" {
+		return string(r.Reason)
+	}
+	return string(r.Reason) + ": " + r.Message
+}
+
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// ReasonOf returns the reason of a Refusal in err's chain, empty when there is none.
+func ReasonOf(err error) Reason {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r.Reason
+	}
+	return ""
+}

@@ -1,0 +1,132 @@
+package preview
+
+// Access is the Kubernetes permissions a plan hands over, and what the
+// installing user lacks.
+type Access struct {
+	Grants    []Grant   `json:"grants"`
+	Installer Installer `json:"installer"`
+}
+
+// Grant is one effective permission: subject × scope × verbs × resources,
+// through which role and binding. All lists are sorted.
+type Grant struct {
+	Subject         Subject  `json:"subject"`
+	Scope           string   `json:"scope"` // cluster or namespace
+	Namespace       string   `json:"namespace"`
+	APIGroups       []string `json:"apiGroups"`
+	Resources       []string `json:"resources"`
+	ResourceNames   []string `json:"resourceNames"`
+	NonResourceURLs []string `json:"nonResourceURLs"`
+	Verbs           []string `json:"verbs"`
+	Via             []string `json:"via"`    // role, then binding, as KIND/NAME or KIND/NAMESPACE/NAME
+	Change          string   `json:"change"` // new, same, widened, narrowed or removed
+	Rules           []string `json:"rules"`  // risk rules it matches; View
+}
+
+// The scopes of a grant.
+const (
+	ScopeCluster   = "cluster"
+	ScopeNamespace = "namespace"
+)
+
+// How a grant or a cloud permission compares with the installed revision.
+const (
+	GrantNew      = "new"
+	GrantSame     = "same"
+	GrantWidened  = "widened"
+	GrantNarrowed = "narrowed"
+	GrantRemoved  = "removed"
+)
+
+// Subject is who a grant is given to: ServiceAccount, User or Group.
+type Subject struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+// Installer is what the current user lacks to carry out the plan.
+type Installer struct {
+	Missing []MissingRight `json:"missing"`
+}
+
+// MissingRight is one right the installing user was found not to have.
+type MissingRight struct {
+	Verb     string `json:"verb"`
+	Resource string `json:"resource"`
+	Why      string `json:"why"`
+}
+
+// Cloud is the cloud permissions a plan asks for. Declared lists places that
+// show cloud access without saying which actions.
+type Cloud struct {
+	Permissions []CloudPermission  `json:"permissions"`
+	Declared    []CloudDeclaration `json:"declared"`
+}
+
+// CloudPermission is one statement of cloud access in the provider's own words.
+type CloudPermission struct {
+	Provider   string         `json:"provider"`
+	Origin     string         `json:"origin"`
+	Effect     string         `json:"effect"`
+	Actions    []string       `json:"actions"`
+	Resources  []string       `json:"resources"`
+	Roles      []string       `json:"roles"`
+	Conditions map[string]any `json:"conditions"`
+	Change     string         `json:"change"`
+	Rules      []string       `json:"rules"` // risk rules it matches; View
+}
+
+// CloudDeclaration is a sign of cloud access without actions.
+type CloudDeclaration struct {
+	Provider string `json:"provider"`
+	Origin   string `json:"origin"`
+}
+
+// Severity ranks a finding. The set is closed.
+type Severity string
+
+// The severities. Unknown marks what could not be read.
+const (
+	Critical Severity = "critical"
+	Warning  Severity = "warning"
+	Info     Severity = "info"
+	NotKnown Severity = "unknown"
+)
+
+// Rank orders severities for display: critical first, then warning, unknown
+// and info.
+func (s Severity) Rank() int {
+	switch s {
+	case Critical:
+		return 0
+	case Warning:
+		return 1
+	case NotKnown:
+		return 2
+	}
+	return 3
+}
+
+// Finding is one ranked statement about risk.
+type Finding struct {
+	ID       string   `json:"id"` // RULE/OBJECT-ID
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	Ref      string   `json:"ref"` // row of the catalogue of risks, such as RBAC-10
+	Title    string   `json:"title"`
+	Why      string   `json:"why"`
+	Object   string   `json:"object"`
+	Evidence string   `json:"evidence"`
+
+	// Fingerprint is the sha256 of rule and evidence: what a person accepts.
+	Fingerprint string `json:"fingerprint"`
+	// AcceptedIn is the revision whose receipt accepted this fingerprint.
+	AcceptedIn int `json:"acceptedIn,omitempty"`
+}
+
+// FindingFingerprint hashes what an acceptance is bound to. Evidence names the
+// grant or field, never a role name, a file or a line.
+func FindingFingerprint(rule, evidence string) string {
+	return HashBytes([]byte(rule + "\n" + evidence))
+}

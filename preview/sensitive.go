@@ -1,0 +1,237 @@
+package preview
+
+import (
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+
+	"golang.org/x/crypto/scrypt"
+)
+
+var (
+	sensitiveName = regexp.MustCompile(`(?i)(password|passwd|secret|token|api_?key|private_?key|credential)`)
+	referenceName = regexp.MustCompile(`(?i)(_name|_file|_path|_ref|_url)$`)
+)
+
+// SensitiveName reports whether a ConfigMap key, environment variable or value
+// key names something secret rather than where to find it.
+func SensitiveName(name string) bool {
+	return sensitiveName.MatchString(name) && !referenceName.MatchString(name)
+}
+
+// Masked stands wherever a sensitive value would: never the value, its length
+// or its hash.
+const Masked = "(secret)"
+
+// sensitiveLeaf is one sensitive value and the way to replace it.
+type sensitiveLeaf struct {
+	path  string
+	value any
+	set   func(any)
+}
+
+// sensitiveLeaves finds the sensitive values of an object: the data of a
+// Secret, and scalar ConfigMap values and literal env values whose name says
+// so. CRD schemas hold none.
+func sensitiveLeaves(body map[string]any) []sensitiveLeaf {
+	var leaves []sensitiveLeaf
+	switch String(body, "kind") {
+	case "CustomResourceDefinition":
+		return nil
+	case "Secret":
+		for _, field := range []string{"data", "stringData"} {
+			leaves = append(leaves, mapLeaves(Map(body, field), "."+field, func(string) bool { return true })...)
+		}
+		leaves = append(leaves, lastAppliedLeaf(body)...)
+	case "ConfigMap":
+		for _, field := range []string{"data", "binaryData"} {
+			leaves = append(leaves, mapLeaves(Map(body, field), "."+field, SensitiveName)...)
+		}
+	}
+	leaves = append(leaves, envLeaves(body, "")...)
+	sort.Slice(leaves, func(i, j int) bool { return leaves[i].path < leaves[j].path })
+	return leaves
+}
+
+// lastAppliedLeaf covers the annotation in which client-side apply keeps a
+// copy of the whole Secret.
+func lastAppliedLeaf(body map[string]any) []sensitiveLeaf {
+	annotations := Map(body, "metadata", "annotations")
+	return mapLeaves(annotations, ".metadata.annotations", func(name string) bool { return name == LastApplied })
+}
+
+func mapLeaves(m map[string]any, path string, match func(string) bool) []sensitiveLeaf {
+	var leaves []sensitiveLeaf
+	for key, v := range m {
+		if match(key) {
+			leaves = append(leaves, sensitiveLeaf{path: path + pathKey(key), value: v, set: func(to any) { m[key] = to }})
+		}
+	}
+	return leaves
+}
+
+func envLeaves(v any, path string) []sensitiveLeaf {
+	var leaves []sensitiveLeaf
+	switch v := v.(type) {
+	case map[string]any:
+		for key, item := range v {
+			if list, ok := item.([]any); ok && key == "env" {
+				leaves = append(leaves, literalEnv(list, path+".env")...)
+			}
+			leaves = append(leaves, envLeaves(item, path+pathKey(key))...)
+		}
+	case []any:
+		for i, item := range v {
+			leaves = append(leaves, envLeaves(item, path+"["+strconv.Itoa(i)+"]")...)
+		}
+	}
+	return leaves
+}
+
+func literalEnv(list []any, path string) []sensitiveLeaf {
+	var leaves []sensitiveLeaf
+	for i, item := range list {
+		entry, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		value, ok := entry["value"].(string)
+		if name := String(entry, "name"); ok && value != "" && SensitiveName(name) {
+			leaves = append(leaves, sensitiveLeaf{
+				path: path + "[" + strconv.Itoa(i) + "].value", value: value,
+				set: func(to any) { entry["value"] = to },
+			})
+		}
+	}
+	return leaves
+}
+
+// MaskObject returns a copy of an object with every sensitive value replaced
+// by [Masked]. Every view shows objects through it.
+func MaskObject(body map[string]any) map[string]any {
+	masked := CloneBody(body)
+	for _, leaf := range sensitiveLeaves(masked) {
+		leaf.set(Masked)
+	}
+	return masked
+}
+
+// HasSensitive reports whether an object holds sensitive values.
+func HasSensitive(body map[string]any) bool { return len(sensitiveLeaves(body)) > 0 }
+
+// HashObject returns the digest of an object. Sensitive values enter it only
+// through one scrypt (N=2^15, r=8, p=1) over the canonical map of path to
+// value, salted with the object id and the first pin, so that a published
+// digest does not let anybody guess a weak password.
+func HashObject(body map[string]any, pin string) (string, error) {
+	leaves := sensitiveLeaves(body)
+	if len(leaves) == 0 {
+		return Hash(body)
+	}
+	secret, err := hashLeaves(leaves, RefOf(body).ID()+pin)
+	if err != nil {
+		return "", err
+	}
+	return Hash(map[string]any{"object": MaskObject(body), "sensitive": secret})
+}
+
+// HashValues returns the digest of user-supplied values, sensitive leaves
+// through scrypt as in [HashObject]; it is empty when there are none.
+func HashValues(values map[string]any, pin string) (string, error) {
+	if len(values) == 0 {
+		return "", nil
+	}
+	masked := CloneBody(values)
+	leaves := append(namedLeaves(masked, ""), envLeaves(masked, "")...)
+	sort.Slice(leaves, func(i, j int) bool { return leaves[i].path < leaves[j].path })
+	if len(leaves) == 0 {
+		return Hash(values)
+	}
+	secret, err := hashLeaves(leaves, "values"+pin)
+	if err != nil {
+		return "", err
+	}
+	for _, leaf := range leaves {
+		leaf.set(Masked)
+	}
+	return Hash(map[string]any{"object": masked, "sensitive": secret})
+}
+
+// namedLeaves finds the scalars below v whose own key names something secret.
+func namedLeaves(v any, path string) []sensitiveLeaf {
+	var leaves []sensitiveLeaf
+	switch v := v.(type) {
+	case map[string]any:
+		for key, item := range v {
+			switch item.(type) {
+			case map[string]any, []any:
+				leaves = append(leaves, namedLeaves(item, path+pathKey(key))...)
+			default:
+				if SensitiveName(key) {
+					leaves = append(leaves, sensitiveLeaf{path: path + pathKey(key), value: item, set: func(to any) { v[key] = to }})
+				}
+			}
+		}
+	case []any:
+		for i, item := range v {
+			leaves = append(leaves, namedLeaves(item, path+"["+strconv.Itoa(i)+"]")...)
+		}
+	}
+	return leaves
+}
+
+// hashLeaves is the one place where a sensitive value meets a hash.
+func hashLeaves(leaves []sensitiveLeaf, salt string) (string, error) {
+	values := make(map[string]any, len(leaves))
+	for _, leaf := range leaves {
+		values[leaf.path] = leaf.value
+	}
+	data, err := Canonical(values)
+	if err != nil {
+		return "", err
+	}
+	key, err := scrypt.Key(data, []byte(salt), 1<<15, 8, 1, 32)
+	if err != nil {
+		return "", fmt.Errorf("hashing sensitive values: %w", err)
+	}
+	return hex.EncodeToString(key), nil
+}
+
+// SecretKeys compares the keys of two Secrets: equal, changed, new or removed.
+// It returns nil when neither is a Secret with data.
+func SecretKeys(live, sealed map[string]any) map[string]string {
+	if String(sealed, "kind") != "Secret" && String(live, "kind") != "Secret" {
+		return nil
+	}
+	before, after := Map(live, "data"), Map(sealed, "data")
+	out := map[string]string{}
+	for key, v := range after {
+		old, had := before[key]
+		switch {
+		case !had:
+			out[key] = "new"
+		case old == v:
+			out[key] = "equal"
+		default:
+			out[key] = "changed"
+		}
+	}
+	for key := range before {
+		if _, kept := after[key]; !kept {
+			out[key] = "removed"
+		}
+	}
+	return out
+}
+
+// pathKey writes one map key of a path: .key, or ['key'] when it holds
+// anything that would be read as structure.
+func pathKey(key string) string {
+	if key != "" && !strings.ContainsAny(key, ".[]'=/ ") {
+		return "." + key
+	}
+	return "['" + strings.ReplaceAll(key, "'", `\'`) + "']"
+}

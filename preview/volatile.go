@@ -1,0 +1,163 @@
+package preview
+
+import "strings"
+
+// volatileRow is one thing that moves by itself in a live object and must
+// neither refuse a plan nor count as a change.
+type volatileRow struct {
+	name   string
+	reason string
+	strip  func(body map[string]any)
+}
+
+// volatileTable is the whole list. Every row has a test.
+var volatileTable = [...]volatileRow{
+	{"deployment revision", "the deployment controller counts rollouts", stripAnnotation("deployment.kubernetes.io/revision")},
+	{"restartedAt", "kubectl rollout restart stamps the pod template", stripRestartedAt},
+	{"webhook caBundle", "cert-manager or service-ca injects it", stripWebhookCA},
+	{"conversion caBundle", "cert-manager or service-ca injects it", stripAt("spec", "conversion", "webhook", "clientConfig", "caBundle")},
+	{"APIService caBundle", "cert-manager or service-ca injects it", stripAPIServiceCA},
+	{"service account token", "the token controller fills the Secret", stripTokenData},
+	{"aggregated rules", "the aggregation controller fills them", stripAggregatedRules},
+	{"pv annotations", "the volume controllers bind claims", stripAnnotationPrefix("pv.kubernetes.io/")},
+	{"volume annotations", "the volume controllers choose nodes", stripAnnotationPrefix("volume.kubernetes.io/")},
+	{"volumeName", "the volume controllers bind claims", stripOfKind("PersistentVolumeClaim", "spec", "volumeName")},
+	{"claimRef", "the volume controllers bind volumes", stripOfKind("PersistentVolume", "spec", "claimRef")},
+	{"nodeName", "the scheduler binds pods", stripOfKind("Pod", "spec", "nodeName")},
+	{"clusterIP", "the API server allocates it", stripAllocated("clusterIP")},
+	{"clusterIPs", "the API server allocates them", stripAllocated("clusterIPs")},
+	{"nodePort", "the API server allocates it", stripNodePorts},
+	{"healthCheckNodePort", "the API server allocates it", stripAt("spec", "healthCheckNodePort")},
+	{"last applied", "client-side apply keeps a copy of its input", stripAnnotation(LastApplied)},
+}
+
+// WithoutVolatile returns a copy of a live object or dry-run result without
+// status, server-set metadata and the volatile table's fields: what two reads
+// of an untouched object have in common.
+func WithoutVolatile(body map[string]any) map[string]any {
+	out := CloneBody(body)
+	delete(out, "status")
+	if meta := Map(out, "metadata"); meta != nil {
+		for _, key := range serverSet {
+			delete(meta, key)
+		}
+	}
+	for _, row := range volatileTable {
+		row.strip(out)
+	}
+	stripControllerUID(out)
+	pruneEmptyMeta(out)
+	return out
+}
+
+func stripAt(path ...string) func(map[string]any) {
+	return func(body map[string]any) {
+		if parent := Map(body, path[:len(path)-1]...); parent != nil {
+			delete(parent, path[len(path)-1])
+		}
+	}
+}
+
+func stripOfKind(kind string, path ...string) func(map[string]any) {
+	strip := stripAt(path...)
+	return func(body map[string]any) {
+		if String(body, "kind") == kind {
+			strip(body)
+		}
+	}
+}
+
+// stripAllocated drops an address the API server chose. A headless Service
+// says "None" itself, which is content.
+func stripAllocated(field string) func(map[string]any) {
+	return func(body map[string]any) {
+		spec := Map(body, "spec")
+		if String(body, "kind") != "Service" || String(spec, "clusterIP") == "None" {
+			return
+		}
+		delete(spec, field)
+	}
+}
+
+func stripAnnotation(key string) func(map[string]any) {
+	return func(body map[string]any) { delete(Map(body, "metadata", "annotations"), key) }
+}
+
+func stripAnnotationPrefix(prefix string) func(map[string]any) {
+	return func(body map[string]any) {
+		annotations := Map(body, "metadata", "annotations")
+		for key := range annotations {
+			if strings.HasPrefix(key, prefix) {
+				delete(annotations, key)
+			}
+		}
+	}
+}
+
+func stripRestartedAt(body map[string]any) {
+	delete(Map(body, "spec", "template", "metadata", "annotations"), "kubectl.kubernetes.io/restartedAt")
+}
+
+func stripWebhookCA(body map[string]any) {
+	for _, item := range List(body, "webhooks") {
+		if webhook, ok := item.(map[string]any); ok {
+			delete(Map(webhook, "clientConfig"), "caBundle")
+		}
+	}
+}
+
+func stripAPIServiceCA(body map[string]any) {
+	if String(body, "kind") == "APIService" {
+		delete(Map(body, "spec"), "caBundle")
+	}
+}
+
+func stripTokenData(body map[string]any) {
+	if String(body, "kind") == "Secret" && String(body, "type") == "kubernetes.io/service-account-token" {
+		delete(body, "data")
+	}
+}
+
+func stripAggregatedRules(body map[string]any) {
+	if String(body, "kind") == "ClusterRole" && Map(body, "aggregationRule") != nil {
+		delete(body, "rules")
+	}
+}
+
+func stripNodePorts(body map[string]any) {
+	if String(body, "kind") != "Service" {
+		return
+	}
+	for _, item := range List(body, "spec", "ports") {
+		if port, ok := item.(map[string]any); ok {
+			delete(port, "nodePort")
+		}
+	}
+}
+
+// stripControllerUID drops the labels and selector the Job controller derives
+// from the Job's uid.
+func stripControllerUID(body map[string]any) {
+	if String(body, "kind") != "Job" {
+		return
+	}
+	for _, labels := range []map[string]any{
+		Map(body, "metadata", "labels"),
+		Map(body, "spec", "selector", "matchLabels"),
+		Map(body, "spec", "template", "metadata", "labels"),
+	} {
+		delete(labels, "controller-uid")
+		delete(labels, "batch.kubernetes.io/controller-uid")
+	}
+}
+
+func pruneEmptyMeta(body map[string]any) {
+	for _, path := range [][]string{{"metadata"}, {"spec", "template", "metadata"}} {
+		meta := Map(body, path...)
+		for _, key := range []string{"annotations", "labels"} {
+			if m, ok := meta[key].(map[string]any); ok && len(m) == 0 {
+				delete(meta, key)
+			}
+		}
+	}
+}
