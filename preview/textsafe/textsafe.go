@@ -1,0 +1,188 @@
+// Package textsafe makes untrusted text printable. Everything that a bundle, a
+// catalog, a cluster or a saved plan says may carry terminal escape sequences,
+// bidirectional overrides, invisible characters or letters that pass for
+// others; here they become visible text of known width.
+//
+// [Line] and [Block] escape strings that are put into a layout, [Writer] is
+// the net under all human output, [JSON] does the same for machine output
+// without changing its meaning.
+//
+// Escaping is for eyes, not for decoding: the text `\x1b` and the escaped
+// control character look alike.
+package textsafe
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	tabStop = 8
+	// maxMarks combining marks may follow one base character. Living scripts
+	// stay within it; stacks that run over the lines around them do not.
+	maxMarks = 4
+	// newlineMark stands for a line break in text that must stay on one line.
+	newlineMark = "␤"
+)
+
+// Line returns s as one printable line: controls as \x1b, C1 controls as
+// \u009b, bytes that are not UTF-8 as \xff, line breaks as ␤, bidirectional,
+// zero-width, private and unassigned characters as <U+202E>, tabs expanded to
+// stops of 8 cells. It is idempotent.
+func Line(s string) string {
+	if plain(s) {
+		return s
+	}
+	e := escaper{newline: newlineMark, afterEscape: true}
+	return spellOutLookAlikes(e.run(s))
+}
+
+// Block is [Line] for text of several lines: line breaks (\n, \r\n) stay.
+func Block(s string) string {
+	if plain(s) {
+		return s
+	}
+	e := escaper{newline: "\n", afterEscape: true}
+	return spellOutLookAlikes(e.run(s))
+}
+
+// Hostile reports whether s holds characters that have no place in honest
+// text and that a terminal would obey or hide: a finding by itself. Tabs, line
+// breaks and emoji presentation selectors are escaped or expanded, but are not
+// hostile.
+func Hostile(s string) bool {
+	if plain(s) {
+		return false
+	}
+	var before rune
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && invalidAt(s[i:]):
+			return true
+		case r == '\n' || r == '\t':
+		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+		case (r == 0xFE0E || r == 0xFE0F) && unicode.Is(unicode.So, before):
+		case !Printable(r):
+			return true
+		}
+		before = r
+	}
+	return spellOutLookAlikes(s) != s
+}
+
+// Printable reports whether a terminal shows r as itself, without side effect:
+// not a control, format, private or unassigned character, not a line or
+// paragraph separator, and not one that Unicode wants ignored or that only
+// selects a variant of its neighbour.
+func Printable(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 0x20 && r != 0x7f
+	}
+	return unicode.IsGraphic(r) &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
+// plain reports whether s is printable ASCII, as nearly all text is.
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// invalidAt tells a broken byte from an encoded U+FFFD.
+func invalidAt(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	return r == utf8.RuneError && size <= 1
+}
+
+// escaper is the one state machine behind [Line], [Block] and [Writer].
+type escaper struct {
+	newline string // what a line break becomes
+
+	out         strings.Builder
+	segment     int // offset in out at which the current tab segment starts
+	column      int // cells before segment, modulo tabStop
+	marks       int // combining marks since the last base character
+	afterEscape bool
+}
+
+func (e *escaper) run(s string) string {
+	e.out.Grow(len(s) + len(s)/8)
+	for len(s) > 0 {
+		s = s[e.next(s):]
+	}
+	return e.out.String()
+}
+
+// next escapes the first character of s and returns its length in bytes.
+func (e *escaper) next(s string) int {
+	r, size := utf8.DecodeRuneInString(s)
+	switch {
+	case r == utf8.RuneError && size <= 1:
+		e.escape(fmt.Sprintf(`\x%02x`, s[0]))
+		return 1
+	case r == '\n':
+		e.lineBreak()
+	case r == '\r' && len(s) > 1 && s[1] == '\n':
+		e.lineBreak()
+		return 2
+	case r == '\t':
+		e.tab()
+	case unicode.In(r, unicode.Mn, unicode.Me) && Printable(r):
+		e.mark(r)
+	case Printable(r):
+		e.out.WriteRune(r)
+		e.marks, e.afterEscape = 0, false
+	default:
+		e.escape(escapeRune(r))
+	}
+	return size
+}
+
+// escapeRune spells out one character.
+func escapeRune(r rune) string {
+	switch {
+	case r == '\r':
+		return `\r`
+	case r < utf8.RuneSelf:
+		return fmt.Sprintf(`\x%02x`, r)
+	case r <= 0x9f:
+		return fmt.Sprintf(`\u%04x`, r)
+	}
+	return fmt.Sprintf("<U+%04X>", r)
+}
+
+func (e *escaper) escape(text string) {
+	e.out.WriteString(text)
+	e.afterEscape = true
+}
+
+func (e *escaper) lineBreak() {
+	e.out.WriteString(e.newline)
+	e.afterEscape = true
+	if e.newline == "\n" {
+		e.segment, e.column = e.out.Len(), 0
+	}
+}
+
+// mark writes a combining mark where it has an own base character to stand
+// on: never at the start, where it would change what comes before.
+func (e *escaper) mark(r rune) {
+	if e.marks++; e.afterEscape || e.marks > maxMarks {
+		e.escape(escapeRune(r))
+		return
+	}
+	e.out.WriteRune(r)
+}
+
+func (e *escaper) tab() {
+	column := e.column + Width(stripSGR(e.out.String()[e.segment:]))
+	e.out.WriteString("        "[:tabStop-column%tabStop])
+	e.segment, e.column = e.out.Len(), 0
+	e.marks, e.afterEscape = 0, false
+}

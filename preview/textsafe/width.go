@@ -1,0 +1,85 @@
+package textsafe
+
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// Width returns the number of terminal cells that printable text takes: two
+// for wide characters, none for combining ones.
+func Width(s string) int {
+	if plain(s) {
+		return len(s)
+	}
+	return uniseg.StringWidth(s)
+}
+
+// Truncate returns printable text cut to at most n cells, with … as the last
+// one when something was cut.
+func Truncate(s string, n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if Width(s) <= n {
+		return s
+	}
+	head, _ := cut(s, n-1)
+	return head + "…"
+}
+
+// Pad returns printable text filled up with spaces to n cells. Longer text is
+// returned as it is.
+func Pad(s string, n int) string {
+	if missing := n - Width(s); missing > 0 {
+		return s + strings.Repeat(" ", missing)
+	}
+	return s
+}
+
+// cut splits text after as many whole characters as fit into n cells.
+func cut(s string, n int) (head, tail string) {
+	if plain(s) {
+		n = min(n, len(s))
+		return s[:n], s[n:]
+	}
+	rest, state, used := s, -1, 0
+	for rest != "" {
+		_, next, width, newState := uniseg.FirstGraphemeClusterInString(rest, state)
+		if used+width > n {
+			break
+		}
+		used, rest, state = used+width, next, newState
+	}
+	return s[:len(s)-len(rest)], rest
+}
+
+// Wrap breaks printable text into lines of at most n cells, at spaces where
+// there are any, within a word where it alone is wider. It returns at least
+// one line.
+func Wrap(s string, n int) []string {
+	n = max(n, 2) // a wide character takes two
+	var lines []string
+	line, used := "", 0
+	for _, word := range strings.Fields(s) {
+		width := Width(word)
+		if used > 0 && used+1+width <= n {
+			line, used = line+" "+word, used+1+width
+			continue
+		}
+		if used > 0 {
+			lines = append(lines, line)
+		}
+		for width > n {
+			var head string
+			head, word = cut(word, n)
+			lines = append(lines, head)
+			width = Width(word)
+		}
+		line, used = word, width
+	}
+	if used > 0 || len(lines) == 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}
