@@ -3,33 +3,27 @@ package controlplane
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// acquireLock makes this process the only one that serves a directory and
-// writes its process id into the lock file. The kernel drops the lock with the
-// process, so a held lock proves that the process id is still that of a sandbox.
+// acquireLock makes this process the only one that serves a directory. It is a
+// POSIX record lock: the kernel drops it with the process, and tells whoever
+// asks which process holds it, so no file has to be trusted for that.
 func acquireLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("locking the sandbox's directory: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	whole := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &whole); err != nil {
 		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
+		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 			return nil, fmt.Errorf("another sandbox runs in this directory (%s is locked); stop it first", path)
 		}
 		return nil, fmt.Errorf("locking the sandbox's directory: %w", err)
-	}
-	if err := f.Truncate(0); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("writing %s: %w", path, err)
-	}
-	if _, err := fmt.Fprintf(f, "%d\n", os.Getpid()); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("writing %s: %w", path, err)
 	}
 	return f, nil
 }

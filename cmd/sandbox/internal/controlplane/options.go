@@ -3,7 +3,11 @@
 // and stops them.
 package controlplane
 
-import "path/filepath"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
 
 // Options of Serve.
 type Options struct {
@@ -12,7 +16,8 @@ type Options struct {
 	Dir string
 	// Port of the API server on 127.0.0.1; 0 takes a free one.
 	Port int
-	// Temporary removes Dir at the end.
+	// Temporary removes Dir at the end, however it comes. Otherwise Dir stays,
+	// with all in it when the control plane failed.
 	Temporary bool
 	// Ready is called once, when the cluster can run pods. Its error ends Serve.
 	Ready func(State) error
@@ -54,8 +59,16 @@ func (l layout) config() string       { return filepath.Join(string(l), "config"
 // configFile is a file made for a component, such as the audit policy.
 func (l layout) configFile(name string) string { return filepath.Join(l.config(), name) }
 
-// everything lists what a control plane leaves in its directory. Only these are
-// removed, in case the user named a directory that holds something else too.
-func (l layout) everything() []string {
-	return []string{l.state(), l.kubeconfig(), l.audit(), l.logs(), l.etcd(), l.pki(), l.config()}
+// clear removes what a control plane leaves in its directory. Only that, in
+// case the user named a directory that holds something else too.
+func (l layout) clear() error {
+	// Rotation puts a time between "audit" and ".log"; the pattern is well formed.
+	rotated, _ := filepath.Glob(filepath.Join(string(l), "audit-*.log"))
+	ours := append(rotated, l.state(), l.kubeconfig(), l.audit(), l.logs(), l.etcd(), l.pki(), l.config())
+	for _, path := range ours {
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("removing what a sandbox left: %w", err)
+		}
+	}
+	return nil
 }

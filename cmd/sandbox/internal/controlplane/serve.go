@@ -35,12 +35,13 @@ func Serve(ctx context.Context, opts Options) error {
 	if opts.Temporary {
 		defer os.RemoveAll(dir)
 	}
-	for _, path := range l.everything() {
-		if err := os.RemoveAll(path); err != nil {
-			return fmt.Errorf("removing what an earlier sandbox left: %w", err)
-		}
+	if err := l.clear(); err != nil {
+		return err
 	}
-	return serve(ctx, l, opts)
+	if err := serve(ctx, l, opts); err != nil {
+		return err // what is left may tell why; the next start clears it
+	}
+	return l.clear()
 }
 
 func serve(ctx context.Context, l layout, opts Options) error {

@@ -1,0 +1,60 @@
+# Go and make are enough. "make test" is the one command that checks everything.
+export CGO_ENABLED := 0
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+CORPUS ?= $(abspath ../shared/corpus)
+export CORPUS
+GOBUILD := go build -trimpath
+
+# The control plane reports this version; it is that of cmd/sandbox/go.mod.
+KUBERNETES := v1.37.1
+STAMP := k8s.io/component-base/version
+SANDBOX_LDFLAGS := -s -w -X $(STAMP).gitVersion=$(KUBERNETES) -X $(STAMP).gitMajor=1 -X $(STAMP).gitMinor=37
+# What the built control plane depends on, as one checksum.
+SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | xargs cat; cat Makefile; go version; } | cksum
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.PHONY: help build sandbox demo test bench golden lint clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' Makefile
+
+build: ## bin/kubectl-operator
+	$(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/kubectl-operator ./cmd/kubectl-operator
+
+sandbox: ## bin/kubectl-operator-sandbox, the embedded control plane: six minutes once, then cached
+	@sum=$$($(SANDBOX_SUM)); \
+	if [ "$$sum" = "$$(cat bin/.sandbox.sum 2>/dev/null)" ]; then exit 0; fi; \
+	echo "building the control plane: about six minutes on two cores, once"; mkdir -p bin; cd cmd/sandbox && set -x && \
+	$(GOBUILD) -ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl-operator-sandbox . && \
+	$(GOBUILD) -ldflags '-s -w' -o ../../bin/kubectl-operator-sandbox-kwok sigs.k8s.io/kwok/cmd/kwok && \
+	$(GOBUILD) -ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl-$(KUBERNETES) k8s.io/kubernetes/cmd/kubectl && \
+	{ set +x; } 2>/dev/null && echo "$$sum" > ../../bin/.sandbox.sum
+
+demo: build sandbox ## install mongodb from a catalog of our own into the sandbox; ARGS=--yes needs no terminal
+	$(GOBUILD) -o bin/kubectl-operator-demo ./cmd/demo
+	@bin/kubectl-operator-demo $(ARGS)
+
+# Fast tests first. The second run has also the tests that -short leaves out:
+# those against the control plane and those that drive the screen in tmux. One
+# package at a time, because each starts a control plane of 0.9 GB.
+test: ## format, vet, fast tests, then tests against the control plane and in tmux
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
+	go vet ./...
+	go test -short ./...
+	cd cmd/sandbox && go vet ./internal/... && go test ./internal/...
+	@$(MAKE) --no-print-directory build sandbox
+	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
+	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
+	go test -p 1 -timeout 30m ./...
+
+bench: build sandbox ## benchmarks
+	go test -run '^$$' -bench . -benchmem -p 1 ./...
+
+golden: ## rewrite golden files; read the difference before committing it
+	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n 1 dirname | sort -u) -update
+
+lint: ## golangci-lint, at the pinned version
+	go run $(GOLANGCI) run ./...
+
+clean: ## remove bin/
+	rm -rf bin

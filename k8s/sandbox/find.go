@@ -1,0 +1,52 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// BinaryEnv names the program of the control plane, before any other place.
+const BinaryEnv = "KUBECTL_OPERATOR_SANDBOX"
+
+// BinaryName is the program's file name.
+const BinaryName = "kubectl-operator-sandbox"
+
+// ErrNotBuilt means that the program of the control plane was not found.
+var ErrNotBuilt = errors.New(`the embedded control plane is not built; run "make sandbox" in a checkout of kubectl-operator, or set ` + BinaryEnv + ` to the path of ` + BinaryName)
+
+// Find returns the program of the control plane: BinaryEnv, else the file
+// beside this executable. The error wraps ErrNotBuilt when there is none.
+func Find() (string, error) {
+	if path := os.Getenv(BinaryEnv); path != "" {
+		if err := regular(path); err != nil {
+			return "", fmt.Errorf("finding the sandbox by %s: %w", BinaryEnv, err)
+		}
+		return filepath.Abs(path)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding the sandbox: %w", err)
+	}
+	// A plugin is often a link in PATH; the sandbox is beside the real file.
+	if resolved, err := filepath.EvalSymlinks(self); err == nil {
+		self = resolved
+	}
+	path := filepath.Join(filepath.Dir(self), BinaryName)
+	if err := regular(path); err != nil {
+		return "", fmt.Errorf("finding the sandbox: %w", ErrNotBuilt)
+	}
+	return path, nil
+}
+
+func regular(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a file", path)
+	}
+	return nil
+}

@@ -1,0 +1,18 @@
+//go:build !unix
+
+package sandbox
+
+import (
+	"errors"
+	"syscall"
+)
+
+var errUnsupported = errors.New("the embedded control plane runs on Linux and macOS only")
+
+func processAttributes(bool) *syscall.SysProcAttr { return nil }
+
+func terminate(int) error { return errUnsupported }
+
+func kill(int) error { return errUnsupported }
+
+func lockHolder(string) (int, error) { return 0, errUnsupported }

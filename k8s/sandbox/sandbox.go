@@ -1,0 +1,247 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// lifelineEnv tells the program that its stdin is a pipe which the starter
+// holds open: at end of file it stops everything.
+const lifelineEnv = "KUBECTL_OPERATOR_SANDBOX_LIFELINE"
+
+// stopTimeout is how long an orderly stop may take. It usually takes 0.1 s.
+const stopTimeout = 10 * time.Second
+
+// maxState bounds what is read of a State; real ones have about 500 bytes.
+const maxState = 64 << 10
+
+// Options of Start.
+type Options struct {
+	// Binary is the program to start; empty means Find.
+	Binary string
+	// Dir receives all that the control plane writes; it is made with mode 0700
+	// when missing. Empty means a temporary directory that is removed at the end.
+	Dir string
+	// Port of the API server on 127.0.0.1; 0 takes a free one.
+	Port int
+}
+
+// State says where a ready control plane is found. Paths are absolute.
+type State struct {
+	// PID of the supervisor.
+	PID int `json:"pid"`
+	// Server is the URL of the API server, https on 127.0.0.1.
+	Server string `json:"server"`
+	// Kubeconfig of a user in system:masters, with a random token; mode 0600.
+	Kubeconfig string `json:"kubeconfig"`
+	// AuditLog of the API server; see ReadAudit.
+	AuditLog string `json:"auditLog"`
+	// Logs is the directory of the components' logs.
+	Logs string `json:"logs"`
+	// CACert and CAKey are the authority for client certificates.
+	CACert string `json:"caCert"`
+	CAKey  string `json:"caKey"`
+}
+
+// Sandbox is a running control plane that ends with this process.
+type Sandbox struct {
+	state    State
+	lifeline io.Closer
+	process  *process
+}
+
+// Start starts a control plane and returns when pods can run on its node: the
+// API server is ready, the node is Ready without taints, and the default
+// ServiceAccount exists. ctx bounds only the start; Stop ends the control plane.
+func Start(ctx context.Context, opts Options) (*Sandbox, error) {
+	temporary := opts.Dir == ""
+	if temporary {
+		dir, err := os.MkdirTemp("", "kubectl-operator-sandbox-")
+		if err != nil {
+			return nil, fmt.Errorf("making a directory for the sandbox: %w", err)
+		}
+		opts.Dir = dir
+	}
+	// The read end is the program's stdin. Our end is closed by Stop or by the
+	// kernel when this process is gone.
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("starting the sandbox: %w", err)
+	}
+	defer theirs.Close()
+	state, p, err := launch(ctx, opts, launchMode{stdin: theirs, temporary: temporary})
+	if err != nil {
+		ours.Close()
+		if temporary {
+			os.RemoveAll(opts.Dir)
+		}
+		return nil, err
+	}
+	return &Sandbox{state: state, lifeline: ours, process: p}, nil
+}
+
+// State returns where everything is.
+func (s *Sandbox) State() State { return s.state }
+
+// Kubeconfig returns the path of the administrator's kubeconfig.
+func (s *Sandbox) Kubeconfig() string { return s.state.Kubeconfig }
+
+// AuditLog returns the path of the API server's audit log.
+func (s *Sandbox) AuditLog() string { return s.state.AuditLog }
+
+// Done is closed when the control plane has ended, for whatever reason.
+func (s *Sandbox) Done() <-chan struct{} { return s.process.done }
+
+// Err returns why the control plane ended by itself; call it after Done.
+func (s *Sandbox) Err() error { return s.process.failure() }
+
+// Stop ends the control plane and waits until nothing is left of it. It may be
+// called more than once.
+func (s *Sandbox) Stop() {
+	s.lifeline.Close()
+	s.process.wait(stopTimeout)
+}
+
+// process is the started program.
+type process struct {
+	cmd  *exec.Cmd
+	log  *os.File
+	done chan struct{} // closed after err is set
+	err  error
+}
+
+// launchMode is what differs between a control plane of this process and one
+// that outlives it.
+type launchMode struct {
+	stdin     *os.File // the lifeline; nil for none
+	temporary bool     // the program removes the directory at its end
+	detached  bool     // a session of its own, so that closing the terminal does not reach it
+}
+
+// launch starts the program and waits for the State it writes when it is ready.
+func launch(ctx context.Context, opts Options, mode launchMode) (State, *process, error) {
+	binary := opts.Binary
+	if binary == "" {
+		found, err := Find()
+		if err != nil {
+			return State{}, nil, err
+		}
+		binary = found
+	}
+	p, stdout, err := spawn(binary, opts, mode)
+	if err != nil {
+		return State{}, nil, fmt.Errorf("starting the sandbox: %w", err)
+	}
+	ready := make(chan State, 1)
+	go func() {
+		defer stdout.Close()
+		if state, err := readState(stdout); err == nil {
+			ready <- state
+		}
+	}()
+	select {
+	case state := <-ready:
+		return state, p, nil
+	case <-p.done:
+		return State{}, nil, fmt.Errorf("starting the sandbox: %w", p.failure())
+	case <-ctx.Done():
+		p.terminate()
+		p.wait(stopTimeout)
+		return State{}, nil, fmt.Errorf("starting the sandbox: %w", ctx.Err())
+	}
+}
+
+func spawn(binary string, opts Options, mode launchMode) (*process, *os.File, error) {
+	if err := os.MkdirAll(opts.Dir, 0o700); err != nil {
+		return nil, nil, err
+	}
+	args := []string{"serve", "--dir", opts.Dir, fmt.Sprintf("--port=%d", opts.Port)}
+	if mode.temporary {
+		args = append(args, "--temporary")
+	}
+	cmd := exec.Command(binary, args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	if mode.stdin != nil {
+		cmd.Stdin = mode.stdin
+		cmd.Env = append(cmd.Env, lifelineEnv+"=stdin")
+	}
+	cmd.SysProcAttr = processAttributes(mode.detached)
+
+	log, err := os.OpenFile(filepath.Join(opts.Dir, "serve.log"), os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	// A pipe of our own: that of exec would be closed by Wait, maybe unread.
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		log.Close()
+		return nil, nil, err
+	}
+	defer writer.Close()
+	cmd.Stdout, cmd.Stderr = writer, log
+	if err := cmd.Start(); err != nil {
+		log.Close()
+		reader.Close()
+		return nil, nil, err
+	}
+	p := &process{cmd: cmd, log: log, done: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	return p, reader, nil
+}
+
+// failure describes how the program ended, with the end of what it said.
+func (p *process) failure() error {
+	said := make([]byte, 4096)
+	n, _ := p.log.ReadAt(said, 0)
+	text := strings.TrimPrefix(strings.TrimSpace(string(said[:n])), "kubectl-operator-sandbox: ")
+	switch {
+	case text != "":
+		return errors.New(text)
+	case p.err != nil:
+		return p.err
+	}
+	return errors.New("the control plane ended")
+}
+
+// wait waits for the program's end and kills it when that takes too long.
+func (p *process) wait(limit time.Duration) {
+	select {
+	case <-p.done:
+	case <-time.After(limit):
+		_ = p.cmd.Process.Kill()
+		<-p.done
+	}
+}
+
+func (p *process) terminate() { _ = terminate(p.cmd.Process.Pid) }
+
+func readState(r io.Reader) (State, error) {
+	line, err := bufio.NewReader(io.LimitReader(r, maxState)).ReadBytes('\n')
+	if err != nil {
+		return State{}, err
+	}
+	return parseState(line)
+}
+
+func parseState(data []byte) (State, error) {
+	var state State
+	if err := json.Unmarshal(data, &state); err != nil {
+		return State{}, fmt.Errorf("reading the sandbox's state: %w", err)
+	}
+	if state.Server == "" || state.Kubeconfig == "" {
+		return State{}, errors.New("reading the sandbox's state: server or kubeconfig is missing")
+	}
+	return state, nil
+}

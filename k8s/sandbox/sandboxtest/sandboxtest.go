@@ -1,0 +1,154 @@
+// Package sandboxtest gives tests a control plane. Only tests import it.
+package sandboxtest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+)
+
+// startTimeout is far above the usual three seconds: CI machines are shared.
+const startTimeout = 3 * time.Minute
+
+// shared is the control plane of this test binary. It is the one variable of a
+// package that only tests link; nothing stops it because it ends with the
+// process, and takes its directory with it.
+var shared = sync.OnceValues(func() (*sandbox.Sandbox, error) {
+	return start(context.Background())
+})
+
+// Start returns the control plane that all tests of one package share; the
+// first call starts it. Tests keep apart by namespaces and names of their own.
+// It skips the test with -short and when the control plane is not built; with
+// CI set the latter fails.
+func Start(t testing.TB) *sandbox.Sandbox {
+	t.Helper()
+	require(t)
+	sb, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sb
+}
+
+// New returns a control plane of the test's own, stopped at its end.
+func New(t testing.TB) *sandbox.Sandbox {
+	t.Helper()
+	require(t)
+	sb, err := start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sb.Stop)
+	return sb
+}
+
+// User returns the kubeconfig of a user with this name and these groups, who
+// may do only what RBAC grants.
+func User(t testing.TB, sb *sandbox.Sandbox, name string, groups ...string) string {
+	t.Helper()
+	kubeconfig, err := sb.User(name, groups...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kubeconfig
+}
+
+// Mutations returns what a user has changed in the cluster so far, in order:
+// dry runs, refused requests and access reviews are not among it. The user of
+// sb.Kubeconfig is Admin.
+func Mutations(t testing.TB, sb *sandbox.Sandbox, user string) []sandbox.AuditEvent {
+	t.Helper()
+	events, err := sandbox.ReadAudit(sb.AuditLog())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mutations []sandbox.AuditEvent
+	for _, event := range events {
+		if event.User.Username == user && event.Persisted() {
+			mutations = append(mutations, event)
+		}
+	}
+	return mutations
+}
+
+// Admin is the user of a sandbox's own kubeconfig.
+const Admin = "kubernetes-admin"
+
+// Binary returns the program of the control plane, or skips as Start does.
+func Binary(t testing.TB) string {
+	t.Helper()
+	require(t)
+	path, err := find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Kubectl returns the kubectl that is built together with the control plane.
+func Kubectl(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(Binary(t)), "kubectl-v1.37.1")
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("kubectl is not built beside the sandbox; run \"make sandbox\": %v", err)
+	}
+	return path
+}
+
+func start(ctx context.Context) (*sandbox.Sandbox, error) {
+	binary, err := find()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	return sandbox.Start(ctx, sandbox.Options{Binary: binary})
+}
+
+func require(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out tests against the embedded control plane")
+	}
+	if _, err := find(); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skipf("skipped: %v", err)
+	}
+}
+
+// find is sandbox.Find for tests, whose executable is in a temporary directory:
+// after the environment it looks into bin/ at the root of the repository.
+func find() (string, error) {
+	path, err := sandbox.Find()
+	if err == nil || !errors.Is(err, sandbox.ErrNotBuilt) {
+		return path, err
+	}
+	dir, wdErr := os.Getwd()
+	if wdErr != nil {
+		return "", wdErr
+	}
+	for {
+		if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); statErr == nil {
+			break
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", err
+		}
+		dir = parent
+	}
+	candidate := filepath.Join(dir, "bin", sandbox.BinaryName)
+	if _, statErr := os.Stat(candidate); statErr != nil {
+		return "", err
+	}
+	return candidate, nil
+}
