@@ -1,0 +1,229 @@
+// Package ref reads what a user typed into a [Reference]: which kind of source
+// it names, and where. It is pure: it looks at text only, never at the disk or
+// the network, so the same text is the same reference everywhere.
+package ref
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+)
+
+// Kind is the kind of source a reference names. The set is closed.
+type Kind string
+
+// The kinds.
+const (
+	KindPackage   Kind = "package"          // NAME, NAME@RANGE: resolved in catalogs
+	KindImage     Kind = "image"            // oci://HOST/REPO:TAG, HOST/REPO@sha256:HEX
+	KindDirectory Kind = "directory"        // ./dir, ../dir, /dir
+	KindLayout    Kind = "oci-layout"       // oci-layout:PATH[:TAG]
+	KindGit       Kind = "git"              // git+https://, git+ssh://, git+file://
+	KindArchive   Kind = "archive"          // https://HOST/x.tgz, ./x.tgz
+	KindConfigMap Kind = "configmap"        // configmap://NS/NAME
+	KindBucket    Kind = "bucket"           // s3://BUCKET/KEY, gs://BUCKET/KEY
+	KindChart     Kind = "chart repository" // chart+https://HOST/REPO/NAME
+)
+
+// Reference is a parsed reference. Only the fields of its kind are set.
+type Reference struct {
+	Kind Kind
+	Text string // as typed
+
+	Package string // KindPackage: the name
+	Version string // KindPackage: the range after "@" (Masterminds semver), may be empty
+	Image   string // KindImage: HOST/REPO:TAG, HOST/REPO@sha256:HEX or both
+	Path    string // KindDirectory: as typed, not made absolute
+}
+
+const (
+	maxText    = 4096
+	maxVersion = 64 // as in the ClusterExtension API
+	maxName    = 253
+	sha256Hex  = 64
+)
+
+var (
+	namePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`)
+	repoPattern = regexp.MustCompile(`^[a-z0-9]+((\.|_{1,2}|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_{1,2}|-+)[a-z0-9]+)*)*$`)
+	hostPattern = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?$`)
+	tagPattern  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+)
+
+// IsName reports whether s is a DNS-1123 subdomain of at most 253 bytes, the
+// grammar of package names (RFC 1123; Kubernetes "Object Names and IDs").
+func IsName(s string) bool {
+	return len(s) <= maxName && namePattern.MatchString(s)
+}
+
+// schemes lists every prefix of the reference grammar, in the order they are
+// tried. Kinds beyond images check no more than that something follows the prefix:
+// their own source reads the rest.
+var schemes = []struct {
+	prefix string
+	kind   Kind
+}{
+	{"oci://", KindImage},
+	{"oci-layout:", KindLayout},
+	{"git+https://", KindGit},
+	{"git+ssh://", KindGit},
+	{"git+file:///", KindGit},
+	{"chart+https://", KindChart},
+	{"https://", KindArchive},
+	{"configmap://", KindConfigMap},
+	{"s3://", KindBucket},
+	{"gs://", KindBucket},
+}
+
+// Parse reads one reference. Errors say what to type instead, and never repeat
+// a reference that carries a password.
+func Parse(text string) (Reference, error) {
+	if err := checkText(text); err != nil {
+		return Reference{}, err
+	}
+	for _, s := range schemes {
+		rest, ok := strings.CutPrefix(text, s.prefix)
+		if !ok {
+			continue
+		}
+		if s.kind == KindImage {
+			return parseImage(text, rest)
+		}
+		return parseLocated(text, rest, s.kind)
+	}
+	switch {
+	case isPath(text):
+		return parsePath(text)
+	case strings.Contains(text, "://"):
+		scheme, _, _ := strings.Cut(text, "://")
+		return Reference{}, fmt.Errorf("reference %q: %q is not a kind of source; see the reference grammar in --help", text, scheme+"://")
+	case strings.Contains(text, "/"):
+		return parseImage(text, text)
+	}
+	return parsePackage(text)
+}
+
+func checkText(text string) error {
+	switch {
+	case text == "":
+		return errors.New("the reference is empty; name a package, an image or a directory")
+	case len(text) > maxText:
+		return fmt.Errorf("the reference has %d bytes; at most %d are read", len(text), maxText)
+	}
+	for _, r := range text {
+		if r < 0x20 || r >= 0x7f && r <= 0x9f || r == '\ufffd' {
+			return fmt.Errorf("reference %q holds a control character or is not UTF-8", text)
+		}
+	}
+	rest := text
+	if _, after, found := strings.Cut(text, "://"); found {
+		rest = after
+	}
+	authority, _, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndex(authority, "@"); at >= 0 && strings.Contains(authority[:at], ":") {
+		// The text is not repeated: it holds the password.
+		return errors.New("the reference carries a password before \"@\"; leave it out: credentials come from the registry configuration")
+	}
+	return nil
+}
+
+// isPath reports whether text is a local path: paths begin with "/", "./" or
+// "../", so that a bare word is always a package.
+func isPath(text string) bool {
+	return text == "." || text == ".." || strings.HasPrefix(text, "/") ||
+		strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../")
+}
+
+func parsePath(text string) (Reference, error) {
+	for _, suffix := range []string{".tgz", ".tar", ".tar.gz", ".tar.zst", ".zip"} {
+		if strings.HasSuffix(text, suffix) {
+			return Reference{Kind: KindArchive, Text: text}, nil
+		}
+	}
+	return Reference{Kind: KindDirectory, Text: text, Path: text}, nil
+}
+
+func parseLocated(text, rest string, kind Kind) (Reference, error) {
+	if strings.Trim(rest, "/") == "" {
+		return Reference{}, fmt.Errorf("reference %q names no %s", text, kind)
+	}
+	if strings.Contains(text, "://") {
+		if _, err := url.Parse(text); err != nil {
+			return Reference{}, fmt.Errorf("reference %q is not a URL", text)
+		}
+	}
+	return Reference{Kind: kind, Text: text}, nil
+}
+
+func parsePackage(text string) (Reference, error) {
+	name, version, versioned := strings.Cut(text, "@")
+	if !IsName(name) {
+		if bare, tag, found := strings.Cut(name, ":"); found && IsName(bare) {
+			return Reference{}, fmt.Errorf("reference %q: a package takes its version as %s@%s; an image is HOST/REPO:TAG", text, bare, tag)
+		}
+		return Reference{}, fmt.Errorf("reference %q: package names are lower-case letters, digits, \"-\" and \".\"; a directory begins with ./ or /", text)
+	}
+	if !versioned {
+		return Reference{Kind: KindPackage, Text: text, Package: name}, nil
+	}
+	version = strings.TrimSpace(version)
+	if strings.HasPrefix(version, "sha256:") {
+		return Reference{}, fmt.Errorf("reference %q: a digest belongs to an image, HOST/REPO@%s", text, version)
+	}
+	if err := CheckRange(version); err != nil {
+		return Reference{}, fmt.Errorf("reference %q: %w", text, err)
+	}
+	return Reference{Kind: KindPackage, Text: text, Package: name, Version: version}, nil
+}
+
+// CheckRange returns an error unless s is a version range as packages take it
+// (Masterminds semver: "1.10.0", ">=1.8 <2", "~1.2 || ^3").
+func CheckRange(s string) error {
+	if len(s) > maxVersion {
+		return fmt.Errorf("the version range has %d characters; at most %d are read", len(s), maxVersion)
+	}
+	if _, err := semver.NewConstraint(s); err != nil {
+		return fmt.Errorf("%q is not a version range; write 1.10.0, or \">=1.8 <2\"", s)
+	}
+	return nil
+}
+
+func parseImage(text, image string) (Reference, error) {
+	host, rest, found := strings.Cut(image, "/")
+	if !found || !isHost(host, text != image) {
+		return Reference{}, fmt.Errorf("reference %q names no registry; write HOST/REPO:TAG for an image, ./%s for a directory", text, image)
+	}
+	rest, digest, pinned := strings.Cut(rest, "@")
+	if pinned && !IsDigest(digest) {
+		return Reference{}, fmt.Errorf("reference %q: a digest is sha256: and %d lower-case hex digits", text, sha256Hex)
+	}
+	repo, tag, tagged := strings.Cut(rest, ":")
+	switch {
+	case !repoPattern.MatchString(repo):
+		return Reference{}, fmt.Errorf("reference %q: %q is not a repository name", text, repo)
+	case tagged && !tagPattern.MatchString(tag):
+		return Reference{}, fmt.Errorf("reference %q: %q is not a tag", text, tag)
+	case !tagged && !pinned:
+		return Reference{}, fmt.Errorf("reference %q names neither tag nor digest; add :TAG or @sha256:HEX", text)
+	}
+	return Reference{Kind: KindImage, Text: text, Image: image}, nil
+}
+
+// isHost tells a registry from the first half of ORG/REPO: without the oci://
+// prefix it needs a dot or a port, or to be localhost.
+func isHost(host string, explicit bool) bool {
+	if !hostPattern.MatchString(host) {
+		return false
+	}
+	return explicit || host == "localhost" || strings.ContainsAny(host, ".:")
+}
+
+// IsDigest reports whether s is "sha256:" and 64 lower-case hex digits.
+func IsDigest(s string) bool {
+	digits, ok := strings.CutPrefix(s, "sha256:")
+	return ok && len(digits) == sha256Hex && strings.Trim(digits, "0123456789abcdef") == ""
+}
