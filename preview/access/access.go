@@ -1,0 +1,248 @@
+// Package access computes what a plan's RBAC objects permit: roles × bindings
+// become grants, and the grants of two revisions become a delta. It reads
+// decoded objects only and performs no I/O.
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	rbacGroup   = "rbac.authorization.k8s.io"
+	rbacVersion = rbacGroup + "/v1"
+	all         = "*"
+)
+
+// maxGrants bounds what subjects × rules may multiply to. Beyond it a binding
+// is described by one wildcard grant per subject, which overstates it: a
+// review may be too loud about such content, never too quiet.
+const maxGrants = 50_000
+
+// Input is the RBAC objects grants come from.
+type Input struct {
+	// Objects are the plan's, as they will be applied. Other kinds are ignored.
+	Objects []map[string]any
+	// Existing are roles and bindings that are only in the cluster. A role
+	// counts when a binding of the plan refers to it or when it takes part in
+	// aggregation, a binding when it binds a role of the plan.
+	Existing []map[string]any
+}
+
+// Compute returns the effective grants: one for every subject, scope and rule,
+// sorted by [preview.CompareGrants]. Equal grants through several roles or
+// bindings are one, whose Via joins the pairs. Rules without effect, such as
+// cluster-scoped resources granted in a namespace, are listed like any other.
+// A binding to a role that is neither in Objects nor in Existing grants
+// nothing that is known here, except to cluster-admin, whose rules are fixed.
+func Compute(in Input) []preview.Grant {
+	roles := newRoleSet(in)
+	c := collector{index: map[string]int{}}
+	for _, body := range in.Objects {
+		if isBinding(body) {
+			c.bind(roles, body)
+		}
+	}
+	planned := idsOf(in.Objects)
+	for _, body := range in.Existing {
+		// A stored copy of a planned binding is about to be overwritten.
+		if isBinding(body) && !planned[preview.RefOf(body).ID()] && planned[RoleOf(body).ID()] {
+			c.bind(roles, body)
+		}
+	}
+	for i := range c.grants {
+		c.grants[i].Via = sortPairs(c.grants[i].Via)
+	}
+	slices.SortFunc(c.grants, preview.CompareGrants)
+	return c.grants
+}
+
+// RoleRefs returns the roles that bindings among objects refer to and that are
+// not among objects: what must be read from the cluster, sorted by id.
+func RoleRefs(objects []map[string]any) []preview.Ref {
+	have := idsOf(objects)
+	var refs []preview.Ref
+	for _, body := range objects {
+		if !isBinding(body) {
+			continue
+		}
+		if ref := RoleOf(body); ref.Name != "" && !have[ref.ID()] {
+			have[ref.ID()] = true
+			refs = append(refs, ref)
+		}
+	}
+	slices.SortFunc(refs, func(a, b preview.Ref) int { return strings.Compare(a.ID(), b.ID()) })
+	return refs
+}
+
+// RoleOf returns the role a binding refers to; its Name is empty when the
+// binding names none.
+func RoleOf(binding map[string]any) preview.Ref {
+	ref := preview.Ref{
+		APIVersion: rbacVersion,
+		Kind:       preview.String(binding, "roleRef", "kind"),
+		Name:       preview.String(binding, "roleRef", "name"),
+	}
+	if ref.Kind == "Role" {
+		ref.Namespace = preview.String(binding, "metadata", "namespace")
+	}
+	return ref
+}
+
+// Subjects returns whom a binding names, sorted, each once. A ServiceAccount
+// without namespace is one of the RoleBinding's own, and a user name of the
+// form system:serviceaccount:NAMESPACE:NAME is that ServiceAccount, as the
+// RBAC authorizer has it.
+func Subjects(binding map[string]any) []preview.Subject {
+	var subjects []preview.Subject
+	for _, item := range preview.List(binding, "subjects") {
+		m, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		s := preview.Subject{
+			Kind: preview.String(m, "kind"), Namespace: preview.String(m, "namespace"), Name: preview.String(m, "name"),
+		}
+		switch s.Kind {
+		case "ServiceAccount":
+			if s.Namespace == "" {
+				s.Namespace = preview.String(binding, "metadata", "namespace")
+			}
+		case "User":
+			s.Namespace = ""
+			rest, isAccount := strings.CutPrefix(s.Name, "system:serviceaccount:")
+			if namespace, name, ok := strings.Cut(rest, ":"); isAccount && ok && namespace != "" && name != "" {
+				s = preview.Subject{Kind: "ServiceAccount", Namespace: namespace, Name: name}
+			}
+		default:
+			s.Namespace = ""
+		}
+		subjects = append(subjects, s)
+	}
+	slices.SortFunc(subjects, compareSubjects)
+	return slices.Compact(subjects)
+}
+
+func compareSubjects(a, b preview.Subject) int {
+	return strings.Compare(subjectKey(a), subjectKey(b))
+}
+
+func subjectKey(s preview.Subject) string { return s.Kind + "\x00" + s.Namespace + "\x00" + s.Name }
+
+// collector merges equal grants as they come in.
+type collector struct {
+	grants []preview.Grant
+	index  map[string]int // key of everything but Via → position in grants
+}
+
+func (c *collector) bind(roles *roleSet, binding map[string]any) {
+	subjects, rules := Subjects(binding), roles.rules(RoleOf(binding))
+	if len(c.grants)+len(subjects)*len(rules) > maxGrants {
+		rules = everything()
+	}
+	scope, namespace := preview.ScopeCluster, ""
+	if preview.String(binding, "kind") == "RoleBinding" {
+		scope, namespace = preview.ScopeNamespace, preview.String(binding, "metadata", "namespace")
+	}
+	via := []string{viaName(RoleOf(binding)), viaName(preview.RefOf(binding))}
+	for _, subject := range subjects {
+		for _, rule := range rules {
+			g := rule
+			g.Subject, g.Scope, g.Namespace = subject, scope, namespace
+			c.add(g, via)
+		}
+	}
+}
+
+func (c *collector) add(g preview.Grant, via []string) {
+	key := grantKey(g)
+	at, ok := c.index[key]
+	if !ok {
+		c.index[key] = len(c.grants)
+		g.Via = slices.Clone(via)
+		c.grants = append(c.grants, g)
+		return
+	}
+	known := c.grants[at].Via
+	for i := 0; i+1 < len(known); i += 2 {
+		if known[i] == via[0] && known[i+1] == via[1] {
+			return
+		}
+	}
+	c.grants[at].Via = append(known, via...)
+}
+
+// grantKey identifies what a grant permits and to whom, not through what. The
+// length of each list keeps list borders apart.
+func grantKey(g preview.Grant) string {
+	var b strings.Builder
+	b.WriteString(subjectKey(g.Subject) + "\x00" + g.Scope + "\x00" + g.Namespace)
+	for _, list := range [][]string{g.APIGroups, g.Resources, g.ResourceNames, g.NonResourceURLs, g.Verbs} {
+		b.WriteString("\x00\x01")
+		for _, item := range list {
+			b.WriteString("\x00" + item)
+		}
+	}
+	return b.String()
+}
+
+// sortPairs orders role-binding pairs and keeps each pair together.
+func sortPairs(via []string) []string {
+	pairs := make([][2]string, 0, len(via)/2)
+	for i := 0; i+1 < len(via); i += 2 {
+		pairs = append(pairs, [2]string{via[i], via[i+1]})
+	}
+	slices.SortFunc(pairs, func(a, b [2]string) int {
+		return strings.Compare(a[0]+"\x00"+a[1], b[0]+"\x00"+b[1])
+	})
+	out := make([]string, 0, len(via))
+	for _, pair := range pairs {
+		out = append(out, pair[0], pair[1])
+	}
+	return out
+}
+
+// viaName is KIND/NAME, or KIND/NAMESPACE/NAME for a namespaced object.
+func viaName(ref preview.Ref) string {
+	if ref.Namespace != "" {
+		return ref.Kind + "/" + ref.Namespace + "/" + ref.Name
+	}
+	return ref.Kind + "/" + ref.Name
+}
+
+// ViaRef is the object a Via entry names.
+func ViaRef(via string) preview.Ref {
+	kind, name, _ := strings.Cut(via, "/")
+	ref := preview.Ref{APIVersion: rbacVersion, Kind: kind, Name: name}
+	if kind == "Role" || kind == "RoleBinding" {
+		if namespace, rest, ok := strings.Cut(name, "/"); ok {
+			ref.Namespace, ref.Name = namespace, rest
+		}
+	}
+	return ref
+}
+
+func isBinding(body map[string]any) bool {
+	kind := preview.String(body, "kind")
+	return isRBAC(body) && (kind == "RoleBinding" || kind == "ClusterRoleBinding")
+}
+
+func isRole(body map[string]any) bool {
+	kind := preview.String(body, "kind")
+	return isRBAC(body) && (kind == "Role" || kind == "ClusterRole")
+}
+
+func isRBAC(body map[string]any) bool { return preview.RefOf(body).Group() == rbacGroup }
+
+// idsOf returns the ids of the RBAC objects among objects.
+func idsOf(objects []map[string]any) map[string]bool {
+	ids := map[string]bool{}
+	for _, body := range objects {
+		if isRBAC(body) {
+			ids[preview.RefOf(body).ID()] = true
+		}
+	}
+	return ids
+}

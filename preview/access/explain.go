@@ -1,0 +1,155 @@
+package access
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// plain is what a grant means in words, when it is about one resource.
+type plain struct {
+	group, resource string
+	verbs           []string // any of them makes the sentence true
+	text            string   // goes between "can" and the scope
+	one             string   // the same with resource names, %s
+}
+
+var plainTable = [...]plain{
+	{"", "secrets", []string{"get", "list", "watch"}, "read the content of every Secret", "read the content of Secret %s"},
+	{"", "secrets", []string{"create", "update", "patch"}, "write Secrets", "write Secret %s"},
+	{"", "pods/exec", []string{"create", "get"}, "run commands in every pod", "run commands in pod %s"},
+	{"", "pods/attach", []string{"create", "get"}, "attach to every running container", "attach to pod %s"},
+	{"", "pods/log", []string{"get", "list"}, "read the logs of every pod", "read the logs of pod %s"},
+	{"", "pods", []string{"create"}, "run pods as any ServiceAccount", ""},
+	{"", "serviceaccounts/token", []string{"create"}, "obtain a token of every ServiceAccount", "obtain a token of ServiceAccount %s"},
+	{"", "nodes/proxy", []string{"get", "create"}, "run commands in every pod through the kubelet, unseen by admission and audit", ""},
+	{rbacGroup, "clusterroles", []string{"escalate"}, "write ClusterRoles with rights it does not hold", ""},
+	{rbacGroup, "clusterroles", []string{"bind"}, "give any ClusterRole to anybody", "give ClusterRole %s to anybody"},
+	{rbacGroup, "roles", []string{"escalate"}, "write Roles with rights it does not hold", ""},
+	{rbacGroup, "roles", []string{"bind"}, "give any Role to anybody", "give Role %s to anybody"},
+	{"", "users", []string{"impersonate"}, "act as any user", "act as user %s"},
+	{"", "groups", []string{"impersonate"}, "act as a member of any group", "act as a member of group %s"},
+	{"", "serviceaccounts", []string{"impersonate"}, "act as any ServiceAccount", "act as ServiceAccount %s"},
+}
+
+// maxNamed is how many resources, verbs or names a sentence spells out.
+const maxNamed = 6
+
+// Explain says in one sentence without a subject what a grant permits, such as
+// "can read the content of every Secret in every namespace". Names in it come
+// from outside and must pass textsafe before a person sees them.
+func Explain(g preview.Grant) string {
+	where := " in every namespace"
+	if g.Scope == preview.ScopeNamespace {
+		where = " in namespace " + g.Namespace
+	}
+	if len(g.Resources) == 0 {
+		return explainURLs(g)
+	}
+	everyResource, everyVerb := slices.Contains(g.Resources, all), slices.Contains(g.Verbs, all)
+	if everyResource && len(g.ResourceNames) == 0 {
+		of := groupsOf(g)
+		if everyVerb {
+			return "can do anything with every resource" + of + where
+		}
+		return "can " + series(orderVerbs(g.Verbs)) + " every resource" + of + where
+	}
+	if text := plainText(g); text != "" {
+		return "can " + text + where
+	}
+	verbs := series(orderVerbs(g.Verbs))
+	if everyVerb {
+		verbs = "do anything with"
+	}
+	sentence := "can " + verbs + " " + series(g.Resources) + groupsOf(g) + where
+	if len(g.ResourceNames) > 0 {
+		sentence += ", only " + series(g.ResourceNames)
+	}
+	return sentence
+}
+
+func plainText(g preview.Grant) string {
+	if len(g.Resources) != 1 || len(g.APIGroups) != 1 {
+		return ""
+	}
+	var parts []string
+	for _, row := range plainTable {
+		if g.Resources[0] != row.resource || g.APIGroups[0] != row.group || !anyVerb(g, row.verbs) {
+			continue
+		}
+		switch {
+		case len(g.ResourceNames) == 0:
+			parts = append(parts, row.text)
+		case row.one != "":
+			parts = append(parts, strings.Replace(row.one, "%s", series(g.ResourceNames), 1))
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
+func anyVerb(g preview.Grant, verbs []string) bool {
+	return slices.ContainsFunc(verbs, func(v string) bool { return HasVerb(g, v) })
+}
+
+func explainURLs(g preview.Grant) string {
+	verbs := series(orderVerbs(g.Verbs))
+	if slices.Contains(g.Verbs, all) {
+		verbs = "send any request to"
+	}
+	if slices.Contains(g.NonResourceURLs, all) {
+		return "can " + verbs + " every URL of the API server that is not a resource"
+	}
+	return "can " + verbs + " " + series(g.NonResourceURLs) + " of the API server"
+}
+
+// groupsOf names API groups other than the core one.
+func groupsOf(g preview.Grant) string {
+	if slices.Contains(g.APIGroups, all) {
+		return " of every API group"
+	}
+	var named []string
+	for _, group := range g.APIGroups {
+		if group != "" {
+			named = append(named, group)
+		}
+	}
+	if len(named) == 0 {
+		return ""
+	}
+	if len(named) < len(g.APIGroups) {
+		named = append([]string{"core"}, named...)
+	}
+	return " of " + series(named)
+}
+
+// orderVerbs puts the common verbs into the order people say them in.
+func orderVerbs(verbs []string) []string {
+	common := []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"}
+	out := slices.Clone(verbs)
+	slices.SortStableFunc(out, func(a, b string) int { return rank(common, a) - rank(common, b) })
+	return out
+}
+
+func rank(list []string, s string) int {
+	if i := slices.Index(list, s); i >= 0 {
+		return i
+	}
+	return len(list)
+}
+
+// series writes "a, b and c", long lists cut with a count.
+func series(items []string) string {
+	if extra := len(items) - maxNamed; extra > 1 {
+		return strings.Join(items[:maxNamed], ", ") + " and " + strconv.Itoa(extra) + " more"
+	}
+	switch n := len(items); n {
+	case 0:
+		return "nothing"
+	case 1:
+		return items[0]
+	default:
+		return strings.Join(items[:n-1], ", ") + " and " + items[n-1]
+	}
+}
