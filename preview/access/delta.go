@@ -42,10 +42,11 @@ func (t tuple) cell() cell {
 // and verbs or names on it were lost. Neither argument is modified.
 func Delta(installed, planned []preview.Grant) []preview.Grant {
 	before, after := expand(installed), expand(planned)
+	lost := lostCells(before, after)
 	out := make([]preview.Grant, 0, len(planned))
 	for i, g := range planned {
 		g = clone(g)
-		g.Change = change(g, after.tuples[i], before, after)
+		g.Change = change(g, after.tuples[i], before, lost)
 		out = append(out, g)
 	}
 	for i, g := range installed {
@@ -59,7 +60,7 @@ func Delta(installed, planned []preview.Grant) []preview.Grant {
 type expansion struct {
 	tuples [][]tuple // by grant; nil for a grant too large to expand
 	has    map[tuple]bool
-	cells  map[cell][]tuple
+	named  map[tuple]bool  // has, with the name left out
 	whole  map[string]bool // keys of the grants too large to expand
 	// touched are the cells once more, with anywhere in place of the scope and
 	// anything in place of group and resource, for grants that grow to a wider
@@ -69,7 +70,7 @@ type expansion struct {
 
 func expand(grants []preview.Grant) *expansion {
 	e := &expansion{
-		has: map[tuple]bool{}, cells: map[cell][]tuple{}, whole: map[string]bool{}, touched: map[cell]bool{},
+		has: map[tuple]bool{}, named: map[tuple]bool{}, whole: map[string]bool{}, touched: map[cell]bool{},
 	}
 	left := maxTuples
 	for _, g := range grants {
@@ -83,15 +84,10 @@ func expand(grants []preview.Grant) *expansion {
 		list := tuplesOf(g)
 		e.tuples = append(e.tuples, list)
 		for _, t := range list {
-			if e.has[t] {
-				continue
-			}
 			e.has[t] = true
-			c := t.cell()
-			if len(e.cells[c]) == 0 {
-				e.touch(c)
-			}
-			e.cells[c] = append(e.cells[c], t)
+			e.touch(t.cell())
+			t.name = ""
+			e.named[t] = true
 		}
 	}
 	return e
@@ -191,7 +187,7 @@ func widerResources(t tuple) []string {
 	return list
 }
 
-func change(g preview.Grant, tuples []tuple, before, after *expansion) string {
+func change(g preview.Grant, tuples []tuple, before *expansion, lost map[cell]bool) string {
 	if tuples == nil {
 		if before.whole[grantKey(g)] {
 			return preview.GrantSame
@@ -209,7 +205,7 @@ func change(g preview.Grant, tuples []tuple, before, after *expansion) string {
 		return preview.GrantWidened
 	case covered < len(tuples):
 		return preview.GrantNew
-	case lost(tuples, before, after):
+	case slices.ContainsFunc(tuples, func(t tuple) bool { return lost[t.cell()] }):
 		return preview.GrantNarrowed
 	}
 	return preview.GrantSame
@@ -223,6 +219,9 @@ const (
 )
 
 func (e *expansion) touch(c cell) {
+	if e.touched[c] {
+		return
+	}
 	for _, group := range []string{c.group, anything} {
 		for _, resource := range []string{c.resource, anything} {
 			at := c
@@ -260,17 +259,15 @@ func touching(s string) []string {
 	return []string{s, all}
 }
 
-// lost reports whether the subject loses a verb or name on what the tuples
-// reach.
-func lost(tuples []tuple, before, after *expansion) bool {
-	for _, t := range tuples {
-		for _, old := range before.cells[t.cell()] {
-			if !after.covers(old) {
-				return true
-			}
+// lostCells are those on which a verb or a name is no longer permitted.
+func lostCells(before, after *expansion) map[cell]bool {
+	lost := map[cell]bool{}
+	for t := range before.has {
+		if !after.covers(t) {
+			lost[t.cell()] = true
 		}
 	}
-	return false
+	return lost
 }
 
 // removed returns the part of an installed grant of which nothing is left: all
@@ -288,7 +285,9 @@ func removed(g preview.Grant, tuples []tuple, after *expansion) []preview.Grant 
 	cells := map[cell]bool{}
 	for _, t := range tuples {
 		cells[t.cell()] = true
-		if after.covers(t) {
+		covered := after.covers(t)
+		t.name = ""
+		if covered || after.named[t] { // restricted to other names: narrowed, not removed
 			kept[t.cell()] = true
 		}
 	}
