@@ -133,6 +133,19 @@ func TestJSONEscapesWhatEncodingJSONLeaves(t *testing.T) {
 	}
 }
 
+func TestLongTextTakesLinearTime(t *testing.T) {
+	for _, unit := range []string{"\t", "日", "e\u0301", "\x1b", "a\t\xff", "\u202e\t"} {
+		const n = 1 << 18
+		line := Line(strings.Repeat(unit, n))
+		if len(line) < n {
+			t.Errorf("%q × %d became %d bytes", unit, n, len(line))
+		}
+		if lines := Wrap(line, 80); len(lines) == 0 {
+			t.Errorf("%q × %d wrapped to nothing", unit, n)
+		}
+	}
+}
+
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{"a\tb", "\x1b[1m", "\u202e", "a\xff\xfe", "\xffа", "кube a\u0301\u0301\u0301\u0301\u0301", "日\t本"} {
 		f.Add(s)

@@ -24,7 +24,7 @@ func Truncate(s string, n int) string {
 	if Width(s) <= n {
 		return s
 	}
-	head, _ := cut(s, n-1)
+	head, _, _ := cut(s, n-1)
 	return head + "…"
 }
 
@@ -37,13 +37,10 @@ func Pad(s string, n int) string {
 	return s
 }
 
-// cut splits text after as many whole characters as fit into n cells.
-func cut(s string, n int) (head, tail string) {
-	if plain(s) {
-		n = min(n, len(s))
-		return s[:n], s[n:]
-	}
-	rest, state, used := s, -1, 0
+// cut splits text after as many whole characters as fit into n cells, and
+// returns the cells used.
+func cut(s string, n int) (head, tail string, used int) {
+	rest, state := s, -1
 	for rest != "" {
 		_, next, width, newState := uniseg.FirstGraphemeClusterInString(rest, state)
 		if used+width > n {
@@ -51,7 +48,7 @@ func cut(s string, n int) (head, tail string) {
 		}
 		used, rest, state = used+width, next, newState
 	}
-	return s[:len(s)-len(rest)], rest
+	return s[:len(s)-len(rest)], rest, used
 }
 
 // Wrap breaks printable text into lines of at most n cells, at spaces where
@@ -71,10 +68,9 @@ func Wrap(s string, n int) []string {
 			lines = append(lines, line)
 		}
 		for width > n {
-			var head string
-			head, word = cut(word, n)
+			head, tail, cells := cut(word, n)
 			lines = append(lines, head)
-			width = Width(word)
+			word, width = tail, width-cells
 		}
 		line, used = word, width
 	}
