@@ -67,7 +67,7 @@ func mapLeaves(m map[string]any, path string, match func(string) bool) []sensiti
 	var leaves []sensitiveLeaf
 	for key, v := range m {
 		if match(key) {
-			leaves = append(leaves, sensitiveLeaf{path: path + pathKey(key), value: v, set: func(to any) { m[key] = to }})
+			leaves = append(leaves, sensitiveLeaf{path: path + PathKey(key), value: v, set: func(to any) { m[key] = to }})
 		}
 	}
 	return leaves
@@ -81,7 +81,7 @@ func envLeaves(v any, path string) []sensitiveLeaf {
 			if list, ok := item.([]any); ok && key == "env" {
 				leaves = append(leaves, literalEnv(list, path+".env")...)
 			}
-			leaves = append(leaves, envLeaves(item, path+pathKey(key))...)
+			leaves = append(leaves, envLeaves(item, path+PathKey(key))...)
 		}
 	case []any:
 		for i, item := range v {
@@ -168,10 +168,10 @@ func namedLeaves(v any, path string) []sensitiveLeaf {
 		for key, item := range v {
 			switch item.(type) {
 			case map[string]any, []any:
-				leaves = append(leaves, namedLeaves(item, path+pathKey(key))...)
+				leaves = append(leaves, namedLeaves(item, path+PathKey(key))...)
 			default:
 				if SensitiveName(key) {
-					leaves = append(leaves, sensitiveLeaf{path: path + pathKey(key), value: item, set: func(to any) { v[key] = to }})
+					leaves = append(leaves, sensitiveLeaf{path: path + PathKey(key), value: item, set: func(to any) { v[key] = to }})
 				}
 			}
 		}
@@ -227,9 +227,9 @@ func SecretKeys(live, sealed map[string]any) map[string]string {
 	return out
 }
 
-// pathKey writes one map key of a path: .key, or ['key'] when it holds
+// PathKey writes one map key of a path: .key, or ['key'] when it holds
 // anything that would be read as structure.
-func pathKey(key string) string {
+func PathKey(key string) string {
 	if key != "" && !strings.ContainsAny(key, ".[]'=/ ") {
 		return "." + key
 	}
