@@ -1,0 +1,223 @@
+package k8s
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	maxMessage   = 4 << 10 // bytes of a server's message that are kept
+	maxConflicts = 1000
+)
+
+// classify turns what a request came back with into a [preview.Refusal]. The
+// API server tells many of these cases apart by text only; each text below is
+// held by a test against a real one.
+func classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return transportRefusal(err)
+	}
+	status := answer.Status()
+	return &preview.Refusal{
+		Reason:    reasonOf(status),
+		Message:   capped(status.Message),
+		Conflicts: conflictsOf(status),
+		Err:       err,
+	}
+}
+
+// transportRefusal is for requests that no API server answered.
+func transportRefusal(err error) error {
+	message := err.Error()
+	var urlErr *url.Error
+	if errors.As(err, &urlErr) {
+		message = urlErr.Err.Error() // the URL says nothing a user asked about
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		message = "cancelled"
+	case errors.Is(err, context.DeadlineExceeded):
+		message = "no answer within the request timeout"
+	}
+	return &preview.Refusal{Reason: preview.ReasonUnavailable, Message: capped(message), Err: err}
+}
+
+func reasonOf(s metav1.Status) preview.Reason {
+	if reason, ok := reasonOfText(s.Message); ok {
+		return reason
+	}
+	switch code := int(s.Code); {
+	case code == http.StatusUnauthorized:
+		return preview.ReasonUnauthorized
+	case code == http.StatusForbidden:
+		return reasonOfForbidden(s)
+	case code == http.StatusNotFound:
+		return reasonOfNotFound(s)
+	case code == http.StatusConflict:
+		if slices.ContainsFunc(causes(s), isManagerConflict) {
+			return preview.ReasonConflict
+		}
+		return preview.ReasonChanged
+	case code == http.StatusUnprocessableEntity:
+		return reasonOfInvalid(s)
+	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
+		return preview.ReasonUnavailable
+	}
+	return preview.ReasonOther
+}
+
+// reasonOfText recognises answers whose code does not tell them apart.
+func reasonOfText(message string) (preview.Reason, bool) {
+	switch {
+	case strings.Contains(message, "failed to create typed patch object"),
+		strings.Contains(message, "strict decoding error"):
+		return preview.ReasonNotAppliable, true
+	case strings.Contains(message, "does not support dry run"):
+		return preview.ReasonNoDryRun, true
+	case strings.Contains(message, "admission webhook ") && strings.Contains(message, " denied the request"),
+		strings.Contains(message, "failed calling webhook"),
+		strings.Contains(message, "conversion webhook for "):
+		return preview.ReasonWebhook, true
+	}
+	return "", false
+}
+
+// reasonOfForbidden sets apart a namespace on its way out, which no right
+// would help against.
+func reasonOfForbidden(s metav1.Status) preview.Reason {
+	for _, cause := range causes(s) {
+		if cause.Type == "NamespaceTerminating" {
+			return preview.ReasonOther
+		}
+	}
+	return preview.ReasonForbidden
+}
+
+// reasonOfNotFound tells what was not found: the object, something it needs
+// first, or the kind itself.
+func reasonOfNotFound(s metav1.Status) preview.Reason {
+	unexpected := func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse }
+	if s.Details == nil || s.Details.Name == "" || slices.ContainsFunc(causes(s), unexpected) {
+		return preview.ReasonNotServed // a bare "page not found"
+	}
+	switch s.Details.Kind {
+	case "namespaces":
+		return preview.ReasonNamespaceMissing
+	case "roles", "clusterroles":
+		return preview.ReasonRoleMissing
+	}
+	return preview.ReasonNotFound
+}
+
+// isMissing reports whether a request for one existing object came back
+// without it. There a missing namespace or role is that object itself.
+func isMissing(err error) bool {
+	switch preview.ReasonOf(err) {
+	case preview.ReasonNotFound, preview.ReasonNamespaceMissing, preview.ReasonRoleMissing:
+		return true
+	}
+	return false
+}
+
+// reasonOfInvalid is immutable only when nothing else is wrong: replacing an
+// object that is invalid besides would delete it for nothing.
+func reasonOfInvalid(s metav1.Status) preview.Reason {
+	list := causes(s)
+	if len(list) == 0 {
+		list = []metav1.StatusCause{{Message: s.Message}}
+	}
+	for _, cause := range list {
+		if !isImmutableText(cause.Message) {
+			return preview.ReasonInvalid
+		}
+	}
+	return preview.ReasonImmutable
+}
+
+// immutableTexts are what validation says of fields that cannot change.
+var immutableTexts = [...]string{
+	"field is immutable",
+	"is immutable",
+	"may not change once set",
+	"may not be changed",
+	"cannot change roleRef",
+	"updates to statefulset spec for fields other than",
+	"spec is immutable after creation",
+	"updates to parameters are forbidden",
+	"updates to provisioner are forbidden",
+	"may not be updated",
+	"cannot be changed",
+	"cannot be updated",
+	"can not be changed",
+}
+
+func isImmutableText(message string) bool {
+	return slices.ContainsFunc(immutableTexts[:], func(text string) bool { return strings.Contains(message, text) })
+}
+
+func causes(s metav1.Status) []metav1.StatusCause {
+	if s.Details == nil {
+		return nil
+	}
+	return s.Details.Causes
+}
+
+func isManagerConflict(cause metav1.StatusCause) bool {
+	return cause.Type == metav1.CauseTypeFieldManagerConflict
+}
+
+// conflictsOf reads who owns which contested field. A cause's message is
+// `conflict with "MANAGER"` and more; its field is the path.
+func conflictsOf(s metav1.Status) []preview.Conflict {
+	var out []preview.Conflict
+	for _, cause := range causes(s) {
+		if !isManagerConflict(cause) {
+			continue
+		}
+		out = append(out, preview.Conflict{Manager: managerIn(cause.Message), Path: cause.Field})
+		if len(out) == maxConflicts {
+			break
+		}
+	}
+	slices.SortFunc(out, func(a, b preview.Conflict) int {
+		return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
+	})
+	return slices.Compact(out)
+}
+
+func managerIn(message string) string {
+	_, rest, ok := strings.Cut(message, "conflict with ")
+	if !ok {
+		return message
+	}
+	quoted, err := strconv.QuotedPrefix(rest)
+	if err != nil {
+		return rest
+	}
+	name, err := strconv.Unquote(quoted)
+	if err != nil {
+		return rest
+	}
+	return name
+}
+
+func capped(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
+}

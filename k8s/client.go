@@ -1,0 +1,189 @@
+package k8s
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs with auth-provider: oidc
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	// concurrency bounds the requests in flight. The client sets no rate: the
+	// server's priority and fairness decides.
+	concurrency = 16
+	// defaultTimeout of one request: above the 30 s an admission webhook may take.
+	defaultTimeout = 40 * time.Second
+	dialTimeout    = 10 * time.Second
+	// maxResponse bounds one response body. A full page of the largest objects
+	// stays below it.
+	maxResponse = 256 << 20
+	// defaultPoll is the interval of reads where watching is not allowed.
+	defaultPoll = 2 * time.Second
+)
+
+// Options say how to reach the API server.
+type Options struct {
+	// Flags are the parsed command line; nil stands for kubectl's defaults.
+	Flags *Flags
+	// Kubeconfig names a kubeconfig file and wins over Flags when not empty.
+	Kubeconfig string
+	// RequestTimeout bounds one request, watches aside. It defaults to
+	// --request-timeout, then to 40 s.
+	RequestTimeout time.Duration
+	// UserAgent names the tool to the API server and its audit log.
+	UserAgent string
+	// PollInterval is how often [Client.Observe] reads what it may not watch;
+	// 2 s by default.
+	PollInterval time.Duration
+}
+
+// Client talks to one API server as one user. Its methods may be called
+// concurrently.
+type Client struct {
+	rest      rest.Interface
+	discovery discoveryCache
+	timeout   time.Duration
+	poll      time.Duration
+	backoff   []time.Duration // between the attempts of a read
+
+	server, version, context, user string
+}
+
+// Connect reads the kubeconfig and asks the API server for its version. The
+// error is one sentence: what is missing, or a [preview.Refusal] of reason
+// unavailable or unauthorized.
+func Connect(ctx context.Context, o Options) (*Client, error) {
+	flags := o.Flags
+	if flags == nil {
+		flags = NewFlags()
+	}
+	conn, err := flags.load(o.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	restClient, err := newRESTClient(conn.rest, o.UserAgent)
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	c := &Client{
+		rest: restClient, context: conn.context, user: conn.user, server: shownServer(conn.rest.Host),
+		timeout: firstDuration(o.RequestTimeout, conn.timeout, defaultTimeout),
+		poll:    firstDuration(o.PollInterval, defaultPoll),
+		backoff: []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second},
+	}
+	if err := c.readVersion(ctx); err != nil {
+		return nil, fmt.Errorf("connecting to %s: %w; check --context and --kubeconfig", c.server, err)
+	}
+	return c, nil
+}
+
+func firstDuration(list ...time.Duration) time.Duration {
+	for _, d := range list {
+		if d > 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+func newRESTClient(config *rest.Config, userAgent string) (rest.Interface, error) {
+	config = rest.CopyConfig(config)
+	config.Timeout = 0 // it would end watches too; requests carry their own
+	config.QPS = -1
+	config.WarningHandler = rest.NoWarnings{} // they are collected per request
+	if userAgent != "" {
+		config.UserAgent = userAgent
+	}
+	if config.Dial == nil {
+		config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
+	}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return cappedTransport{next} })
+	// The client decodes Status documents only; objects stay raw.
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	config.ContentConfig = rest.ContentConfig{
+		ContentType:          runtime.ContentTypeJSON,
+		AcceptContentTypes:   runtime.ContentTypeJSON,
+		NegotiatedSerializer: serializer.NewCodecFactory(scheme).WithoutConversion(),
+	}
+	return rest.UnversionedRESTClientFor(config)
+}
+
+func (c *Client) readVersion(ctx context.Context) error {
+	data, err := c.readRaw(ctx, c.rest.Get().AbsPath("/version"))
+	if preview.ReasonOf(err) == preview.ReasonForbidden {
+		return nil // a cluster may hide its version
+	}
+	if err != nil {
+		return err
+	}
+	var info struct {
+		GitVersion string `json:"gitVersion"`
+	}
+	if err := json.Unmarshal(data, &info); err != nil {
+		return &preview.Refusal{Reason: preview.ReasonOther, Message: "what answered is not a Kubernetes API server", Err: err}
+	}
+	c.version = info.GitVersion
+	return nil
+}
+
+// Target identifies the cluster: the uid of its kube-system namespace. The
+// refusal when that may not be read is forbidden: without it an approval is
+// not bound to a cluster.
+func (c *Client) Target(ctx context.Context) (preview.Target, error) {
+	target := preview.Target{Server: c.server, Version: c.version, Context: c.context, User: c.user}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		namespace, err := c.Get(ctx, preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: "kube-system"})
+		if err != nil {
+			return fmt.Errorf("identifying the cluster by namespace kube-system: %w", err)
+		}
+		target.Identity = preview.String(namespace, "metadata", "uid")
+		if target.Identity == "" {
+			return &preview.Refusal{Reason: preview.ReasonNotFound, Message: "the cluster has no namespace kube-system to identify it by"}
+		}
+		return nil
+	})
+	group.Go(func() error {
+		if name := c.whoAmI(ctx); name != "" {
+			target.User = name
+		}
+		return nil
+	})
+	if err := group.Wait(); err != nil {
+		return preview.Target{}, err
+	}
+	return target, nil
+}
+
+// whoAmI is the user as the API server sees it, empty when it does not say.
+func (c *Client) whoAmI(ctx context.Context) string {
+	body := []byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)
+	data, err := c.readRaw(ctx, c.rest.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body(body))
+	if err != nil {
+		return "" // the name is shown, never a Fact
+	}
+	var review struct {
+		Status struct {
+			UserInfo struct {
+				Username string `json:"username"`
+			} `json:"userInfo"`
+		} `json:"status"`
+	}
+	if json.Unmarshal(data, &review) != nil {
+		return ""
+	}
+	return review.Status.UserInfo.Username
+}

@@ -1,0 +1,170 @@
+package k8s
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// resource is where objects of a kind are found.
+type resource struct {
+	path       string // of the API version
+	plural     string
+	namespaced bool
+}
+
+// discoveryCache remembers, per API version, the kinds the server has.
+type discoveryCache struct {
+	mu    sync.Mutex
+	kinds map[string]map[string]resource // apiVersion → kind
+}
+
+func (d *discoveryCache) find(apiVersion, kind string) (resource, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	res, ok := d.kinds[apiVersion][kind]
+	return res, ok
+}
+
+func (d *discoveryCache) store(apiVersion string, kinds map[string]resource) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.kinds == nil {
+		d.kinds = map[string]map[string]resource{}
+	}
+	d.kinds[apiVersion] = kinds
+}
+
+// Kind reports whether objects of a kind live in a namespace. What is not
+// served is refused with that reason; this answer is not remembered, so that
+// a kind appears as soon as its CRD is served.
+func (c *Client) Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error) {
+	res, err := c.lookup(ctx, apiVersion, kind)
+	return res.namespaced, err
+}
+
+// Refresh forgets which kinds the server has.
+func (c *Client) Refresh() {
+	c.discovery.mu.Lock()
+	defer c.discovery.mu.Unlock()
+	c.discovery.kinds = nil
+}
+
+// lookup finds a kind, asking the server when the cache does not have it. It
+// asks for one API version only, so an aggregated API that is down fails its
+// own kinds and no others.
+func (c *Client) lookup(ctx context.Context, apiVersion, kind string) (resource, error) {
+	answer := c.lookupAll(ctx, apiVersion, []string{kind})[kind]
+	return answer.resource, answer.err
+}
+
+func notServed(apiVersion, kind string) error {
+	return &preview.Refusal{Reason: preview.ReasonNotServed, Message: fmt.Sprintf("the cluster does not serve %s of %s", kind, apiVersion)}
+}
+
+// discover lists the kinds of an API version; it is empty for one the server
+// does not have.
+func (c *Client) discover(ctx context.Context, apiVersion string) (map[string]resource, error) {
+	path, err := groupVersionPath(apiVersion)
+	if err != nil {
+		return nil, &preview.Refusal{Reason: preview.ReasonNotServed, Message: err.Error(), Err: err}
+	}
+	data, err := c.readRaw(ctx, c.rest.Get().AbsPath(path))
+	switch preview.ReasonOf(err) {
+	case preview.ReasonNotFound, preview.ReasonNotServed:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("discovering the kinds of %s: %w", apiVersion, err)
+	}
+	var list metav1.APIResourceList
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("discovering the kinds of %s: %w", apiVersion, err)
+	}
+	kinds := make(map[string]resource, len(list.APIResources))
+	for _, r := range list.APIResources {
+		if strings.Contains(r.Name, "/") {
+			continue // a subresource
+		}
+		if _, taken := kinds[r.Kind]; !taken {
+			kinds[r.Kind] = resource{path: path, plural: r.Name, namespaced: r.Namespaced}
+		}
+	}
+	return kinds, nil
+}
+
+// typeKey names a kind of one API version.
+type typeKey struct{ apiVersion, kind string }
+
+// located is the answer of [Client.lookup].
+type located struct {
+	resource
+	err error
+}
+
+// locate looks the kinds of refs up, each API version once and at the same time.
+func (c *Client) locate(ctx context.Context, refs []preview.Ref) map[typeKey]located {
+	byVersion := map[string][]string{}
+	found := map[typeKey]located{}
+	for _, ref := range refs {
+		key := typeKey{ref.APIVersion, ref.Kind}
+		if _, seen := found[key]; !seen {
+			found[key] = located{}
+			byVersion[ref.APIVersion] = append(byVersion[ref.APIVersion], ref.Kind)
+		}
+	}
+	var mu sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(concurrency)
+	for apiVersion, kinds := range byVersion {
+		group.Go(func() error {
+			answers := c.lookupAll(ctx, apiVersion, kinds)
+			mu.Lock()
+			defer mu.Unlock()
+			for kind, answer := range answers {
+				found[typeKey{apiVersion, kind}] = answer
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // the functions return no errors: each answer carries its own
+	return found
+}
+
+// lookupAll is lookup for several kinds of one API version: one request for
+// all that the cache does not have, and one failure for all of them.
+func (c *Client) lookupAll(ctx context.Context, apiVersion string, kinds []string) map[string]located {
+	answers := make(map[string]located, len(kinds))
+	var asked map[string]resource
+	var askErr error
+	var done bool
+	for _, kind := range kinds {
+		if res, ok := c.discovery.find(apiVersion, kind); ok {
+			answers[kind] = located{resource: res}
+			continue
+		}
+		if !done {
+			done = true
+			if asked, askErr = c.discover(ctx, apiVersion); askErr == nil {
+				c.discovery.store(apiVersion, asked)
+			}
+		}
+		res, ok := asked[kind]
+		switch {
+		case askErr != nil:
+			answers[kind] = located{err: askErr}
+		case !ok:
+			answers[kind] = located{err: notServed(apiVersion, kind)}
+		default:
+			answers[kind] = located{resource: res}
+		}
+	}
+	return answers
+}

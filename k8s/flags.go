@@ -1,0 +1,95 @@
+package k8s
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Flags are kubectl's own flags for finding and entering a cluster.
+type Flags struct {
+	config *genericclioptions.ConfigFlags
+}
+
+// NewFlags returns the flags with kubectl's defaults.
+func NewFlags() *Flags {
+	config := genericclioptions.NewConfigFlags(false)
+	// Discovery is cached in memory only: a cache on disk hides a CRD just
+	// applied. The name belongs to the cache of downloaded content.
+	config.CacheDir = nil
+	return &Flags{config: config}
+}
+
+// AddFlags binds the flags: --kubeconfig, --context, --namespace/-n, --as,
+// --as-group, --server/-s, --token, --request-timeout and the others of kubectl
+// except --cache-dir.
+func (f *Flags) AddFlags(flags *pflag.FlagSet) { f.config.AddFlags(flags) }
+
+// Namespace is what --namespace was given, empty when it was not. The
+// kubeconfig's own namespace never decides anything.
+func (f *Flags) Namespace() string { return *f.config.Namespace }
+
+// connection is what a kubeconfig and the flags lead to.
+type connection struct {
+	rest          *rest.Config
+	timeout       time.Duration // of one request, 0 for none given
+	context, user string        // names in the kubeconfig
+}
+
+// load reads the kubeconfig. kubeconfig names the file when not empty.
+func (f *Flags) load(kubeconfig string) (*connection, error) {
+	if kubeconfig != "" {
+		f.config.KubeConfig = &kubeconfig
+	}
+	loader := f.config.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("reading the kubeconfig: %w; check --kubeconfig", err)
+		}
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	// Without this check clientcmd falls back to localhost:8080, whose refusal
+	// says nothing about the kubeconfig that is missing.
+	if len(raw.Clusters) == 0 && *f.config.APIServer == "" && os.Getenv("KUBERNETES_MASTER") == "" && !inCluster() {
+		return nil, fmt.Errorf("no kubeconfig: %s names no cluster; set --kubeconfig or KUBECONFIG, or start one with \"kubectl operator sandbox up\"",
+			loader.ConfigAccess().GetDefaultFilename())
+	}
+	config, err := f.config.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w; check --kubeconfig and --context", err)
+	}
+	c := &connection{rest: config, timeout: config.Timeout, context: raw.CurrentContext}
+	if name := *f.config.Context; name != "" {
+		c.context = name
+	}
+	if context := raw.Contexts[c.context]; context != nil {
+		c.user = context.AuthInfo
+	}
+	if name := *f.config.AuthInfoName; name != "" {
+		c.user = name
+	}
+	return c, nil
+}
+
+// inCluster reports whether clientcmd would use a pod's own service account.
+func inCluster() bool {
+	_, err := os.Stat("/var/run/secrets/kubernetes.io/serviceaccount/token")
+	return err == nil && os.Getenv("KUBERNETES_SERVICE_HOST") != "" && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == ""
+}
+
+// shownServer is a server's URL without credentials.
+func shownServer(host string) string {
+	u, err := url.Parse(host)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}

@@ -1,0 +1,54 @@
+package k8s
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// maxLog bounds the log text read of one container, in bytes.
+const maxLog = 1 << 20
+
+// Pods lists the pods of a namespace that a label selector matches.
+func (c *Client) Pods(ctx context.Context, namespace, selector string) ([]map[string]any, error) {
+	return c.List(ctx, "v1", "Pod", namespace, selector)
+}
+
+// Events lists the events about the object with a uid, in no order.
+func (c *Client) Events(ctx context.Context, namespace, uid string) ([]map[string]any, error) {
+	return c.list(ctx, "v1", "Event", namespace, map[string]string{"fieldSelector": "involvedObject.uid=" + uid})
+}
+
+// Logs reads the last lines a container printed, of its previous run when
+// previous is set. The text is the container's own and untrusted.
+func (c *Client) Logs(ctx context.Context, namespace, pod, container string, tail int, previous bool) ([]string, error) {
+	r, err := c.object("GET", resource{path: "/api/v1", plural: "pods", namespaced: true},
+		preview.Ref{APIVersion: "v1", Kind: "Pod", Namespace: namespace, Name: pod})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	stream, err := r.SubResource("log").
+		Param("container", container).
+		Param("tailLines", strconv.Itoa(tail)).
+		Param("limitBytes", strconv.Itoa(maxLog)).
+		Param("previous", strconv.FormatBool(previous)).
+		MaxRetries(0).Stream(ctx)
+	if err != nil {
+		return nil, classify(err)
+	}
+	defer stream.Close()
+	data, err := io.ReadAll(io.LimitReader(stream, maxLog))
+	if err != nil {
+		return nil, classify(err)
+	}
+	text := strings.TrimRight(string(data), "\n")
+	if text == "" {
+		return nil, nil
+	}
+	return strings.Split(text, "\n"), nil
+}

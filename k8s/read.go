@@ -1,0 +1,253 @@
+package k8s
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	// listFrom is the number of refs of one kind and namespace from which a
+	// list costs less than the gets.
+	listFrom = 6
+	// pageSize of lists that are read to their end.
+	pageSize = 250
+	// maxListed bounds what a list may gather.
+	maxListed = 50_000
+)
+
+// Get reads one object; it is nil when the object does not exist.
+func (c *Client) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
+	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)
+	if err != nil {
+		return nil, err
+	}
+	return c.get(ctx, res, ref)
+}
+
+func (c *Client) get(ctx context.Context, res resource, ref preview.Ref) (map[string]any, error) {
+	r, err := c.object("GET", res, ref)
+	if err != nil {
+		return nil, err
+	}
+	body, err := c.readBody(ctx, r)
+	if isMissing(err) {
+		return nil, nil
+	}
+	return body, err
+}
+
+// Read reads many objects at once and answers in the order of refs. Several of
+// one kind and namespace come from one list where that is allowed and small;
+// Secrets never do, so that no other Secret is read.
+func (c *Client) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
+	results := make([]preview.ReadResult, len(refs))
+	types := c.locate(ctx, refs)
+	batches := map[batchKey][]int{}
+	var gets []int
+	for i, ref := range refs {
+		results[i].Ref = ref
+		answer := types[typeKey{ref.APIVersion, ref.Kind}]
+		if answer.err != nil {
+			results[i].Err = answer.err
+			continue
+		}
+		key := batchKey{typeKey: typeKey{ref.APIVersion, ref.Kind}}
+		if answer.namespaced {
+			key.namespace = ref.Namespace
+		}
+		batches[key] = append(batches[key], i)
+	}
+	var mu sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(concurrency)
+	for key, members := range batches {
+		if !key.listable(len(members), types[key.typeKey].resource) {
+			gets = append(gets, members...)
+			continue
+		}
+		group.Go(func() error {
+			if !c.readByList(ctx, types[key.typeKey].resource, key.namespace, members, results) {
+				mu.Lock()
+				defer mu.Unlock()
+				gets = append(gets, members...)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // what a list did not answer is among gets
+	for _, i := range gets {
+		group.Go(func() error {
+			ref := refs[i]
+			results[i].Body, results[i].Err = c.get(ctx, types[typeKey{ref.APIVersion, ref.Kind}].resource, ref)
+			return nil
+		})
+	}
+	_ = group.Wait() // each result carries its own error
+	return results
+}
+
+// batchKey names the collection that a list reads.
+type batchKey struct {
+	typeKey
+	namespace string
+}
+
+func (k batchKey) isSecret() bool { return k.apiVersion == "v1" && k.kind == "Secret" }
+
+func (k batchKey) listable(members int, res resource) bool {
+	return members >= listFrom && !k.isSecret() && res.namespaced == (k.namespace != "")
+}
+
+// readByList answers the members from one page of a list. It reports false
+// when that page does not hold the whole collection or may not be read; then
+// gets are cheaper, or say why.
+func (c *Client) readByList(ctx context.Context, res resource, namespace string, members []int, results []preview.ReadResult) bool {
+	r := c.at("GET", res, namespace, "").Param("limit", strconv.Itoa(max(64, 8*len(members))))
+	page, err := c.readPage(ctx, r)
+	if err != nil || page.next != "" {
+		return false
+	}
+	byName := make(map[string]map[string]any, len(page.items))
+	for _, body := range page.items {
+		byName[preview.String(body, "metadata", "name")] = body
+	}
+	for _, i := range members {
+		body := byName[results[i].Ref.Name]
+		setType(body, results[i].Ref.APIVersion, results[i].Ref.Kind)
+		results[i].Body = body
+	}
+	return true
+}
+
+// setType adds what the API server leaves out of the items of a list.
+func setType(body map[string]any, apiVersion, kind string) {
+	if body != nil {
+		body["apiVersion"], body["kind"] = apiVersion, kind
+	}
+}
+
+// List reads the objects of a kind that a label selector matches, in one
+// namespace or, when it is empty, in all of them. It is refused as not served
+// when the cluster does not know the kind.
+func (c *Client) List(ctx context.Context, apiVersion, kind, namespace, labelSelector string) ([]map[string]any, error) {
+	return c.list(ctx, apiVersion, kind, namespace, map[string]string{"labelSelector": labelSelector})
+}
+
+func (c *Client) list(ctx context.Context, apiVersion, kind, namespace string, params map[string]string) ([]map[string]any, error) {
+	res, err := c.lookup(ctx, apiVersion, kind)
+	if err != nil {
+		return nil, err
+	}
+	var bodies []map[string]any
+	err = c.pages(ctx, res, namespace, params, func(page listPage) (more bool) {
+		for _, body := range page.items {
+			setType(body, apiVersion, kind)
+		}
+		bodies = append(bodies, page.items...)
+		return len(bodies) <= maxListed
+	})
+	if len(bodies) > maxListed {
+		return nil, fmt.Errorf("listing %s: more than %d objects; narrow the namespace", kind, maxListed)
+	}
+	return bodies, err
+}
+
+// Count counts the objects of a kind in all namespaces without reading them.
+// A kind that is not served has none.
+func (c *Client) Count(ctx context.Context, apiVersion, kind string) (int, error) {
+	res, err := c.lookup(ctx, apiVersion, kind)
+	if preview.ReasonOf(err) == preview.ReasonNotServed {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	r := c.at("GET", res, "", "").Param("limit", "1").SetHeader("Accept", metadataOnly)
+	page, err := c.readPage(ctx, r)
+	if err != nil {
+		return 0, err
+	}
+	if page.next == "" || page.remaining > 0 {
+		return len(page.items) + page.remaining, nil
+	}
+	// The server does not say how many remain: count them.
+	count := 0
+	err = c.pages(ctx, res, "", nil, func(page listPage) bool {
+		count += len(page.items)
+		return true
+	})
+	return count, err
+}
+
+// metadataOnly asks for objects without spec and status.
+const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+// listPage is one page of a collection.
+type listPage struct {
+	items           []map[string]any
+	next            string // continue token, empty on the last page
+	remaining       int    // after this page, 0 when the server does not say
+	resourceVersion string
+}
+
+// pages reads a collection page by page until use returns false.
+func (c *Client) pages(ctx context.Context, res resource, namespace string, params map[string]string, use func(listPage) bool) error {
+	next := ""
+	for {
+		r := c.at("GET", res, namespace, "").Param("limit", strconv.Itoa(pageSize))
+		for key, value := range params {
+			if value != "" {
+				r = r.Param(key, value)
+			}
+		}
+		if next != "" {
+			r = r.Param("continue", next)
+		}
+		page, err := c.readPage(ctx, r)
+		if err != nil {
+			return err
+		}
+		if !use(page) || page.next == "" {
+			return nil
+		}
+		next = page.next
+	}
+}
+
+func (c *Client) readPage(ctx context.Context, r *rest.Request) (listPage, error) {
+	data, err := c.readRaw(ctx, r)
+	if err != nil {
+		return listPage{}, err
+	}
+	var envelope struct {
+		Metadata struct {
+			Continue           string `json:"continue"`
+			RemainingItemCount int    `json:"remainingItemCount"`
+			ResourceVersion    string `json:"resourceVersion"`
+		} `json:"metadata"`
+		Items []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(data, &envelope); err != nil {
+		return listPage{}, &preview.Refusal{Reason: preview.ReasonOther, Message: "the list cannot be decoded: " + err.Error(), Err: err}
+	}
+	page := listPage{
+		next: envelope.Metadata.Continue, remaining: envelope.Metadata.RemainingItemCount,
+		resourceVersion: envelope.Metadata.ResourceVersion,
+	}
+	for _, item := range envelope.Items {
+		body, err := decodeBody(item)
+		if err != nil {
+			return listPage{}, err
+		}
+		page.items = append(page.items, body)
+	}
+	return page, nil
+}

@@ -1,0 +1,173 @@
+package k8s
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// maxRetryAfter bounds how long a Retry-After header may hold a read up.
+const maxRetryAfter = 5 * time.Second
+
+// do sends one request once and returns the raw response.
+func (c *Client) do(ctx context.Context, r *rest.Request) (data []byte, warnings []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	result := r.MaxRetries(0).Do(ctx)
+	for _, w := range result.Warnings() {
+		warnings = append(warnings, w.Text)
+	}
+	if err := result.Error(); err != nil {
+		return nil, warnings, classify(err)
+	}
+	data, err = result.Raw()
+	return data, warnings, err
+}
+
+// readRaw sends a request that changes nothing, again when the server is
+// unavailable for a moment.
+func (c *Client) readRaw(ctx context.Context, r *rest.Request) ([]byte, error) {
+	var data []byte
+	err := c.retry(ctx, func() error {
+		var err error
+		data, _, err = c.do(ctx, r)
+		return err
+	})
+	return data, err
+}
+
+// readBody is readRaw for one object.
+func (c *Client) readBody(ctx context.Context, r *rest.Request) (map[string]any, error) {
+	data, err := c.readRaw(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return decodeBody(data)
+}
+
+func decodeBody(data []byte) (map[string]any, error) {
+	v, err := preview.DecodeJSON(data)
+	if err != nil {
+		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: "the answer cannot be decoded: " + err.Error(), Err: err}
+	}
+	body, ok := v.(map[string]any)
+	if !ok {
+		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: "the answer is not an object"}
+	}
+	return body, nil
+}
+
+// retry repeats what failed as unavailable. A request that ran into its
+// timeout is not repeated: the user set how long to wait.
+func (c *Client) retry(ctx context.Context, attempt func() error) error {
+	for _, delay := range c.backoff {
+		err := attempt()
+		if preview.ReasonOf(err) != preview.ReasonUnavailable || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return err
+		}
+		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+			delay = max(delay, min(time.Duration(seconds)*time.Second, maxRetryAfter))
+		}
+		if !wait(ctx, delay) {
+			return err
+		}
+	}
+	return attempt()
+}
+
+// wait reports whether the time passed before the context ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// at addresses an object, or the collection when name is empty. Every segment
+// comes from outside; client-go checks those of namespace and name, not those
+// of an AbsPath.
+func (c *Client) at(verb string, res resource, namespace, name string) *rest.Request {
+	r := c.rest.Verb(verb).AbsPath(res.path).Resource(res.plural)
+	if res.namespaced && namespace != "" {
+		r = r.Namespace(namespace)
+	}
+	if name != "" {
+		r = r.Name(name)
+	}
+	return r
+}
+
+// object addresses what a ref names.
+func (c *Client) object(verb string, res resource, ref preview.Ref) (*rest.Request, error) {
+	if ref.Name == "" {
+		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: fmt.Sprintf("%s has no name", ref.Kind)}
+	}
+	if res.namespaced && ref.Namespace == "" {
+		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: fmt.Sprintf("%s %s has no namespace", ref.Kind, ref.Name)}
+	}
+	return c.at(verb, res, ref.Namespace, ref.Name), nil
+}
+
+// groupVersionPath is the URL path of an API version.
+func groupVersionPath(apiVersion string) (string, error) {
+	group, version, grouped := strings.Cut(apiVersion, "/")
+	if !grouped {
+		group, version = "", apiVersion
+	}
+	for _, segment := range []string{group, version} {
+		if problems := rest.IsValidPathSegmentName(segment); len(problems) > 0 || strings.ContainsAny(segment, "?#") {
+			return "", fmt.Errorf("apiVersion %q cannot be part of a URL", apiVersion)
+		}
+	}
+	switch {
+	case version == "" || grouped && group == "":
+		return "", fmt.Errorf("apiVersion %q is neither VERSION nor GROUP/VERSION", apiVersion)
+	case !grouped:
+		return "/api/" + version, nil
+	}
+	return "/apis/" + group + "/" + version, nil
+}
+
+// cappedTransport ends a response body that grows beyond any honest one.
+type cappedTransport struct {
+	next http.RoundTripper
+}
+
+func (t cappedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.next.RoundTrip(r)
+	if err != nil || r.URL.Query().Get("watch") != "" {
+		return response, err // a watch lasts; its events are capped one by one
+	}
+	response.Body = &cappedBody{ReadCloser: response.Body, left: maxResponse}
+	return response, nil
+}
+
+type cappedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+func (b *cappedBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the response is larger than %d MiB", maxResponse>>20)
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	return n, err
+}

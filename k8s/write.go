@@ -1,0 +1,159 @@
+package k8s
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// absentVersion is a resourceVersion that no object has. Server-side apply
+// with it creates what does not exist (the version is wiped then) and answers
+// 409 for what somebody else made meanwhile, which it would merge otherwise.
+const absentVersion = "1"
+
+// DryRun asks the API server what each apply would lead to, persisting
+// nothing, and answers in the order of items.
+func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult {
+	refs := make([]preview.Ref, len(items))
+	for i, item := range items {
+		refs[i] = preview.RefOf(item.Body)
+	}
+	types := c.locate(ctx, refs)
+	results := make([]preview.DryRunResult, len(items))
+	var group errgroup.Group
+	group.SetLimit(concurrency)
+	for i, item := range items {
+		group.Go(func() error {
+			answer := types[typeKey{refs[i].APIVersion, refs[i].Kind}]
+			if answer.err != nil {
+				results[i].Err = answer.err
+				return nil
+			}
+			r, err := c.applyRequest(answer.resource, item)
+			if err != nil {
+				results[i].Err = err
+				return nil
+			}
+			r = r.Param("dryRun", metav1.DryRunAll)
+			results[i].Err = c.retry(ctx, func() error {
+				var err error
+				results[i].Body, results[i].Warnings, err = c.sendBody(ctx, r)
+				return err
+			})
+			return nil
+		})
+	}
+	_ = group.Wait() // each result carries its own error
+	return results
+}
+
+// Apply writes one object by server-side apply and returns what the API server
+// stored. With uid and resourceVersion it updates exactly that object, without
+// it creates; in both cases it is refused as changed when the object is not
+// what it was. It is sent once: after an unavailable answer the caller reads
+// the object to learn whether the write happened.
+func (c *Client) Apply(ctx context.Context, item preview.DryRun) (map[string]any, error) {
+	ref := preview.RefOf(item.Body)
+	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.applyRequest(res, item)
+	if err != nil {
+		return nil, err
+	}
+	body, _, err := c.sendBody(ctx, r)
+	return body, err
+}
+
+func (c *Client) sendBody(ctx context.Context, r *rest.Request) (map[string]any, []string, error) {
+	data, warnings, err := c.do(ctx, r)
+	if err != nil {
+		return nil, warnings, err
+	}
+	body, err := decodeBody(data)
+	return body, warnings, err
+}
+
+// applyRequest builds the PATCH of server-side apply (KEP-555). Its body is
+// the sealed object plus the preconditions.
+func (c *Client) applyRequest(res resource, item preview.DryRun) (*rest.Request, error) {
+	if (item.UID == "") != (item.ResourceVersion == "") {
+		// A resourceVersion alone re-creates a deleted object; a uid alone does
+		// not notice a change.
+		return nil, errors.New("applying: uid and resourceVersion go together")
+	}
+	body := make(map[string]any, len(item.Body))
+	for key, v := range item.Body {
+		body[key] = v
+	}
+	meta := map[string]any{}
+	for key, v := range preview.Map(item.Body, "metadata") {
+		meta[key] = v
+	}
+	meta["resourceVersion"] = absentVersion
+	if item.UID != "" {
+		meta["uid"], meta["resourceVersion"] = item.UID, item.ResourceVersion
+	}
+	body["metadata"] = meta
+	data, err := preview.Canonical(body)
+	if err != nil {
+		return nil, fmt.Errorf("applying %s: %w", preview.RefOf(item.Body).ID(), err)
+	}
+	r, err := c.object("PATCH", res, preview.RefOf(item.Body))
+	if err != nil {
+		return nil, err
+	}
+	return r.
+		SetHeader("Content-Type", string(types.ApplyPatchType)).
+		Param("fieldManager", preview.FieldManager).
+		Param("fieldValidation", metav1.FieldValidationStrict).
+		Param("force", strconv.FormatBool(item.Force)).
+		Body(data), nil
+}
+
+// Delete deletes exactly the object with a uid and resourceVersion, in the
+// foreground (dependents first) or in the background. An object that is gone
+// is refused as not found, another one under the name as changed. Like Apply
+// it is sent once.
+func (c *Client) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, foreground bool) error {
+	if uid == "" || resourceVersion == "" {
+		return fmt.Errorf("deleting %s: uid and resourceVersion must be known", ref.ID())
+	}
+	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)
+	if err != nil {
+		return err
+	}
+	r, err := c.object("DELETE", res, ref)
+	if err != nil {
+		return err
+	}
+	// Some kinds orphan their dependents by default, so the policy is always said.
+	policy := metav1.DeletePropagationBackground
+	if foreground {
+		policy = metav1.DeletePropagationForeground
+	}
+	preconditionUID := types.UID(uid)
+	options, err := json.Marshal(metav1.DeleteOptions{
+		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
+		Preconditions:     &metav1.Preconditions{UID: &preconditionUID, ResourceVersion: &resourceVersion},
+		PropagationPolicy: &policy,
+	})
+	if err != nil {
+		return fmt.Errorf("deleting %s: %w", ref.ID(), err)
+	}
+	_, _, err = c.do(ctx, r.SetHeader("Content-Type", "application/json").Body(options))
+	if isMissing(err) {
+		return &preview.Refusal{Reason: preview.ReasonNotFound, Message: err.Error(), Err: err}
+	}
+	return err
+}
