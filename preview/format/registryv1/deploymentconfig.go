@@ -1,0 +1,111 @@
+package registryv1
+
+import (
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// configure applies the user's deploymentConfig to a deployment, containers
+// only, with the effects OLM v1 gives each field. It comes after the
+// certificate volumes, so a volume of the user's wins.
+func configure(deployment, config map[string]any) {
+	if config == nil {
+		return
+	}
+	// Every deployment gets parts of its own.
+	config = preview.CloneBody(config)
+	template := child(child(deployment, "spec"), "template")
+	pod := child(template, "spec")
+	for _, c := range maps(pod["containers"]) {
+		putNamed(c, "env", preview.List(config, "env"))
+		appendNew(c, "envFrom", preview.List(config, "envFrom"))
+		putNamed(c, "volumeMounts", preview.List(config, "volumeMounts"))
+		if resources := preview.Map(config, "resources"); resources != nil {
+			c["resources"] = preview.Clone(resources)
+		}
+	}
+	putNamed(pod, "volumes", preview.List(config, "volumes"))
+	appendNew(pod, "tolerations", preview.List(config, "tolerations"))
+	if selector := preview.Map(config, "nodeSelector"); selector != nil {
+		pod["nodeSelector"] = selector
+	}
+	if affinity := preview.Map(config, "affinity"); affinity != nil {
+		setAffinity(pod, affinity)
+	}
+	if annotations := preview.Map(config, "annotations"); annotations != nil {
+		addMissing(child(deployment, "metadata"), annotations)
+		addMissing(child(template, "metadata"), annotations)
+	}
+}
+
+// putNamed replaces the entries of a list that have the name of an item, and
+// appends the items with new names.
+func putNamed(owner map[string]any, key string, items []any) {
+	if len(items) == 0 {
+		return
+	}
+	list := preview.List(owner, key)
+	for _, item := range items {
+		name := item.(map[string]any)["name"]
+		at := slices.IndexFunc(list, func(have any) bool {
+			m, _ := have.(map[string]any)
+			return m["name"] == name
+		})
+		if at < 0 {
+			list = append(list, preview.Clone(item))
+		} else {
+			list[at] = preview.Clone(item)
+		}
+	}
+	owner[key] = list
+}
+
+// appendNew appends the items that the list does not hold alike.
+func appendNew(owner map[string]any, key string, items []any) {
+	if len(items) == 0 {
+		return
+	}
+	list := preview.List(owner, key)
+	for _, item := range items {
+		if !slices.ContainsFunc(list, func(have any) bool {
+			same, err := equal(have, item)
+			return err == nil && same
+		}) {
+			list = append(list, preview.Clone(item))
+		}
+	}
+	owner[key] = list
+}
+
+// setAffinity replaces the parts that are given; an empty part erases what the
+// CSV has, and an affinity without parts erases all of it.
+func setAffinity(pod, affinity map[string]any) {
+	parts := [...]string{"nodeAffinity", "podAffinity", "podAntiAffinity"}
+	target := child(pod, "affinity")
+	given := false
+	for _, part := range parts {
+		value := preview.Map(affinity, part)
+		if value == nil {
+			continue
+		}
+		given = true
+		if len(value) == 0 {
+			delete(target, part)
+		} else {
+			target[part] = value
+		}
+	}
+	if !given || len(target) == 0 {
+		delete(pod, "affinity")
+	}
+}
+
+func addMissing(meta, annotations map[string]any) {
+	have := child(meta, "annotations")
+	for key, value := range annotations {
+		if _, set := have[key]; !set {
+			have[key] = value
+		}
+	}
+}

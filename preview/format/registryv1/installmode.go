@@ -1,0 +1,135 @@
+package registryv1
+
+import (
+	"errors"
+	"fmt"
+	stdmaps "maps"
+	"slices"
+	"strings"
+)
+
+// The install modes of OLM, in the order messages list them.
+const (
+	allNamespaces   = "AllNamespaces"
+	singleNamespace = "SingleNamespace"
+	ownNamespace    = "OwnNamespace"
+	multiNamespace  = "MultiNamespace"
+)
+
+var installModes = [...]string{allNamespaces, singleNamespace, ownNamespace, multiNamespace}
+
+// supportedModes lists the install modes the CSV declares as supported.
+func (c *csv) supportedModes() []string {
+	var out []string
+	for _, mode := range installModes {
+		if c.modes[mode] {
+			out = append(out, mode)
+		}
+	}
+	return out
+}
+
+func orNone(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+// watchNamespaces joins the two ways to say what the operator watches: the
+// flag, and the value watchNamespace of OLM v1's configuration. The answer is
+// sorted and holds no name twice.
+func watchNamespaces(b *bundle, flag []string, v values) ([]string, error) {
+	if v.watchNamespace != nil && !b.csv.modes[ownNamespace] && !b.csv.modes[singleNamespace] {
+		return nil, fmt.Errorf(`values: unknown field "watchNamespace": the bundle supports neither OwnNamespace nor SingleNamespace (it supports %s)`, orNone(b.csv.supportedModes()))
+	}
+	watch := slices.Clone(flag)
+	slices.Sort(watch)
+	watch = slices.Compact(watch)
+	if v.watchNamespace != nil {
+		own := []string{*v.watchNamespace}
+		if len(watch) > 0 && !slices.Equal(watch, own) {
+			return nil, fmt.Errorf("the value watchNamespace is %s, and the flag says %s; give one of them", own[0], strings.Join(watch, ", "))
+		}
+		watch = own
+	}
+	var errs []error
+	for _, ns := range watch {
+		if len(ns) > maxName || !dnsLabel.MatchString(ns) {
+			errs = append(errs, fmt.Errorf("watchNamespace: %q is not the name of a namespace", ns))
+		}
+	}
+	return watch, errors.Join(errs...)
+}
+
+// installMode decides the mode from the parameters and the bundle alone: the
+// flag; else the only supported one; else the one the watched namespaces
+// spell out; else AllNamespaces.
+func installMode(b *bundle, namespace, flag string, watch []string) (string, error) {
+	supported := b.csv.supportedModes()
+	if len(supported) == 0 {
+		return "", fmt.Errorf("the CSV %s supports no install mode: spec.installModes declares none as supported", b.csv.name)
+	}
+	mode := flag
+	switch {
+	case flag != "" && !slices.Contains(installModes[:], flag):
+		return "", fmt.Errorf("install mode %q: want one of %s", flag, strings.Join(installModes[:], ", "))
+	case flag != "":
+	case len(supported) == 1:
+		return supported[0], nil
+	case len(watch) > 0:
+		mode = modeOf(watch, namespace)
+	case b.csv.modes[allNamespaces]:
+		return allNamespaces, nil
+	default:
+		return "", fmt.Errorf("the install mode is not clear: %s supports %s; choose one with --install-mode", b.csv.name, strings.Join(supported, ", "))
+	}
+	if !b.csv.modes[mode] {
+		return "", fmt.Errorf("install mode %s is not supported by %s; it supports %s", mode, b.csv.name, strings.Join(supported, ", "))
+	}
+	return mode, nil
+}
+
+func modeOf(watch []string, namespace string) string {
+	switch {
+	case len(watch) > 1:
+		return multiNamespace
+	case watch[0] == namespace:
+		return ownNamespace
+	}
+	return singleNamespace
+}
+
+// targets are the namespaces the operator watches: [""] for all of them.
+func targets(b *bundle, mode, namespace string, watch []string) ([]string, error) {
+	given := strings.Join(watch, ", ")
+	switch mode {
+	case allNamespaces:
+		if len(watch) > 0 {
+			return nil, fmt.Errorf("watchNamespace: must be empty with install mode AllNamespaces, which watches every namespace, and is %s", given)
+		}
+		return []string{""}, nil
+	case ownNamespace:
+		if len(watch) > 0 && !slices.Equal(watch, []string{namespace}) {
+			return nil, fmt.Errorf("watchNamespace: must be the release namespace %s with install mode OwnNamespace, and is %s", namespace, given)
+		}
+		return []string{namespace}, nil
+	case singleNamespace:
+		if len(watch) != 1 {
+			return nil, fmt.Errorf("watchNamespace: exactly one is required with install mode SingleNamespace, and %d are given", len(watch))
+		}
+		if watch[0] == namespace {
+			return nil, fmt.Errorf("watchNamespace: must differ from the release namespace %s with install mode SingleNamespace; to watch that one use OwnNamespace", namespace)
+		}
+		return watch, nil
+	}
+	if len(watch) < 2 {
+		return nil, fmt.Errorf("watchNamespace: at least two are required with install mode MultiNamespace, and %d are given", len(watch))
+	}
+	if slices.Contains(watch, namespace) && !b.csv.modes[ownNamespace] {
+		return nil, fmt.Errorf("watchNamespace: must not contain the release namespace %s, because %s does not support OwnNamespace", namespace, b.csv.name)
+	}
+	return watch, nil
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(stdmaps.Keys(m)) }

@@ -1,0 +1,146 @@
+package registryv1
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+// newObject makes an object; namespace is empty for cluster-scoped kinds.
+func newObject(apiVersion, kind, namespace, name string) map[string]any {
+	meta := map[string]any{"name": name}
+	if namespace != "" {
+		meta["namespace"] = namespace
+	}
+	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta}
+}
+
+// generated is an object made from the CSV.
+func (b *bundle) generated(body map[string]any) format.Rendered {
+	return format.Rendered{Body: body, Origin: b.csv.origin}
+}
+
+// serviceAccounts makes one account per name in the permissions. "default"
+// exists in every namespace.
+func serviceAccounts(b *bundle, p params) ([]format.Rendered, error) {
+	names := map[string]bool{}
+	for _, perm := range slices.Concat(b.csv.permissions, b.csv.clusterPermissions) {
+		names[perm.account()] = true
+	}
+	delete(names, "default")
+	var out []format.Rendered
+	for _, name := range sortedKeys(names) {
+		out = append(out, b.generated(newObject("v1", "ServiceAccount", p.namespace, name)))
+	}
+	return out, nil
+}
+
+// roles makes a Role and a RoleBinding per permission and watched namespace.
+// With all namespaces watched the permissions become cluster roles instead.
+func roles(b *bundle, p params) ([]format.Rendered, error) {
+	if p.allNamespaces() {
+		return nil, nil
+	}
+	var out []format.Rendered
+	for _, namespace := range p.targets {
+		for _, perm := range b.csv.permissions {
+			objects, err := b.grant(perm, p.namespace, namespace)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, objects...)
+		}
+	}
+	return out, nil
+}
+
+func clusterRoles(b *bundle, p params) ([]format.Rendered, error) {
+	perms := slices.Clone(b.csv.clusterPermissions)
+	if p.allNamespaces() {
+		for _, perm := range b.csv.permissions {
+			perms = append(perms, promote(perm))
+		}
+	}
+	var out []format.Rendered
+	for _, perm := range perms {
+		objects, err := b.grant(perm, p.namespace, "")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, objects...)
+	}
+	return out, nil
+}
+
+// promote adds the rule OLM gives to permissions that become cluster-wide.
+func promote(p permission) permission {
+	p.Rules = append(slices.Clone(p.Rules), rule{
+		Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"namespaces"},
+	})
+	return p
+}
+
+// grant makes the role of a permission and binds it to its service account in
+// the install namespace: in a namespace, or in the cluster when that is empty.
+func (b *bundle) grant(p permission, install, namespace string) ([]format.Rendered, error) {
+	name, err := roleName(b.csv.name, p)
+	if err != nil {
+		return nil, fmt.Errorf("rendering %s: %w", b.csv.name, err)
+	}
+	roleKind, bindingKind := "ClusterRole", "ClusterRoleBinding"
+	if namespace != "" {
+		roleKind, bindingKind = "Role", "RoleBinding"
+	}
+	role := newObject(rbacGroup+"/v1", roleKind, namespace, name)
+	if p.Rules != nil {
+		rules := make([]any, 0, len(p.Rules))
+		for _, r := range p.Rules {
+			rules = append(rules, r.body())
+		}
+		role["rules"] = rules
+	}
+	binding := newObject(rbacGroup+"/v1", bindingKind, namespace, name)
+	binding["roleRef"] = map[string]any{"apiGroup": rbacGroup, "kind": roleKind, "name": name}
+	binding["subjects"] = []any{
+		map[string]any{"kind": "ServiceAccount", "name": p.account(), "namespace": install},
+	}
+	return []format.Rendered{b.generated(role), b.generated(binding)}, nil
+}
+
+func (r rule) body() map[string]any {
+	body := map[string]any{"verbs": anyList(r.Verbs)}
+	for key, list := range map[string][]string{
+		"apiGroups": r.APIGroups, "resources": r.Resources,
+		"resourceNames": r.ResourceNames, "nonResourceURLs": r.NonResourceURLs,
+	} {
+		if len(list) > 0 {
+			body[key] = anyList(list)
+		}
+	}
+	return body
+}
+
+func anyList(list []string) []any {
+	out := make([]any, 0, len(list))
+	for _, s := range list {
+		out = append(out, s)
+	}
+	return out
+}
+
+// additional takes the bundle's other manifests over as they are, namespaced
+// kinds moved to the install namespace.
+func additional(b *bundle, p params) ([]format.Rendered, error) {
+	var out []format.Rendered
+	for _, o := range b.others {
+		if _, namespaced := additionalKind(preview.String(o.body, "kind")); namespaced {
+			preview.Map(o.body, "metadata")["namespace"] = p.namespace
+		}
+		out = append(out, format.Rendered{Body: o.body, Origin: o.origin})
+	}
+	return out, nil
+}

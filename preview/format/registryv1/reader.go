@@ -1,0 +1,114 @@
+package registryv1
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// reader takes typed values out of decoded maps and remembers, by path, what
+// had another type. Field names are matched exactly, unlike encoding/json,
+// which would also take "Rules" for "rules".
+type reader struct {
+	at   string // heads every error: the file, or the object
+	errs []error
+}
+
+func (r *reader) err() error { return errors.Join(r.errs...) }
+
+func (r *reader) wrong(path, want string, got any) {
+	r.errs = append(r.errs, fmt.Errorf("%s: %s is %s, not %s", r.at, path, typeName(got), want))
+}
+
+func typeName(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case int64, uint64, int:
+		return "an integer"
+	case float64:
+		return "a number"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a mapping"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// take reads m[key] as a T; absent and null give the zero value.
+func take[T any](r *reader, m map[string]any, path, key, want string) T {
+	v, ok := m[key].(T)
+	if !ok && m[key] != nil {
+		r.wrong(path, want, m[key])
+	}
+	return v
+}
+
+func (r *reader) str(m map[string]any, path, key string) string {
+	return take[string](r, m, path, key, "a string")
+}
+
+func (r *reader) boolean(m map[string]any, path, key string) bool {
+	return take[bool](r, m, path, key, "a boolean")
+}
+
+func (r *reader) integer(m map[string]any, path, key string) int64 {
+	return take[int64](r, m, path, key, "an integer")
+}
+
+func (r *reader) mapping(m map[string]any, path, key string) map[string]any {
+	return take[map[string]any](r, m, path, key, "a mapping")
+}
+
+func (r *reader) list(m map[string]any, path, key string) []any {
+	return take[[]any](r, m, path, key, "a list")
+}
+
+// strings reads a list of strings; absent stays nil, empty stays empty.
+func (r *reader) strings(m map[string]any, path, key string) []string {
+	list := r.list(m, path, key)
+	if list == nil {
+		return nil
+	}
+	out := make([]string, 0, len(list))
+	for i, item := range list {
+		s, ok := item.(string)
+		if !ok {
+			r.wrong(index(path, i), "a string", item)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// stringMap reads a mapping of strings; the answer is never nil.
+func (r *reader) stringMap(m map[string]any, path, key string) map[string]string {
+	out := map[string]string{}
+	for k, v := range r.mapping(m, path, key) {
+		s, ok := v.(string)
+		if !ok && v != nil {
+			r.wrong(path+"["+strconv.Quote(k)+"]", "a string", v)
+		}
+		out[k] = s
+	}
+	return out
+}
+
+// each calls visit for every mapping of a list.
+func (r *reader) each(m map[string]any, path, key string, visit func(item map[string]any, path string)) {
+	for i, item := range r.list(m, path, key) {
+		body, ok := item.(map[string]any)
+		if !ok {
+			r.wrong(index(path, i), "a mapping", item)
+			continue
+		}
+		visit(body, index(path, i))
+	}
+}
+
+func index(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
