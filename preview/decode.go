@@ -235,6 +235,9 @@ func integer(n *yaml.Node) (any, error) {
 }
 
 func floating(n *yaml.Node) (any, error) {
+	if strings.Trim(n.Value, "+-_0123456789") == "" {
+		return integer(n) // the parser falls back to a double for what does not fit
+	}
 	f, err := strconv.ParseFloat(strings.ReplaceAll(n.Value, "_", ""), 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, fmt.Errorf("line %d: %s is not a finite number", n.Line, truncate(n.Value, 40))

@@ -11,26 +11,27 @@ import (
 // Their canonical hash is the review digest. Status, resourceVersions, the
 // clock, the user, and the server's URL and version are not in it.
 type Facts struct {
-	ContentDigest string            `json:"contentDigest"`
-	Release       Release           `json:"release"`
-	Base          Base              `json:"base"`
-	ReadMode      ReadMode          `json:"readMode"`
-	Options       Options           `json:"options"`
-	Target        string            `json:"target"`
-	Packages      []PackageFact     `json:"packages"`
-	Objects       []ObjectFact      `json:"objects"`
-	Files         []File            `json:"files"`
-	Stages        []Stage           `json:"stages"`
-	Grants        []Grant           `json:"grants"`
-	Cloud         []CloudPermission `json:"cloud"`
-	Reads         []Read            `json:"reads"`
-	Unknowns      []Unknown         `json:"unknowns"`
+	ContentDigest string        `json:"contentDigest"`
+	Release       Release       `json:"release"`
+	Base          Base          `json:"base"`
+	ReadMode      ReadMode      `json:"readMode"`
+	Options       Options       `json:"options"`
+	Target        string        `json:"target"`
+	Packages      []PackageFact `json:"packages"`
+	Objects       []ObjectFact  `json:"objects"`
+	Files         []File        `json:"files"`
+	Stages        []Stage       `json:"stages"`
+	Grants        []Grant       `json:"grants"`
+	Cloud         Cloud         `json:"cloud"`
+	Reads         []Read        `json:"reads"`
+	Unknowns      []Unknown     `json:"unknowns"`
 }
 
 // PackageFact is the sealed part of a [Package].
 type PackageFact struct {
-	Name          string `json:"name"`
-	ContentDigest string `json:"contentDigest"`
+	Name          string   `json:"name"`
+	ContentDigest string   `json:"contentDigest"`
+	Requires      []string `json:"requires,omitempty"`
 }
 
 // ObjectFact is the sealed part of an [Object].
@@ -52,7 +53,7 @@ func (p *Plan) Facts() Facts {
 		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
 	}
 	for _, pkg := range p.Packages {
-		f.Packages = append(f.Packages, PackageFact{Name: pkg.Name, ContentDigest: pkg.ContentDigest})
+		f.Packages = append(f.Packages, PackageFact{Name: pkg.Name, ContentDigest: pkg.ContentDigest, Requires: pkg.Requires})
 	}
 	for i := range p.Objects {
 		f.Objects = append(f.Objects, p.Objects[i].Fact())
@@ -63,8 +64,9 @@ func (p *Plan) Facts() Facts {
 	}
 	for _, c := range p.Cloud.Permissions {
 		c.Rules = nil
-		f.Cloud = append(f.Cloud, c)
+		f.Cloud.Permissions = append(f.Cloud.Permissions, c)
 	}
+	f.Cloud.Declared = slices.Clone(p.Cloud.Declared)
 	slices.SortFunc(f.Packages, func(a, b PackageFact) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(f.Objects, func(a, b ObjectFact) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(f.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
@@ -73,7 +75,10 @@ func (p *Plan) Facts() Facts {
 		return cmp.Or(strings.Compare(a.Object, b.Object), strings.Compare(a.Why, b.Why))
 	})
 	slices.SortStableFunc(f.Grants, CompareGrants)
-	slices.SortStableFunc(f.Cloud, compareCloud)
+	slices.SortStableFunc(f.Cloud.Permissions, compareCloud)
+	slices.SortFunc(f.Cloud.Declared, func(a, b CloudDeclaration) int {
+		return cmp.Or(strings.Compare(a.Provider, b.Provider), strings.Compare(a.Origin, b.Origin))
+	})
 	return f
 }
 

@@ -1,11 +1,10 @@
 package preview
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"bytes"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -30,7 +29,7 @@ func Fingerprint(t Typer, live, sealed map[string]any, whole bool) (string, erro
 	content := WithoutVolatile(live)
 	if sealed != nil && !whole {
 		var err error
-		if content, err = relevant(t, live, MaskObject(sealed)); err != nil {
+		if content, err = Relevant(t, live, sealed); err != nil {
 			return "", fmt.Errorf("fingerprint of %s: %w", RefOf(live).ID(), err)
 		}
 	}
@@ -45,40 +44,129 @@ func Fingerprint(t Typer, live, sealed map[string]any, whole bool) (string, erro
 	})
 }
 
-// relevant cuts a live object down to the relevant paths.
-func relevant(t Typer, live, sealed map[string]any) (map[string]any, error) {
+// Relevant cuts a live object down to the relevant paths (see [Fingerprint]),
+// sensitive values masked.
+func Relevant(t Typer, live, sealed map[string]any) (map[string]any, error) {
+	live, sealed = MaskObject(live), MaskObject(sealed)
 	owned, err := OwnedFields(live)
 	if err != nil {
 		return nil, err
 	}
-	bare := CloneBody(live)
-	delete(Map(bare, "metadata"), "managedFields")
-	liveTyped, sealedTyped, err := typedPair(t, bare, sealed)
+	paths, err := SealedFields(t, sealed)
 	if err != nil {
 		return nil, err
 	}
-	paths, err := sealedTyped.ToFieldSet()
-	if err != nil {
-		return nil, err
-	}
-	cut := liveTyped.ExtractItems(paths.Union(owned), typed.WithAppendKeyFields()).AsValue().Unstructured()
-	body, _ := cut.(map[string]any)
+	body, _ := extract(live, sealed, paths.Union(owned)).(map[string]any)
 	return body, nil
 }
 
-// typedPair parses both objects by schema, or both without: mixing the two
-// would compare keyed list items with positions.
-func typedPair(t Typer, live, sealed map[string]any) (l, s *typed.TypedValue, err error) {
-	l, lErr := t.Typed(live)
-	s, sErr := t.Typed(sealed)
-	if lErr == nil && sErr == nil {
-		return l, s, nil
+// extract copies what stands at the paths of a set. sealed is the value at the
+// same place in the sealed object, as far as there is one: where it is an empty
+// map or list, only the presence counts, not what others put in.
+func extract(live, sealed any, paths *fieldpath.Set) any {
+	switch live := live.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, item := range live {
+			element := fieldpath.PathElement{FieldName: &key}
+			if v, ok := extractAt(item, field(sealed, key), paths, element); ok {
+				out[key] = v
+			}
+		}
+		return out
+	case []any:
+		out := []any{}
+		for i, item := range live {
+			element, found := elementOf(item, i, paths)
+			if !found {
+				continue
+			}
+			if v, ok := extractAt(item, matching(sealed, element), paths, element); ok {
+				out = append(out, withKey(v, element))
+			}
+		}
+		return out
 	}
-	if l, err = typed.DeducedParseableType.FromUnstructured(live); err != nil {
-		return nil, nil, err
+	return live
+}
+
+func extractAt(live, sealed any, paths *fieldpath.Set, element fieldpath.PathElement) (any, bool) {
+	below, exact := paths.WithPrefix(element), paths.Members.Has(element)
+	_, isList := live.([]any)
+	switch {
+	case exact && isList: // an atomic list counts whole
+		return live, true
+	case !below.Empty():
+		return extract(live, sealed, below), true
+	case !exact:
+		return nil, false
+	case sealed != nil && empty(sealed):
+		return sealed, true
 	}
-	s, err = typed.DeducedParseableType.FromUnstructured(sealed)
-	return l, s, err
+	return live, true
+}
+
+// elementOf finds the path element of the set that a list item answers to: its
+// key, its value, or its position.
+func elementOf(item any, index int, paths *fieldpath.Set) (found fieldpath.PathElement, ok bool) {
+	try := func(element fieldpath.PathElement) {
+		if !ok && isElement(item, index, element) {
+			found, ok = element, true
+		}
+	}
+	paths.Members.Iterate(try)
+	paths.Children.Iterate(try)
+	return found, ok
+}
+
+func isElement(item any, index int, element fieldpath.PathElement) bool {
+	switch {
+	case element.Key != nil:
+		m, isMap := item.(map[string]any)
+		if !isMap {
+			return false
+		}
+		for _, key := range *element.Key {
+			if !sameScalar(m[key.Name], key.Value.Unstructured()) {
+				return false
+			}
+		}
+		return true
+	case element.Value != nil:
+		return sameScalar(item, (*element.Value).Unstructured())
+	}
+	return element.Index != nil && *element.Index == index
+}
+
+// sameScalar compares key values, whose integers come in several Go types.
+func sameScalar(a, b any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+func matching(sealed any, element fieldpath.PathElement) any {
+	items, _ := sealed.([]any)
+	for i, item := range items {
+		if isElement(item, i, element) {
+			return item
+		}
+	}
+	return nil
+}
+
+func withKey(v any, element fieldpath.PathElement) any {
+	m, ok := v.(map[string]any)
+	if !ok || element.Key == nil {
+		return v
+	}
+	for _, key := range *element.Key {
+		if _, has := m[key.Name]; !has {
+			m[key.Name] = fmt.Sprint(key.Value.Unstructured())
+		}
+	}
+	return m
+}
+
+func field(v any, key string) any {
+	m, _ := v.(map[string]any)
+	return m[key]
 }
 
 // OwnedFields returns the paths of a live object that this tool's field

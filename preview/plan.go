@@ -79,6 +79,9 @@ type Release struct {
 type Base struct {
 	Revision int    `json:"revision"`
 	Digest   string `json:"digest"`
+	// Accepted maps the fingerprint of each finding that the release's
+	// receipts accepted to the revision that did.
+	Accepted map[string]int `json:"accepted,omitempty"`
 }
 
 // ReadMode says how the cluster was read.
@@ -116,6 +119,9 @@ type Package struct {
 	Sources       []Source     `json:"sources"`
 	Via           []Via        `json:"via"`
 	Verification  Verification `json:"verification"`
+	// Requires lists the APIs the package needs and does not bring, as
+	// APIVERSION/KIND, sorted.
+	Requires []string `json:"requires,omitempty"`
 }
 
 // Parameters are the resolved inputs of rendering. Values is the sha256 of the

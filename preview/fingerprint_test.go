@@ -1,0 +1,117 @@
+package preview
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// untyped knows no schema: lists are atomic, as for custom resources.
+type untyped struct{}
+
+func (untyped) Typed(map[string]any) (*typed.TypedValue, error) { return nil, errors.New("no schema") }
+
+// volatileCases has a before and an after for every row of the table.
+var volatileCases = map[string][2]string{
+	"deployment revision":   {"kind: Deployment, metadata: {annotations: {deployment.kubernetes.io/revision: '1'}}", "kind: Deployment, metadata: {annotations: {deployment.kubernetes.io/revision: '2'}}"},
+	"restartedAt":           {"kind: Deployment, spec: {template: {metadata: {annotations: {kubectl.kubernetes.io/restartedAt: a}}}}", "kind: Deployment, spec: {template: {metadata: {annotations: {kubectl.kubernetes.io/restartedAt: b}}}}"},
+	"webhook caBundle":      {"kind: ValidatingWebhookConfiguration, webhooks: [{name: a, clientConfig: {caBundle: x}}]", "kind: ValidatingWebhookConfiguration, webhooks: [{name: a, clientConfig: {}}]"},
+	"conversion caBundle":   {"kind: CustomResourceDefinition, spec: {conversion: {webhook: {clientConfig: {caBundle: x}}}}", "kind: CustomResourceDefinition, spec: {conversion: {webhook: {clientConfig: {}}}}"},
+	"APIService caBundle":   {"kind: APIService, spec: {caBundle: x}", "kind: APIService, spec: {}"},
+	"service account token": {"kind: Secret, type: kubernetes.io/service-account-token, data: {token: eA==}", "kind: Secret, type: kubernetes.io/service-account-token"},
+	"aggregated rules":      {"kind: ClusterRole, aggregationRule: {a: b}, rules: [{verbs: [get]}]", "kind: ClusterRole, aggregationRule: {a: b}"},
+	"pv annotations":        {"kind: PersistentVolumeClaim, metadata: {annotations: {pv.kubernetes.io/bind-completed: 'yes'}}", "kind: PersistentVolumeClaim, metadata: {}"},
+	"volume annotations":    {"kind: PersistentVolumeClaim, metadata: {annotations: {volume.kubernetes.io/selected-node: a}}", "kind: PersistentVolumeClaim, metadata: {}"},
+	"volumeName":            {"kind: PersistentVolumeClaim, spec: {volumeName: a}", "kind: PersistentVolumeClaim, spec: {}"},
+	"claimRef":              {"kind: PersistentVolume, spec: {claimRef: {name: a}}", "kind: PersistentVolume, spec: {}"},
+	"nodeName":              {"kind: Pod, spec: {nodeName: a}", "kind: Pod, spec: {}"},
+	"clusterIP":             {"kind: Service, spec: {clusterIP: 10.0.0.1}", "kind: Service, spec: {}"},
+	"clusterIPs":            {"kind: Service, spec: {clusterIPs: [10.0.0.1]}", "kind: Service, spec: {}"},
+	"nodePort":              {"kind: Service, spec: {ports: [{port: 1, nodePort: 30000}]}", "kind: Service, spec: {ports: [{port: 1}]}"},
+	"healthCheckNodePort":   {"kind: Service, spec: {healthCheckNodePort: 1}", "kind: Service, spec: {}"},
+	"last applied":          {"kind: Service, metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: x}}", "kind: Service, metadata: {}"},
+}
+
+func TestVolatileFieldsMoveNoFingerprint(t *testing.T) {
+	for _, row := range volatileTable {
+		t.Run(row.name, func(t *testing.T) {
+			c, ok := volatileCases[row.name]
+			if !ok || row.reason == "" {
+				t.Fatal("every row of the table needs a reason and a case")
+			}
+			a, b := object(t, "{apiVersion: v1, "+c[0]+"}"), object(t, "{apiVersion: v1, "+c[1]+"}")
+			for _, body := range []map[string]any{a, b} {
+				if body["metadata"] == nil {
+					body["metadata"] = map[string]any{}
+				}
+				body["metadata"].(map[string]any)["name"] = "a"
+			}
+			fa, errA := Fingerprint(untyped{}, a, nil, true)
+			fb, errB := Fingerprint(untyped{}, b, nil, true)
+			if errA != nil || errB != nil || fa != fb {
+				t.Errorf("%s / %s, %v %v", fa, fb, errA, errB)
+			}
+		})
+	}
+	if len(volatileCases) != len(volatileTable) {
+		t.Errorf("%d cases for %d rows", len(volatileCases), len(volatileTable))
+	}
+}
+
+func TestFingerprintMovesWithWhatMatters(t *testing.T) {
+	const sealed = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: n}, data: {k: v}}"
+	live := func(change func(map[string]any)) map[string]any {
+		body := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: n, uid: u, resourceVersion: '1', generation: 1}, data: {k: v, other: x}, status: {a: b}}")
+		if change != nil {
+			change(body)
+		}
+		return body
+	}
+	meta := func(body map[string]any) map[string]any { return body["metadata"].(map[string]any) }
+	base, err := Fingerprint(untyped{}, live(nil), object(t, sealed), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(map[string]any)
+		moves  bool
+	}{
+		"a value at a sealed path":           {func(b map[string]any) { Map(b, "data")["k"] = "w" }, true},
+		"a sealed path removed":              {func(b map[string]any) { delete(Map(b, "data"), "k") }, true},
+		"the uid":                            {func(b map[string]any) { meta(b)["uid"] = "v" }, true},
+		"a deletion under way":               {func(b map[string]any) { meta(b)["deletionTimestamp"] = "now" }, true},
+		"a finalizer":                        {func(b map[string]any) { meta(b)["finalizers"] = []any{"x"} }, true},
+		"an ownerReference":                  {func(b map[string]any) { meta(b)["ownerReferences"] = []any{map[string]any{"uid": "x"}} }, true},
+		"another tool's mark":                {func(b map[string]any) { meta(b)["annotations"] = map[string]any{"meta.helm.sh/release-name": "x"} }, true},
+		"a value at a path that is not ours": {func(b map[string]any) { Map(b, "data")["other"] = "y" }, false},
+		"an annotation nobody reviewed":      {func(b map[string]any) { meta(b)["annotations"] = map[string]any{"x": "y"} }, false},
+		"the resourceVersion and generation": {func(b map[string]any) { meta(b)["resourceVersion"], meta(b)["generation"] = "2", int64(2) }, false},
+		"the status":                         {func(b map[string]any) { b["status"] = map[string]any{"a": "c"} }, false},
+		"a field that our manager owned before": {func(b map[string]any) {
+			meta(b)["managedFields"] = []any{map[string]any{
+				"manager": FieldManager, "operation": "Apply", "apiVersion": "v1",
+				"fieldsV1": map[string]any{"f:data": map[string]any{"f:other": map[string]any{}}},
+			}}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Fingerprint(untyped{}, live(c.change), object(t, sealed), false)
+			if err != nil || (got != base) != c.moves {
+				t.Fatalf("moved %v, %v", got != base, err)
+			}
+		})
+	}
+}
+
+func TestFingerprintsHoldNoSecretValues(t *testing.T) {
+	secret := func(v string) map[string]any {
+		return object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: n, uid: u}, data: {k: "+v+"}}")
+	}
+	a, _ := Fingerprint(untyped{}, secret("eA=="), secret("eA=="), false)
+	b, _ := Fingerprint(untyped{}, secret("eQ=="), secret("eA=="), false)
+	if a != b || !strings.HasPrefix(a, "sha256:") {
+		t.Errorf("%s / %s", a, b)
+	}
+}

@@ -1,0 +1,284 @@
+// Package planfile saves a plan with the bodies behind it, and reads it back.
+//
+// A plan file is a gzipped tar: plan.json, and the canonical JSON of each
+// sealed object under objects/, each live body under live/, each dry-run
+// result under results/ and each read under reads/, by object id. Nothing in
+// it is trusted: engine.Verify recomputes what can be recomputed and refuses
+// the rest.
+package planfile
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Caps on what is read back.
+const (
+	maxFileBytes  = 256 << 20 // compressed
+	maxTotalBytes = 1 << 30   // unpacked
+	maxEntryBytes = 64 << 20
+	maxEntries    = 100_000
+	maxRatio      = 200 // unpacked to compressed, beyond the first MiB
+)
+
+// The folders of a plan file.
+const (
+	planEntry  = "plan.json"
+	objectsDir = "objects/"
+	liveDir    = "live/"
+	resultsDir = "results/"
+	readsDir   = "reads/"
+)
+
+// SecretsError is a plan that would put secret values into a file.
+type SecretsError struct {
+	Objects []string
+}
+
+func (e *SecretsError) Error() string {
+	return fmt.Sprintf("the plan holds secret values (%s); --plaintext-secrets saves them in the clear", strings.Join(e.Objects, ", "))
+}
+
+// Save writes a plan file with mode 0600. It does not overwrite, and leaves
+// nothing behind when it fails. A plan with secret values is a [SecretsError]
+// unless plaintextSecrets is set.
+func Save(path string, p *preview.Plan, plaintextSecrets bool) error {
+	if ids := sensitive(p); len(ids) > 0 && !plaintextSecrets {
+		return &SecretsError{Objects: ids}
+	}
+	var b bytes.Buffer
+	if err := Encode(&b, p); err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("saving the plan: %s exists and is not overwritten; remove it or name another file", path)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".plan-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(b.Bytes())
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	// A link fails when the name was taken meanwhile, where a rename would overwrite.
+	if err := os.Link(temp.Name(), path); err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	return nil
+}
+
+// sensitive lists the objects of which some body holds secret values.
+func sensitive(p *preview.Plan) []string {
+	var ids []string
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		for _, body := range []map[string]any{o.Sealed, o.LiveBody, o.ResultBody} {
+			if body != nil && preview.HasSensitive(body) {
+				ids = append(ids, o.ID)
+				break
+			}
+		}
+	}
+	return ids
+}
+
+// Encode writes a plan file. The same plan gives the same bytes.
+func Encode(w io.Writer, p *preview.Plan) error {
+	entries, err := entriesOf(p)
+	if err != nil {
+		return err
+	}
+	zipped := gzip.NewWriter(w)
+	archive := tar.NewWriter(zipped)
+	for _, e := range entries {
+		header := &tar.Header{
+			Typeflag: tar.TypeReg, Name: e.name, Mode: 0o600, Size: int64(len(e.data)),
+			ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
+		}
+		if err := archive.WriteHeader(header); err != nil {
+			return err
+		}
+		if _, err := archive.Write(e.data); err != nil {
+			return err
+		}
+	}
+	return errors.Join(archive.Close(), zipped.Close())
+}
+
+type entry struct {
+	name string
+	data []byte
+}
+
+func entriesOf(p *preview.Plan) ([]entry, error) {
+	document, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	entries := []entry{{planEntry, append(document, '\n')}}
+	add := func(dir, id string, body map[string]any) error {
+		if body == nil {
+			return nil
+		}
+		data, err := preview.Canonical(body)
+		if err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		entries = append(entries, entry{dir + id + ".json", data})
+		return nil
+	}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		err := errors.Join(add(objectsDir, o.ID, o.Sealed), add(liveDir, o.ID, o.LiveBody), add(resultsDir, o.ID, o.ResultBody))
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range p.Reads {
+		if err := add(readsDir, r.ID, r.Body); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(entries[1:], func(a, b entry) int { return strings.Compare(a.name, b.name) })
+	return entries, nil
+}
+
+// Load reads a plan file. The plan it returns has its bodies and is not
+// verified yet.
+func Load(path string) (*preview.Plan, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the plan: %w", err)
+	}
+	defer file.Close()
+	p, err := Decode(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the plan %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Decode reads a plan file from r, under caps.
+func Decode(r io.Reader) (*preview.Plan, error) {
+	entries, err := unpack(r)
+	if err != nil {
+		return nil, err
+	}
+	document, ok := entries[planEntry]
+	if !ok {
+		return nil, errors.New("not a plan file: plan.json is missing")
+	}
+	delete(entries, planEntry)
+	if _, err := preview.DecodeJSON(document); err != nil { // duplicate keys, depth
+		return nil, fmt.Errorf("plan.json: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.DisallowUnknownFields()
+	decoder.UseNumber()
+	var p preview.Plan
+	if err := decoder.Decode(&p); err != nil {
+		return nil, fmt.Errorf("plan.json: %w", err)
+	}
+	if p.APIVersion != preview.APIVersion || p.Kind != preview.KindPlan {
+		return nil, fmt.Errorf("plan.json is %q %q, not a %s of %s", p.APIVersion, p.Kind, preview.KindPlan, preview.APIVersion)
+	}
+	if err := attach(&p, entries); err != nil {
+		return nil, err
+	}
+	for name := range entries {
+		return nil, fmt.Errorf("%s belongs to no object of the plan", name)
+	}
+	return &p, nil
+}
+
+// attach gives each object and read its bodies, and takes them from entries.
+func attach(p *preview.Plan, entries map[string][]byte) error {
+	take := func(dir, id string, into *map[string]any) error {
+		name := dir + id + ".json"
+		data, ok := entries[name]
+		if !ok {
+			return nil
+		}
+		delete(entries, name)
+		v, err := preview.DecodeJSON(data)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		body, ok := v.(map[string]any)
+		if !ok {
+			return fmt.Errorf("%s: not an object", name)
+		}
+		*into = body
+		return nil
+	}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		err := errors.Join(take(objectsDir, o.ID, &o.Sealed), take(liveDir, o.ID, &o.LiveBody), take(resultsDir, o.ID, &o.ResultBody))
+		if err != nil {
+			return err
+		}
+	}
+	for i := range p.Reads {
+		if err := take(readsDir, p.Reads[i].ID, &p.Reads[i].Body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func unpack(r io.Reader) (map[string][]byte, error) {
+	counted := &countingReader{from: io.LimitReader(r, maxFileBytes+1)}
+	zipped, err := gzip.NewReader(counted)
+	if err != nil {
+		return nil, errors.New("not a plan file: it is not gzipped")
+	}
+	archive := tar.NewReader(zipped)
+	entries := map[string][]byte{}
+	var total int64
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return entries, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the archive is damaged: %w", err)
+		}
+		if _, twice := entries[header.Name]; twice || header.Typeflag != tar.TypeReg || len(entries) >= maxEntries {
+			return nil, fmt.Errorf("the archive holds something that is not a plan's: %.80q", header.Name)
+		}
+		data, err := io.ReadAll(io.LimitReader(archive, maxEntryBytes+1))
+		if err != nil {
+			return nil, fmt.Errorf("the archive is damaged: %w", err)
+		}
+		total += int64(len(data))
+		if len(data) > maxEntryBytes || total > maxTotalBytes || counted.n > maxFileBytes || total > 1<<20 && total > maxRatio*counted.n {
+			return nil, errors.New("the archive unpacks to more than a plan may hold")
+		}
+		entries[header.Name] = data
+	}
+}
+
+type countingReader struct {
+	from io.Reader
+	n    int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,30 @@
+package preview
+
+// PodTemplate returns the spec and metadata of the pods an object makes, nil
+// when its kind makes none.
+func PodTemplate(body map[string]any) (spec, meta map[string]any) {
+	switch String(body, "kind") {
+	case "Pod":
+		return Map(body, "spec"), Map(body, "metadata")
+	case "PodTemplate":
+		return Map(body, "template", "spec"), Map(body, "template", "metadata")
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job":
+		return Map(body, "spec", "template", "spec"), Map(body, "spec", "template", "metadata")
+	case "CronJob":
+		template := Map(body, "spec", "jobTemplate", "spec", "template")
+		return Map(template, "spec"), Map(template, "metadata")
+	}
+	return nil, nil
+}
+
+// Maps returns the maps in the list at a path of map keys; other items are
+// left out.
+func Maps(body map[string]any, path ...string) []map[string]any {
+	var out []map[string]any
+	for _, item := range List(body, path...) {
+		if m, ok := item.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
