@@ -1,0 +1,163 @@
+// Package cloud finds the access to cloud providers that a plan's objects ask
+// for: permissions where they are stated (CredentialsRequests, IAM custom
+// resources, identities bound to ServiceAccounts), declarations where only the
+// fact shows. It reads decoded objects and performs no I/O.
+//
+// Three things show nowhere in manifests and stay unseen: EKS pod identity
+// associations, GKE workload identity principals named in IAM, and what the
+// node's own instance role permits.
+package cloud
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// The providers. Openshift stands for "whichever cloud the cluster runs on".
+const (
+	AWS       = "aws"
+	Azure     = "azure"
+	GCP       = "gcp"
+	IBM       = "ibmcloud"
+	PowerVS   = "powervs"
+	VSphere   = "vsphere"
+	Nutanix   = "nutanix"
+	OpenStack = "openstack"
+	KubeVirt  = "kubevirt"
+	OVirt     = "ovirt"
+	Alibaba   = "alibaba"
+	Openshift = "openshift"
+)
+
+const (
+	all        = "*"
+	allow      = "Allow"
+	credential = "CredentialsRequest"
+)
+
+// Input is what cloud access shows in.
+type Input struct {
+	Objects []map[string]any
+	// Annotations are the package's own, for registry+v1 the CSV's.
+	Annotations map[string]string
+	PackageID   string // name of the package, for origins of annotations
+}
+
+// Scan lists cloud access, sorted, each entry once. Permissions have no
+// Change yet; [Delta] sets it. What cannot be read is declared, not dropped.
+func Scan(in Input) preview.Cloud {
+	s := &scanner{}
+	s.annotations(in.Annotations)
+	for _, body := range in.Objects {
+		s.object(body)
+	}
+	slices.SortFunc(s.out.Permissions, compare)
+	s.out.Permissions = slices.CompactFunc(s.out.Permissions, func(a, b preview.CloudPermission) bool { return compare(a, b) == 0 })
+	slices.SortFunc(s.out.Declared, func(a, b preview.CloudDeclaration) int {
+		return cmp.Or(strings.Compare(a.Provider, b.Provider), strings.Compare(a.Origin, b.Origin))
+	})
+	s.out.Declared = slices.Compact(s.out.Declared)
+	return s.out
+}
+
+// compare orders permissions by everything but rules and change.
+func compare(a, b preview.CloudPermission) int { return strings.Compare(key(a), key(b)) }
+
+func key(p preview.CloudPermission) string {
+	var b strings.Builder
+	b.WriteString(p.Provider + "\x00" + p.Origin + "\x00" + p.Effect)
+	for _, list := range [][]string{p.Actions, p.Resources, p.Roles} {
+		b.WriteString("\x00\x01" + strings.Join(list, "\x00"))
+	}
+	b.WriteString("\x00\x01" + conditionText(p.Conditions))
+	return b.String()
+}
+
+// conditionText is the canonical form of conditions, empty when there are none.
+func conditionText(conditions map[string]any) string {
+	if len(conditions) == 0 {
+		return ""
+	}
+	data, err := preview.Canonical(conditions)
+	if err != nil {
+		return "unreadable"
+	}
+	return string(data)
+}
+
+// scanner collects what the readers of the single places find.
+type scanner struct {
+	out preview.Cloud
+}
+
+func (s *scanner) object(body map[string]any) {
+	s.credentialsRequest(body, "")
+	s.embedded(body)
+	s.iamResource(body)
+	s.role(body)
+	s.identity(body)
+	s.pods(body)
+	s.secret(body)
+}
+
+func (s *scanner) declare(provider, origin string) {
+	s.out.Declared = append(s.out.Declared, preview.CloudDeclaration{Provider: provider, Origin: origin})
+}
+
+// permit adds one statement with every list sorted and present.
+func (s *scanner) permit(p preview.CloudPermission) {
+	for _, list := range []*[]string{&p.Actions, &p.Resources, &p.Roles, &p.Rules} {
+		sorted := slices.Clone(*list)
+		slices.Sort(sorted)
+		if *list = slices.Compact(sorted); *list == nil {
+			*list = []string{}
+		}
+	}
+	if p.Conditions == nil {
+		p.Conditions = map[string]any{}
+	}
+	s.out.Permissions = append(s.out.Permissions, p)
+}
+
+// annotations reads the short-lived-token flags of a package (OpenShift docs,
+// "Token authentication for Operators on cloud providers").
+func (s *scanner) annotations(annotations map[string]string) {
+	for _, provider := range []string{AWS, Azure, GCP} {
+		const prefix = "features.operators.openshift.io/token-auth-"
+		if value := annotations[prefix+provider]; strings.EqualFold(value, "true") {
+			s.declare(provider, "annotation "+prefix+provider)
+		}
+	}
+	if strings.Contains(annotations["alm-examples"], `"`+credential+`"`) {
+		s.declare(Openshift, "annotation alm-examples shows a "+credential)
+	}
+}
+
+// where names an object as KIND/NAMESPACE/NAME.
+func where(body map[string]any) string {
+	ref := preview.RefOf(body)
+	if ref.Namespace == "" {
+		return ref.Kind + "/" + ref.Name
+	}
+	return ref.Kind + "/" + ref.Namespace + "/" + ref.Name
+}
+
+// texts returns the strings of a list, or the string itself as the only one.
+func texts(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		var out []string
+		for _, item := range v {
+			if text, ok := item.(string); ok {
+				out = append(out, text)
+			}
+		}
+		return out
+	}
+	return nil
+}

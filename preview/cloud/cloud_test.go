@@ -1,0 +1,327 @@
+package cloud
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func objects(t testing.TB, text string) []map[string]any {
+	t.Helper()
+	docs, err := preview.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]any
+	for _, doc := range docs {
+		list, err := preview.Flatten(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, list...)
+	}
+	return out
+}
+
+// lines writes permissions and declarations one per line, for tables.
+func lines(c preview.Cloud) []string {
+	out := []string{}
+	for _, p := range c.Permissions {
+		line := fmt.Sprintf("%s %s %s", p.Provider, p.Effect, strings.Join(p.Actions, ","))
+		if len(p.Resources) > 0 {
+			line += " on " + strings.Join(p.Resources, ",")
+		}
+		if len(p.Roles) > 0 {
+			line += " as " + strings.Join(p.Roles, ",")
+		}
+		if len(p.Conditions) > 0 {
+			line += " if " + conditionText(p.Conditions)
+		}
+		if p.Change != "" {
+			line = p.Change + " " + line
+		}
+		out = append(out, line+" < "+p.Origin)
+	}
+	for _, d := range c.Declared {
+		out = append(out, d.Provider+": "+d.Origin)
+	}
+	return out
+}
+
+func request(providerSpec string) string {
+	return "apiVersion: cloudcredential.openshift.io/v1\nkind: CredentialsRequest\nmetadata: {name: op, namespace: occo}\n" +
+		"spec: {secretRef: {name: s, namespace: op}, providerSpec: {apiVersion: cloudcredential.openshift.io/v1, " + providerSpec + "}}\n"
+}
+
+func workload(template string) string {
+	return "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: op, namespace: app}\nspec: {template: " + template + "}\n"
+}
+
+func TestScan(t *testing.T) {
+	tests := []struct {
+		name, objects string
+		want          []string
+	}{
+		{"nothing", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n", []string{}},
+		{
+			"AWS statements, sorted, a condition kept",
+			request("kind: AWSProviderSpec, statementEntries: [{effect: Allow, action: ['s3:PutObject', 's3:GetObject'], resource: 'arn:aws:s3:::b/*', policyCondition: {StringEquals: {a: b}}}, {effect: Deny, action: ['s3:*'], resource: '*'}]"),
+			[]string{
+				`aws Allow s3:GetObject,s3:PutObject on arn:aws:s3:::b/* if {"StringEquals":{"a":"b"}} < CredentialsRequest/occo/op`,
+				"aws Deny s3:* on * < CredentialsRequest/occo/op",
+			},
+		},
+		{
+			"an AWS role to assume",
+			request("kind: AWSProviderSpec, stsIAMRoleARN: 'arn:aws:iam::1:role/x'"),
+			[]string{"aws Allow  as arn:aws:iam::1:role/x < CredentialsRequest/occo/op"},
+		},
+		{
+			"Azure roles, actions, data actions",
+			request("kind: AzureProviderSpec, roleBindings: [{role: Contributor}], permissions: [b, a], dataPermissions: [c]"),
+			[]string{"azure Allow a,b as Contributor < CredentialsRequest/occo/op", `azure Allow c if {"plane":"data"} < CredentialsRequest/occo/op`},
+		},
+		{
+			"GCP roles and permissions",
+			request("kind: GCPProviderSpec, predefinedRoles: [roles/dns.admin], permissions: [dns.changes.create]"),
+			[]string{"gcp Allow dns.changes.create as roles/dns.admin < CredentialsRequest/occo/op"},
+		},
+		{
+			"IBM policies",
+			request("kind: IBMCloudProviderSpec, policies: [{attributes: [{name: serviceName, value: cos}, {name: region, value: 'eu-*', operator: stringMatch}], roles: ['crn:v1::Viewer']}]"),
+			[]string{"ibmcloud Allow  on region stringMatch eu-*,serviceName=cos as crn:v1::Viewer < CredentialsRequest/occo/op"},
+		},
+		{"vSphere privileges", request("kind: VSphereProviderSpec, permissions: [{privileges: [Host.Config.Storage]}]"), []string{"vsphere Allow Host.Config.Storage on * < CredentialsRequest/occo/op"}},
+		{"a provider without fields asks for everything", request("kind: OpenStackProviderSpec"), []string{"openstack Allow * on * < CredentialsRequest/occo/op"}},
+		{"so does one that nobody knows", request("kind: MoonProviderSpec"), []string{"moon Allow * on * < CredentialsRequest/occo/op"}},
+		{"and one without kind", request("x: y"), []string{"unknown Allow * on * < CredentialsRequest/occo/op"}},
+		{
+			"a request inside a ConfigMap",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata:\n  r.yaml: |\n    " +
+				strings.ReplaceAll(request("kind: NutanixProviderSpec"), "\n", "\n    "),
+			[]string{"nutanix Allow * on * < CredentialsRequest/occo/op in ConfigMap/app/c"},
+		},
+		{
+			"a template of a request inside a ConfigMap",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata: {r: '{{ CredentialsRequest cloudcredential.openshift.io'}\n",
+			[]string{"openshift: a CredentialsRequest in key r of ConfigMap/app/c"},
+		},
+		{
+			"a role that writes CredentialsRequests",
+			"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\nrules: [{apiGroups: [cloudcredential.openshift.io], resources: [credentialsrequests, credentialsrequests/status], verbs: [create]}]\n",
+			[]string{"openshift: created by the operator at run time: ClusterRole/r writes credentialsrequests.cloudcredential.openshift.io"},
+		},
+		{
+			"a role that only reads them",
+			"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\nrules: [{apiGroups: [cloudcredential.openshift.io], resources: [credentialsrequests], verbs: [get, list]}]\n",
+			[]string{},
+		},
+		{
+			"ServiceAccounts with identities",
+			"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: a, namespace: app, annotations: {eks.amazonaws.com/role-arn: 'arn:aws:iam::1:role/x', iam.gke.io/gcp-service-account: g@p.iam.gserviceaccount.com, azure.workload.identity/client-id: '12'}}\n",
+			[]string{
+				"aws Allow  as arn:aws:iam::1:role/x < ServiceAccount/app/a",
+				"azure Allow  as client 12 < ServiceAccount/app/a",
+				"gcp Allow  as serviceAccount:g@p.iam.gserviceaccount.com < ServiceAccount/app/a",
+			},
+		},
+		{
+			"pods with labels, variables and tokens",
+			workload("{metadata: {labels: {azure.workload.identity/use: 'true'}, annotations: {iam.amazonaws.com/role: r}}, spec: {containers: [{name: c, env: [{name: ROLEARN}, {name: HOME}]}], volumes: [{projected: {sources: [{serviceAccountToken: {audience: openshift}}, {serviceAccountToken: {path: token}}]}}]}}"),
+			[]string{
+				"aws Allow  as r < Deployment/app/op",
+				"aws: variable ROLEARN of Deployment/app/op",
+				"azure: label azure.workload.identity/use of Deployment/app/op",
+				"openshift: token for audience openshift in Deployment/app/op",
+			},
+		},
+		{
+			"static credentials, by the name of the key",
+			"apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: app}\ndata: {aws_access_key_id: eA==, other: eA==}\n",
+			[]string{"aws: static credentials in Secret/app/s"},
+		},
+		{
+			"an ACK role with an inline policy that excludes",
+			"apiVersion: iam.services.k8s.aws/v1alpha1\nkind: Role\nmetadata: {name: r, namespace: app}\nspec: {policies: ['arn:aws:iam::aws:policy/AdministratorAccess'], inlinePolicies: {p: '{\"Statement\":{\"Effect\":\"Allow\",\"NotAction\":\"iam:*\",\"Resource\":\"*\"}}'}}\n",
+			[]string{
+				"aws Allow  as arn:aws:iam::aws:policy/AdministratorAccess < Role/app/r",
+				`aws Allow * on * if {"NotAction":"iam:*"} < Role/app/r`,
+			},
+		},
+		{
+			"a Config Connector member",
+			"apiVersion: iam.cnrm.cloud.google.com/v1beta1\nkind: IAMPolicyMember\nmetadata: {name: m, namespace: app}\nspec: {role: roles/owner, member: x}\n",
+			[]string{"gcp Allow  as roles/owner < IAMPolicyMember/app/m"},
+		},
+		{
+			"an IAM resource whose fields say nothing",
+			"apiVersion: iam.aws.upbound.io/v1beta1\nkind: AccessKey\nmetadata: {name: k}\nspec: {forProvider: {user: u}}\n",
+			[]string{"aws: AccessKey/k of iam.aws.upbound.io"},
+		},
+		{
+			"a crossplane role assignment",
+			"apiVersion: authorization.azure.upbound.io/v1beta1\nkind: RoleAssignment\nmetadata: {name: k}\nspec: {forProvider: {roleDefinitionName: Owner, scope: /subscriptions/1}}\n",
+			[]string{"azure Allow  on /subscriptions/1 as Owner < RoleAssignment/k"},
+		},
+		{
+			"another kind of an EKS group",
+			"apiVersion: eks.services.k8s.aws/v1alpha1\nkind: Addon\nmetadata: {name: k}\n", []string{},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := lines(Scan(Input{Objects: objects(t, test.objects)})); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(test.want, "\n  "))
+			}
+		})
+	}
+}
+
+func TestAnnotations(t *testing.T) {
+	const prefix = "features.operators.openshift.io/token-auth-"
+	got := lines(Scan(Input{Annotations: map[string]string{
+		prefix + "aws": "true", prefix + "azure": "false", prefix + "gcp": "“true”",
+		"alm-examples": `[{"kind": "CredentialsRequest"}]`,
+	}}))
+	want := []string{"aws: annotation " + prefix + "aws", "openshift: annotation alm-examples shows a CredentialsRequest"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestDelta(t *testing.T) {
+	statement := func(action, resource, condition string) string {
+		text := "{effect: Allow, action: [" + action + "], resource: '" + resource + "'"
+		if condition != "" {
+			text += ", policyCondition: {StringEquals: {k: " + condition + "}}"
+		}
+		return text + "}"
+	}
+	scan := func(t *testing.T, statements ...string) preview.Cloud {
+		return Scan(Input{Objects: objects(t, request("kind: AWSProviderSpec, statementEntries: ["+strings.Join(statements, ", ")+"]"))})
+	}
+	tests := []struct {
+		name               string
+		installed, planned []string
+		want               []string
+	}{
+		{"all new at first", nil, []string{statement("a", "*", "")}, []string{"new aws Allow a on *"}},
+		{"nothing changed", []string{statement("a", "*", "")}, []string{statement("a", "*", "")}, []string{"same aws Allow a on *"}},
+		{"an action more", []string{statement("a", "*", "")}, []string{statement("a, b", "*", "")}, []string{"widened aws Allow a,b on *"}},
+		{"an action less", []string{statement("a, b", "*", "")}, []string{statement("a", "*", "")}, []string{"narrowed aws Allow a on *"}},
+		{"a wider resource", []string{statement("a", "x/*", "")}, []string{statement("a", "*", "")}, []string{"widened aws Allow a on *"}},
+		{"a narrower resource", []string{statement("a", "*", "")}, []string{statement("a", "x/*", "")}, []string{"narrowed aws Allow a on x/*"}},
+		{"a wildcard action", []string{statement("'s3:Get'", "*", "")}, []string{statement("'s3:*'", "*", "")}, []string{"widened aws Allow s3:* on *"}},
+		{"a condition dropped", []string{statement("a", "*", "c")}, []string{statement("a", "*", "")}, []string{"widened aws Allow a on *"}},
+		{"a condition added", []string{statement("a", "*", "")}, []string{statement("a", "*", "c")}, []string{`narrowed aws Allow a on * if {"StringEquals":{"k":"c"}}`}},
+		{"another spelling of an action", []string{statement("'S3:Get'", "*", "")}, []string{statement("'s3:get'", "*", "")}, []string{"same aws Allow s3:get on *"}},
+		{"a statement gone", []string{statement("a", "*", ""), statement("b", "*", "")}, []string{statement("a", "*", "")}, []string{"same aws Allow a on *", "removed aws Allow b on *"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, line := range lines(Delta(scan(t, test.installed...), scan(t, test.planned...))) {
+				line, _, _ = strings.Cut(line, " < ")
+				got = append(got, line)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestGlob(t *testing.T) {
+	tests := []struct {
+		pattern, text string
+		want          bool
+	}{
+		{"*", "", true}, {"*", "s3:*", true}, {"s3:*", "s3:Get", true}, {"s3:Get", "s3:*", false},
+		{"?b", "ab", true}, {"?b", "*b", false}, {"a*c*e", "abcde", true}, {"a*c*e", "abcd", false},
+		{"", "", true}, {"", "a", false}, {"a**", "a", true},
+	}
+	for _, test := range tests {
+		if got := Glob(test.pattern, test.text); got != test.want {
+			t.Errorf("Glob(%q, %q) = %v", test.pattern, test.text, got)
+		}
+	}
+}
+
+// corpus returns a folder of the shared corpus, and skips without it.
+func corpus(t *testing.T, folder string) string {
+	t.Helper()
+	root := os.Getenv("CORPUS")
+	if root == "" {
+		root = "../../../shared/corpus"
+	}
+	dir := filepath.Join(root, folder)
+	if _, err := os.Stat(dir); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("the corpus is missing: %v", err)
+		}
+		t.Skip("skipped: the corpus is not here; set CORPUS to its folder")
+	}
+	return dir
+}
+
+func TestCorpusCredentialsRequests(t *testing.T) {
+	dir := corpus(t, "credentialsrequests")
+	counts := map[string]int{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.Contains(path, string(filepath.Separator)+"crd"+string(filepath.Separator)) {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		found := Scan(Input{Objects: objects(t, string(data))})
+		if len(found.Permissions) == 0 {
+			t.Errorf("%s: no permission found", path)
+		}
+		for _, p := range found.Permissions {
+			counts[p.Provider]++
+			if len(p.Actions)+len(p.Roles) == 0 {
+				t.Errorf("%s: a permission without action and role: %v", path, p)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{AWS: 35, Azure: 5, GCP: 5, IBM: 4, PowerVS: 4, OpenStack: 3}
+	if !reflect.DeepEqual(counts, want) {
+		t.Errorf("permissions by provider: %v, want %v", counts, want)
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	f.Add([]byte(request("kind: AWSProviderSpec, statementEntries: [{effect: Allow, action: ['s3:*'], resource: '*'}]")))
+	f.Add([]byte(workload("{spec: {containers: [{env: [{name: ROLEARN}]}]}}")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		docs, err := preview.Decode(data)
+		if err != nil {
+			return
+		}
+		var all []map[string]any
+		for _, doc := range docs {
+			if list, err := preview.Flatten(doc); err == nil {
+				all = append(all, list...)
+			}
+		}
+		found := Scan(Input{Objects: all})
+		for _, p := range Delta(found, found).Permissions {
+			if p.Change != preview.GrantSame {
+				t.Fatalf("compared with itself, %s %v", p.Change, p)
+			}
+		}
+	})
+}

@@ -1,0 +1,183 @@
+package cloud
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// maxPairs bounds the comparisons of one pair of permissions and maxSet those
+// of the permissions of one origin; what is larger is compared whole.
+const (
+	maxPairs = 1 << 18
+	maxSet   = 1 << 14
+)
+
+// Delta returns the planned cloud access with Change set on every permission,
+// and behind it, as removed, the installed permissions that have no
+// counterpart. Permissions are compared per provider, origin and effect by
+// action, resource, role and condition. Widened means that an action, a
+// resource or a role came, or a condition went; narrowed the reverse.
+func Delta(installed, planned preview.Cloud) preview.Cloud {
+	before, after := byOrigin(installed.Permissions), byOrigin(planned.Permissions)
+	out := preview.Cloud{Permissions: []preview.CloudPermission{}, Declared: slices.Clone(planned.Declared)}
+	for _, p := range planned.Permissions {
+		p.Change = change(p, before[originKey(p)], after[originKey(p)])
+		out.Permissions = append(out.Permissions, p)
+	}
+	for _, p := range installed.Permissions {
+		if !after[originKey(p)].has(p, before[originKey(p)]) {
+			p.Change, p.Rules = preview.GrantRemoved, []string{}
+			out.Permissions = append(out.Permissions, p)
+		}
+	}
+	slices.SortStableFunc(out.Permissions, compare)
+	return out
+}
+
+// set is the permissions of one origin.
+type set struct {
+	list []preview.CloudPermission
+	keys map[string]bool
+}
+
+func byOrigin(list []preview.CloudPermission) map[string]set {
+	out := map[string]set{}
+	for _, p := range list {
+		s := out[originKey(p)]
+		if s.keys == nil {
+			s.keys = map[string]bool{}
+		}
+		s.list = append(s.list, p)
+		s.keys[key(p)] = true
+		out[originKey(p)] = s
+	}
+	return out
+}
+
+// has reports whether a permission of another set has a counterpart in s.
+func (s set) has(p preview.CloudPermission, other set) bool {
+	if s.keys[key(p)] {
+		return true
+	}
+	return !tooMany(s, other) && s.relates(p)
+}
+
+func (s set) relates(p preview.CloudPermission) bool {
+	return slices.ContainsFunc(s.list, func(q preview.CloudPermission) bool { return related(p, q) })
+}
+
+func tooMany(a, b set) bool { return len(a.list)*len(b.list) > maxSet }
+
+func originKey(p preview.CloudPermission) string {
+	return p.Provider + "\x00" + p.Origin + "\x00" + p.Effect
+}
+
+func change(p preview.CloudPermission, before, after set) string {
+	switch {
+	case before.keys[key(p)]:
+		return preview.GrantSame
+	case tooMany(before, after):
+		return preview.GrantNew
+	case !coveredBy(p, before.list) && before.relates(p):
+		return preview.GrantWidened
+	case !coveredBy(p, before.list):
+		return preview.GrantNew
+	}
+	for _, old := range before.list {
+		if related(old, p) && !coveredBy(old, after.list) {
+			return preview.GrantNarrowed
+		}
+	}
+	return preview.GrantSame
+}
+
+// coveredBy reports whether every action on every resource, and every role, of
+// p is permitted by one of the others.
+func coveredBy(p preview.CloudPermission, others []preview.CloudPermission) bool {
+	if len(p.Actions)*max(1, len(p.Resources))*len(others) > maxPairs {
+		return false
+	}
+	for _, role := range p.Roles {
+		if !slices.ContainsFunc(others, func(o preview.CloudPermission) bool {
+			return slices.Contains(o.Roles, role) && resourcesCover(o, p.Resources) && conditionsCover(o, p)
+		}) {
+			return false
+		}
+	}
+	resources := p.Resources
+	if len(resources) == 0 {
+		resources = []string{""}
+	}
+	for _, action := range p.Actions {
+		for _, resource := range resources {
+			if !slices.ContainsFunc(others, func(o preview.CloudPermission) bool {
+				return Covers(o, action) && (resource == "" && len(o.Resources) == 0 || resourceCovers(o, resource)) && conditionsCover(o, p)
+			}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Covers reports whether a permission's action patterns include an action.
+// Actions compare without case; in a pattern "*" and "?" are wildcards.
+func Covers(p preview.CloudPermission, action string) bool {
+	return slices.ContainsFunc(p.Actions, func(pattern string) bool { return Glob(strings.ToLower(pattern), strings.ToLower(action)) })
+}
+
+func resourceCovers(p preview.CloudPermission, resource string) bool {
+	return slices.ContainsFunc(p.Resources, func(pattern string) bool { return Glob(pattern, resource) })
+}
+
+func resourcesCover(p preview.CloudPermission, resources []string) bool {
+	if len(resources) == 0 {
+		return len(p.Resources) == 0
+	}
+	return !slices.ContainsFunc(resources, func(r string) bool { return !resourceCovers(p, r) })
+}
+
+// conditionsCover reports whether p is at least as limited as wide.
+func conditionsCover(wide, p preview.CloudPermission) bool {
+	return len(wide.Conditions) == 0 || conditionText(wide.Conditions) == conditionText(p.Conditions)
+}
+
+// related reports whether two permissions are about the same thing: they share
+// an action or a role, or one action covers the other.
+func related(a, b preview.CloudPermission) bool {
+	if len(a.Actions)*len(b.Actions) > maxPairs {
+		return true
+	}
+	return slices.ContainsFunc(a.Roles, func(role string) bool { return slices.Contains(b.Roles, role) }) ||
+		slices.ContainsFunc(a.Actions, func(action string) bool { return Covers(b, action) }) ||
+		slices.ContainsFunc(b.Actions, func(action string) bool { return Covers(a, action) })
+}
+
+// Glob matches text against a pattern in which "*" stands for any text and "?"
+// for any one character, in time proportional to the product of their lengths.
+// Wildcards in text are plain characters: a pattern that matches one covers
+// whatever it stands for.
+func Glob(pattern, text string) bool {
+	p, t, star, mark := 0, 0, -1, 0
+	for t < len(text) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, t
+			p++
+		case p < len(pattern) && (pattern[p] == text[t] || pattern[p] == '?' && text[t] != '*'):
+			p++
+			t++
+		case star >= 0:
+			mark++
+			p, t = star+1, mark
+		default:
+			return false
+		}
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}
