@@ -80,17 +80,18 @@ func reasonOf(s metav1.Status) preview.Reason {
 	return preview.ReasonOther
 }
 
-// reasonOfText recognises answers whose code does not tell them apart.
+// reasonOfText recognises answers whose code does not tell them apart. The
+// texts count at the beginning only: further on a message may quote values.
 func reasonOfText(message string) (preview.Reason, bool) {
+	webhook := strings.HasPrefix(message, "admission webhook ")
 	switch {
-	case strings.Contains(message, "failed to create typed patch object"),
-		strings.Contains(message, "strict decoding error"):
+	case strings.HasPrefix(message, "failed to create typed patch object"):
 		return preview.ReasonNotAppliable, true
-	case strings.Contains(message, "does not support dry run"):
+	case webhook && strings.HasSuffix(message, " does not support dry run"):
 		return preview.ReasonNoDryRun, true
-	case strings.Contains(message, "admission webhook ") && strings.Contains(message, " denied the request"),
-		strings.Contains(message, "failed calling webhook"),
-		strings.Contains(message, "conversion webhook for "):
+	case webhook,
+		strings.HasPrefix(message, "Internal error occurred: failed calling webhook "),
+		strings.HasPrefix(message, "conversion webhook for "):
 		return preview.ReasonWebhook, true
 	}
 	return "", false
@@ -150,19 +151,11 @@ func reasonOfInvalid(s metav1.Status) preview.Reason {
 
 // immutableTexts are what validation says of fields that cannot change.
 var immutableTexts = [...]string{
-	"field is immutable",
 	"is immutable",
-	"may not change once set",
 	"may not be changed",
-	"cannot change roleRef",
-	"updates to statefulset spec for fields other than",
-	"spec is immutable after creation",
-	"updates to parameters are forbidden",
-	"updates to provisioner are forbidden",
-	"may not be updated",
+	"may not change",
 	"cannot be changed",
-	"cannot be updated",
-	"can not be changed",
+	"updates to statefulset spec for fields other than",
 }
 
 func isImmutableText(message string) bool {

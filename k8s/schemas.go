@@ -1,0 +1,98 @@
+package k8s
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensionsapply "k8s.io/apiextensions-apiserver/pkg/client/applyconfiguration"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Schemas knows the merge structure of the built-in kinds as of the Kubernetes
+// release this tool is built with. It needs no cluster. Kinds that CRDs or
+// aggregated APIs define have no schema here. It may be used concurrently.
+type Schemas struct {
+	// The schemas are parsed when first used, which takes 70 ms.
+	builtIn    func() managedfields.TypeConverter
+	extensions func() managedfields.TypeConverter
+}
+
+var _ preview.Typer = (*Schemas)(nil)
+
+// NewSchemas returns the embedded schemas.
+func NewSchemas() *Schemas {
+	return &Schemas{
+		builtIn: sync.OnceValue(func() managedfields.TypeConverter {
+			return applyconfigurations.NewTypeConverter(scheme.Scheme)
+		}),
+		extensions: sync.OnceValue(func() managedfields.TypeConverter {
+			s := runtime.NewScheme()
+			if err := apiextensionsv1.AddToScheme(s); err != nil {
+				s = runtime.NewScheme() // cannot happen; then CRDs have no schema
+			}
+			return apiextensionsapply.NewTypeConverter(s)
+		}),
+	}
+}
+
+// Typed parses an object against the schema of its kind. Lists with duplicate
+// keys are accepted, because stored objects may have some; [Schemas.Check]
+// refuses them. It fails for a kind without schema and for an object that does
+// not fit.
+func (s *Schemas) Typed(body map[string]any) (*typed.TypedValue, error) {
+	converter := s.converter(body)
+	if converter == nil {
+		ref := preview.RefOf(body)
+		return nil, fmt.Errorf("no schema for %s of %s", ref.Kind, ref.APIVersion)
+	}
+	return converter.ObjectToTyped(&unstructured.Unstructured{Object: body}, typed.AllowDuplicates)
+}
+
+// Check finds what the API server refuses as "failed to create typed patch
+// object": unknown fields, values of the wrong type, and list entries with the
+// same key, such as one env name twice. The error is a refusal of reason not
+// appliable that names each field. A kind without schema passes.
+//
+// A server of a newer release may know fields that are unknown here; its own
+// dry run decides where there is one.
+func (s *Schemas) Check(body map[string]any) error {
+	converter := s.converter(body)
+	if converter == nil {
+		return nil
+	}
+	if _, err := converter.ObjectToTyped(&unstructured.Unstructured{Object: body}); err != nil {
+		return &preview.Refusal{
+			Reason:  preview.ReasonNotAppliable,
+			Message: capped(strings.TrimPrefix(strings.TrimSpace(err.Error()), "errors:\n")),
+			Err:     err,
+		}
+	}
+	return nil
+}
+
+// converter returns the schemas that hold the object's kind, nil when none do.
+func (s *Schemas) converter(body map[string]any) managedfields.TypeConverter {
+	ref := preview.RefOf(body)
+	groupVersion, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil || ref.Kind == "" {
+		return nil
+	}
+	kind := groupVersion.WithKind(ref.Kind)
+	switch {
+	case kind == apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"):
+		return s.extensions()
+	case scheme.Scheme.Recognizes(kind):
+		return s.builtIn()
+	}
+	return nil
+}
