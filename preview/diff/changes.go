@@ -1,0 +1,146 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// The operations of a [preview.Change].
+const (
+	OpAdd    = "add"
+	OpRemove = "remove"
+	OpChange = "change"
+)
+
+// MaskedChanged is the new value of a sensitive leaf that differs from the
+// live one.
+const MaskedChanged = "(secret, changed)"
+
+// Changes returns the leaves at which result differs from live, sorted by
+// path. A nil live object adds every leaf, a nil result removes every leaf.
+//
+// Items of lists are matched by the key the API merges them by, or by name,
+// where every item has one and none has the same; otherwise equal items are
+// matched first and the rest in order, and paths carry the position. Lists of
+// scalars change item by item, at PATH[]; where only order changes, From and
+// To hold all items or their keys.
+func Changes(live, result map[string]any) []preview.Change {
+	changes := []preview.Change{}
+	for _, d := range differences(live, result) {
+		changes = append(changes, d.changes()...)
+	}
+	slices.SortStableFunc(changes, func(a, b preview.Change) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Op, b.Op))
+	})
+	return changes
+}
+
+// ResultHash hashes the (path, value) pairs at which result differs from live
+// (for a nil live object: all of them), so that drift elsewhere in the live
+// object does not move it. Sensitive values enter through scrypt.
+func ResultHash(live, result map[string]any) (string, error) {
+	var pairs []any
+	secrets := map[string]any{}
+	for _, d := range differences(live, result) {
+		pair := map[string]any{"path": d.path, "op": d.op, "value": d.to.shown}
+		if d.to.isScalar() && d.to.shown != d.to.raw {
+			secrets[d.path] = d.to.raw
+		}
+		pairs = append(pairs, pair)
+	}
+	hashed := map[string]any{"pairs": pairs}
+	if len(secrets) > 0 {
+		digest, err := hashSecrets(result, secrets)
+		if err != nil {
+			return "", err
+		}
+		hashed["sensitive"] = digest
+	}
+	return preview.Hash(hashed)
+}
+
+// hashSecrets puts the sensitive values through the one hash that may see
+// them, as the data of a Secret in the object's place.
+func hashSecrets(object, values map[string]any) (string, error) {
+	ref := preview.RefOf(object)
+	return preview.HashObject(map[string]any{
+		"apiVersion": object["apiVersion"], "kind": "Secret", "data": values,
+		"metadata": map[string]any{"namespace": ref.Namespace, "name": ref.Kind + "/" + ref.Name},
+	}, "")
+}
+
+// difference is one leaf, or one list of scalars, that is not the same.
+type difference struct {
+	path     string
+	op       string
+	from, to node
+	// order is set when only the order of items changes.
+	order bool
+}
+
+func differences(live, result map[string]any) []difference {
+	w := &walker{}
+	w.maps("", nodeOf(live), nodeOf(result))
+	slices.SortStableFunc(w.found, func(a, b difference) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.op, b.op))
+	})
+	return w.found
+}
+
+// changes is the difference as people read it.
+func (d difference) changes() []preview.Change {
+	if d.op == OpChange && !d.order {
+		if items := d.itemChanges(); items != nil {
+			return items
+		}
+	}
+	change := preview.Change{Path: d.path, Op: d.op, From: d.from.shown, To: d.to.shown}
+	if d.op == OpChange && d.to.isScalar() && d.to.shown == preview.Masked && d.from.shown == preview.Masked {
+		change.To = MaskedChanged
+	}
+	return []preview.Change{change}
+}
+
+// itemChanges tells which items a list of scalars gains and loses. It returns
+// nil when that is not the whole difference.
+func (d difference) itemChanges() []preview.Change {
+	from, fromOK := d.from.shown.([]any)
+	to, toOK := d.to.shown.([]any)
+	if !fromOK || !toOK {
+		return nil
+	}
+	lost, kept := without(from, to)
+	gained, keptTo := without(to, from)
+	if !slices.EqualFunc(kept, keptTo, scalarEqual) {
+		return nil
+	}
+	var changes []preview.Change
+	for _, item := range gained {
+		changes = append(changes, preview.Change{Path: d.path + "[]", Op: OpAdd, To: item})
+	}
+	for _, item := range lost {
+		changes = append(changes, preview.Change{Path: d.path + "[]", Op: OpRemove, From: item})
+	}
+	return changes
+}
+
+// without splits list into the items that other lacks and those it has,
+// counting repeated ones.
+func without(list, other []any) (missing, kept []any) {
+	count := map[string]int{}
+	for _, item := range other {
+		count[scalarKey(item)]++
+	}
+	for _, item := range list {
+		if key := scalarKey(item); count[key] > 0 {
+			count[key]--
+			kept = append(kept, item)
+		} else {
+			missing = append(missing, item)
+		}
+	}
+	return missing, kept
+}

@@ -1,0 +1,132 @@
+package diff
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// YAML returns an object as people read it: sensitive values masked, fields in
+// the usual order. Characters that do not show stand as YAML escapes, so the
+// text needs no further escaping but for tabs and for letters that pass for others.
+func YAML(body map[string]any) string {
+	return Manifest(preview.MaskObject(body))
+}
+
+// Manifest is [YAML] with nothing masked: it decodes to the very object.
+func Manifest(body map[string]any) string {
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(yamlNode(body, "")); err != nil {
+		// Only values that no decoder makes get here; nothing can be shown.
+		return "# this object cannot be written as YAML: " + strconv.Quote(err.Error()) + "\n"
+	}
+	return escapeYAML(out.String())
+}
+
+// firstKeys are written before others, which follow in alphabetical order.
+var firstKeys = map[string][]string{
+	"":          {"apiVersion", "kind", "metadata", "spec"},
+	".metadata": {"name", "namespace"},
+}
+
+func yamlNode(v any, path string) *yaml.Node {
+	switch v := v.(type) {
+	case map[string]any:
+		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		if len(v) == 0 {
+			n.Style = yaml.FlowStyle
+		}
+		for _, key := range orderedKeys(v, firstKeys[path]) {
+			n.Content = append(n.Content, textNode(key), yamlNode(v[key], path+"."+key))
+		}
+		return n
+	case []any:
+		n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		if len(v) == 0 {
+			n.Style = yaml.FlowStyle
+		}
+		for _, item := range v {
+			n.Content = append(n.Content, yamlNode(item, path+"[]"))
+		}
+		return n
+	case string:
+		return textNode(v)
+	}
+	n := &yaml.Node{}
+	if err := n.Encode(v); err != nil {
+		return textNode(fmt.Sprint(v))
+	}
+	return n
+}
+
+func orderedKeys(m map[string]any, first []string) []string {
+	var keys, rest []string
+	for _, key := range first {
+		if _, ok := m[key]; ok {
+			keys = append(keys, key)
+		}
+	}
+	for key := range m {
+		if !slices.Contains(first, key) {
+			rest = append(rest, key)
+		}
+	}
+	slices.Sort(rest)
+	return append(keys, rest...)
+}
+
+func textNode(s string) *yaml.Node {
+	n := &yaml.Node{}
+	n.SetString(s)
+	if strings.ContainsFunc(s, hidden) || otherInYAML11(s) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
+
+// otherInYAML11 reports whether a YAML 1.1 decoder takes a plain s for
+// something else than text. The encoder knows the rules of 1.2 only.
+func otherInYAML11(s string) bool {
+	switch strings.ToLower(s) {
+	case "y", "n", "yes", "no", "on", "off", "=", "<<":
+		return true
+	}
+	return base60.MatchString(s)
+}
+
+// hidden characters are those a viewer may not show. Tabs and line breaks are
+// left to block scalars; viewers expand them.
+func hidden(r rune) bool { return r != '\n' && r != '\t' && !textsafe.Printable(r) }
+
+// escapeYAML writes what does not show, and what the encoder takes for
+// printable, as YAML escapes. Such characters occur only within double quotes:
+// textNode put them there.
+func escapeYAML(s string) string {
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var out strings.Builder
+	for _, r := range s {
+		switch {
+		case !hidden(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&out, `\U%08X`, r)
+		default:
+			fmt.Fprintf(&out, `\u%04X`, r)
+		}
+	}
+	return out.String()
+}
