@@ -3,7 +3,6 @@ package registryv1
 import (
 	"fmt"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
@@ -84,44 +83,4 @@ func certificates(b *bundle, p params) ([]format.Rendered, error) {
 		out = append(out, b.generated(issuer), b.generated(cert))
 	}
 	return out, nil
-}
-
-// ruleWithoutCA is the risk rule of webhooks rendered with --certs none.
-const ruleWithoutCA = "webhook-without-ca"
-
-// findings names every webhook and conversion that was rendered without a
-// certificate authority.
-func findings(b *bundle, p params, objects []format.Rendered) []preview.Finding {
-	if p.certs != certsNone {
-		return nil
-	}
-	converted := b.csv.conversions()
-	var out []preview.Finding
-	for _, o := range objects {
-		ref := preview.RefOf(o.Body)
-		switch ref.Kind {
-		case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
-			out = append(out, withoutCA(ref, "webhooks[0].clientConfig.caBundle"))
-		case "CustomResourceDefinition":
-			if _, ok := converted[ref.Name]; ok {
-				out = append(out, withoutCA(ref, "spec.conversion.webhook.clientConfig.caBundle"))
-			}
-		}
-	}
-	return out
-}
-
-func withoutCA(ref preview.Ref, field string) preview.Finding {
-	evidence := fmt.Sprintf("%s %s: %s is empty", ref.Kind, ref.Name, field)
-	return preview.Finding{
-		ID:       ruleWithoutCA + "/" + ref.ID(),
-		Rule:     ruleWithoutCA,
-		Severity: preview.Critical,
-		Title:    "webhook without a certificate authority",
-		Why: "the API server cannot verify the webhook, so every request that it covers fails or goes unchecked " +
-			"until somebody provides a certificate and the caBundle",
-		Object:      ref.ID(),
-		Evidence:    evidence,
-		Fingerprint: preview.FindingFingerprint(ruleWithoutCA, evidence),
-	}
 }

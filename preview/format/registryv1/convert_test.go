@@ -35,8 +35,7 @@ func input(dir, namespace string, params format.Params) format.Input {
 	}
 }
 
-// sealedForm renders an object as it is compared: normalised, and without the
-// empty values that typed structs leave behind ("strategy: {}").
+// sealedForm is the canonical JSON of an object as it would be sealed.
 func sealedForm(t *testing.T, body map[string]any) string {
 	t.Helper()
 	if _, err := preview.Normalize(body, true); err != nil {

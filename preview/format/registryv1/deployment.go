@@ -84,9 +84,9 @@ func mountCertificate(spec map[string]any, secret string) {
 	for _, m := range mounts {
 		names[m.volume], paths[m.path] = true, true
 	}
-	containers := maps(pod["containers"])
+	containers := mappings(pod["containers"])
 	for _, c := range containers {
-		for _, mount := range maps(c["volumeMounts"]) {
+		for _, mount := range mappings(c["volumeMounts"]) {
 			if name, ok := mount["name"].(string); ok && paths[mount["mountPath"]] {
 				names[name] = true
 			}
@@ -123,8 +123,8 @@ func certVolume(m certMount, secret string) map[string]any {
 	}
 }
 
-// maps are the mappings of a list.
-func maps(v any) []map[string]any {
+// mappings are the mappings of a list.
+func mappings(v any) []map[string]any {
 	list, _ := v.([]any)
 	var out []map[string]any
 	for _, item := range list {

@@ -17,7 +17,7 @@ func configure(deployment, config map[string]any) {
 	config = preview.CloneBody(config)
 	template := child(child(deployment, "spec"), "template")
 	pod := child(template, "spec")
-	for _, c := range maps(pod["containers"]) {
+	for _, c := range mappings(pod["containers"]) {
 		putNamed(c, "env", preview.List(config, "env"))
 		appendNew(c, "envFrom", preview.List(config, "envFrom"))
 		putNamed(c, "volumeMounts", preview.List(config, "volumeMounts"))

@@ -3,7 +3,7 @@ package registryv1
 import (
 	"errors"
 	"fmt"
-	stdmaps "maps"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -55,8 +55,8 @@ func watchNamespaces(b *bundle, flag []string, v values) ([]string, error) {
 	}
 	var errs []error
 	for _, ns := range watch {
-		if len(ns) > maxName || !dnsLabel.MatchString(ns) {
-			errs = append(errs, fmt.Errorf("watchNamespace: %q is not the name of a namespace", ns))
+		if !isLabel(ns) {
+			errs = append(errs, fmt.Errorf("watchNamespace: %q is not a DNS-1123 label", ns))
 		}
 	}
 	return watch, errors.Join(errs...)
@@ -132,4 +132,4 @@ func targets(b *bundle, mode, namespace string, watch []string) ([]string, error
 	return watch, nil
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(stdmaps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

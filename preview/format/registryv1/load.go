@@ -85,25 +85,34 @@ func loadBundle(ctx context.Context, content fs.FS) (*bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.packageName = meta[keyPackage]
+	b.packageName = meta.packageName
 	if err := mergeProperties(b.csv.annotations, content); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// readAnnotations returns the map of metadata/annotations.yaml; found is false
-// when there is no such file.
-func readAnnotations(content fs.FS) (meta map[string]string, found bool, err error) {
+// bundleMeta is what counts of metadata/annotations.yaml. Its other keys are
+// for catalogs and need not even be strings.
+type bundleMeta struct {
+	packageName string
+	mediaType   string
+}
+
+// readAnnotations reads metadata/annotations.yaml; found is false when there
+// is no such file.
+func readAnnotations(content fs.FS) (meta bundleMeta, found bool, err error) {
 	doc, err := readMetadata(content, annotationsFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
+		return bundleMeta{}, false, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return bundleMeta{}, false, err
 	}
 	r := &reader{at: annotationsFile}
-	meta = r.stringMap(doc, "annotations", "annotations")
+	m := r.mapping(doc, "annotations", "annotations")
+	meta.packageName = r.str(m, keyPackage, keyPackage)
+	meta.mediaType = r.str(m, keyMediaType, keyMediaType)
 	return meta, true, r.err()
 }
 

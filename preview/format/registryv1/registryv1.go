@@ -34,7 +34,7 @@ func (bundleFormat) Detect(content fs.FS) (*format.Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	if otherMediaType(meta[keyMediaType]) {
+	if otherMediaType(meta.mediaType) {
 		return nil, nil
 	}
 	files, err := readManifests(content)
@@ -59,7 +59,7 @@ func (bundleFormat) Detect(content fs.FS) (*format.Info, error) {
 	}
 	info := &format.Info{
 		Format:             Name,
-		Package:            meta[keyPackage],
+		Package:            meta.packageName,
 		Version:            b.csv.version,
 		Bundle:             b.csv.name,
 		SuggestedNamespace: b.csv.annotations[keySuggestedNamespace],
@@ -79,8 +79,8 @@ func otherMediaType(mediaType string) bool {
 // bundle are joined, one sentence each; only a valid bundle reaches the
 // checks of the user's parameters.
 func (bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
-	if in.Release.Namespace == "" {
-		return nil, fmt.Errorf("rendering the bundle: the release has no namespace")
+	if ns := in.Release.Namespace; !isLabel(ns) {
+		return nil, fmt.Errorf("the release namespace %q is not a DNS-1123 label", ns)
 	}
 	b, err := loadBundle(ctx, in.Content)
 	if err != nil {
@@ -156,44 +156,9 @@ func render(b *bundle, p params) (*format.Output, error) {
 		}
 		out.Objects = append(out.Objects, objects...)
 	}
-	objects, err := distinct(out.Objects)
-	if err != nil {
+	if err := b.distinct(out); err != nil {
 		return nil, err
 	}
-	out.Objects = objects
-	out.Findings = findings(b, p, objects)
+	out.Findings = append(out.Findings, withoutCA(b, p, out.Objects)...)
 	return out, nil
-}
-
-// distinct drops objects that were made twice alike, as of two equal
-// permissions. Two different objects of one name cannot both be applied.
-func distinct(objects []format.Rendered) ([]format.Rendered, error) {
-	seen := make(map[string]format.Rendered, len(objects))
-	out := make([]format.Rendered, 0, len(objects))
-	for _, o := range objects {
-		id := preview.RefOf(o.Body).ID()
-		first, dup := seen[id]
-		if !dup {
-			seen[id] = o
-			out = append(out, o)
-			continue
-		}
-		same, err := equal(first.Body, o.Body)
-		if err != nil {
-			return nil, fmt.Errorf("rendering %s: %w", id, err)
-		}
-		if !same {
-			return nil, fmt.Errorf("the bundle makes %s twice, from %s and from %s, with different content", id, first.Origin.File, o.Origin.File)
-		}
-	}
-	return out, nil
-}
-
-func equal(a, b any) (bool, error) {
-	x, err := preview.Canonical(a)
-	if err != nil {
-		return false, err
-	}
-	y, err := preview.Canonical(b)
-	return string(x) == string(y), err
 }

@@ -15,6 +15,8 @@ var (
 	dnsSubdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 )
 
+func isLabel(s string) bool { return len(s) <= maxName && dnsLabel.MatchString(s) }
+
 func isSubdomain(s string) bool { return len(s) <= 253 && dnsSubdomain.MatchString(s) }
 
 // validate runs every rule and joins what they say. The first thirteen are
@@ -104,7 +106,7 @@ func additionalKindsSupported(b *bundle) (errs []error) {
 	for _, o := range b.others {
 		kind := preview.String(o.body, "kind")
 		if ok, _ := additionalKind(kind); !ok {
-			errs = append(errs, fmt.Errorf("%s: a registry+v1 bundle cannot ship a %s (%q)", o.origin.File, kind, o.name()))
+			errs = append(errs, fmt.Errorf("%s: objects of kind %s cannot be part of a registry+v1 bundle", o.origin.File, kind))
 		}
 	}
 	return errs
@@ -150,8 +152,9 @@ func namesPresent(b *bundle) (errs []error) {
 		errs = append(errs, fmt.Errorf("the CSV's metadata.name %q is not a DNS-1123 subdomain", b.csv.name))
 	}
 	for _, o := range slices.Concat(b.crds, b.others) {
-		if o.name() == "" {
-			errs = append(errs, fmt.Errorf("%s: document %d: a %s without metadata.name", o.origin.File, o.origin.Document, preview.String(o.body, "kind")))
+		kind := preview.String(o.body, "kind")
+		if supported, _ := additionalKind(kind); supported && o.name() == "" {
+			errs = append(errs, fmt.Errorf("%s: document %d: %s without metadata.name", o.origin.File, o.origin.Document, kind))
 		}
 	}
 	for _, p := range slices.Concat(b.csv.permissions, b.csv.clusterPermissions) {
