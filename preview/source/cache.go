@@ -1,0 +1,204 @@
+package source
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// cache keeps blobs under the sha256 of their bytes. It is a convenience, not
+// an authority: entries are hashed again on every read. Writers use a file of
+// their own and rename it, so two processes never see each other's halves.
+type cache struct{ dir string }
+
+// blobDir returns where blobs live, and makes it.
+func (c cache) blobDir() (string, error) {
+	base := c.dir
+	if base == "" {
+		var err error
+		if base, err = defaultCacheDir(); err != nil {
+			return "", err
+		}
+	}
+	dir := filepath.Join(base, "blobs", "sha256")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("making the cache: %w; --cache-dir chooses another place", err)
+	}
+	return dir, nil
+}
+
+func defaultCacheDir() (string, error) {
+	base := os.Getenv("XDG_CACHE_HOME")
+	if !filepath.IsAbs(base) { // the XDG specification says to ignore relative ones
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", errors.New("no place for the cache: HOME is not set; give --cache-dir")
+		}
+		base = filepath.Join(home, ".cache")
+	}
+	return filepath.Join(base, "kubectl-operator"), nil
+}
+
+func (c cache) path(digest string) (string, error) {
+	if !ref.IsDigest(digest) {
+		return "", fmt.Errorf("%s is not a sha256 digest", clip(digest))
+	}
+	dir, err := c.blobDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, strings.TrimPrefix(digest, "sha256:")), nil
+}
+
+// has reports whether there is an entry of the right size. It says nothing
+// about its bytes.
+func (c cache) has(digest string, size int64) bool {
+	name, err := c.path(digest)
+	if err != nil {
+		return false
+	}
+	info, err := os.Lstat(name)
+	return err == nil && info.Mode().IsRegular() && info.Size() == size
+}
+
+// open returns an entry to read, with the hash that will tell at its end
+// whether the bytes were right. No entry is fs.ErrNotExist.
+func (c cache) open(digest string) (*blob, error) {
+	name, err := c.path(digest)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist // something else took the place: not ours
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &blob{digest: digest, file: file, hash: sha256.New()}, nil
+}
+
+// read returns a whole small entry, verified.
+func (c cache) read(digest string, most int64) ([]byte, error) {
+	b, err := c.open(digest)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = b.Close() }()
+	data, err := readCapped(b, most)
+	if err != nil {
+		return nil, err
+	}
+	return data, b.verify()
+}
+
+// remove forgets an entry. That another process did it first is no error.
+func (c cache) remove(digest string) error {
+	name, err := c.path(digest)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(name); err != nil {
+		return fmt.Errorf("removing a damaged cache entry: %w", err)
+	}
+	return nil
+}
+
+// put stores what r yields, if that is the blob of the digest with at most
+// `most` bytes. Nothing else ever gets the name.
+func (c cache) put(digest string, most int64, r io.Reader) error {
+	name, err := c.path(digest)
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(name), ".partial-*") // 0600
+	if err != nil {
+		return fmt.Errorf("writing the cache: %w", err)
+	}
+	defer func() {
+		_ = temp.Close()
+		_ = os.Remove(temp.Name()) // gone already after the rename
+	}()
+	sum := sha256.New()
+	source := &errorKeeper{r: io.LimitReader(r, most+1)}
+	n, err := io.Copy(io.MultiWriter(temp, sum), source)
+	switch {
+	case n > most:
+		return fmt.Errorf("asked for %s, got more bytes than it has: %w", digest, ErrDigestMismatch)
+	case err != nil && source.err == nil:
+		return fmt.Errorf("writing the cache: %w", err)
+	case err != nil && !errors.Is(err, ErrDigestMismatch):
+		return err
+	}
+	if got := digestOf(sum); got != digest {
+		return fmt.Errorf("asked for %s, got %s: %w", digest, got, ErrDigestMismatch)
+	}
+	if err := temp.Close(); err != nil {
+		return fmt.Errorf("writing the cache: %w", err)
+	}
+	if err := os.Rename(temp.Name(), name); err != nil {
+		return fmt.Errorf("writing the cache: %w", err)
+	}
+	return nil
+}
+
+// errorKeeper remembers that an error came from reading, not from writing.
+type errorKeeper struct {
+	r   io.Reader
+	err error
+}
+
+func (k *errorKeeper) Read(p []byte) (int, error) {
+	n, err := k.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		k.err = err
+	}
+	return n, err
+}
+
+// blob is a cache entry being read.
+type blob struct {
+	digest string
+	file   *os.File
+	hash   hash.Hash
+}
+
+func (b *blob) Read(p []byte) (int, error) {
+	n, err := b.file.Read(p)
+	b.hash.Write(p[:n])
+	return n, err
+}
+
+func (b *blob) Close() error { return b.file.Close() }
+
+// verify reads what is left and returns ErrDigestMismatch unless the whole
+// entry was what its name says.
+func (b *blob) verify() error {
+	if _, err := io.Copy(io.Discard, b); err != nil {
+		return fmt.Errorf("reading the cache: %w", err)
+	}
+	if digestOf(b.hash) != b.digest {
+		return fmt.Errorf("cache entry %s: %w", b.digest, ErrDigestMismatch)
+	}
+	return nil
+}
+
+func digestOf(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
+
+// readCapped is io.ReadAll with a cap.
+func readCapped(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%w of %s", errTooLarge, byteCount(most))
+	}
+	return data, err
+}

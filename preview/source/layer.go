@@ -1,0 +1,238 @@
+package source
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// The whiteout files of the OCI image specification (layer.md, "Whiteouts").
+const (
+	whiteout       = ".wh."
+	opaqueWhiteout = ".wh..wh..opq"
+)
+
+// unpacker applies layers in order to a tree. Only what lies below keep is
+// held; "" keeps everything.
+type unpacker struct {
+	limits   limits
+	keep     string
+	left     budget
+	entries  int
+	inflated int64
+	tree     *tree
+}
+
+// entry is one effect of a layer. Layers are read whole before any of it is
+// applied, so a layer that turns out to be broken leaves no trace.
+type entry struct {
+	path   string
+	data   []byte
+	effect effect
+}
+
+type effect int
+
+const (
+	effectFile effect = iota
+	effectDir
+	effectRemove // whiteout
+	effectClear  // opaque whiteout
+)
+
+// read parses one layer of compressedSize bytes.
+func (u *unpacker) read(r io.Reader, compressedSize int64) ([]entry, error) {
+	plain, err := decompress(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = plain.Close() }()
+	counted := &inflateReader{
+		r: plain, total: &u.inflated, most: u.limits.inflatedBytes,
+		mostHere: u.limits.ratioFloor + u.limits.ratio*compressedSize, ratio: u.limits.ratio,
+	}
+	archive := tar.NewReader(counted)
+	var entries []entry
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return entries, nil
+		}
+		if err != nil {
+			return nil, archiveError(err)
+		}
+		if u.entries++; u.entries > u.limits.entries {
+			return nil, fmt.Errorf("more than %d entries", u.limits.entries)
+		}
+		e, keep, err := u.entry(header, archive)
+		if err != nil {
+			return nil, archiveError(err)
+		}
+		if keep {
+			entries = append(entries, e)
+		}
+	}
+}
+
+// entry checks one member of the archive. Its name must be honest wherever it
+// lies; its type only where it is kept, because the base of a catalog image
+// holds links that nobody reads.
+func (u *unpacker) entry(header *tar.Header, body io.Reader) (entry, bool, error) {
+	if header.Typeflag == tar.TypeXGlobalHeader {
+		return entry{}, false, nil
+	}
+	name, err := u.limits.cleanPath(header.Name)
+	if err != nil {
+		return entry{}, false, err
+	}
+	dir, base := path.Split(name)
+	dir = strings.TrimSuffix(dir, "/")
+	if strings.HasPrefix(base, whiteout) {
+		return u.whiteout(name, dir, base)
+	}
+	switch header.Typeflag {
+	case tar.TypeDir:
+		return entry{path: name, effect: effectDir}, name != "" && u.concerns(name), nil
+	case tar.TypeReg:
+		if !u.within(name) {
+			// A file where the kept directory or a parent of it was replaces it.
+			return entry{path: name, effect: effectRemove}, u.concerns(name), nil
+		}
+	default:
+		if !u.concerns(name) {
+			return entry{}, false, nil
+		}
+		return entry{}, false, fmt.Errorf("%s is %s; only plain files and directories are read", clip(name), describeType(header.Typeflag))
+	}
+	if name == "" {
+		return entry{}, false, errors.New("a file that stands for the root")
+	}
+	if err := u.left.take(name, header.Size); err != nil {
+		return entry{}, false, err
+	}
+	data := make([]byte, header.Size) // take has capped it
+	if _, err := io.ReadFull(body, data); err != nil {
+		return entry{}, false, fmt.Errorf("%s: %w", clip(name), err)
+	}
+	return entry{path: name, data: data, effect: effectFile}, true, nil
+}
+
+func (u *unpacker) whiteout(name, dir, base string) (entry, bool, error) {
+	if base == opaqueWhiteout {
+		return entry{path: dir, effect: effectClear}, u.concerns(dir), nil
+	}
+	target := strings.TrimPrefix(base, whiteout)
+	if target == "" || target == "." || target == ".." {
+		return entry{}, false, fmt.Errorf("%s is not a whiteout", clip(name))
+	}
+	removed := path.Join(dir, target)
+	return entry{path: removed, effect: effectRemove}, u.concerns(removed), nil
+}
+
+// within reports whether name is kept.
+func (u *unpacker) within(name string) bool {
+	return u.keep == "" || strings.HasPrefix(name, u.keep+"/")
+}
+
+// concerns reports whether name is kept, or is the kept directory or one above it.
+func (u *unpacker) concerns(name string) bool {
+	return u.within(name) || name == "" || strings.HasPrefix(u.keep+"/", name+"/")
+}
+
+// apply puts a layer on top of those before it. Whiteouts hide lower layers
+// only, so they come first.
+func (u *unpacker) apply(entries []entry) {
+	for _, e := range entries {
+		switch e.effect {
+		case effectRemove:
+			u.tree.remove(e.path)
+		case effectClear:
+			u.tree.clear(e.path)
+		}
+	}
+	for _, e := range entries {
+		switch e.effect {
+		case effectFile:
+			u.tree.put(e.path, e.data)
+		case effectDir:
+			u.tree.mkdir(e.path)
+		}
+	}
+}
+
+func archiveError(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the archive ends too early")
+	}
+	if errors.Is(err, tar.ErrHeader) {
+		return errors.New("it is not a tar archive")
+	}
+	return err
+}
+
+func describeType(flag byte) string {
+	switch flag {
+	case tar.TypeSymlink:
+		return "a symbolic link"
+	case tar.TypeLink:
+		return "a hard link"
+	case tar.TypeChar, tar.TypeBlock:
+		return "a device"
+	case tar.TypeFifo:
+		return "a pipe"
+	}
+	return fmt.Sprintf("an entry of type %q", flag)
+}
+
+// decompress tells gzip, zstd and plain tar apart by their first bytes; the
+// media type is not looked at, since it is not what is unpacked.
+func decompress(r io.Reader) (io.ReadCloser, error) {
+	buffered := bufio.NewReaderSize(r, 64*kib)
+	magic, _ := buffered.Peek(4)
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, fmt.Errorf("gzip: %w", err)
+		}
+		return z, nil
+	case bytes.HasPrefix(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64*mib))
+		if err != nil {
+			return nil, fmt.Errorf("zstd: %w", err)
+		}
+		return z.IOReadCloser(), nil
+	}
+	return io.NopCloser(buffered), nil
+}
+
+// inflateReader stops decompression bombs, skipped entries included: those
+// inflate too.
+type inflateReader struct {
+	r              io.Reader
+	total          *int64 // of all layers
+	most           int64
+	here, mostHere int64 // of this layer
+	ratio          int64
+}
+
+func (i *inflateReader) Read(p []byte) (int, error) {
+	n, err := i.r.Read(p)
+	*i.total += int64(n)
+	i.here += int64(n)
+	switch {
+	case *i.total > i.most:
+		return 0, fmt.Errorf("the layers inflate to more than %s", byteCount(i.most))
+	case i.here > i.mostHere:
+		return 0, fmt.Errorf("it inflates to more than %d times its size", i.ratio)
+	}
+	return n, err
+}

@@ -1,0 +1,135 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	kib = 1 << 10
+	mib = 1 << 20
+	gib = 1 << 30
+)
+
+// limits cap what one source may make us read, store and hold. They stand far
+// above honest bundles and catalogs (the largest bundle known here has 4 MB)
+// and far below what hurts a laptop.
+type limits struct {
+	manifestBytes int64 // one manifest, index or config
+	layers        int
+	layerBytes    int64 // one layer as transferred
+	inflatedBytes int64 // all layers, decompressed, skipped entries included
+	ratio         int64 // decompressed to transferred, beyond ratioFloor bytes
+	ratioFloor    int64
+	entries       int // of all layers, skipped ones included
+	depth         int
+	pathBytes     int
+	bundle        contentLimits
+	catalog       contentLimits
+}
+
+// contentLimits cap what is kept.
+type contentLimits struct {
+	what      string // for the error
+	files     int
+	bytes     int64
+	fileBytes int64
+}
+
+func defaultLimits() limits {
+	return limits{
+		manifestBytes: 4 * mib,
+		layers:        128,
+		layerBytes:    512 * mib,
+		inflatedBytes: 4 * gib,
+		ratio:         200,
+		ratioFloor:    16 * mib,
+		entries:       200_000,
+		depth:         32,
+		pathBytes:     1024,
+		bundle:        contentLimits{"bundle", 10_000, 64 * mib, preview.MaxDocumentBytes},
+		catalog:       contentLimits{"catalog", 100_000, 512 * mib, 256 * mib},
+	}
+}
+
+// budget is what is left of contentLimits.
+type budget struct {
+	limits contentLimits
+	files  int
+	bytes  int64
+}
+
+// take accounts for one more file, or says which cap it breaks.
+func (b *budget) take(name string, size int64) error {
+	b.files++
+	b.bytes += size
+	switch l := b.limits; {
+	case size > l.fileBytes:
+		return fmt.Errorf("%s has %s; a file of a %s may have %s", clip(name), byteCount(size), l.what, byteCount(l.fileBytes))
+	case b.files > l.files:
+		return fmt.Errorf("more than %d files; a %s may not have them", l.files, l.what)
+	case b.bytes > l.bytes:
+		return fmt.Errorf("more than %s in all; a %s may not have them", byteCount(l.bytes), l.what)
+	}
+	return nil
+}
+
+// cleanPath makes the name of an archive's or directory's entry a path below
+// its root, or refuses it. The root itself is "".
+func (l limits) cleanPath(name string) (string, error) {
+	switch {
+	case len(name) > l.pathBytes:
+		return "", fmt.Errorf("%s: a path of %d bytes; at most %d are read", clip(name), len(name), l.pathBytes)
+	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+		return "", fmt.Errorf("%s: a path that is not UTF-8 text", clip(name))
+	case strings.HasPrefix(name, "/"):
+		return "", fmt.Errorf("%s: an absolute path", clip(name))
+	case strings.Contains(name, `\`):
+		return "", fmt.Errorf("%s: a path with a backslash", clip(name))
+	}
+	parts := 0
+	for part := range strings.SplitSeq(name, "/") {
+		if part == ".." {
+			return "", fmt.Errorf("%s: a path with \"..\"", clip(name))
+		}
+		if part != "" && part != "." {
+			parts++
+		}
+	}
+	if parts > l.depth {
+		return "", fmt.Errorf("%s: nested %d deep; at most %d levels are read", clip(name), parts, l.depth)
+	}
+	if cleaned := path.Clean(name); cleaned != "." {
+		return cleaned, nil
+	}
+	return "", nil
+}
+
+// errTooLarge is returned by readers that hit their cap.
+var errTooLarge = errors.New("larger than its cap")
+
+// clip quotes untrusted text, shortened for an error.
+func clip(s string) string {
+	const most = 120
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+func byteCount(n int64) string {
+	switch {
+	case n >= gib && n%gib == 0:
+		return fmt.Sprintf("%d GiB", n/gib)
+	case n >= mib:
+		return fmt.Sprintf("%d MiB", n/mib)
+	case n >= kib:
+		return fmt.Sprintf("%d KiB", n/kib)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

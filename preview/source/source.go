@@ -1,0 +1,146 @@
+// Package source turns a reference into pinned, verified content.
+//
+// It works in two steps. [Fetcher.Pin] resolves what the user typed, which may
+// float, to an immutable identity; [Fetcher.Open] reads exactly the bytes
+// behind that identity and verifies them while reading. Nothing here trusts a
+// registry, a cache entry or a directory: every byte is hashed, every read is
+// capped, and content is handed out as an in-memory, read-only [fs.FS], so
+// what was hashed is what is rendered.
+//
+// The kinds of sources are a closed set: one file each, and one row in
+// [Fetcher.sourceOf].
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// ErrDigestMismatch is in the chain of every error about bytes that do not
+// hash to the digest they were asked for by.
+var ErrDigestMismatch = errors.New("the bytes do not match their digest")
+
+// UnsupportedError is returned for references to kinds that have no source yet.
+type UnsupportedError struct{ Kind ref.Kind }
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("%s sources are not supported yet; use an image (HOST/REPO:TAG) or a directory (./DIR)", e.Kind)
+}
+
+// Options configure a Fetcher. The zero value reads public registries over
+// https with the user's own Docker or Podman credentials.
+type Options struct {
+	// CacheDir holds blobs by digest. Empty means
+	// ${XDG_CACHE_HOME:-~/.cache}/kubectl-operator.
+	CacheDir string
+	// RegistryConfig is a Docker config file with credentials. Empty means
+	// the user's default one.
+	RegistryConfig string
+	// CAFile is a PEM file of roots trusted besides the system's.
+	CAFile string
+	// PlainHTTP allows registries without TLS. Nothing else does: not a
+	// loopback address, not a redirect.
+	PlainHTTP bool
+	// Offline contacts no registry; only digests that are in the cache open.
+	Offline bool
+	// Platform picks from a multi-platform index, as OS/ARCH[/VARIANT]. Empty
+	// means linux/amd64 on every machine, so that content never depends on
+	// where it was previewed.
+	Platform string
+	// RequestTimeout bounds the wait for one answer of a registry, and any
+	// pause within a body. Zero means 30 seconds.
+	RequestTimeout time.Duration
+	// Progress, when set, is called while blobs are downloaded. Calls do not
+	// overlap.
+	Progress func(Progress)
+}
+
+// Progress is how far the download behind one reference is, in bytes.
+type Progress struct {
+	Reference   string
+	Done, Total int64
+}
+
+// Pin is the immutable identity that a reference resolved to.
+type Pin struct {
+	Source    preview.Source // kind, reference as typed, digest
+	Reference ref.Reference
+
+	// content is set where resolving already read everything: a directory is
+	// read once, and what was hashed is what opens.
+	content *Content
+}
+
+// Content is verified bytes behind a pin.
+type Content struct {
+	FS     fs.FS // read-only, in memory
+	Source preview.Source
+	Labels map[string]string // of the image's config; nil for a directory
+}
+
+// source is one kind of source.
+type source interface {
+	pin(ctx context.Context, r ref.Reference) (Pin, error)
+	open(ctx context.Context, p Pin) (*Content, error)
+}
+
+// Fetcher resolves and opens references. It is safe for concurrent use.
+type Fetcher struct {
+	limits limits
+	image  *imageSource
+}
+
+// New returns a Fetcher. It touches neither disk nor network.
+func New(o Options) *Fetcher {
+	l := defaultLimits()
+	return &Fetcher{limits: l, image: newImageSource(o.withDefaults(), l)}
+}
+
+func (o Options) withDefaults() Options {
+	if o.Platform == "" {
+		o.Platform = "linux/amd64"
+	}
+	if o.RequestTimeout == 0 {
+		o.RequestTimeout = 30 * time.Second
+	}
+	return o
+}
+
+// sourceOf is the table of kinds.
+func (f *Fetcher) sourceOf(kind ref.Kind) (source, error) {
+	switch kind {
+	case ref.KindImage:
+		return f.image, nil
+	case ref.KindDirectory:
+		return directorySource{f.limits}, nil
+	case ref.KindPackage:
+		return nil, errors.New("a package name is resolved in a catalog before it has a source")
+	}
+	return nil, &UnsupportedError{Kind: kind}
+}
+
+// Pin resolves a reference. A tag is looked up once, here; everything later
+// goes by the digest. A kind without a source is an [UnsupportedError].
+func (f *Fetcher) Pin(ctx context.Context, r ref.Reference) (Pin, error) {
+	s, err := f.sourceOf(r.Kind)
+	if err != nil {
+		return Pin{}, fmt.Errorf("reference %q: %w", r.Text, err)
+	}
+	return s.pin(ctx, r)
+}
+
+// Open reads the content behind a pin. Bytes that do not match are an
+// [ErrDigestMismatch], never content.
+func (f *Fetcher) Open(ctx context.Context, p Pin) (*Content, error) {
+	s, err := f.sourceOf(p.Reference.Kind)
+	if err != nil {
+		return nil, fmt.Errorf("reference %q: %w", p.Reference.Text, err)
+	}
+	return s.open(ctx, p)
+}
