@@ -24,11 +24,11 @@ build: ## bin/kubectl-operator
 sandbox: ## bin/kubectl-operator-sandbox, the embedded control plane: six minutes once, then cached
 	@sum=$$($(SANDBOX_SUM)); \
 	if [ "$$sum" = "$$(cat bin/.sandbox.sum 2>/dev/null)" ]; then exit 0; fi; \
-	echo "building the control plane: about six minutes on two cores, once"; mkdir -p bin; cd cmd/sandbox && set -x && \
+	echo "building the control plane: about six minutes on two cores, once"; mkdir -p bin; cd cmd/sandbox && \
 	$(GOBUILD) -ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl-operator-sandbox . && \
 	$(GOBUILD) -ldflags '-s -w' -o ../../bin/kubectl-operator-sandbox-kwok sigs.k8s.io/kwok/cmd/kwok && \
 	$(GOBUILD) -ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl-$(KUBERNETES) k8s.io/kubernetes/cmd/kubectl && \
-	{ set +x; } 2>/dev/null && echo "$$sum" > ../../bin/.sandbox.sum
+	echo "$$sum" > ../../bin/.sandbox.sum
 
 demo: build sandbox ## install mongodb from a catalog of our own into the sandbox; ARGS=--yes needs no terminal
 	$(GOBUILD) -o bin/kubectl-operator-demo ./cmd/demo

@@ -28,6 +28,9 @@ a pod fail: image-pull, crash-loop or pending. Nothing is kept when it stops.`,
   # Keep it in the foreground until Ctrl-C
   kubectl operator sandbox up`,
 		Args: cobra.NoArgs,
+		// A command that can run is one whose arguments cobra checks: otherwise
+		// a misspelt word would print the help and succeed.
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
 		newSandboxUpCommand(out, errOut),
