@@ -230,3 +230,40 @@ func TestResultHash(t *testing.T) {
 		})
 	}
 }
+
+func FuzzChanges(f *testing.F) {
+	f.Add(`{"a":[{"name":"x","v":1},{"name":"y"}]}`, `{"a":[{"name":"y"},{"name":"x","v":2}]}`)
+	f.Add(`{"kind":"Secret","data":{"a":"1","b":[1]}}`, `{"kind":"Secret","data":{"a":"2","b":{"c":1}}}`)
+	f.Add(`{"l":[{"a":1},[1],2]}`, `{"l":[[1],{"a":1}]}`)
+	f.Fuzz(func(t *testing.T, a, b string) {
+		live, result := object(a), object(b)
+		if live == nil || result == nil || strings.Contains(a+b, "null") {
+			t.Skip()
+		}
+		changes := Changes(live, result)
+		same := canonical(t, preview.WithoutVolatile(live)) == canonical(t, preview.WithoutVolatile(result))
+		if same != (len(changes) == 0) {
+			t.Errorf("same is %v, changes are %v", same, render(changes))
+		}
+		if got := render(Changes(live, live)); got != "" {
+			t.Errorf("an object differs from itself: %s", got)
+		}
+	})
+}
+
+func object(text string) map[string]any {
+	v, err := preview.DecodeJSON([]byte(text))
+	if err != nil {
+		return nil
+	}
+	m, _ := v.(map[string]any)
+	return m
+}
+
+func canonical(t *testing.T, v any) string {
+	data, err := preview.Canonical(v)
+	if err != nil {
+		t.Skip()
+	}
+	return string(data)
+}

@@ -88,13 +88,22 @@ func orderedKeys(m map[string]any, first []string) []string {
 func textNode(s string) *yaml.Node {
 	n := &yaml.Node{}
 	n.SetString(s)
-	if strings.ContainsFunc(s, hidden) || otherInYAML11(s) {
+	if strings.ContainsFunc(s, hidden) || otherInYAML11(s) || !blockSafe(s) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
 }
 
 var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
+
+// blockSafe reports whether s survives as a block scalar, if it is one: the
+// decoder takes white space at its start for indentation.
+func blockSafe(s string) bool {
+	if !strings.Contains(s, "\n") {
+		return true
+	}
+	return !strings.ContainsAny(s[:1], " \t\n")
+}
 
 // otherInYAML11 reports whether a YAML 1.1 decoder takes a plain s for
 // something else than text. The encoder knows the rules of 1.2 only.
