@@ -103,6 +103,7 @@ func invalidAt(s string) bool {
 // escaper is the one state machine behind [Line], [Block] and [Writer].
 type escaper struct {
 	newline string // what a line break becomes
+	ascii   bool   // spell out everything that is not ASCII
 
 	out         strings.Builder
 	segment     int // offset in out at which the current tab segment starts
@@ -133,6 +134,8 @@ func (e *escaper) next(s string) int {
 		return 2
 	case r == '\t':
 		e.tab()
+	case e.ascii && r >= utf8.RuneSelf:
+		e.escape(asciiFor(r))
 	case unicode.In(r, unicode.Mn, unicode.Me) && Printable(r):
 		e.mark(r)
 	case Printable(r):
@@ -155,6 +158,18 @@ func escapeRune(r rune) string {
 		return fmt.Sprintf(`\u%04x`, r)
 	}
 	return fmt.Sprintf("<U+%04X>", r)
+}
+
+// asciiFor replaces the characters that this program writes itself by plain
+// ones, and spells out the rest.
+func asciiFor(r rune) string {
+	switch r {
+	case '…':
+		return "..."
+	case '␤':
+		return `\n`
+	}
+	return escapeRune(r)
 }
 
 func (e *escaper) escape(text string) {

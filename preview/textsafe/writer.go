@@ -39,6 +39,13 @@ func NewColorWriter(to io.Writer) *Writer {
 	return w
 }
 
+// ASCII makes the writer spell out everything that is not ASCII, for terminals
+// that show nothing else. It returns the writer, for use where one is made.
+func (w *Writer) ASCII() *Writer {
+	w.state.ascii = true
+	return w
+}
+
 // Write escapes p. A character that p ends in the middle of waits for the
 // next Write, or for Flush.
 func (w *Writer) Write(p []byte) (int, error) {

@@ -43,6 +43,16 @@ func TestWriterEscapesWhateverTheChunks(t *testing.T) {
 	}
 }
 
+func TestASCIIWriterWritesNothingElse(t *testing.T) {
+	var out strings.Builder
+	if _, err := NewWriter(&out).ASCII().Write([]byte("cut… größe a␤b\n")); err != nil {
+		t.Fatal(err)
+	}
+	if want := "cut... gr<U+00F6><U+00DF>e a\\nb\n"; out.String() != want {
+		t.Errorf("wrote %q, want %q", out.String(), want)
+	}
+}
+
 type brokenPipe struct{}
 
 var errPipe = errors.New("broken pipe")
