@@ -85,6 +85,8 @@ func serve(args []string) error {
 		return fmt.Errorf("reading flags of serve: %w", err)
 	}
 
+	// The components inherit it: not all of them make files for the owner alone.
+	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	lifeline.Watch(os.Stdin, func() {

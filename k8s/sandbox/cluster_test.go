@@ -18,10 +18,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	watchtools "k8s.io/client-go/tools/watch"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
-
-const faultAnnotation = "kubectl-operator/sandbox-fault"
 
 func TestPods(t *testing.T) {
 	sb := sandboxtest.Start(t)
@@ -86,7 +85,7 @@ func TestFaultsFollowTheAnnotation(t *testing.T) {
 				t.Fatal(err)
 			}
 			pod = awaitStatus(t, client, pod)
-			pod.Annotations = map[string]string{faultAnnotation: test.after}
+			pod.Annotations = map[string]string{sandbox.FaultAnnotation: test.after}
 			if _, err := pods.Update(t.Context(), pod, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)
 			}

@@ -62,11 +62,10 @@ func Up(ctx context.Context, opts UpOptions) error {
 	case pid != 0:
 		return awaitReady(ctx, dir, opts.Out)
 	case opts.Detach:
-		state, p, err := launch(ctx, start, launchMode{detached: true})
+		state, _, err := launch(ctx, start, launchMode{detached: true})
 		if err != nil {
 			return err
 		}
-		p.log.Close()
 		return printPath(opts.Out, state)
 	}
 	return runForeground(ctx, start, opts.Out)

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 )
 
 // newNamespace makes a namespace with a default ServiceAccount. Tests do not
@@ -40,7 +42,7 @@ func newPod(namespace, fault string) *corev1.Pod {
 		},
 	}
 	if fault != "" {
-		pod.Annotations = map[string]string{faultAnnotation: fault}
+		pod.Annotations = map[string]string{sandbox.FaultAnnotation: fault}
 	}
 	return pod
 }

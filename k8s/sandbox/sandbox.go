@@ -18,6 +18,12 @@ import (
 // holds open: at end of file it stops everything.
 const lifelineEnv = "KUBECTL_OPERATOR_SANDBOX_LIFELINE"
 
+// FaultAnnotation of a pod chooses how it fails: "image-pull" (ImagePullBackOff),
+// "crash-loop" (CrashLoopBackOff after five restarts, exit code 1) or "pending"
+// (scheduled, its containers never created). It may be added and, for a pod that
+// has not started, removed later.
+const FaultAnnotation = "kubectl-operator/sandbox-fault"
+
 // stopTimeout is how long an orderly stop may take. It usually takes 0.1 s.
 const stopTimeout = 10 * time.Second
 
@@ -101,8 +107,8 @@ func (s *Sandbox) AuditLog() string { return s.state.AuditLog }
 // Done is closed when the control plane has ended, for whatever reason.
 func (s *Sandbox) Done() <-chan struct{} { return s.process.done }
 
-// Err returns why the control plane ended by itself; call it after Done.
-func (s *Sandbox) Err() error { return s.process.failure() }
+// Err returns why the control plane ended; call it after Done.
+func (s *Sandbox) Err() error { return s.process.err }
 
 // Stop ends the control plane and waits until nothing is left of it. It may be
 // called more than once.
@@ -114,8 +120,7 @@ func (s *Sandbox) Stop() {
 // process is the started program.
 type process struct {
 	cmd  *exec.Cmd
-	log  *os.File
-	done chan struct{} // closed after err is set
+	done chan struct{} // closed when the program has ended and err is set
 	err  error
 }
 
@@ -152,7 +157,7 @@ func launch(ctx context.Context, opts Options, mode launchMode) (State, *process
 	case state := <-ready:
 		return state, p, nil
 	case <-p.done:
-		return State{}, nil, fmt.Errorf("starting the sandbox: %w", p.failure())
+		return State{}, nil, fmt.Errorf("starting the sandbox: %w", p.err)
 	case <-ctx.Done():
 		p.terminate()
 		p.wait(stopTimeout)
@@ -193,24 +198,26 @@ func spawn(binary string, opts Options, mode launchMode) (*process, *os.File, er
 		reader.Close()
 		return nil, nil, err
 	}
-	p := &process{cmd: cmd, log: log, done: make(chan struct{})}
+	p := &process{cmd: cmd, done: make(chan struct{})}
 	go func() {
-		p.err = cmd.Wait()
+		defer log.Close()
+		p.err = ending(cmd.Wait(), log)
 		close(p.done)
 	}()
 	return p, reader, nil
 }
 
-// failure describes how the program ended, with the end of what it said.
-func (p *process) failure() error {
+// ending describes how the program ended by what it said, else by its status.
+// The file is read through its descriptor: a temporary one is removed by then.
+func ending(status error, log io.ReaderAt) error {
 	said := make([]byte, 4096)
-	n, _ := p.log.ReadAt(said, 0)
-	text := strings.TrimPrefix(strings.TrimSpace(string(said[:n])), "kubectl-operator-sandbox: ")
+	n, _ := log.ReadAt(said, 0)
+	text := strings.TrimPrefix(strings.TrimSpace(string(said[:n])), BinaryName+": ")
 	switch {
 	case text != "":
 		return errors.New(text)
-	case p.err != nil:
-		return p.err
+	case status != nil:
+		return status
 	}
 	return errors.New("the control plane ended")
 }

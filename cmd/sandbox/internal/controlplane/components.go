@@ -74,6 +74,8 @@ func controllerManagerArgs(l layout) []string {
 		"--root-ca-file=" + l.cert("ca"),
 		"--service-account-private-key-file=" + l.key("service-account"),
 		"--node-monitor-period=1s",
+		// It makes this directory, by default under /usr/libexec.
+		"--flex-volume-plugin-dir=" + l.configFile("flex-volumes"),
 		"--profiling=false",
 	}
 }
