@@ -1,0 +1,196 @@
+// Package streams holds standard input, output and error, what is known about
+// the terminal behind them, and the one writer that all text for people goes
+// through.
+//
+// Decisions about colour, prompting and character set are made here and
+// nowhere else.
+package streams
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/term"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// Streams are the three standard streams. Out and Err take machine output as
+// it is; text for people goes to [Streams.Human] and [Streams.HumanErr].
+type Streams struct {
+	In  *os.File
+	Out io.Writer
+	Err io.Writer
+
+	terminal terminal
+	out, err *sink
+	human    humanWriter
+	humanErr humanWriter
+	settings settings
+}
+
+// Options are the global flags that steer output.
+type Options struct {
+	Color string // auto, always or never; empty means auto
+	ASCII bool   // nothing but ASCII, whatever the terminal can show
+}
+
+// New describes the streams of this process. Until Configure is called the
+// environment alone decides.
+func New(in, out, err *os.File, getenv func(string) string) *Streams {
+	return newStreams(in, out, err, terminal{
+		stdin: isTerminal(in), stdout: isTerminal(out), stderr: isTerminal(err),
+		width: width(out), getenv: getenv,
+	})
+}
+
+func newStreams(in *os.File, out, err io.Writer, t terminal) *Streams {
+	s := &Streams{In: in, terminal: t, out: &sink{to: out}, err: &sink{to: err}}
+	s.Out, s.Err = s.out, s.err
+	s.apply(t.decide(Options{}))
+	return s
+}
+
+// Configure applies the global flags. It fails on a colour mode that does not
+// exist.
+func (s *Streams) Configure(o Options) error {
+	switch o.Color {
+	case "", ColorAuto, ColorAlways, ColorNever:
+	default:
+		return fmt.Errorf("--color %s: want auto, always or never", o.Color)
+	}
+	s.apply(s.terminal.decide(o))
+	return nil
+}
+
+func (s *Streams) apply(decided settings) {
+	s.settings = decided
+	s.human.set(escaping(s.out, decided.color, decided.asciiOut))
+	s.humanErr.set(escaping(s.err, false, decided.asciiErr))
+}
+
+func escaping(to io.Writer, color, ascii bool) *textsafe.Writer {
+	w := textsafe.NewWriter(to)
+	if color {
+		w = textsafe.NewColorWriter(to)
+	}
+	if ascii {
+		w = w.ASCII()
+	}
+	return w
+}
+
+// Human is where text for people goes: standard output, escaped.
+func (s *Streams) Human() io.Writer { return &s.human }
+
+// HumanErr is standard error for people, escaped, never coloured.
+func (s *Streams) HumanErr() io.Writer { return &s.humanErr }
+
+// Printf writes text for people to standard output. Errors show in Flush.
+func (s *Streams) Printf(format string, args ...any) { fmt.Fprintf(&s.human, format, args...) }
+
+// Errorf writes text for people to standard error. Errors show in Flush.
+func (s *Streams) Errorf(format string, args ...any) { fmt.Fprintf(&s.humanErr, format, args...) }
+
+// Status tells a waiting person on standard error what is being done.
+func (s *Streams) Status(line string) { s.Errorf("%s\n", line) }
+
+// Flush writes what an incomplete character held back, and returns the first
+// error that writing to standard output or error met since New.
+func (s *Streams) Flush() error {
+	return errors.Join(s.human.flush(), s.humanErr.flush(), s.out.failure(), s.err.failure())
+}
+
+// StdinTTY reports whether standard input is a terminal.
+func (s *Streams) StdinTTY() bool { return s.terminal.stdin }
+
+// StdoutTTY reports whether standard output is a terminal.
+func (s *Streams) StdoutTTY() bool { return s.terminal.stdout }
+
+// ErrTTY reports whether standard error is a terminal.
+func (s *Streams) ErrTTY() bool { return s.terminal.stderr }
+
+// Color reports whether standard output may be coloured.
+func (s *Streams) Color() bool { return s.settings.color }
+
+// ASCII reports whether standard output must hold nothing but ASCII.
+func (s *Streams) ASCII() bool { return s.settings.asciiOut }
+
+// Width is the number of cells of a line on standard output, 0 when it is not
+// a terminal or does not say.
+func (s *Streams) Width() int { return s.terminal.width }
+
+// CanPrompt reports whether a person can be asked: both ends are a terminal
+// that can be drawn on, and no CI system says that nobody is there.
+func (s *Streams) CanPrompt() bool {
+	t := s.terminal
+	return t.stdin && t.stdout && t.getenv("CI") == "" && t.getenv("TERM") != "dumb"
+}
+
+// Plain returns a writer for text that goes to neither stream, such as a log
+// file: escaped, without colour.
+func Plain(to io.Writer) io.Writer { return textsafe.NewWriter(to) }
+
+func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
+
+func width(f *os.File) int {
+	if !isTerminal(f) {
+		return 0
+	}
+	w, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return w
+}
+
+// humanWriter passes text to the writer in force: commands are given it before
+// the flags are read that choose one.
+type humanWriter struct {
+	mu sync.Mutex
+	to *textsafe.Writer
+}
+
+func (h *humanWriter) set(to *textsafe.Writer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.to = to
+}
+
+func (h *humanWriter) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.to.Write(p)
+}
+
+func (h *humanWriter) flush() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.to.Flush()
+}
+
+// sink remembers the first error, so that no output is lost unnoticed.
+type sink struct {
+	mu  sync.Mutex
+	to  io.Writer
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.to.Write(p)
+	if s.err == nil {
+		s.err = err
+	}
+	return n, err
+}
+
+func (s *sink) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
