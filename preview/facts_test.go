@@ -1,0 +1,303 @@
+package preview
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fullPlan has something in every field of the contract.
+func fullPlan(t testing.TB) *Plan {
+	t.Helper()
+	p := &Plan{}
+	fill(reflect.ValueOf(p).Elem(), 0)
+	p.Objects = []Object{p.Objects[0], p.Objects[0]}
+	p.Objects[1].ID = "core/ConfigMap/n/b"
+	if err := p.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// fill sets every exported field that has a JSON name.
+func fill(v reflect.Value, depth int) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("json") != "-" {
+				fill(v.Field(i), depth+1)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0), depth+1)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		item := reflect.New(v.Type().Elem()).Elem()
+		fill(item, depth+1)
+		v.SetMapIndex(reflect.ValueOf("key"), item)
+	case reflect.String:
+		v.SetString("text")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(7)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("any"))
+	}
+}
+
+func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
+	p := fullPlan(t)
+	data, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"":                           "access apiVersion base cloud complete contentDigest digest files findings images kind objects options packages readMode reads release request ruleset stages summary target tool unknowns",
+		"request":                    "action channel reference version",
+		"release":                    "name namespace",
+		"options":                    "adopt conflicts onFailure prune",
+		"target":                     "context identity server user version",
+		"packages.0":                 "bundle contentDigest format name parameters requires sources verification version via",
+		"packages.0.parameters":      "certs installMode kubeVersion values watchNamespaces",
+		"packages.0.sources.0":       "digest kind reference",
+		"packages.0.via.0":           "channel digest kind reference",
+		"packages.0.verification":    "identity status",
+		"objects.0":                  "action apiVersion changes conflicts digest id kind live name namespace origin package result secretKeys",
+		"objects.0.live":             "fingerprint uid",
+		"objects.0.conflicts.0":      "manager path",
+		"objects.0.changes.0":        "from op path to",
+		"objects.0.origin":           "document file",
+		"files.0":                    "action live mode origin path sha256 size",
+		"files.0.live":               "mode sha256",
+		"stages.0":                   "id objects requires rollback timeout",
+		"access":                     "grants installer",
+		"access.grants.0":            "apiGroups change namespace nonResourceURLs resourceNames resources rules scope subject verbs via",
+		"access.grants.0.subject":    "kind name namespace",
+		"access.installer.missing.0": "resource verb why",
+		"cloud.permissions.0":        "actions change conditions effect origin provider resources roles rules",
+		"cloud.declared.0":           "origin provider",
+		"images.0":                   "digest pinned reference usedBy",
+		"reads.0":                    "fingerprint id uid",
+		"findings.0":                 "acceptedIn evidence fingerprint id object ref rule severity title why",
+		"summary":                    "adopt blocked create delete keep patch replace shared skip unchanged unknown update",
+		"unknowns.0":                 "object why",
+	} {
+		at := any(got)
+		for _, key := range strings.Split(path, ".") {
+			switch v := at.(type) {
+			case map[string]any:
+				if key != "" {
+					at = v[key]
+				}
+			case []any:
+				at = v[0]
+			}
+		}
+		m, _ := at.(map[string]any)
+		if names := strings.Join(sortedKeys(m), " "); names != want {
+			t.Errorf("%s:\n got %s\nwant %s", path, names, want)
+		}
+	}
+}
+
+func TestEmptyPlanHasListsNotNulls(t *testing.T) {
+	p := &Plan{Packages: []Package{{}}, Objects: []Object{{}}, Images: []Image{{}}, Stages: []Stage{{}}}
+	p.Access.Grants, p.Cloud.Permissions = []Grant{{}}, []CloudPermission{{}}
+	if err := p.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	data, _ := json.Marshal(p)
+	text := strings.ReplaceAll(string(data), `"from":null`, "")
+	if i := strings.Index(text, "null"); i >= 0 {
+		t.Errorf("…%s", text[max(0, i-60):i+4])
+	}
+}
+
+// Every Fact moves the digest; nothing else does.
+func TestDigestCoversExactlyTheFacts(t *testing.T) {
+	facts := map[string]bool{
+		"release": true, "base": true, "readMode": true, "options": true, "target.identity": true,
+		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true, "files": true, "stages": true,
+		"reads": true, "unknowns": true, "cloud": true, "access.grants": true,
+		"objects.0.id": true, "objects.0.action": true, "objects.0.digest": true, "objects.0.live": true,
+		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true,
+	}
+	// What Seal computes, and what hangs below a Fact without being one.
+	view := []string{"access.grants.0.rules", "cloud.permissions.0.rules", "digest", "contentDigest", "summary", "apiVersion", "kind", "ruleset", "complete"}
+	before := fullPlan(t).Digest
+	leaves(reflect.ValueOf(fullPlan(t)).Elem(), "", func(path string, _ reflect.Value) {
+		isFact := false
+		for prefix := range facts {
+			isFact = isFact || path == prefix || strings.HasPrefix(path, prefix+".")
+		}
+		for _, prefix := range view {
+			if path == prefix || strings.HasPrefix(path, prefix+".") {
+				isFact = false
+			}
+		}
+		if strings.HasPrefix(path, "objects.1") {
+			return
+		}
+		changed := fullPlan(t)
+		leaves(reflect.ValueOf(changed).Elem(), "", func(other string, v reflect.Value) {
+			if other == path {
+				alter(v)
+			}
+		})
+		if err := changed.Seal(); err != nil {
+			t.Fatal(err)
+		}
+		if moved := changed.Digest != before; moved != isFact {
+			t.Errorf("%s: moved the digest: %v, is a Fact: %v", path, moved, isFact)
+		}
+	})
+}
+
+func leaves(v reflect.Value, path string, visit func(string, reflect.Value)) {
+	join := func(key string) string { return strings.TrimPrefix(path+"."+key, ".") }
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			if name != "-" {
+				leaves(v.Field(i), join(name), visit)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			leaves(v.Index(i), join(fmt.Sprint(i)), visit)
+		}
+	default:
+		visit(path, v)
+	}
+}
+
+func alter(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("other")
+	case reflect.Int, reflect.Int64:
+		v.SetInt(8)
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+	case reflect.Interface:
+		v.Set(reflect.ValueOf("other"))
+	}
+}
+
+func TestContentDigestDependsOnContentAlone(t *testing.T) {
+	release := Release{Name: "a", Namespace: "n"}
+	pkg := Package{
+		Name: "p", Version: "1.0.0", Bundle: "p.v1", Format: "f",
+		Sources: []Source{{Kind: "image", Reference: "host/repo:tag", Digest: "sha256:1"}},
+		Via:     []Via{{Kind: "catalog", Reference: "c"}},
+	}
+	objects := []Object{{ID: "b", Digest: "2", Action: ActionCreate}, {ID: "a", Digest: "1"}}
+	base, err := ContentDigest(release, pkg, objects, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(name string, p Package, o []Object) {
+		if got, _ := ContentDigest(release, p, o, nil); got != base {
+			t.Errorf("%s moves the content digest", name)
+		}
+	}
+	other := pkg
+	other.Sources = []Source{{Kind: "directory", Reference: "./elsewhere", Digest: "sha256:1"}}
+	same("the reference", other, objects)
+	other = pkg
+	other.Via, other.Verification = nil, Verification{Status: "verified"}
+	same("the catalog", other, objects)
+	reversed := slices.Clone(objects)
+	slices.Reverse(reversed)
+	same("the order of objects", pkg, reversed)
+	moved := slices.Clone(objects)
+	moved[0].Action, moved[0].Live = ActionUpdate, Live{UID: "u"}
+	same("what the cluster holds", pkg, moved)
+
+	for name, change := range map[string]func(*Package, []Object){
+		"a pin":             func(p *Package, _ []Object) { p.Sources = []Source{{Digest: "sha256:2"}} },
+		"the version":       func(p *Package, _ []Object) { p.Version = "2.0.0" },
+		"a parameter":       func(p *Package, _ []Object) { p.Parameters.Certs = "none" },
+		"an object's bytes": func(_ *Package, o []Object) { o[0].Digest = "3" },
+	} {
+		p, o := pkg, slices.Clone(objects)
+		change(&p, o)
+		if got, _ := ContentDigest(release, p, o, nil); got == base {
+			t.Errorf("%s does not move the content digest", name)
+		}
+	}
+}
+
+func TestStagesFollowThePhaseOrder(t *testing.T) {
+	object := func(apiVersion, kind, name string, action Action) Object {
+		r := Ref{APIVersion: apiVersion, Kind: kind, Name: name}
+		return Object{ID: r.ID(), APIVersion: apiVersion, Kind: kind, Name: name, Action: action}
+	}
+	stages := BuildStages([]Object{
+		object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "w", ActionCreate),
+		object("apps/v1", "Deployment", "d", ActionUpdate),
+		object("example.com/v1", "Anything", "x", ActionCreate),
+		object("v1", "Namespace", "n", ActionCreate),
+		object("v1", "ConfigMap", "old", ActionDelete),
+		object("apiregistration.k8s.io/v1", "APIService", "old", ActionDelete),
+		object("rbac.authorization.k8s.io/v1", "ClusterRole", "r", ActionCreate),
+	}, "")
+	var got []string
+	for _, s := range stages {
+		got = append(got, s.ID+strings.Join(s.Requires, ",")+":"+fmt.Sprint(len(s.Objects)))
+	}
+	want := "namespaces:1 rolesnamespaces:1 deployroles:2 admissiondeploy:1 pruneadmission:2"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got %v", got)
+	}
+	if last := stages[len(stages)-1]; !strings.Contains(last.Objects[0], "APIService") {
+		t.Errorf("deletions begin with %s, want the APIService that could block others", last.Objects[0])
+	}
+	if overridden := BuildStages([]Object{object("v1", "Namespace", "n", ActionCreate)}, "9s"); overridden[0].Timeout != "9s" {
+		t.Errorf("timeout %s", overridden[0].Timeout)
+	}
+}
+
+func TestSetIDIsKubectlsOwn(t *testing.T) {
+	// KEP-3659's test value, with our record's name worked out by hand.
+	if got := SetID(Release{Name: "x", Namespace: "ns"}); len(got) != 55 || !strings.HasPrefix(got, "applyset-") || !strings.HasSuffix(got, "-v1") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestForeignOwners(t *testing.T) {
+	release := Release{Name: "r", Namespace: "n"}
+	ours := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")
+	Mark(ours, release)
+	if owner, foreign := ForeignOwner(ours, release); foreign || !Ours(ours, release) {
+		t.Errorf("our own object belongs to %v", owner)
+	}
+	if owner, foreign := ForeignOwner(ours, Release{Name: "other", Namespace: "n"}); !foreign || owner.String() != "release r" {
+		t.Errorf("another release's object belongs to %v", owner)
+	}
+	for text, want := range map[string]string{
+		"annotations: {meta.helm.sh/release-name: h}":             "Helm release h",
+		"labels: {olm.operatorframework.io/owner-name: e}":        "OLM v1 extension e",
+		"labels: {olm.owner: c}":                                  "OLM operator c",
+		"annotations: {argocd.argoproj.io/tracking-id: t}":        "Argo CD application t",
+		"labels: {kustomize.toolkit.fluxcd.io/name: k}":           "Flux Kustomization k",
+		"labels: {applyset.kubernetes.io/part-of: applyset-x-v1}": "ApplySet applyset-x-v1",
+	} {
+		body := object(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, "+text+"}}")
+		if owner, foreign := ForeignOwner(body, release); !foreign || owner.String() != want {
+			t.Errorf("%s: got %v", text, owner)
+		}
+	}
+}
