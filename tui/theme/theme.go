@@ -1,0 +1,109 @@
+// Package theme holds every colour and box-drawing character of the screens.
+// Meaning is carried by symbol, word and position; colour only repeats it. The
+// 16 ANSI colours are used, so the user's own theme decides contrast.
+package theme
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/mattn/go-runewidth"
+)
+
+// Role says what a piece of text is, not how it looks.
+type Role int
+
+// The roles.
+const (
+	Plain   Role = iota
+	Heading      // section titles
+	Strong       // names and digests that must stand out
+	Risk         // critical findings
+	Caution      // warnings and what is not known
+	Change       // what an apply modifies
+	Good         // ready, looked at
+	Fail         // failures; always beside an x
+	Rule         // separators: decoration only
+	Key          // key names in the footer
+	Current      // the open tab
+	Hit          // a search hit
+	roles
+)
+
+// Theme turns roles into terminal attributes. It is a value: two themes of the
+// same options paint the same bytes.
+type Theme struct {
+	ascii  bool
+	styles [roles]lipgloss.Style
+}
+
+// Options choose a theme.
+type Options struct {
+	Color bool // false keeps bold and reverse only
+	ASCII bool // no character beyond ASCII is painted
+}
+
+// New makes a theme.
+func New(o Options) Theme {
+	bare := lipgloss.NewStyle()
+	bold := bare.Bold(true)
+	t := Theme{ascii: o.ASCII}
+	t.styles = [roles]lipgloss.Style{
+		Plain: bare, Heading: bold, Strong: bold, Risk: bold, Caution: bare, Change: bare,
+		Good: bare, Fail: bold, Rule: bare, Key: bold, Current: bold.Reverse(true), Hit: bare.Underline(true),
+	}
+	if o.Color {
+		t.styles[Risk] = bold.Foreground(lipgloss.Yellow)
+		t.styles[Caution] = bare.Foreground(lipgloss.Yellow)
+		t.styles[Change] = bare.Foreground(lipgloss.Blue)
+		t.styles[Good] = bare.Foreground(lipgloss.Blue)
+		t.styles[Fail] = bold.Foreground(lipgloss.Red)
+		t.styles[Rule] = bare.Foreground(lipgloss.BrightBlack)
+	}
+	return t
+}
+
+// Paint gives text the look of its role. Text must be one printable line.
+func (t Theme) Paint(r Role, text string) string {
+	text = t.Encode(text)
+	if r <= Plain || r >= roles || text == "" {
+		return text
+	}
+	return t.styles[r].Render(text)
+}
+
+// Select paints the selected row: reversed, without colours of its own.
+func (t Theme) Select(text string) string {
+	return lipgloss.NewStyle().Reverse(true).Render(t.Encode(text))
+}
+
+// Encode replaces what an ASCII terminal cannot show, cell for cell.
+func (t Theme) Encode(text string) string {
+	if !t.ascii || isASCII(text) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r < 0x7f:
+			b.WriteRune(r)
+		case asciiForm[r] != 0:
+			b.WriteByte(asciiForm[r])
+		default:
+			b.WriteString(strings.Repeat("?", runewidth.RuneWidth(r)))
+		}
+	}
+	return b.String()
+}
+
+// asciiForm are the glyphs of our own.
+var asciiForm = map[rune]byte{'─': '-', '│': '|', '┬': '+', '┴': '+', '…': '~'}
+
+func isASCII(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}

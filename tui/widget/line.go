@@ -1,0 +1,161 @@
+package widget
+
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+)
+
+// Span is a piece of harmless text with a role.
+type Span struct {
+	text string
+	role theme.Role
+}
+
+// Text makes a span of text from anywhere: escapes, bidi overrides and line
+// breaks become visible characters.
+func Text(role theme.Role, text string) Span {
+	return Span{textsafe.Line(text), role}
+}
+
+// Cell makes a span of exactly width cells, cut with … or padded.
+func Cell(role theme.Role, text string, width int) Span {
+	return Span{fit(textsafe.Line(text), width), role}
+}
+
+// Line is one row of text. Its parts are painted only when it is visible.
+type Line []Span
+
+// Plain is the line's text without roles.
+func (l Line) Plain() string {
+	if len(l) == 1 {
+		return l[0].text
+	}
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// Width is the number of cells the line takes.
+func (l Line) Width() int {
+	n := 0
+	for _, s := range l {
+		n += textsafe.Width(s.text)
+	}
+	return n
+}
+
+// Paint draws the line in exactly width cells.
+func (l Line) Paint(t theme.Theme, width int) string {
+	var b strings.Builder
+	for _, s := range l.fit(width) {
+		b.WriteString(t.Paint(s.role, s.text))
+	}
+	return b.String()
+}
+
+// PaintSelected draws the line as the selected row, in exactly width cells.
+func (l Line) PaintSelected(t theme.Theme, width int) string {
+	return t.Select(l.fit(width).Plain())
+}
+
+// PaintFrom draws the line scrolled to the right by skip cells.
+func (l Line) PaintFrom(t theme.Theme, skip, width int) string {
+	return l.drop(skip).Paint(t, width)
+}
+
+// fit cuts or pads to a width. A cut line ends in ….
+func (l Line) fit(width int) Line {
+	if width <= 0 {
+		return nil
+	}
+	missing := width - l.Width()
+	if missing >= 0 {
+		return append(l[:len(l):len(l)], Span{text: strings.Repeat(" ", missing)})
+	}
+	out := make(Line, 0, len(l)+1)
+	used := 0
+	for _, s := range l {
+		w := textsafe.Width(s.text)
+		if used+w > width-1 {
+			return append(out, Span{fit(s.text+"…", width-used), s.role})
+		}
+		out = append(out, s)
+		used += w
+	}
+	return out
+}
+
+// drop removes cells from the left.
+func (l Line) drop(cells int) Line {
+	if cells <= 0 {
+		return l
+	}
+	out := make(Line, 0, len(l))
+	for _, s := range l {
+		w := textsafe.Width(s.text)
+		if cells >= w {
+			cells -= w
+			continue
+		}
+		out = append(out, Span{dropCells(s.text, cells), s.role})
+		cells = 0
+	}
+	return out
+}
+
+// dropCells cuts whole characters off the left. Where the cut falls inside a
+// wide character its other half becomes a blank.
+func dropCells(s string, cells int) string {
+	state := -1
+	for cells > 0 && s != "" {
+		var width int
+		_, s, width, state = uniseg.FirstGraphemeClusterInString(s, state)
+		cells -= width
+	}
+	return strings.Repeat(" ", max(0, -cells)) + s
+}
+
+// fit cuts with … or pads harmless text to exactly width cells.
+func fit(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	if w := textsafe.Width(s); w <= width {
+		return s + strings.Repeat(" ", width-w)
+	}
+	s = textsafe.Truncate(s, width)
+	return s + strings.Repeat(" ", max(0, width-textsafe.Width(s)))
+}
+
+// Blank is an empty line.
+func Blank() Line { return nil }
+
+// Spread puts left and right at the two ends of a line of width cells. When
+// they do not both fit, left is cut.
+func Spread(left, right Line, width int) Line {
+	room := width - right.Width()
+	if room < 8 {
+		return left.fit(width)
+	}
+	return append(left.fit(room), right...)
+}
+
+// Wrap breaks text at blanks into lines of at most width cells, each behind
+// indent. A word longer than a line is broken anywhere: nothing is cut off.
+// Line breaks in the text are kept.
+func Wrap(role theme.Role, text string, width int, indent string) []Line {
+	room := max(4, width-textsafe.Width(indent))
+	var out []Line
+	for _, paragraph := range strings.Split(textsafe.Block(text), "\n") {
+		for _, piece := range textsafe.Wrap(textsafe.Line(paragraph), room) {
+			out = append(out, Line{{text: indent}, {piece, role}})
+		}
+	}
+	return out
+}
