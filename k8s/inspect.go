@@ -52,3 +52,21 @@ func (c *Client) Logs(ctx context.Context, namespace, pod, container string, tai
 	}
 	return strings.Split(text, "\n"), nil
 }
+
+// Endpoints counts the ready endpoints of a Service.
+func (c *Client) Endpoints(ctx context.Context, namespace, service string) (ready int, err error) {
+	slices, err := c.List(ctx, "discovery.k8s.io/v1", "EndpointSlice", namespace, "kubernetes.io/service-name="+service)
+	if err != nil {
+		return 0, err
+	}
+	for _, slice := range slices {
+		for _, item := range preview.List(slice, "endpoints") {
+			endpoint, ok := item.(map[string]any)
+			// The API defines an unset condition as ready.
+			if ok && preview.Value(endpoint, "conditions", "ready") != false {
+				ready++
+			}
+		}
+	}
+	return ready, nil
+}

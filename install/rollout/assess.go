@@ -1,0 +1,141 @@
+package rollout
+
+import (
+	"fmt"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// verdict is what an object says about itself.
+type verdict struct {
+	state   State
+	message string
+}
+
+// assess tells where an object stands by what it says about itself.
+func assess(body map[string]any) verdict {
+	if v, ok := corrected(body); ok {
+		return v
+	}
+	// Compute is given a copy: it may convert in place.
+	result, err := status.Compute(&unstructured.Unstructured{Object: preview.CloneBody(body)})
+	if err != nil {
+		return verdict{Unknown, "its status cannot be read: " + err.Error()}
+	}
+	switch result.Status {
+	case status.CurrentStatus:
+		return verdict{state: Ready}
+	case status.FailedStatus:
+		return verdict{Failed, result.Message}
+	case status.TerminatingStatus:
+		return verdict{Removing, "it is being deleted"}
+	}
+	return verdict{Waiting, result.Message}
+}
+
+// corrected has the rules where kstatus is silent or too early: kinds without
+// rule of their own count as ready there, and so do a Job that runs and a Pod
+// that failed.
+func corrected(body map[string]any) (verdict, bool) {
+	if preview.Value(body, "metadata", "deletionTimestamp") != nil {
+		return verdict{}, false
+	}
+	ref := preview.RefOf(body)
+	switch ref.Group() + "/" + ref.Kind {
+	case "batch/Job":
+		return assessJob(body)
+	case "apiregistration.k8s.io/APIService":
+		return assessCondition(body, "Available"), true
+	case "/Namespace":
+		if phase := preview.String(body, "status", "phase"); phase != "" && phase != "Active" {
+			return verdict{Waiting, "phase " + phase}, true
+		}
+		return verdict{state: Ready}, true
+	case "/Pod":
+		return assessPod(body)
+	case "/PersistentVolumeClaim":
+		// With WaitForFirstConsumer a claim is bound by the pod that comes
+		// after it: waiting for it would be waiting for oneself.
+		if preview.String(body, "status", "phase") == "Lost" {
+			return verdict{Failed, "its volume is lost"}, true
+		}
+		return verdict{state: Ready}, true
+	case "apps/Deployment":
+		return assessReplicaFailure(body)
+	}
+	return verdict{}, false
+}
+
+// assessJob waits for completion; kstatus is content with a start.
+func assessJob(body map[string]any) (verdict, bool) {
+	if conditionIs(body, "Complete", "True") || conditionIs(body, "Failed", "True") {
+		return verdict{}, false // as kstatus has it
+	}
+	if preview.Value(body, "spec", "suspend") == true {
+		return verdict{state: Ready}, true // it is meant not to run
+	}
+	return verdict{Waiting, fmt.Sprintf("running: %d active, %d succeeded, %d failed",
+		number(body, "active"), number(body, "succeeded"), number(body, "failed"))}, true
+}
+
+func assessPod(body map[string]any) (verdict, bool) {
+	if preview.String(body, "status", "phase") == "Failed" {
+		return verdict{Failed, firstOf(preview.String(body, "status", "message"), preview.String(body, "status", "reason"), "it ended in failure")}, true
+	}
+	// kstatus gives a pod up after 15 s unschedulable or its first crash loop;
+	// both may pass.
+	if problem, ok := podProblem(body); ok && preview.String(body, "status", "phase") != "Succeeded" {
+		return verdict{Waiting, problem.text()}, true
+	}
+	return verdict{}, false
+}
+
+// assessReplicaFailure says why there are no pods at all, such as a quota or a
+// missing ServiceAccount, which is more than kstatus' count of them.
+func assessReplicaFailure(body map[string]any) (verdict, bool) {
+	c := condition(body, "ReplicaFailure")
+	if preview.String(c, "status") != "True" || preview.String(condition(body, "Progressing"), "reason") == "ProgressDeadlineExceeded" {
+		return verdict{}, false
+	}
+	return verdict{Waiting, "no pods: " + preview.String(c, "message")}, true
+}
+
+// assessCondition is ready when a condition is True.
+func assessCondition(body map[string]any, name string) verdict {
+	c := condition(body, name)
+	if preview.String(c, "status") == "True" {
+		return verdict{state: Ready}
+	}
+	return verdict{Waiting, firstOf(preview.String(c, "message"), preview.String(c, "reason"), "not "+name+" yet")}
+}
+
+func conditionIs(body map[string]any, name, value string) bool {
+	return preview.String(condition(body, name), "status") == value
+}
+
+// condition returns the status condition of a type, nil when there is none.
+func condition(body map[string]any, name string) map[string]any {
+	for _, item := range preview.List(body, "status", "conditions") {
+		if c, ok := item.(map[string]any); ok && preview.String(c, "type") == name {
+			return c
+		}
+	}
+	return nil
+}
+
+func number(body map[string]any, field string) int64 {
+	n, _ := preview.Value(body, "status", field).(int64)
+	return n
+}
+
+func firstOf(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}

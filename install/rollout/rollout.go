@@ -1,0 +1,154 @@
+package rollout
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Watcher follows live objects.
+type Watcher interface {
+	// Observe reports each object now and after every change until ctx ends,
+	// one report at a time: its body, nil when it does not exist, or an error,
+	// a [preview.Refusal] when the API server answered, which a later report
+	// may correct. It returns an error only when it cannot go on.
+	Observe(ctx context.Context, refs []preview.Ref, each func(ref preview.Ref, body map[string]any, err error)) error
+}
+
+// Inspector looks at what stands behind an object. What it cannot tell is left
+// out of the report.
+type Inspector interface {
+	Pods(ctx context.Context, namespace, selector string) ([]map[string]any, error)
+	Events(ctx context.Context, namespace, uid string) ([]map[string]any, error)
+	Logs(ctx context.Context, namespace, pod, container string, tail int, previous bool) ([]string, error)
+	// Endpoints counts the ready endpoints of a Service.
+	Endpoints(ctx context.Context, namespace, service string) (ready int, err error)
+}
+
+// Discovery tells whether a kind is served: nil, or an error.
+type Discovery interface {
+	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
+}
+
+// Clock is the time as the wait sees it; tests bring their own.
+type Clock interface {
+	Now() time.Time
+	// After returns a channel that receives once, after d.
+	After(d time.Duration) <-chan time.Time
+}
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time                         { return time.Now() }
+func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// State is where one object stands.
+type State string
+
+// The states. Waiting may become ready by itself; failed will not. Removing
+// and removed are those of objects that are to go.
+const (
+	Failed   State = "failed"
+	Waiting  State = "waiting"
+	Removing State = "removing"
+	Unknown  State = "unknown" // could not be read
+	Ready    State = "ready"
+	Removed  State = "removed"
+)
+
+// stateOrder is how snapshots list objects: what needs a look comes first.
+var stateOrder = [...]State{Failed, Waiting, Removing, Unknown, Ready, Removed}
+
+// Object is where one object stands and why. Message, Event and Logs come from
+// the cluster and must pass textsafe before a person sees them.
+type Object struct {
+	Ref     preview.Ref
+	State   State
+	Message string   // why it is not ready: the pod at fault, a condition
+	Event   string   // the last warning about it or the pod at fault
+	Logs    []string // the last lines of the container at fault
+}
+
+// Snapshot is where all objects stand at one time: failed ones first, then
+// those waited for, then ready ones, each by id.
+type Snapshot struct {
+	Time    time.Time
+	Objects []Object
+	// LostSince is when the cluster stopped answering, zero while it does.
+	// Objects then stand as last seen.
+	LostSince time.Time
+}
+
+// Done counts the objects that are ready or removed.
+func (s Snapshot) Done() int {
+	n := 0
+	for _, o := range s.Objects {
+		if o.State == Ready || o.State == Removed {
+			n++
+		}
+	}
+	return n
+}
+
+// Outcome is how a wait ended.
+type Outcome string
+
+// The outcomes.
+const (
+	AllReady    Outcome = "ready"
+	HasFailed   Outcome = "failed" // an object will not become ready by itself
+	TimedOut    Outcome = "timed out"
+	Interrupted Outcome = "interrupted"
+)
+
+// Report is the last snapshot of a wait.
+type Report struct {
+	Outcome Outcome
+	Elapsed time.Duration
+	Snapshot
+}
+
+// Options say what to wait for.
+type Options struct {
+	Watcher   Watcher
+	Inspector Inspector // nil: reasons come from the objects alone
+	// Discovery makes a CustomResourceDefinition wait until its versions are
+	// served, when not nil.
+	Discovery Discovery
+
+	Refs      []preview.Ref // objects to become ready
+	Gone      []preview.Ref // objects to disappear
+	Endpoints []preview.Ref // Services that must have a ready endpoint as well; needs Inspector
+
+	// Timeout ends the wait; 0 waits as long as ctx.
+	Timeout time.Duration
+	// Each is told every change, from one goroutine, when not nil.
+	Each func(Snapshot)
+	// Interval is how often what cannot be watched is looked at, 2 s by default.
+	Interval time.Duration
+	Clock    Clock // the machine's by default
+}
+
+const defaultInterval = 2 * time.Second
+
+func (o Options) withDefaults() Options {
+	if o.Interval <= 0 {
+		o.Interval = defaultInterval
+	}
+	if o.Clock == nil {
+		o.Clock = systemClock{}
+	}
+	return o
+}
+
+func sortObjects(objects []Object) {
+	slices.SortFunc(objects, func(a, b Object) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(stateOrder[:], a.State), slices.Index(stateOrder[:], b.State)),
+			cmp.Compare(a.Ref.ID(), b.Ref.ID()),
+		)
+	})
+}

@@ -1,0 +1,273 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	// maxInspected bounds how many objects one round looks behind.
+	maxInspected = 16
+	// inspectTime bounds one round: a server that hangs must not delay the end.
+	inspectTime = 10 * time.Second
+)
+
+// tracked is one object and what is known about it.
+type tracked struct {
+	ref       preview.Ref
+	gone      bool // it is to disappear
+	endpoints bool // it is a Service that needs a ready endpoint
+	needsMore bool // than its own readiness
+	order     int
+
+	seen bool
+	body map[string]any
+	err  error
+	lost time.Time // when the cluster stopped answering about it
+
+	diagnosis diagnosis
+	missing   string // what more it needs, as of the last look
+	met       bool   // nothing more was missing
+}
+
+// tracker holds the objects of one wait. Reports come in from the watcher's
+// goroutine; everything else happens in that of the wait.
+type tracker struct {
+	options Options
+	changed chan struct{} // holds one signal
+
+	mu      sync.Mutex
+	objects map[preview.Ref]*tracked
+}
+
+func newTracker(o Options) *tracker {
+	t := &tracker{options: o, changed: make(chan struct{}, 1), objects: map[preview.Ref]*tracked{}}
+	for _, ref := range o.Refs {
+		t.track(ref).needsMore = ref.Kind == "CustomResourceDefinition" && o.Discovery != nil
+	}
+	for _, ref := range o.Endpoints {
+		service := t.track(ref)
+		service.endpoints, service.needsMore = true, o.Inspector != nil
+	}
+	for _, ref := range o.Gone {
+		t.track(ref).gone = true
+	}
+	return t
+}
+
+func (t *tracker) track(ref preview.Ref) *tracked {
+	o := t.objects[ref]
+	if o == nil {
+		o = &tracked{ref: ref, order: len(t.objects)}
+		t.objects[ref] = o
+	}
+	return o
+}
+
+// all returns the objects in the order they were given.
+func (t *tracker) all() []*tracked {
+	list := make([]*tracked, len(t.objects))
+	for _, o := range t.objects {
+		list[o.order] = o
+	}
+	return list
+}
+
+func (t *tracker) refs() []preview.Ref {
+	list := make([]preview.Ref, len(t.objects))
+	for _, o := range t.objects {
+		list[o.order] = o.ref
+	}
+	return list
+}
+
+// observe takes one report of the watcher.
+func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	o := t.objects[ref]
+	if o == nil {
+		return
+	}
+	if preview.ReasonOf(err) == preview.ReasonUnavailable {
+		if o.lost.IsZero() {
+			o.lost = t.options.Clock.Now()
+		}
+		if !o.seen {
+			o.err = err
+		}
+	} else {
+		o.seen, o.body, o.err, o.lost = err == nil, body, err, time.Time{}
+		if err == nil && o.verdict().state == Ready {
+			o.diagnosis = diagnosis{} // what stood in the way is over
+		}
+	}
+	select {
+	case t.changed <- struct{}{}:
+	default: // a signal is waiting already
+	}
+}
+
+// snapshot is where everything stands now.
+func (t *tracker) snapshot() Snapshot {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := Snapshot{Time: t.options.Clock.Now()}
+	lost, pending := 0, 0
+	for _, o := range t.all() {
+		object := o.assess()
+		s.Objects = append(s.Objects, object)
+		if object.State == Ready || object.State == Removed {
+			continue
+		}
+		pending++
+		if !o.lost.IsZero() {
+			lost++
+			if s.LostSince.IsZero() || o.lost.Before(s.LostSince) {
+				s.LostSince = o.lost
+			}
+		}
+	}
+	if lost < pending {
+		s.LostSince = time.Time{} // some part of the cluster answers
+	}
+	sortObjects(s.Objects)
+	return s
+}
+
+// assess tells where the object stands with all that is known about it.
+func (o *tracked) assess() Object {
+	object := Object{Ref: o.ref}
+	v := o.verdict()
+	if v.state == Ready && o.needsMore && !o.met {
+		v = verdict{Waiting, o.missing}
+	}
+	object.State, object.Message = v.state, v.message
+	if v.state != Failed && v.state != Waiting {
+		return object
+	}
+	object.Event, object.Logs = o.diagnosis.event, o.diagnosis.logs
+	switch {
+	case o.diagnosis.message == "":
+	case v.state == Failed:
+		object.Message += "; " + o.diagnosis.message
+	default:
+		object.Message = o.diagnosis.message
+	}
+	return object
+}
+
+func (o *tracked) verdict() verdict {
+	switch {
+	case o.err != nil:
+		return verdict{Unknown, o.err.Error()}
+	case !o.seen:
+		return verdict{Waiting, "not read yet"}
+	case o.gone && o.body == nil:
+		return verdict{state: Removed}
+	case o.gone:
+		return verdict{Removing, finalizers(o.body)}
+	case o.body == nil:
+		return verdict{Failed, "it does not exist"}
+	}
+	return assess(o.body)
+}
+
+// finalizers names who has to let go of an object before it disappears.
+func finalizers(body map[string]any) string {
+	var names []string
+	for _, item := range preview.List(body, "metadata", "finalizers") {
+		if name, ok := item.(string); ok {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "waiting for finalizers " + strings.Join(names, ", ")
+}
+
+// subject is a copy of a tracked object to work on without the lock.
+type subject struct {
+	*tracked
+	body map[string]any
+}
+
+// subjects returns those of which want is true, at most n.
+func (t *tracker) subjects(n int, want func(*tracked) bool) []subject {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var list []subject
+	for _, o := range t.all() {
+		if o.body != nil && o.err == nil && !o.gone && want(o) {
+			list = append(list, subject{o, o.body})
+		}
+	}
+	return list[:min(n, len(list))]
+}
+
+// inspect looks behind the objects that are not ready, failed ones first.
+func (t *tracker) inspect(ctx context.Context) {
+	if t.options.Inspector == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, inspectTime)
+	defer cancel()
+	failed := t.subjects(maxInspected, func(o *tracked) bool { return o.verdict().state == Failed })
+	waiting := t.subjects(maxInspected-len(failed), func(o *tracked) bool { return o.verdict().state == Waiting })
+	for _, s := range slices.Concat(failed, waiting) {
+		d := diagnose(ctx, t.options.Inspector, s.body)
+		t.mu.Lock()
+		s.diagnosis = d
+		t.mu.Unlock()
+	}
+}
+
+// complete checks what an object needs beyond its own readiness. It reports
+// whether something is missing still.
+func (t *tracker) complete(ctx context.Context) (pending bool) {
+	ctx, cancel := context.WithTimeout(ctx, inspectTime)
+	defer cancel()
+	list := t.subjects(len(t.objects), func(o *tracked) bool {
+		return o.needsMore && !o.met && o.verdict().state == Ready
+	})
+	for _, s := range list {
+		missing := t.missing(ctx, s)
+		t.mu.Lock()
+		s.tracked.missing, s.met = missing, missing == ""
+		t.mu.Unlock()
+		pending = pending || missing != ""
+	}
+	return pending
+}
+
+func (t *tracker) missing(ctx context.Context, s subject) string {
+	if s.endpoints {
+		ready, err := t.options.Inspector.Endpoints(ctx, s.ref.Namespace, s.ref.Name)
+		switch {
+		case err != nil:
+			return "its endpoints cannot be read: " + err.Error()
+		case ready == 0:
+			return "no ready endpoint"
+		}
+		return ""
+	}
+	group, kind := preview.String(s.body, "spec", "group"), preview.String(s.body, "spec", "names", "kind")
+	for _, item := range preview.List(s.body, "spec", "versions") {
+		version, ok := item.(map[string]any)
+		if !ok || version["served"] != true {
+			continue
+		}
+		apiVersion := group + "/" + preview.String(version, "name")
+		if _, err := t.options.Discovery.Kind(ctx, apiVersion, kind); err != nil {
+			return fmt.Sprintf("%s is not served yet", apiVersion)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,115 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+)
+
+// completeInterval is how often what an object needs beyond its own readiness
+// is looked at; nothing announces it.
+const completeInterval = 250 * time.Millisecond
+
+// Wait follows objects until all are ready or gone, one has failed for good,
+// or the timeout is over. A pod that cannot pull its image or keeps crashing
+// is a reason to show, not a failure: it may recover, and the Deployment's own
+// deadline decides.
+//
+// With an error the outcome is interrupted; the error is ctx's, or why the
+// cluster cannot be watched any longer.
+func Wait(ctx context.Context, o Options) (Report, error) {
+	o = o.withDefaults()
+	w := &wait{Options: o, tracker: newTracker(o), start: o.Clock.Now()}
+	if len(w.tracker.objects) == 0 {
+		return w.report(AllReady), nil
+	}
+	watchCtx, stop := context.WithCancel(ctx)
+	watched := make(chan error, 1)
+	go func() {
+		watched <- o.Watcher.Observe(watchCtx, w.tracker.refs(), w.tracker.observe)
+		close(watched)
+	}()
+	defer func() {
+		stop()
+		for range watched { // nothing of the wait outlives it
+		}
+	}()
+	return w.run(ctx, watched)
+}
+
+type wait struct {
+	Options
+	tracker *tracker
+	start   time.Time
+	last    Snapshot
+}
+
+func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
+	var deadline <-chan time.Time
+	if w.Timeout > 0 {
+		deadline = w.Clock.After(w.Timeout)
+	}
+	tick := w.Clock.After(w.Interval)
+	for {
+		var completing <-chan time.Time
+		if w.tracker.complete(ctx) {
+			completing = w.Clock.After(min(completeInterval, w.Interval))
+		}
+		w.tell()
+		switch {
+		case w.count(Failed) > 0:
+			w.tracker.inspect(ctx)
+			return w.report(HasFailed), nil
+		case w.last.Done() == len(w.last.Objects):
+			return w.report(AllReady), nil
+		}
+		select {
+		case <-ctx.Done():
+			return w.report(Interrupted), ctx.Err()
+		case <-deadline:
+			w.tracker.inspect(ctx)
+			return w.report(TimedOut), nil
+		case err := <-watched:
+			if err == nil {
+				err = errors.New("the watch ended")
+			}
+			return w.report(Interrupted), fmt.Errorf("following the rollout: %w", err)
+		case <-w.tracker.changed:
+		case <-completing:
+		case <-tick:
+			if w.last.LostSince.IsZero() {
+				w.tracker.inspect(ctx)
+			}
+			tick = w.Clock.After(w.Interval)
+		}
+	}
+}
+
+// tell passes a snapshot on when it differs from the last one.
+func (w *wait) tell() {
+	s := w.tracker.snapshot()
+	same := reflect.DeepEqual(s.Objects, w.last.Objects) && s.LostSince.Equal(w.last.LostSince)
+	w.last = s
+	if !same && w.Each != nil {
+		// The receiver may keep it.
+		w.Each(Snapshot{Time: s.Time, Objects: slices.Clone(s.Objects), LostSince: s.LostSince})
+	}
+}
+
+func (w *wait) count(state State) int {
+	n := 0
+	for _, o := range w.last.Objects {
+		if o.State == state {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *wait) report(outcome Outcome) Report {
+	w.tell()
+	return Report{Outcome: outcome, Elapsed: w.Clock.Now().Sub(w.start), Snapshot: w.last}
+}

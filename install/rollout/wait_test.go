@@ -1,0 +1,278 @@
+package rollout_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// report is one line of a script: what a watcher has to tell next.
+type report struct {
+	name string
+	body map[string]any
+	err  error
+}
+
+// script is a watcher that tells what it was given and then waits.
+type script struct {
+	reports []report
+	end     error         // returned at once instead of waiting, when not nil
+	told    chan struct{} // closed when everything was told, when not nil
+}
+
+func (s script) Observe(ctx context.Context, _ []preview.Ref, each func(preview.Ref, map[string]any, error)) error {
+	for _, r := range s.reports {
+		ref := thing(r.name)
+		if r.body != nil {
+			ref = preview.RefOf(r.body)
+		}
+		each(ref, r.body, r.err)
+	}
+	if s.told != nil {
+		close(s.told)
+	}
+	if s.end != nil {
+		return s.end
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// clock stands still until the test moves it.
+type clock struct {
+	mu     sync.Mutex
+	now    time.Time
+	timers []timer
+}
+
+type timer struct {
+	at   time.Time
+	fire chan time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) After(d time.Duration) <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := timer{c.now.Add(d), make(chan time.Time, 1)}
+	c.timers = append(c.timers, t)
+	return t.fire
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	c.timers = slices.DeleteFunc(c.timers, func(t timer) bool {
+		due := !t.at.After(c.now)
+		if due {
+			t.fire <- c.now
+		}
+		return due
+	})
+}
+
+func thing(name string) preview.Ref {
+	return preview.Ref{APIVersion: "example.com/v1", Kind: "Thing", Namespace: "a", Name: name}
+}
+
+// body is a custom resource with one condition, such as Ready=True.
+func body(name, condition string) map[string]any {
+	kind, status, _ := strings.Cut(condition, "=")
+	return map[string]any{
+		"apiVersion": "example.com/v1", "kind": "Thing",
+		"metadata": map[string]any{"name": name, "namespace": "a"},
+		"status":   map[string]any{"conditions": []any{map[string]any{"type": kind, "status": status, "message": "because"}}},
+	}
+}
+
+// wait runs Wait on a script. Once that has told everything, the clock runs,
+// a second each millisecond.
+func wait(t *testing.T, s script, o rollout.Options) (rollout.Report, error) {
+	t.Helper()
+	c := &clock{now: time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)}
+	s.told = make(chan struct{})
+	o.Clock, o.Watcher = c, s
+	var report rollout.Report
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		report, err = rollout.Wait(t.Context(), o)
+	}()
+	select {
+	case <-done:
+		return report, err
+	case <-s.told:
+	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return report, err
+		case <-tick.C:
+			c.advance(time.Second)
+		}
+	}
+}
+
+func TestWait(t *testing.T) {
+	gone := errors.New("token expired")
+	unavailable := &preview.Refusal{Reason: preview.ReasonUnavailable, Message: "connection refused"}
+	forbidden := &preview.Refusal{Reason: preview.ReasonForbidden, Message: "no"}
+	for _, test := range []struct {
+		name    string
+		script  script
+		refs    []string
+		gone    []string
+		want    rollout.Outcome
+		err     error
+		objects []string
+	}{
+		{name: "nothing to wait for", want: rollout.AllReady},
+		{
+			name: "all ready", refs: []string{"b", "a"},
+			script: script{reports: []report{{"a", body("a", "Ready=True"), nil}, {"b", body("b", "Ready=False"), nil}, {"b", body("b", "Ready=True"), nil}}},
+			want:   rollout.AllReady, objects: []string{"a ready", "b ready"},
+		},
+		{
+			name: "a failure ends the wait and comes first", refs: []string{"a", "b", "c"},
+			script: script{reports: []report{{"a", body("a", "Ready=True"), nil}, {"b", body("b", "Ready=False"), nil}, {"c", body("c", "Stalled=True"), nil}}},
+			want:   rollout.HasFailed, objects: []string{"c failed because", "b waiting because", "a ready"},
+		},
+		{
+			name: "an object somebody deleted has failed", refs: []string{"a"},
+			script: script{reports: []report{{"a", nil, nil}}},
+			want:   rollout.HasFailed, objects: []string{"a failed it does not exist"},
+		},
+		{
+			name: "time is up", refs: []string{"a"},
+			script: script{reports: []report{{"a", body("a", "Ready=False"), nil}}},
+			want:   rollout.TimedOut, objects: []string{"a waiting because"},
+		},
+		{
+			name: "what may not be read is unknown, never ready", refs: []string{"a", "b"},
+			script: script{reports: []report{{"a", nil, forbidden}, {"b", body("b", "Ready=True"), nil}}},
+			want:   rollout.TimedOut, objects: []string{"a unknown forbidden: no", "b ready"},
+		},
+		{
+			name: "what the watcher never mentions is not ready", refs: []string{"a"},
+			want: rollout.TimedOut, objects: []string{"a waiting not read yet"},
+		},
+		{
+			name: "a lost connection keeps what was seen", refs: []string{"a", "b"},
+			script: script{reports: []report{{"a", body("a", "Ready=True"), nil}, {"b", body("b", "Ready=False"), nil}, {"a", nil, unavailable}, {"b", nil, unavailable}}},
+			want:   rollout.TimedOut, objects: []string{"b waiting because", "a ready"},
+		},
+		{
+			name: "objects that are to go", gone: []string{"a"},
+			script: script{reports: []report{{"a", body("a", "Ready=True"), nil}, {"a", nil, nil}}},
+			want:   rollout.AllReady, objects: []string{"a removed "},
+		},
+		{
+			name: "the cluster no longer accepts the user", refs: []string{"a"},
+			script: script{reports: []report{{"a", body("a", "Ready=False"), nil}}, end: gone},
+			want:   rollout.Interrupted, err: gone, objects: []string{"a waiting because"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := rollout.Options{Timeout: time.Minute}
+			for _, name := range test.refs {
+				o.Refs = append(o.Refs, thing(name))
+			}
+			for _, name := range test.gone {
+				o.Gone = append(o.Gone, thing(name))
+			}
+			got, err := wait(t, test.script, o)
+			if !errors.Is(err, test.err) || got.Outcome != test.want {
+				t.Fatalf("got %q and %v, want %q and %v", got.Outcome, err, test.want, test.err)
+			}
+			for i, object := range got.Objects {
+				text := fmt.Sprintf("%s %s %s", object.Ref.Name, object.State, object.Message)
+				if i >= len(test.objects) || !strings.HasPrefix(text, test.objects[i]) {
+					t.Errorf("object %d is %q, want %q", i, text, test.objects)
+				}
+			}
+			if len(got.Objects) != len(test.objects) {
+				t.Errorf("%d objects, want %d", len(got.Objects), len(test.objects))
+			}
+			if test.want == rollout.TimedOut && got.Elapsed < time.Minute {
+				t.Errorf("gave up after %s of a minute", got.Elapsed)
+			}
+		})
+	}
+}
+
+func TestWaitTellsSinceWhenTheConnectionIsLost(t *testing.T) {
+	unavailable := &preview.Refusal{Reason: preview.ReasonUnavailable}
+	var last rollout.Snapshot
+	reports := []report{{"a", body("a", "Ready=False"), nil}, {"a", nil, unavailable}}
+	_, err := wait(t, script{reports: reports}, rollout.Options{
+		Refs: []preview.Ref{thing("a")}, Timeout: time.Minute,
+		Each: func(s rollout.Snapshot) { last = s },
+	})
+	if err != nil || last.LostSince.IsZero() {
+		t.Errorf("lost since %v, %v", last.LostSince, err)
+	}
+}
+
+func TestWaitStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	report, err := rollout.Wait(ctx, rollout.Options{
+		Watcher: script{reports: []report{{"a", body("a", "Ready=False"), nil}}},
+		Refs:    []preview.Ref{thing("a")},
+		Each:    func(rollout.Snapshot) { cancel() },
+	})
+	if !errors.Is(err, context.Canceled) || report.Outcome != rollout.Interrupted {
+		t.Errorf("got %q, %v", report.Outcome, err)
+	}
+}
+
+// served answers that a kind is served from the nth question on.
+type served struct{ questions, from int }
+
+func (s *served) Kind(context.Context, string, string) (bool, error) {
+	s.questions++
+	if s.questions < s.from {
+		return false, &preview.Refusal{Reason: preview.ReasonNotServed}
+	}
+	return true, nil
+}
+
+func TestWaitHoldsADefinitionUntilItsVersionsAreServed(t *testing.T) {
+	ref := preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "things.example.com"}
+	crd := map[string]any{
+		"apiVersion": ref.APIVersion, "kind": ref.Kind, "metadata": map[string]any{"name": ref.Name},
+		"spec": map[string]any{
+			"group": "example.com", "names": map[string]any{"kind": "Thing"},
+			"versions": []any{map[string]any{"name": "v1", "served": true}, map[string]any{"name": "v0", "served": false}},
+		},
+		"status": map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}},
+	}
+	discovery := &served{from: 3}
+	var seen []string
+	got, err := wait(t, script{reports: []report{{body: crd}}}, rollout.Options{
+		Refs: []preview.Ref{ref}, Discovery: discovery, Timeout: time.Hour,
+		Each: func(s rollout.Snapshot) { seen = append(seen, s.Objects[0].Message) },
+	})
+	if err != nil || got.Outcome != rollout.AllReady || discovery.questions != 3 {
+		t.Errorf("got %q after %d questions, %v", got.Outcome, discovery.questions, err)
+	}
+	if !slices.Contains(seen, "example.com/v1 is not served yet") {
+		t.Errorf("the reason was not told: %q", seen)
+	}
+}
