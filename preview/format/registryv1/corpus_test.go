@@ -1,0 +1,190 @@
+package registryv1
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+const (
+	refusedEtcdCRDs = "custom resource definitions of apiextensions.k8s.io/v1beta1 are not served since Kubernetes 1.22: " +
+		"etcdbackups.etcd.database.coreos.com, etcdclusters.etcd.database.coreos.com, etcdrestores.etcd.database.coreos.com; use a newer version of the bundle"
+	refusedBuildFile = "manifests/image-references: objects of kind ImageStream cannot be part of a registry+v1 bundle"
+)
+
+// refusedMode is the sentence for a bundle of two namespaced install modes,
+// of which the user has to choose one.
+func refusedMode(csv string) string {
+	return "the install mode is not clear: " + csv + " supports SingleNamespace, OwnNamespace; choose one with --install-mode"
+}
+
+// refused lists the real bundles that do not render with default parameters,
+// each with the one sentence that says why. All others render.
+func refused() map[string]string {
+	return map[string]string{
+		"bundles/aws-efs-csi-driver-operator/4.15.0":     refusedBuildFile,
+		"bundles/aws-efs-csi-driver-operator/4.16.0":     refusedBuildFile,
+		"bundles/etcd/0.9.0":                             refusedEtcdCRDs,
+		"bundles/etcd/0.9.2":                             refusedEtcdCRDs,
+		"bundles/external-dns-operator/1.3.7":            refusedMode("external-dns-operator.v1.3.7"),
+		"bundles/external-dns-operator/1.3.8":            refusedMode("external-dns-operator.v1.3.8"),
+		"bundles/ibmcloud-operator/1.0.12":               "custom resource definitions of apiextensions.k8s.io/v1beta1 are not served since Kubernetes 1.22: bindings.ibmcloud.ibm.com, services.ibmcloud.ibm.com; use a newer version of the bundle",
+		"bundles/koku-metrics-operator/4.4.0":            refusedMode("koku-metrics-operator.v4.4.0"),
+		"bundles/koku-metrics-operator/4.4.1":            refusedMode("koku-metrics-operator.v4.4.1"),
+		"bundles/percona-server-mongodb-operator/1.23.0": refusedMode("percona-server-mongodb-operator.v1.23.0"),
+		"bundles-odd/invalid-annotations":                refusedEtcdCRDs,
+		"bundles-odd/invalid-csv":                        "reading the bundle: missing metadata/annotations.yaml; manifests/etcdoperator.v0.9.4.clusterserviceversion.yaml holds a ClusterServiceVersion without it",
+		"bundles-odd/invalid-dependency-type":            refusedEtcdCRDs,
+		"bundles-odd/invalid-gvk-dependency":             refusedEtcdCRDs,
+		"bundles-odd/pelorus-operator/0.0.9":             refusedMode("pelorus-operator.v0.0.9"),
+	}
+}
+
+// realBundles are the corpus directories that are bundles, however odd.
+func realBundles(t testing.TB) (root string, dirs []string) {
+	t.Helper()
+	root = corpus(t)
+	for _, pattern := range []string{"bundles/*/*", "convert/bundles/*", "bundles-odd/*", "bundles-odd/*/*"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range found {
+			if _, err := os.Stat(filepath.Join(dir, manifestsDir)); err == nil {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return root, dirs
+}
+
+// renderDefault detects and renders a bundle as a user does who gives no flag.
+func renderDefault(t testing.TB, dir string, params format.Params) (*format.Output, error) {
+	info, err := New().Detect(os.DirFS(dir))
+	if err != nil {
+		return nil, err
+	}
+	if info == nil {
+		t.Fatalf("%s was not recognised", dir)
+	}
+	namespace := info.SuggestedNamespace
+	if namespace == "" {
+		namespace = info.Package
+	}
+	return New().Render(t.Context(), input(dir, namespace, params))
+}
+
+func TestRealBundlesRenderOrAreRefusedWithOneSentence(t *testing.T) {
+	root, dirs := realBundles(t)
+	want := refused()
+	count := map[string]int{}
+	for _, dir := range dirs {
+		name, err := filepath.Rel(root, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count[strings.SplitN(name, string(filepath.Separator), 2)[0]]++
+		out, err := renderDefault(t, dir, format.Params{})
+		got := ""
+		if err != nil {
+			got = err.Error()
+			t.Logf("%-50s %s", name, got)
+		} else {
+			t.Logf("%-50s %3d objects  %-14s %s", name, len(out.Objects), out.Resolved.InstallMode, out.Resolved.Certs)
+		}
+		if got != want[name] {
+			t.Errorf("%s: got %q, want %q", name, got, want[name])
+		}
+		delete(want, name)
+	}
+	for name := range want {
+		t.Errorf("%s is listed and was not found", name)
+	}
+	if count["bundles"] != 62 {
+		t.Errorf("%d bundles, want 62", count["bundles"])
+	}
+}
+
+// TestRealBundlesRenderInEveryMode renders what is valid in each supported
+// mode, the first one twice: two runs make the same bytes.
+func TestRealBundlesRenderInEveryMode(t *testing.T) {
+	root, dirs := realBundles(t)
+	broken := refused()
+	for _, dir := range dirs {
+		name, err := filepath.Rel(root, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := loadBundle(t.Context(), os.DirFS(dir))
+		if err != nil || validate(b) != nil {
+			if broken[name] == "" {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		for i, mode := range b.csv.supportedModes() {
+			params := format.Params{InstallMode: mode}
+			switch mode {
+			case singleNamespace:
+				params.WatchNamespaces = []string{"watched"}
+			case multiNamespace:
+				params.WatchNamespaces = []string{"watched-b", "watched-a"}
+			}
+			text := renderText(t, dir, params)
+			if i == 0 && renderText(t, dir, params) != text {
+				t.Errorf("%s, %s: two runs differ", name, mode)
+			}
+		}
+	}
+}
+
+func renderText(t *testing.T, dir string, params format.Params) string {
+	t.Helper()
+	out, err := renderDefault(t, dir, params)
+	if err != nil {
+		t.Fatalf("%s, %s: %v", dir, params.InstallMode, err)
+	}
+	list := ids(out)
+	slices.Sort(list)
+	if n := len(list); len(slices.Compact(list)) != n {
+		t.Errorf("%s, %s: an id occurs twice", dir, params.InstallMode)
+	}
+	var text strings.Builder
+	for _, o := range out.Objects {
+		data, err := preview.Canonical(o.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(data)
+	}
+	return text.String()
+}
+
+func TestMongoDBRendersItsWebhooks(t *testing.T) {
+	out, err := renderDefault(t, filepath.Join(corpus(t), "bundles", "mongodb-kubernetes", "1.10.0"), format.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, o := range out.Objects {
+		count[preview.String(o.Body, "kind")]++
+	}
+	if count["CustomResourceDefinition"] != 8 || count["ValidatingWebhookConfiguration"] != 3 {
+		t.Errorf("got %v, want 8 CRDs and 3 webhooks", count)
+	}
+}
+
+func BenchmarkRenderLargest(b *testing.B) {
+	dir := filepath.Join(corpus(b), "bundles", "argocd-operator", "0.18.0")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := renderDefault(b, dir, format.Params{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
