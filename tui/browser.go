@@ -1,0 +1,212 @@
+package tui
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// row is one line of a list.
+type row struct {
+	id      string // what it stands for; empty for headings, which cannot be selected
+	object  string // id of the object behind it
+	text    string // searched
+	copy    string // what y copies
+	explain string // what x says
+	line    func(width int) widget.Line
+}
+
+// document is the detail of a row. Lines from evidence[0] up to evidence[1]
+// must be seen before a finding counts as looked at.
+type document struct {
+	lines    []widget.Line
+	evidence [2]int
+}
+
+// docKind is what a detail shows.
+type docKind int
+
+const (
+	docFacts docKind = iota
+	docYAML
+	docDiff
+)
+
+type pane int
+
+const (
+	paneList pane = iota
+	paneDetail
+)
+
+// browser is a list and the detail of its selected row, side by side or one
+// below the other.
+type browser struct {
+	rows     []row
+	list     widget.List
+	pane     pane
+	kind     docKind
+	pager    widget.Pager
+	evidence [2]int
+	seen     map[int]bool // evidence lines that were on screen
+	shown    shownDoc
+	stale    bool // the document must be made again
+}
+
+// shownDoc says what the pager holds.
+type shownDoc struct {
+	id    string
+	kind  docKind
+	width int
+}
+
+// setRows replaces the rows and stays on the selected one.
+func (b *browser) setRows(rows []row) {
+	id := b.selected().id
+	b.rows = rows
+	if id != "" {
+		b.selectID(id)
+	}
+	b.stale = true
+}
+
+func (b *browser) selectID(id string) {
+	for i := range b.rows {
+		if b.rows[i].id == id {
+			b.list.Cursor = i
+			return
+		}
+	}
+}
+
+func (b *browser) selectable(i int) bool { return b.rows[i].id != "" }
+
+// selected is the row under the cursor, the zero row when there is none.
+func (b *browser) selected() row {
+	if b.list.Cursor < 0 || b.list.Cursor >= len(b.rows) {
+		return row{}
+	}
+	return b.rows[b.list.Cursor]
+}
+
+func (b *browser) open(k docKind) { b.pane, b.kind = paneDetail, k }
+
+// back goes one level up and reports whether there was one.
+func (b *browser) back() bool {
+	if b.kind != docFacts {
+		b.kind = docFacts
+		return true
+	}
+	if b.pane == paneDetail {
+		b.pane = paneList
+		return true
+	}
+	return false
+}
+
+// settle loads the detail of the selected row when it is visible, keeps the
+// windows in place and notes the evidence on screen.
+func (b *browser) settle(m *review) {
+	height := m.paneHeight()
+	b.list.Settle(len(b.rows), height, b.selectable)
+	if !m.detailVisible() {
+		return
+	}
+	want := shownDoc{b.selected().id, b.kind, m.detailWidth()}
+	if b.stale || want != b.shown {
+		b.load(m, want)
+	}
+	b.pager.Scroll(0, height)
+	if b.kind == docFacts {
+		for i := max(b.pager.Top, b.evidence[0]); i < min(b.pager.Top+height, b.evidence[1]); i++ {
+			b.seen[i] = true
+		}
+	}
+}
+
+func (b *browser) load(m *review, want shownDoc) {
+	var d document
+	switch {
+	case want.id == "":
+	case want.kind == docFacts:
+		d = m.table[m.tab].doc(m, want.id, want.width)
+	case want.kind == docYAML:
+		d = yamlDoc(m, b.selected().object)
+	case want.kind == docDiff:
+		d = objectDiffDoc(m, b.selected().object)
+	}
+	if want != b.shown {
+		b.seen, b.pager = map[int]bool{}, widget.Pager{}
+	}
+	b.pager.Lines = d.lines
+	b.evidence, b.shown, b.stale = d.evidence, want, false
+}
+
+// unseen is the first evidence line that was not on screen yet, -1 when all were.
+func (b *browser) unseen() int {
+	for i := b.evidence[0]; i < b.evidence[1]; i++ {
+		if !b.seen[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// move handles the keys that move in a list or scroll a document.
+func (b *browser) move(m *review, msg tea.KeyPressMsg) {
+	k, height := m.keys, m.paneHeight()
+	switch {
+	case key.Matches(msg, k.Up):
+		b.by(m, -1)
+	case key.Matches(msg, k.Down):
+		b.by(m, 1)
+	case key.Matches(msg, k.PageUp):
+		b.by(m, -height)
+	case key.Matches(msg, k.PageDown):
+		b.by(m, height)
+	case key.Matches(msg, k.HalfUp):
+		b.by(m, -height/2)
+	case key.Matches(msg, k.HalfDown):
+		b.by(m, height/2)
+	case key.Matches(msg, k.Home, k.Top):
+		b.by(m, -len(b.rows)-len(b.pager.Lines))
+	case key.Matches(msg, k.End):
+		b.by(m, len(b.rows)+len(b.pager.Lines))
+	case key.Matches(msg, k.Left):
+		b.left(m)
+	case key.Matches(msg, k.Right):
+		b.right(m)
+	}
+}
+
+// by moves the cursor, or scrolls the document when that has the focus. In a
+// list without anything to select it scrolls the list.
+func (b *browser) by(m *review, delta int) {
+	if b.pane == paneDetail {
+		b.pager.Scroll(delta, m.paneHeight())
+		return
+	}
+	b.list.Move(delta, len(b.rows), b.selectable)
+	b.kind = docFacts
+}
+
+const sidestep = 8
+
+func (b *browser) left(m *review) {
+	switch {
+	case b.pane == paneDetail && b.pager.Left > 0:
+		b.pager.Sideways(-sidestep)
+	case b.pane == paneDetail:
+		b.back()
+	}
+}
+
+func (b *browser) right(m *review) {
+	switch {
+	case b.pane == paneDetail && b.kind != docFacts || b.pane == paneDetail && m.tab == tabDiff:
+		b.pager.Sideways(sidestep)
+	case m.split():
+		b.pane = paneDetail
+	}
+}

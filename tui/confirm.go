@@ -1,0 +1,275 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// quiet is how long no key may have been pressed before CONFIRM listens: what
+// was still in the keyboard buffer was not meant for it.
+const quiet = 400 * time.Millisecond
+
+// confirm is the question. It exists from opening CONFIRM until it is left.
+type confirm struct {
+	round   int // answers to an earlier opening are dropped
+	checked bool
+	at      time.Time
+	err     error
+	input   widget.Input
+	wrong   bool
+	lastKey time.Time
+	awake   bool
+	head    widget.Pager
+	full    bool // tab: every digest
+}
+
+// approve is a: the next finding to look at, or the question.
+func (m *review) approve() tea.Cmd {
+	switch left := m.board.left(); {
+	case m.opts.ReadOnly:
+		m.notice = "read only: nothing can be approved here"
+	case left > 0:
+		m.openFinding(m.board.next(-1, 1))
+		m.notice = fmt.Sprintf("%d must-look left: n marks one and goes on", left)
+	case m.obstacle != nil:
+		m.openPage("This plan cannot be approved", m.obstacle.Error())
+	default:
+		return m.openConfirm()
+	}
+	return nil
+}
+
+// openConfirm shows the question and reads the cluster again.
+func (m *review) openConfirm() tea.Cmd {
+	m.screen, m.search = screenConfirm, search{}
+	m.confirm = confirm{round: m.confirm.round + 1, lastKey: m.opts.Now()}
+	return m.startRecheck()
+}
+
+func (m *review) startRecheck() tea.Cmd {
+	ctx, recheck, round := m.ctx, m.opts.Recheck, m.confirm.round
+	return func() tea.Msg {
+		p, err := recheck(ctx)
+		return recheckedMsg{plan: p, err: err, round: round}
+	}
+}
+
+// rechecked takes the answer. Another digest leads back to the review of the
+// plan as it would be now.
+func (m *review) rechecked(msg recheckedMsg) {
+	c := &m.confirm
+	if m.screen != screenConfirm || msg.round != c.round {
+		return
+	}
+	switch {
+	case msg.err != nil:
+		c.err = msg.err
+	case msg.plan == nil || msg.plan.Digest == "":
+		c.err = fmt.Errorf("checking the cluster again: no plan came back")
+	case msg.plan.Digest == m.plan.Digest:
+		// The prompt appears now: keys typed before were not for it.
+		c.checked, c.at, c.awake, c.lastKey = true, m.opts.Now(), false, m.opts.Now()
+	default:
+		m.moved(msg.plan)
+	}
+}
+
+// moved goes back to REVIEW with the new plan and says what differs.
+func (m *review) moved(p *preview.Plan) {
+	before, facts := m.board, movedFacts(m.plan, p)
+	m.show(p)
+	m.tab = tabSummary
+	m.banner = "the cluster changed during the review: " + facts
+	if reset, marked := m.board.resets(before); reset > 0 {
+		m.banner += fmt.Sprintf("; %d of %d looks reset", reset, marked)
+	}
+}
+
+// wantsName reports whether the answer is the release's name rather than y:
+// where something is lost, taken or critical.
+func (m *review) wantsName() bool {
+	s := m.plan.Summary
+	if s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.board.of(preview.Critical)) > 0 {
+		return true
+	}
+	for i := range m.plan.Objects {
+		if len(m.plan.Objects[i].Conflicts) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// answer is what must be typed to approve this plan.
+func (m *review) answer() string {
+	if m.wantsName() {
+		return m.plan.Release.Name
+	}
+	return "y"
+}
+
+// confirmKey handles the keys of CONFIRM. Pasted text never gets here.
+func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
+	c, k := &m.confirm, m.keys
+	if !m.awake() {
+		return nil
+	}
+	small := m.size.mode == modeTiny
+	switch {
+	case key.Matches(msg, k.Back):
+		m.screen = screenReview
+	case small:
+		return m.quitOn(msg)
+	case key.Matches(msg, k.Digests):
+		c.full = !c.full
+		c.head.Top = 0
+	case key.Matches(msg, k.CopyDigest):
+		return m.copy(m.plan.Digest)
+	case c.err != nil:
+		return m.retryKey(msg)
+	case !c.checked:
+		return nil
+	case key.Matches(msg, k.Open):
+		return m.submit()
+	case msg.Code == tea.KeyBackspace:
+		c.input.Backspace()
+	case msg.Code == tea.KeyUp, msg.Code == tea.KeyPgUp:
+		c.head.Scroll(-1, m.headHeight())
+	case msg.Code == tea.KeyDown, msg.Code == tea.KeyPgDown:
+		c.head.Scroll(1, m.headHeight())
+	default:
+		c.input.Type(msg.Text)
+		c.wrong = false
+	}
+	return nil
+}
+
+// awake swallows keys until none came for a while.
+func (m *review) awake() bool {
+	c, now := &m.confirm, m.opts.Now()
+	if !c.awake && now.Sub(c.lastKey) >= quiet {
+		c.awake = true
+	}
+	c.lastKey = now
+	return c.awake
+}
+
+func (m *review) retryKey(msg tea.KeyPressMsg) tea.Cmd {
+	if key.Matches(msg, m.keys.Retry) {
+		return m.openConfirm()
+	}
+	return nil
+}
+
+// submit is enter on CONFIRM: the one place that approves.
+func (m *review) submit() tea.Cmd {
+	c := &m.confirm
+	switch c.input.Value {
+	case "":
+		return nil
+	case m.answer():
+		if !c.checked || c.err != nil || m.board.left() > 0 || m.obstacle != nil || m.opts.ReadOnly {
+			return nil
+		}
+		m.outcome.Kind, m.outcome.PlanDigest, m.outcome.Accepted = Approved, m.plan.Digest, m.board.accepted()
+		return tea.Quit
+	case "n", "N", "no":
+		if !m.wantsName() {
+			m.outcome.Kind = Declined
+			return tea.Quit
+		}
+	}
+	c.wrong = true
+	c.input.Clear()
+	return nil
+}
+
+// promptLines is what stands below the facts, blank line first.
+const promptLines = 4
+
+func (m *review) headHeight() int { return m.size.body - promptLines }
+
+// confirmLines draws CONFIRM.
+func (m *review) confirmLines(f frame) ([]string, *tea.Cursor) {
+	if m.size.mode == modeTiny {
+		return m.confirmTooSmall(), nil
+	}
+	c, height := m.confirm, m.headHeight()
+	head := c.head
+	head.Lines = m.confirmHead(m.size.width, height)
+	head.Scroll(0, height)
+	prompt, cursorX := m.prompt()
+	body := head.Paint(m.theme, m.size.width, height, -1)
+	// The prompt follows the facts where they leave room.
+	if used := len(head.Lines); used < height {
+		body = body[:used]
+	}
+	top := m.size.bodyTop + len(body)
+	for _, line := range prompt {
+		body = append(body, line.Paint(m.theme, m.size.width))
+	}
+	for len(body) < m.size.body {
+		body = append(body, widget.Blank().Paint(m.theme, m.size.width))
+	}
+	var cursor *tea.Cursor
+	if cursorX >= 0 {
+		cursor = tea.NewCursor(cursorX, top+promptLines-1)
+	}
+	k := m.keys
+	keys := []key.Binding{as(k.Back, "back"), k.Digests, k.CopyDigest}
+	if len(head.Lines) > height {
+		keys = append([]key.Binding{bind("up/down", "more")}, keys...)
+	}
+	footer := f.footer(keys, plain("ctrl+c quit, nothing applied"))
+	if m.notice != "" {
+		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.width)
+	}
+	return m.compose(f, body, "", footer), cursor
+}
+
+// prompt is the question's last lines and the column of the cursor, -1 while
+// nothing can be typed.
+func (m *review) prompt() ([]widget.Line, int) {
+	c := m.confirm
+	lead := plain("   ")
+	question := append(lead, widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " and press enter to approve, or esc to go back:"))
+	switch {
+	case c.err != nil:
+		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, "the cluster could not be checked again: "+c.err.Error()))
+		return []widget.Line{nil, text, append(lead, widget.Text(theme.Plain, "  nothing was applied. r checks again, esc goes back")), nil}, -1
+	case !c.checked:
+		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking the cluster again …")), nil, nil}, -1
+	case c.wrong:
+		question = append(lead, widget.Text(theme.Caution, "! That was not the answer. "), widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " to approve, esc goes back:"))
+	}
+	input := append(lead, widget.Text(theme.Key, "> "), widget.Text(theme.Strong, c.input.Value))
+	return []widget.Line{nil, question, nil, input}, min(input.Width(), m.size.width-1)
+}
+
+func (m *review) confirmTooSmall() []string {
+	w, h := m.size.width, m.size.height
+	lines := []widget.Line{
+		plain(" CONFIRM needs a bigger window"), nil,
+		plain(fmt.Sprintf(" Full digests do not fit in %dx%d.", w, h)),
+		plain(fmt.Sprintf(" Needed: %d x %d.  Now: %d x %d.", confirmWidth, confirmHeight, w, h)), nil,
+		plain(" Make the window bigger, or approve"),
+		plain(" from a shell with the plan digest:"),
+		plain(" q prints the exact command."),
+	}
+	for len(lines) < h-1 {
+		lines = append(lines, nil)
+	}
+	lines = append(lines, plain(" esc back   q quit, nothing applied"))
+	out := make([]string, 0, h)
+	for _, l := range lines {
+		out = append(out, l.Paint(m.theme, w))
+	}
+	return out
+}

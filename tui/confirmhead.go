@@ -1,0 +1,267 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// head writes name and value lines of CONFIRM. Nothing from the content but
+// names and digests stands there.
+type head struct {
+	width, column int
+	lines         []widget.Line
+}
+
+func (h *head) blank() { h.lines = append(h.lines, nil) }
+
+func (h *head) add(name string, spans ...widget.Span) {
+	lead := widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]), widget.Cell(theme.Plain, name, h.column)}
+	h.lines = append(h.lines, append(lead, spans...))
+}
+
+func (h *head) margin() int {
+	if h.width < doubleWidth {
+		return 1
+	}
+	return 3
+}
+
+// digest writes a digest in full: on one line, or in two halves. It is never
+// cut.
+func (h *head) digest(name, digest string) {
+	safe := textsafe.Line(digest)
+	room := h.width - h.margin() - h.column - 1
+	if textsafe.Width(safe) <= room {
+		h.add(name, widget.Text(theme.Strong, safe))
+		return
+	}
+	algorithm, hex, ok := strings.Cut(safe, ":")
+	if !ok {
+		algorithm, hex = "", safe
+	} else {
+		algorithm += ":"
+	}
+	half := (len(hex) + 1) / 2
+	h.add(name, widget.Text(theme.Strong, algorithm+hex[:half]))
+	h.add("", widget.Text(theme.Strong, strings.Repeat(" ", len(algorithm))+hex[half:]))
+}
+
+// confirmHead is everything an approval is about. Where it would not fit,
+// blank lines go first.
+func (m *review) confirmHead(width, height int) []widget.Line {
+	h := &head{width: width, column: 12}
+	if width < doubleWidth {
+		h.column = 10
+	}
+	if m.confirm.full {
+		m.allDigests(h)
+		return h.lines
+	}
+	h.blank()
+	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
+		widget.Text(theme.Strong, "You are about to change a cluster. Nothing has been changed yet.")})
+	h.blank()
+	m.targetLines(h)
+	h.blank()
+	m.contentLines(h)
+	h.blank()
+	m.effectLines(h)
+	if m.confirm.checked {
+		h.blank()
+		h.add("checked", widget.Text(theme.Plain, m.confirm.at.Format("15:04:05")+"  no reviewed object has changed since the review"))
+	}
+	if len(h.lines) <= height {
+		return h.lines
+	}
+	var dense []widget.Line
+	for _, l := range h.lines {
+		if len(l) > 0 {
+			dense = append(dense, l)
+		}
+	}
+	return dense
+}
+
+func (m *review) targetLines(h *head) {
+	t, p := m.plan.Target, m.plan
+	uid := t.Identity
+	if uid == "" {
+		uid = "unknown"
+	}
+	server := widget.Text(theme.Plain, "   "+t.Server)
+	if h.width < doubleWidth {
+		h.add("cluster", widget.Text(theme.Strong, cluster(p)), server)
+		h.add("", widget.Text(theme.Plain, "uid "+uid))
+	} else {
+		h.add("cluster", widget.Text(theme.Strong, cluster(p)), server, widget.Text(theme.Plain, "   uid "+uid))
+	}
+	h.add("as", widget.Text(theme.Plain, t.User))
+	h.add("namespace", widget.Text(theme.Strong, p.Release.Namespace), widget.Text(theme.Plain, m.namespaceState()))
+}
+
+func (m *review) namespaceState() string {
+	o := m.plan.Object(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: m.plan.Release.Namespace}.ID())
+	if o != nil && o.Action == preview.ActionCreate {
+		return "  (created by this plan)"
+	}
+	return "  (exists)"
+}
+
+func (m *review) contentLines(h *head) {
+	p := m.plan
+	for _, pkg := range p.Packages {
+		name := "bundle"
+		for _, s := range pkg.Sources {
+			h.add(name, widget.Text(theme.Plain, s.Reference))
+			h.digest("", s.Digest)
+			name = ""
+		}
+		if len(pkg.Sources) == 0 {
+			h.digest(name, pkg.ContentDigest)
+		}
+	}
+	h.digest("plan", p.Digest)
+	if len(p.Images) > 0 {
+		pinned := 0
+		for _, image := range p.Images {
+			if image.Pinned {
+				pinned++
+			}
+		}
+		h.add("images", widget.Text(theme.Plain, fmt.Sprintf("%d of %d by digest   tab: all of them in full", pinned, len(p.Images))))
+	}
+}
+
+func (m *review) effectLines(h *head) {
+	line := counts(m.plan.Summary, m.size.mode == modeDouble)
+	if m.size.mode == modeDouble {
+		// Counts start with the gap they have in a sentence.
+		h.column -= 3
+		h.add("will do", line...)
+		h.column += 3
+	} else {
+		h.add("will do", line...)
+	}
+	m.itemLines(h, "accepted", preview.Critical, theme.Plain)
+	m.itemLines(h, "not known", preview.NotKnown, theme.Caution)
+}
+
+// maxItemLines are the lines on which findings are named.
+const maxItemLines = 3
+
+// itemLines names the findings of a severity; those beyond a few lines are
+// counted.
+func (m *review) itemLines(h *head, name string, s preview.Severity, role theme.Role) {
+	at := m.board.of(s)
+	room := h.width - h.margin() - h.column - len("… 99 more")
+	var lines []string
+	for n, i := range at {
+		it := m.board.items[i]
+		what := it.first().Title
+		if s == preview.NotKnown {
+			what = objectName(it.first().Object)
+		}
+		next := it.label + " " + clip(what, 48)
+		last := len(lines) - 1
+		switch {
+		case last >= 0 && textsafe.Width(lines[last])+textsafe.Width(next)+3 <= room:
+			lines[last] += "   " + next
+		case last+1 < maxItemLines:
+			lines = append(lines, next)
+		default:
+			lines[last] += fmt.Sprintf("   … %d more", len(at)-n)
+			n = len(at)
+		}
+		if n == len(at) {
+			break
+		}
+	}
+	for _, line := range lines {
+		h.add(name, widget.Text(role, line))
+		name = ""
+	}
+}
+
+// allDigests is the other page: every image and pin in full.
+func (m *review) allDigests(h *head) {
+	h.blank()
+	for _, pkg := range m.plan.Packages {
+		for _, s := range pkg.Sources {
+			h.add(s.Kind, widget.Text(theme.Plain, s.Reference))
+			h.digest("", s.Digest)
+		}
+		h.digest("content", pkg.ContentDigest)
+	}
+	h.digest("plan", m.plan.Digest)
+	for _, image := range m.plan.Images {
+		h.blank()
+		name, digest, _ := strings.Cut(image.Reference, "@")
+		h.add("image", widget.Text(theme.Plain, name))
+		switch {
+		case digest != "":
+			h.digest("", digest)
+		case image.Digest != "":
+			h.add("", widget.Text(theme.Caution, "by tag, not pinned; today it is"))
+			h.digest("", image.Digest)
+		default:
+			h.add("", widget.Text(theme.Caution, "by tag, not pinned; nobody resolved it"))
+		}
+	}
+}
+
+// movedPath is the first field at which two reads of a live object differ.
+func movedPath(before, after *preview.Object) string {
+	if before.LiveBody == nil || after.LiveBody == nil {
+		return ""
+	}
+	if changes := diff.Changes(before.LiveBody, after.LiveBody); len(changes) > 0 {
+		return " " + changes[0].Path
+	}
+	return ""
+}
+
+// maxMoved facts are named in the banner.
+const maxMoved = 2
+
+// movedFacts says in one line at which facts two plans differ.
+func movedFacts(before, after *preview.Plan) string {
+	var moved []string
+	for i := range after.Objects {
+		o := &after.Objects[i]
+		old := before.Object(o.ID)
+		switch {
+		case old == nil:
+			moved = append(moved, objectName(o.ID)+" is new")
+		case old.Action != o.Action:
+			moved = append(moved, fmt.Sprintf("%s: %s, was %s", objectName(o.ID), o.Action, old.Action))
+		case old.Live != o.Live || old.Result != o.Result || len(old.Conflicts) != len(o.Conflicts):
+			moved = append(moved, objectName(o.ID)+movedPath(old, o)+" changed in the cluster")
+		case old.Digest != o.Digest:
+			moved = append(moved, objectName(o.ID)+" is another object")
+		}
+	}
+	for i := range before.Objects {
+		if after.Object(before.Objects[i].ID) == nil {
+			moved = append(moved, objectName(before.Objects[i].ID)+" is no longer in it")
+		}
+	}
+	if before.Base.Revision != after.Base.Revision || before.Base.Digest != after.Base.Digest {
+		moved = append(moved, fmt.Sprintf("the release is at revision %d, was at %d", after.Base.Revision, before.Base.Revision))
+	}
+	if before.Target.Identity != after.Target.Identity {
+		moved = append(moved, "it is another cluster")
+	}
+	if len(moved) == 0 {
+		return "facts the plan rests on differ"
+	}
+	if len(moved) > maxMoved {
+		return strings.Join(moved[:maxMoved], ", ") + fmt.Sprintf(" and %d more", len(moved)-maxMoved)
+	}
+	return strings.Join(moved, ", ")
+}

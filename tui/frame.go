@@ -1,0 +1,170 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// frame draws what all screens have in common: header, separators, footer.
+type frame struct {
+	theme  theme.Theme
+	size   layout
+	title  string // while there is no plan
+	plan   *preview.Plan
+	sealed time.Time // zero: not known
+	state  string
+	stats  string // a few words for the smallest header
+}
+
+func plain(text string) widget.Line { return widget.Line{widget.Text(theme.Plain, text)} }
+
+// header is the lines above the first separator, without tabs.
+func (f frame) header() []string {
+	w := f.size.width
+	state := widget.Text(theme.Strong, f.state+" ")
+	if f.plan == nil {
+		lines := []string{widget.Spread(widget.Line{widget.Text(theme.Plain, " kubectl operator   "), widget.Text(theme.Strong, f.title)},
+			widget.Line{state}, w).Paint(f.theme, w)}
+		for len(lines) < f.size.header {
+			lines = append(lines, widget.Blank().Paint(f.theme, w))
+		}
+		return lines
+	}
+	what := widget.Text(theme.Strong, f.plan.Release.Name+" "+version(f.plan))
+	switch f.size.mode {
+	case modeDouble:
+		left := widget.Line{
+			widget.Text(theme.Plain, " kubectl operator   "+f.plan.Request.Action+"  "),
+			widget.Text(theme.Strong, f.plan.Release.Name), widget.Text(theme.Plain, "  "+version(f.plan)),
+		}
+		right := widget.Line{widget.Text(theme.Plain, "  "+clip(cluster(f.plan), 30)+"  ns "+clip(f.plan.Release.Namespace, 30)+"  "), state}
+		return []string{widget.Spread(left, right, w).Paint(f.theme, w), f.origin().Paint(f.theme, w)}
+	case modeSingle:
+		left := widget.Line{widget.Text(theme.Plain, " "), what, widget.Text(theme.Plain, " @"+shortDigest(contentPin(f.plan), 4))}
+		right := widget.Line{widget.Text(theme.Plain, "  "+clip(cluster(f.plan), 20)+"/"+clip(f.plan.Release.Namespace, 18)+"  "), state}
+		return []string{widget.Spread(left, right, w).Paint(f.theme, w)}
+	}
+	second := " @" + shortDigest(contentPin(f.plan), 4) + "   " + f.state + "   " + f.stats
+	return []string{
+		widget.Spread(widget.Line{widget.Text(theme.Plain, " "), what}, plain(" "+clip(cluster(f.plan), 14)+" "), w).Paint(f.theme, w),
+		plain(second).Paint(f.theme, w),
+	}
+}
+
+// origin is the header's second line: where the content came from, its pin,
+// and the digest an approval is bound to.
+func (f frame) origin() widget.Line {
+	w := f.size.width
+	right := widget.Line{}
+	if !f.sealed.IsZero() {
+		right = plain("  sealed " + f.sealed.Format("15:04:05") + " ")
+	}
+	tail := "@sha256:" + shortDigest(contentPin(f.plan), 8) + "   plan " + shortDigest(f.plan.Digest, 4)
+	room := w - right.Width() - textsafe.Width(tail) - len(" bundle  ")
+	return widget.Spread(plain(" bundle  "+clip(contentRef(f.plan), room)+tail), right, w)
+}
+
+// rule is a separator line, with a tee where a column divider meets it.
+func (f frame) rule(tee string, at int) string {
+	w := f.size.width
+	if tee == "" || at <= 0 || at >= w {
+		return f.theme.Paint(theme.Rule, strings.Repeat("─", w))
+	}
+	return f.theme.Paint(theme.Rule, strings.Repeat("─", at)+tee+strings.Repeat("─", w-at-1))
+}
+
+// footer is the last line: keys, as many as fit, and on the right what stands
+// between the person and the approval.
+func (f frame) footer(keys []key.Binding, right widget.Line) string {
+	w := f.size.width
+	gap := "   "
+	if f.size.mode != modeDouble {
+		gap = "  "
+	}
+	room := w - right.Width() - len(gap)
+	line, before := widget.Line{}, " "
+	for _, k := range keys {
+		h := k.Help()
+		does := " " + h.Desc
+		if f.size.mode == modeTiny {
+			does = ""
+		}
+		next := widget.Line{widget.Text(theme.Plain, before), widget.Text(theme.Key, h.Key), widget.Text(theme.Plain, does)}
+		if line.Width()+next.Width() > room {
+			break
+		}
+		line, before = append(line, next...), gap
+	}
+	return widget.Spread(line, append(right[:len(right):len(right)], plain(" ")...), w).Paint(f.theme, w)
+}
+
+// tooSmall is all that fits a window below the smallest layout.
+func (f frame) tooSmall() string {
+	return plain(tooSmallText(f.size.width, f.size.height)).Paint(f.theme, max(1, f.size.width))
+}
+
+// version is the version under review, or of what is being removed.
+func version(p *preview.Plan) string {
+	if len(p.Packages) == 0 {
+		return ""
+	}
+	return p.Packages[0].Version
+}
+
+// cluster is the shortest name of the target that a person would know.
+func cluster(p *preview.Plan) string {
+	switch {
+	case p.ReadMode == preview.ReadOffline:
+		return "no cluster"
+	case p.Target.Context != "":
+		return p.Target.Context
+	case p.Target.Server != "":
+		return strings.TrimPrefix(strings.TrimPrefix(p.Target.Server, "https://"), "http://")
+	}
+	return p.Target.Identity
+}
+
+// contentRef is where the first package came from, without tag or digest.
+func contentRef(p *preview.Plan) string {
+	if len(p.Packages) == 0 || len(p.Packages[0].Sources) == 0 {
+		return p.Request.Reference
+	}
+	ref, _, _ := strings.Cut(p.Packages[0].Sources[0].Reference, "@")
+	slash, colon := strings.LastIndex(ref, "/"), strings.LastIndex(ref, ":")
+	if colon > slash && colon > 0 && p.Packages[0].Sources[0].Kind == "image" {
+		ref = ref[:colon]
+	}
+	return ref
+}
+
+// contentPin is the digest of the first package's source, or of its content.
+func contentPin(p *preview.Plan) string {
+	if len(p.Packages) > 0 && len(p.Packages[0].Sources) > 0 && p.Packages[0].Sources[0].Digest != "" {
+		return p.Packages[0].Sources[0].Digest
+	}
+	return p.ContentDigest
+}
+
+// shortDigest is the first n and the last few hexadecimal digits of a digest,
+// for headers only; what a person approves is shown in full.
+func shortDigest(digest string, n int) string {
+	hex := digest
+	if _, after, ok := strings.Cut(digest, ":"); ok {
+		hex = after
+	}
+	tail := max(4, n-2)
+	if len(hex) <= n+tail {
+		return textsafe.Line(hex)
+	}
+	return textsafe.Line(hex[:n]) + "…" + textsafe.Line(hex[len(hex)-tail:])
+}
+
+// clip makes text harmless and cuts it to n cells.
+func clip(text string, n int) string { return textsafe.Truncate(textsafe.Line(text), max(1, n)) }

@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// openHelp shows the keys of this screen, then what the symbols mean.
+func (m *review) openHelp() {
+	k := m.keys
+	b := &builder{width: m.size.width}
+	helpGroup(b, "This screen", m.footerKeys())
+	helpGroup(b, "Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve})
+	helpGroup(b, "Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp})
+	helpGroup(b, "Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.Search, k.NextHit, k.PreviousHit, k.Filter, k.ClearFilter, k.Group})
+	helpGroup(b, "Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Suspend, k.Quit, k.Stop})
+	b.heading("Approving")
+	b.text(theme.Plain, "   ", "a opens the question once every finding under MUST LOOK was opened, its evidence seen and marked with n or space. Only the answer typed there approves.")
+	b.heading("Symbols")
+	for _, s := range []preview.Severity{preview.Critical, preview.Warning, preview.NotKnown} {
+		sign, role := signOf(s, false)
+		b.add(widget.Line{widget.Text(role, "   "+sign+"  "), widget.Text(theme.Plain, "  "+sectionTitle(s))})
+	}
+	b.add(plain("   ok    looked at"))
+	for _, a := range preview.Actions() {
+		b.add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(actionRole(a), a.Symbol(), 6), widget.Text(theme.Plain, string(a))})
+	}
+	m.page = &widget.Pager{Lines: b.lines}
+}
+
+func helpGroup(b *builder, title string, keys []key.Binding) {
+	b.heading(title)
+	for _, k := range keys {
+		b.add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(theme.Key, k.Help().Key, 12), widget.Text(theme.Plain, k.Help().Desc)})
+	}
+}
+
+// openPage shows a text over the screen.
+func (m *review) openPage(title, text string) {
+	b := &builder{width: m.size.width}
+	b.heading(title)
+	b.blank()
+	b.text(theme.Plain, "   ", text)
+	m.page = &widget.Pager{Lines: b.lines}
+}
+
+// pageKey scrolls or closes what is over the screen.
+func (m *review) pageKey(msg tea.KeyPressMsg) {
+	k, height := m.keys, m.size.body
+	switch {
+	case key.Matches(msg, k.Back, k.Help, k.Quit, k.Open):
+		m.page = nil
+	case key.Matches(msg, k.Down):
+		m.page.Scroll(1, height)
+	case key.Matches(msg, k.Up):
+		m.page.Scroll(-1, height)
+	case key.Matches(msg, k.PageDown, k.HalfDown):
+		m.page.Scroll(height/2, height)
+	case key.Matches(msg, k.PageUp, k.HalfUp):
+		m.page.Scroll(-height/2, height)
+	case key.Matches(msg, k.Home):
+		m.page.Scroll(-len(m.page.Lines), height)
+	case key.Matches(msg, k.End):
+		m.page.Scroll(len(m.page.Lines), height)
+	}
+}

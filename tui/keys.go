@@ -1,0 +1,58 @@
+package tui
+
+import "charm.land/bubbles/v2/key"
+
+// keyMap is every key of every screen. Handling, footer and help read it.
+type keyMap struct {
+	Up, Down, Left, Right               key.Binding
+	Home, End, Top, HalfUp, HalfDown    key.Binding
+	PageUp, PageDown                    key.Binding
+	Tabs, NextPane, PrevPane            key.Binding
+	Open, Back                          key.Binding
+	Next, Previous, Mark                key.Binding
+	Search, NextHit, PreviousHit        key.Binding
+	Filter, ClearFilter, Group          key.Binding
+	YAML, Diff, Explain                 key.Binding
+	Copy, CopyCommand                   key.Binding
+	Approve, Retry                      key.Binding
+	Mouse, Help, Quit, Stop, Suspend    key.Binding
+	Digests, CopyDigest                 key.Binding
+	StopObject, Detach, FailedOnly, All key.Binding
+	Logs, Pause, AskStop                key.Binding
+}
+
+func bind(help, does string, keys ...string) key.Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
+}
+
+func newKeyMap() keyMap {
+	return keyMap{
+		Up: bind("k/up", "move up", "k", "up"), Down: bind("j/down", "move down", "j", "down"),
+		Left: bind("h/left", "pane left, scroll left", "h", "left"), Right: bind("l/right", "pane right, scroll right", "l", "right"),
+		Home: bind("home", "top", "home"), End: bind("G/end", "bottom", "G", "end"), Top: bind("g", "top", "g"),
+		HalfUp: bind("ctrl+u", "half page up", "ctrl+u"), HalfDown: bind("ctrl+d", "half page down", "ctrl+d"),
+		PageUp: bind("pgup", "page up", "pgup"), PageDown: bind("pgdn", "page down", "pgdown"),
+		Tabs:     bind("1-6", "open a tab", "1", "2", "3", "4", "5", "6"),
+		NextPane: bind("tab", "next pane or tab", "tab"), PrevPane: bind("shift+tab", "previous pane or tab", "shift+tab"),
+		Open: bind("enter", "open", "enter"), Back: bind("esc", "back", "esc"),
+		Next: bind("n", "next to look at", "n"), Previous: bind("N", "previous to look at", "N"),
+		Mark:   bind("space", "mark looked at", "space"),
+		Search: bind("/", "search", "/"), NextHit: bind("]", "next hit", "]"), PreviousHit: bind("[", "previous hit", "["),
+		Filter: bind("f", "filter", "f"), ClearFilter: bind("F", "clear filter", "F"), Group: bind("g", "group", "g"),
+		YAML: bind("e", "YAML", "e"), Diff: bind("d", "diff", "d"), Explain: bind("x", "explain", "x"),
+		Copy: bind("y", "copy", "y"), CopyCommand: bind("Y", "copy the command line", "Y"),
+		Approve: bind("a", "approve", "a"), Retry: bind("r", "check again", "r"),
+		Mouse: bind("m", "mouse on/off", "m"), Help: bind("?", "help", "?"), Quit: bind("q", "quit", "q"),
+		Stop: bind("ctrl+c", "quit, nothing applied", "ctrl+c"), Suspend: bind("ctrl+z", "suspend", "ctrl+z"),
+		Digests: bind("tab", "full digests", "tab"), CopyDigest: bind("ctrl+y", "copy plan digest", "ctrl+y"),
+		StopObject: bind("s", "stop after this object", "s"), Detach: bind("d", "detach, leave it running", "d"),
+		FailedOnly: bind("f", "failed only", "f"), All: bind("a", "all", "a"),
+		Logs: bind("l", "logs", "l"), Pause: bind("p", "pause follow", "p"), AskStop: bind("ctrl+c", "stop…", "ctrl+c"),
+	}
+}
+
+// as gives a binding other words on one screen.
+func as(b key.Binding, does string) key.Binding {
+	b.SetHelp(b.Help().Key, does)
+	return b
+}

@@ -1,0 +1,166 @@
+package tui
+
+// back goes one level up. It never quits.
+func (m *review) back() {
+	b := m.browser()
+	switch {
+	case m.search.active():
+		m.search = search{}
+	case b.back():
+	case m.banner != "":
+		m.banner = ""
+	case m.tab != tabSummary:
+		m.openTab(tabSummary)
+	}
+}
+
+// next marks the item on screen, when all of its evidence was seen, and goes
+// to the next one not looked at.
+func (m *review) next(step int) {
+	from := -1
+	if step < 0 {
+		from = len(m.board.items)
+	}
+	if m.tab == tabFindings {
+		if at := m.board.find(m.browser().selected().id); at >= 0 {
+			from = at
+			if !m.markOrScroll(at) {
+				return
+			}
+		}
+	}
+	to := m.board.next(from, step)
+	if to < 0 {
+		m.notice = "everything has been looked at"
+		return
+	}
+	m.openFinding(to)
+}
+
+// markOrScroll marks an item whose detail is on screen. While evidence is
+// left unseen it shows that instead, and returns false.
+func (m *review) markOrScroll(at int) bool {
+	b := m.browser()
+	if m.board.looked(at) {
+		return true
+	}
+	if !m.detailVisible() || b.kind != docFacts {
+		b.open(docFacts)
+		return false
+	}
+	if line := b.unseen(); line >= 0 {
+		b.pager.Top = line
+		b.pager.Scroll(0, m.paneHeight())
+		m.notice = "more evidence: n goes on when all of it was shown"
+		return false
+	}
+	m.board.mark(at, true)
+	m.refresh()
+	return true
+}
+
+// toggleMark is space on a finding's detail.
+func (m *review) toggleMark() {
+	at := m.board.find(m.browser().selected().id)
+	if m.tab != tabFindings || at < 0 {
+		return
+	}
+	if m.board.looked(at) {
+		m.board.mark(at, false)
+		m.refresh()
+		return
+	}
+	m.markOrScroll(at)
+}
+
+// openFinding shows an item's detail.
+func (m *review) openFinding(at int) {
+	m.openTab(tabFindings)
+	b := m.browser()
+	b.selectID(m.board.items[at].label)
+	b.open(docFacts)
+}
+
+func (m *review) openTab(t tab) {
+	if t < 0 || t >= tabCount {
+		return
+	}
+	m.tab = t
+	m.search = search{}
+}
+
+// nextPane goes through panes, then tabs.
+func (m *review) nextPane(step int) {
+	b := m.browser()
+	if m.split() && step > 0 && b.pane == paneList {
+		b.open(b.kind)
+		return
+	}
+	if m.split() && step < 0 && b.pane == paneDetail {
+		b.pane = paneList
+		return
+	}
+	b.pane = paneList
+	m.openTab((m.tab + tab(step) + tabCount) % tabCount)
+}
+
+// open is enter: one level down.
+func (m *review) open() {
+	row := m.browser().selected()
+	if m.tab == tabSummary {
+		if at := m.board.find(row.id); at >= 0 {
+			m.openFinding(at)
+		} else if to, ok := linkTo(row.id); ok {
+			m.openTab(to)
+		}
+		return
+	}
+	if row.id != "" && m.table[m.tab].doc != nil {
+		m.browser().open(docFacts)
+	}
+}
+
+func (m *review) openDoc(k docKind) {
+	if m.tab == tabSummary {
+		m.open()
+	}
+	row := m.browser().selected()
+	if row.object == "" || m.plan.Object(row.object) == nil {
+		m.notice = "no single object behind this line"
+		return
+	}
+	m.browser().open(k)
+}
+
+// explain says the selected line in words.
+func (m *review) explain() {
+	if row := m.browser().selected(); row.explain != "" {
+		m.notice = row.explain
+		return
+	}
+	m.notice = "nothing to explain here"
+}
+
+// split reports whether the open tab shows list and detail side by side.
+func (m *review) split() bool { return m.size.mode == modeDouble && m.table[m.tab].split }
+
+// detailVisible reports whether the open tab's detail is on screen.
+func (m *review) detailVisible() bool {
+	return m.table[m.tab].doc != nil && (m.split() || m.browser().pane == paneDetail)
+}
+
+// detailWidth is the cells a document has.
+func (m *review) detailWidth() int {
+	if m.split() {
+		return m.size.right
+	}
+	return m.size.width
+}
+
+// paneHeight is the lines a list or document has.
+func (m *review) paneHeight() int {
+	if m.banner != "" {
+		return m.size.body - 1
+	}
+	return m.size.body
+}

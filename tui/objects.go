@@ -1,0 +1,179 @@
+package tui
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// objectRows lists objects by what happens to them, what does nothing last.
+func objectRows(m *review) []row {
+	title := []string{"all", "changes only", "unchanged only"}[m.filter.objects]
+	rows := []row{textRow(widget.Line{widget.Text(theme.Strong, "show: "+title+" (f)")})}
+	for _, a := range preview.Actions() {
+		if !m.showsAction(a) {
+			continue
+		}
+		at := m.objectsBy(a)
+		if len(at) == 0 {
+			continue
+		}
+		heading := fmt.Sprintf("%s  (%d)", strings.ToUpper(string(a)), len(at))
+		rows = append(rows, textRow(widget.Line{widget.Text(theme.Heading, heading)}))
+		for _, i := range at {
+			rows = append(rows, objectRow(&m.plan.Objects[i]))
+		}
+	}
+	return rows
+}
+
+func (m *review) showsAction(a preview.Action) bool {
+	same := a == preview.ActionUnchanged || a == preview.ActionKeep || a == preview.ActionSkip || a == preview.ActionShared
+	switch m.filter.objects {
+	case objectsChanged:
+		return !same
+	case objectsUnchanged:
+		return same
+	}
+	return true
+}
+
+// objectsBy returns the indexes of the objects with an action, sorted by name.
+func (m *review) objectsBy(a preview.Action) []int {
+	var at []int
+	for i := range m.plan.Objects {
+		if m.plan.Objects[i].Action == a {
+			at = append(at, i)
+		}
+	}
+	sort.SliceStable(at, func(x, y int) bool { return m.plan.Objects[at[x]].ID < m.plan.Objects[at[y]].ID })
+	return at
+}
+
+func objectRow(o *preview.Object) row {
+	name := objectName(o.ID)
+	line := func(int) widget.Line {
+		l := widget.Line{widget.Cell(actionRole(o.Action), o.Action.Symbol(), 4), widget.Text(theme.Plain, name)}
+		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
+			l = append(l, widget.Text(theme.Change, "  "+plural(n, "field")))
+		}
+		if len(o.Conflicts) > 0 {
+			l = append(l, widget.Text(theme.Fail, "  x "+plural(len(o.Conflicts), "conflict")))
+		}
+		return l
+	}
+	return row{id: o.ID, object: o.ID, copy: o.ID, text: string(o.Action) + " " + name, line: line,
+		explain: explainAction(o)}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// explainAction says in words what apply does with an object.
+func explainAction(o *preview.Object) string {
+	switch o.Action {
+	case preview.ActionCreate:
+		return "does not exist yet and is created; if somebody makes it meanwhile, apply stops"
+	case preview.ActionUpdate:
+		return "exists and changes in " + plural(len(o.Changes), "field") + "; everything else in it stays"
+	case preview.ActionUnchanged:
+		return "is already as it would be; nothing is sent"
+	case preview.ActionDelete:
+		return "belongs to the installed revision, not to this one, and is deleted"
+	case preview.ActionKeep:
+		return "belongs to the installed revision, not to this one, and stays: it is never pruned"
+	case preview.ActionReplace:
+		return "a field that cannot change differs: deleted, then created again"
+	case preview.ActionAdopt:
+		return "exists and belongs to nobody; this release would take it over"
+	case preview.ActionBlocked:
+		return "belongs to somebody else; the plan cannot be applied"
+	case preview.ActionUnknown:
+		return "could not be read: it may exist, and may differ"
+	}
+	return string(o.Action)
+}
+
+// objectDoc is what the plan knows of an object.
+func objectDoc(m *review, id string, width int) document {
+	o := m.plan.Object(id)
+	if o == nil {
+		return document{}
+	}
+	b := &builder{width: width}
+	b.add(widget.Line{widget.Text(theme.Strong, " "+objectName(id)), widget.Text(actionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))})
+	b.text(theme.Plain, " ", explainAction(o))
+	for _, u := range m.plan.Unknowns {
+		if u.Object == id {
+			b.text(theme.Caution, " ", "? not known: "+u.Why)
+		}
+	}
+	if len(o.Changes) > 0 && o.Action != preview.ActionCreate {
+		b.heading("What changes")
+		changeLines(b, o.Changes, 0)
+	}
+	m.conflicts(b, o)
+	secretKeys(b, o)
+	m.findingsOf(b, id)
+	b.heading("Identity")
+	b.pair("id", o.ID)
+	b.pair("apiVersion", o.APIVersion)
+	b.pair("package", o.Package)
+	b.pair("stage", m.stageOf(id))
+	if o.Origin.File != "" {
+		b.pair("from", fmt.Sprintf("%s  document %d", o.Origin.File, o.Origin.Document))
+	}
+	b.pair("object", o.Digest)
+	b.pair("live uid", o.Live.UID)
+	b.pair("live", o.Live.Fingerprint)
+	b.pair("result", o.Result)
+	b.blank()
+	b.text(theme.Plain, "   ", "e shows the exact YAML, d the difference to the cluster")
+	return document{lines: b.lines}
+}
+
+func (m *review) conflicts(b *builder, o *preview.Object) {
+	if len(o.Conflicts) == 0 {
+		return
+	}
+	b.heading("Fields that others manage")
+	for _, c := range o.Conflicts {
+		b.text(theme.Fail, "   ", fmt.Sprintf("x %s  is managed by %s", c.Path, c.Manager))
+	}
+}
+
+// secretKeys says which keys of a Secret differ, and nothing about values.
+func secretKeys(b *builder, o *preview.Object) {
+	if len(o.SecretKeys) == 0 {
+		return
+	}
+	b.heading("Keys of the Secret")
+	keys := make([]string, 0, len(o.SecretKeys))
+	for k := range o.SecretKeys {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		b.text(theme.Plain, "   ", fmt.Sprintf("%s  (secret, %s)", k, o.SecretKeys[k]))
+	}
+}
+
+// stageOf names the step of the apply that writes an object.
+func (m *review) stageOf(id string) string {
+	for i, s := range m.plan.Stages {
+		for _, o := range s.Objects {
+			if o == id {
+				return fmt.Sprintf("%s (%d of %d)", s.ID, i+1, len(m.plan.Stages))
+			}
+		}
+	}
+	return ""
+}

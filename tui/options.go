@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+)
+
+// Terminal is where and how screens are drawn. The caller decides about colour
+// and ASCII once for all its output.
+type Terminal struct {
+	Input   io.Reader // nil reads the process's stdin
+	Output  io.Writer // nil writes to the process's stdout
+	Environ []string  // nil is the process's environment
+
+	Color    bool
+	ASCII    bool // no character beyond ASCII
+	NoMotion bool // nothing moves by itself
+
+	// Width and Height are the size until the terminal tells its own: for
+	// outputs that are no terminal.
+	Width, Height int
+}
+
+func (t Terminal) theme() theme.Theme {
+	return theme.New(theme.Options{Color: t.Color, ASCII: t.ASCII})
+}
+
+// ReviewOptions are what a review needs.
+type ReviewOptions struct {
+	Terminal
+
+	// Title says what is being resolved, such as "install mongodb".
+	Title string
+	// Plan is reviewed as it is. Without it Resolve makes one.
+	Plan *preview.Plan
+	// Resolve makes the plan. It calls progress, from one goroutine, with
+	// lines for the person waiting, and stops when ctx ends.
+	Resolve func(ctx context.Context, progress func(string)) (*preview.Plan, error)
+	// Recheck makes the plan again from fresh reads, when CONFIRM opens.
+	Recheck func(ctx context.Context) (*preview.Plan, error)
+	// Gate decides whether an approval covers a plan: install.Gate. Why it
+	// would refuse is shown before anybody is asked. Required unless ReadOnly.
+	Gate func(plan *preview.Plan, approval install.Approval) error
+	// Command returns the command line that would apply the plan, without a
+	// terminal. Empty or nil: the screen makes one.
+	Command func(plan *preview.Plan) string
+	// ReadOnly leaves out approval.
+	ReadOnly bool
+
+	Now func() time.Time // nil is the clock
+}
+
+// Kind says how a review ended.
+type Kind int
+
+// The ways a review ends. The zero value never applies anything.
+const (
+	Quit     Kind = iota // left without an answer
+	Declined             // answered no, or left the question unanswered
+	Failed               // no plan could be made; Err says why
+	Approved             // answered yes to the plan with PlanDigest
+)
+
+// Outcome is how a review ended. Only Approved permits an apply, and only of
+// the plan with PlanDigest.
+type Outcome struct {
+	Kind       Kind
+	PlanDigest string
+	Accepted   []install.Acceptance // findings accepted with the approval
+	Plan       *preview.Plan        // the plan last shown, nil when there was none
+	Err        error
+}
+
+// Interrupt is what a person asked for while an apply runs.
+type Interrupt int
+
+// The interrupts.
+const (
+	NoInterrupt Interrupt = iota
+	StopAfterObject
+	Detach
+	StopNow
+)
+
+// FollowOptions are what following an apply needs.
+type FollowOptions struct {
+	Terminal
+
+	Plan *preview.Plan
+	// Events is the apply's progress, ending with a result event. Follow stops
+	// reading when it returns; the sender must not depend on it after that.
+	Events <-chan install.Event
+	// Interrupt is told what the person asked for. It must not block.
+	Interrupt func(Interrupt)
+	// Limit is the rollout timeout, 0 when there is none.
+	Limit time.Duration
+
+	Now func() time.Time
+}
+
+// FollowOutcome is how following ended.
+type FollowOutcome struct {
+	// Result is the result event, nil when none came.
+	Result *install.Event
+	// Interrupt is the last thing the person asked for.
+	Interrupt Interrupt
+	Elapsed   time.Duration
+}

@@ -1,0 +1,257 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// screen is which of the review's screens is on.
+type screen int
+
+const (
+	screenResolve screen = iota
+	screenReview
+	screenConfirm
+)
+
+// review is the model of [Review].
+type review struct {
+	ctx   context.Context
+	opts  ReviewOptions
+	theme theme.Theme
+	keys  keyMap
+	table [tabCount]tabRow
+	size  layout
+
+	screen   screen
+	progress progressLog
+	plan     *preview.Plan
+	sealed   time.Time
+	board    *board
+	tab      tab
+	tabs     [tabCount]browser
+	filter   filters
+	severe   map[string]bool // rules with a critical or warning finding
+	confirm  confirm
+	obstacle error         // why this plan cannot be approved at all
+	page     *widget.Pager // keys, or an explanation, over the screen; open when not nil
+	search   search
+	banner   string // stays until esc: what changed under the review
+	notice   string // until the next key
+	mouseOff bool
+
+	outcome Outcome
+}
+
+// The messages of a review's own commands.
+type (
+	progressMsg string
+	resolvedMsg struct {
+		plan *preview.Plan
+		err  error
+	}
+	recheckedMsg struct {
+		plan  *preview.Plan
+		err   error
+		round int
+	}
+)
+
+func newReview(ctx context.Context, opts ReviewOptions) *review {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	m := &review{ctx: ctx, opts: opts, theme: opts.theme(), keys: newKeyMap(), table: tabTable()}
+	m.size = arrange(opts.Width, opts.Height, false)
+	m.progress = newProgressLog()
+	if opts.Plan != nil {
+		m.show(opts.Plan)
+	}
+	m.settle()
+	return m
+}
+
+// Init starts resolving.
+func (m *review) Init() tea.Cmd {
+	if m.plan != nil {
+		return nil
+	}
+	return tea.Batch(m.startResolve(), m.progress.wait())
+}
+
+// Update handles one message.
+func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.resize(msg.Width, msg.Height)
+	case tea.KeyPressMsg:
+		cmd = m.key(msg)
+	case tea.MouseWheelMsg:
+		m.wheel(msg)
+	case tea.MouseClickMsg:
+		m.click(msg)
+	case progressMsg:
+		cmd = m.progress.add(string(msg))
+	case resolvedMsg:
+		cmd = m.resolved(msg)
+	case recheckedMsg:
+		m.rechecked(msg)
+	}
+	m.settle()
+	return m, cmd
+}
+
+func (m *review) resize(width, height int) {
+	m.size = arrange(width, height, m.screen == screenReview)
+	if m.screen == screenReview {
+		m.refresh()
+	}
+	m.page = nil
+}
+
+// show makes a plan the one under review. Marks of an earlier one stay where
+// the evidence is the same.
+func (m *review) show(p *preview.Plan) {
+	m.plan, m.sealed = p, m.opts.Now()
+	m.screen, m.outcome.Plan = screenReview, p
+	kept := marks{}
+	if m.board != nil {
+		kept = m.board.marks
+	}
+	m.board = newBoard(p.Findings, kept)
+	m.filter, m.severe = startFilters(p), severeRules(p.Findings)
+	if !m.opts.ReadOnly {
+		m.obstacle = m.opts.Gate(p, install.Approval{
+			Digest: p.Digest, How: install.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: m.board.accepted(),
+		})
+	}
+	for t := range m.tabs {
+		m.tabs[t] = browser{}
+	}
+	m.refresh()
+}
+
+// refresh makes the rows of every tab again.
+func (m *review) refresh() {
+	for t := range m.tabs {
+		m.tabs[t].setRows(m.table[t].rows(m))
+	}
+}
+
+// settle brings cursor, window and detail of the open tab in line with each
+// other, and notes which evidence is on screen.
+func (m *review) settle() {
+	m.size = arrange(m.size.width, m.size.height, m.screen == screenReview)
+	if m.screen == screenReview && m.size.mode != modeNone && m.page == nil {
+		m.browser().settle(m)
+	}
+}
+
+func (m *review) browser() *browser { return &m.tabs[m.tab] }
+
+// key is the one place where keys enter. ctrl+c comes first: it always quits.
+func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
+	m.notice = ""
+	switch {
+	case key.Matches(msg, m.keys.Stop):
+		return m.quit()
+	case key.Matches(msg, m.keys.Suspend):
+		return tea.Suspend
+	case m.size.mode == modeNone:
+		return m.quitOn(msg)
+	case m.search.typing:
+		m.searchKey(msg)
+		return nil
+	case m.page != nil:
+		m.pageKey(msg)
+		return nil
+	case m.screen == screenConfirm:
+		return m.confirmKey(msg)
+	case m.screen == screenReview:
+		return m.reviewKey(msg)
+	}
+	return m.quitOn(msg)
+}
+
+func (m *review) quitOn(msg tea.KeyPressMsg) tea.Cmd {
+	if key.Matches(msg, m.keys.Quit) {
+		return m.quit()
+	}
+	return nil
+}
+
+// quit leaves without approval. Leaving the question unanswered is a no.
+func (m *review) quit() tea.Cmd {
+	m.outcome.Kind = Quit
+	if m.screen == screenConfirm {
+		m.outcome.Kind = Declined
+	}
+	return tea.Quit
+}
+
+// reviewKey handles the keys of REVIEW.
+func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
+	k, b := m.keys, m.browser()
+	switch {
+	case key.Matches(msg, k.Quit):
+		return m.quit()
+	case key.Matches(msg, k.Tabs):
+		m.openTab(tab(msg.Code - '1'))
+	case key.Matches(msg, k.NextPane):
+		m.nextPane(1)
+	case key.Matches(msg, k.PrevPane):
+		m.nextPane(-1)
+	case key.Matches(msg, k.Open):
+		m.open()
+	case key.Matches(msg, k.Back):
+		m.back()
+	case key.Matches(msg, k.Next):
+		m.next(1)
+	case key.Matches(msg, k.Previous):
+		m.next(-1)
+	case key.Matches(msg, k.Mark):
+		m.toggleMark()
+	case key.Matches(msg, k.Search):
+		m.search.open()
+	case key.Matches(msg, k.NextHit):
+		m.hit(1)
+	case key.Matches(msg, k.PreviousHit):
+		m.hit(-1)
+	case m.tab == tabAccess && b.pane == paneList && key.Matches(msg, k.Group):
+		m.filter.group = (m.filter.group + 1) % groupCount
+		m.refresh()
+	case key.Matches(msg, k.Filter):
+		m.cycleFilter()
+	case key.Matches(msg, k.ClearFilter):
+		m.clearFilter()
+	case key.Matches(msg, k.YAML):
+		m.openDoc(docYAML)
+	case key.Matches(msg, k.Diff):
+		m.openDoc(docDiff)
+	case key.Matches(msg, k.Explain):
+		m.explain()
+	case key.Matches(msg, k.Copy):
+		return m.copy(b.selected().copy)
+	case key.Matches(msg, k.CopyCommand):
+		return m.copy(m.command())
+	case key.Matches(msg, k.Approve):
+		return m.approve()
+	case key.Matches(msg, k.Mouse):
+		m.mouseOff = !m.mouseOff
+		m.notice = map[bool]string{true: "mouse off", false: "mouse on"}[m.mouseOff]
+	case key.Matches(msg, k.Help):
+		m.openHelp()
+	default:
+		b.move(m, msg)
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package tui
+
+import (
+	"fmt"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func TestScreensLookAsRecorded(t *testing.T) {
+	plans := map[string]func(*testing.T) *preview.Plan{"fresh": freshPlan, "upgrade": upgradePlan, "clean": cleanPlan}
+	screens := map[string][]any{
+		"summary":          nil,
+		"findings":         {"2"},
+		"findings-opened":  {"2", "enter"},
+		"access":           {"3"},
+		"access-opened":    {"3", "enter"},
+		"objects":          {"4"},
+		"objects-yaml":     {"4", "down", "down", "e"},
+		"diff":             {"5"},
+		"diff-opened":      {"5", "enter"},
+		"source":           {"6"},
+		"help":             {"?"},
+		"search":           {"4", "/", "o", "p", "e"},
+		"confirm":          {"n", "n", "n", "n", "a"},
+		"confirm-digests":  {"n", "n", "n", "n", "a", "tab"},
+		"confirm-answered": {"n", "n", "n", "n", "a", "m", "o"},
+	}
+	for planName, plan := range plans {
+		p := plan(t)
+		for screenName, keys := range screens {
+			for _, size := range sizes {
+				name := fmt.Sprintf("%s/%dx%d/%s", screenName, size[0], size[1], planName)
+				t.Run(name, func(t *testing.T) {
+					m, c := reviewOf(t, p, size[0], size[1])
+					drive(m, c, keys...)
+					golden(t, name, m, size[0], size[1])
+				})
+			}
+		}
+	}
+}
+
+var _ tea.Model = (*review)(nil)

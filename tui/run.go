@@ -1,0 +1,51 @@
+package tui
+
+import (
+	"context"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+)
+
+// Review shows a plan and asks for approval. The error tells that the screen
+// could not run, or that ctx ended it; the outcome then approves nothing.
+func Review(ctx context.Context, opts ReviewOptions) (Outcome, error) {
+	if opts.Plan == nil && opts.Resolve == nil {
+		return Outcome{}, errors.New("opening the review: neither a plan nor a way to make one")
+	}
+	if !opts.ReadOnly && (opts.Recheck == nil || opts.Gate == nil) {
+		return Outcome{}, errors.New("opening the review: an approval needs a gate and a way to check the cluster again")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := newReview(ctx, opts)
+	if err := run(ctx, m, opts.Terminal); err != nil {
+		return Outcome{Kind: Quit, Plan: m.plan, Err: err}, err
+	}
+	return m.outcome, nil
+}
+
+// run shows a model until it quits. Signals are the caller's, through ctx: a
+// program that a signal ends returns an error, never an answer.
+func run(ctx context.Context, m tea.Model, t Terminal) error {
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
+	if t.Input != nil {
+		opts = append(opts, tea.WithInput(t.Input))
+	}
+	if t.Output != nil {
+		opts = append(opts, tea.WithOutput(t.Output))
+	}
+	if t.Environ != nil {
+		opts = append(opts, tea.WithEnvironment(t.Environ))
+	}
+	if t.Width > 0 && t.Height > 0 {
+		opts = append(opts, tea.WithWindowSize(t.Width, t.Height))
+	}
+	if !t.Color {
+		// Keeps bold and reverse.
+		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	_, err := tea.NewProgram(m, opts...).Run()
+	return err
+}

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"strconv"
+
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// tab is one of the tabs of REVIEW.
+type tab int
+
+const (
+	tabSummary tab = iota
+	tabFindings
+	tabAccess
+	tabObjects
+	tabDiff
+	tabSource
+	tabCount
+)
+
+// tabRow is everything the review knows of a tab.
+type tabRow struct {
+	name, short string
+	split       bool // list and detail side by side where there is room
+	count       func(*review) int
+	rows        func(*review) []row
+	doc         func(m *review, id string, width int) document
+}
+
+// tabTable is the whole list.
+func tabTable() [tabCount]tabRow {
+	return [tabCount]tabRow{
+		tabSummary: {name: "Summary", short: "Sum", rows: summaryRows},
+		tabFindings: {name: "Findings", short: "Find", split: true, rows: findingRows, doc: findingDoc,
+			count: func(m *review) int { return len(m.board.items) }},
+		tabAccess: {name: "Access", short: "Acc", rows: accessRows, doc: accessDoc,
+			count: func(m *review) int { return len(m.plan.Access.Grants) + len(m.plan.Cloud.Permissions) }},
+		tabObjects: {name: "Objects", short: "Obj", split: true, rows: objectRows, doc: objectDoc,
+			count: func(m *review) int { return len(m.plan.Objects) }},
+		tabDiff:   {name: "Diff", short: "Diff", split: true, rows: diffRows, doc: diffDoc},
+		tabSource: {name: "Source", short: "Src", rows: sourceRows},
+	}
+}
+
+// tabBar draws the tabs and the columns each takes, for the mouse.
+func (m *review) tabBar() (widget.Line, [tabCount][2]int) {
+	var line widget.Line
+	var at [tabCount][2]int
+	gap, x := 2, 0
+	if m.size.mode == modeSingle {
+		gap = 1
+	}
+	for t, spec := range m.table {
+		label := strconv.Itoa(t+1) + " " + spec.name
+		if m.size.mode == modeSingle {
+			label = strconv.Itoa(t+1) + " " + spec.short
+		}
+		if spec.count != nil {
+			label += " " + strconv.Itoa(spec.count(m))
+		}
+		role, text := theme.Plain, " "+label+" "
+		if tab(t) == m.tab {
+			role, text = theme.Current, "["+label+"]"
+		}
+		span := widget.Text(role, text)
+		at[t] = [2]int{x, x + len(text)}
+		line = append(line, span, widget.Text(theme.Plain, "  "[:gap-1]))
+		x += len(text) + gap - 1
+	}
+	return line, at
+}

@@ -1,0 +1,209 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// View draws the screen. It changes nothing.
+func (m *review) View() tea.View {
+	lines, cursor := m.lines()
+	v := tea.NewView(strings.Join(lines, "\n"))
+	v.AltScreen = true
+	v.WindowTitle = m.windowTitle()
+	v.Cursor = cursor
+	// Off on CONFIRM: digests can be selected there, and no click approves.
+	if m.screen == screenReview && !m.mouseOff {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+func (m *review) windowTitle() string {
+	if m.plan == nil {
+		return "kubectl operator: " + clip(m.opts.Title, 60)
+	}
+	return "kubectl operator: " + clip(m.plan.Request.Action+" "+m.plan.Release.Name, 60)
+}
+
+func (m *review) frame() frame {
+	f := frame{theme: m.theme, size: m.size, title: m.opts.Title, plan: m.plan, sealed: m.sealed, state: m.state()}
+	if m.board != nil {
+		f.stats = fmt.Sprintf("must %d should %d", m.board.left(), len(m.board.of(preview.Warning)))
+	}
+	return f
+}
+
+func (m *review) state() string {
+	switch m.screen {
+	case screenResolve:
+		return "RESOLVE"
+	case screenConfirm:
+		return "CONFIRM"
+	}
+	if b := m.browser(); m.tab == tabFindings && b.pane == paneDetail && !m.split() {
+		return "FINDING " + b.selected().id
+	}
+	if m.opts.ReadOnly {
+		return "PREVIEW"
+	}
+	return "REVIEW"
+}
+
+// lines is the whole screen, and where the cursor stands.
+func (m *review) lines() ([]string, *tea.Cursor) {
+	f := m.frame()
+	switch {
+	case m.size.mode == modeNone:
+		return []string{f.tooSmall()}, nil
+	case m.page != nil:
+		body := m.page.Paint(m.theme, m.size.width, m.size.body, -1)
+		return m.compose(f, body, "", f.footer([]key.Binding{m.keys.Back, m.keys.Down, m.keys.Up}, plain("esc goes back"))), nil
+	case m.screen == screenResolve:
+		return m.compose(f, m.resolveBody(), "", f.footer([]key.Binding{as(m.keys.Stop, "quit, nothing applied")}, nil)), nil
+	case m.screen == screenConfirm:
+		return m.confirmLines(f)
+	}
+	body, cursor := m.browserBody()
+	tee := ""
+	if m.split() {
+		tee = "┬"
+	}
+	footer := f.footer(m.footerKeys(), m.need())
+	switch {
+	case m.search.typing:
+		footer = m.search.prompt().Paint(m.theme, m.size.width)
+		cursor = tea.NewCursor(min(m.search.column(), m.size.width-1), m.size.height-1)
+	case m.notice != "":
+		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.width)
+	}
+	return m.compose(f, body, tee, footer), cursor
+}
+
+// compose stacks header, tabs, body and footer between separators.
+func (m *review) compose(f frame, body []string, tee, footer string) []string {
+	lines := f.header()
+	if m.screen == screenReview && m.size.mode != modeTiny && m.plan != nil {
+		bar, _ := m.tabBar()
+		lines = append(lines, bar.Paint(m.theme, m.size.width))
+	}
+	lines = append(lines, f.rule(tee, m.size.left))
+	lines = append(lines, body...)
+	if tee != "" {
+		tee = "┴"
+	}
+	return append(lines, f.rule(tee, m.size.left), footer)
+}
+
+// browserBody draws the open tab.
+func (m *review) browserBody() ([]string, *tea.Cursor) {
+	b, height := m.browser(), m.paneHeight()
+	var lines []string
+	var cursor *tea.Cursor
+	top := m.size.bodyTop
+	if m.banner != "" {
+		lines = append(lines, widget.Line{widget.Text(theme.Caution, " ! "+m.banner)}.Paint(m.theme, m.size.width))
+		top++
+	}
+	if b.pane == paneList && b.selected().id != "" {
+		cursor = tea.NewCursor(1, top+b.list.Cursor-b.list.Top)
+		cursor.Blink = false
+	}
+	if m.split() {
+		left := m.listLines(b, m.size.left, height)
+		right := b.pager.Paint(m.theme, m.size.right, height, m.search.lineHit(b))
+		divider := m.theme.Paint(theme.Rule, "│")
+		for i := range left {
+			lines = append(lines, left[i]+divider+right[i])
+		}
+		return lines, cursor
+	}
+	if b.pane == paneDetail {
+		return append(lines, b.pager.Paint(m.theme, m.size.width, height, m.search.lineHit(b))...), cursor
+	}
+	return append(lines, m.listLines(b, m.size.width, height)...), cursor
+}
+
+// listLines draws the visible rows, each behind the mark of the selected one.
+func (m *review) listLines(b *browser, width, height int) []string {
+	out := make([]string, height)
+	for i := range out {
+		at := b.list.Top + i
+		switch {
+		case at >= len(b.rows):
+			out[i] = widget.Blank().Paint(m.theme, width)
+		case at == b.list.Cursor && b.rows[at].id != "" && b.pane == paneList:
+			out[i] = m.marked(">", b.rows[at], width).PaintSelected(m.theme, width)
+		case at == b.list.Cursor && b.rows[at].id != "":
+			out[i] = m.marked(">", b.rows[at], width).Paint(m.theme, width)
+		default:
+			out[i] = m.marked(" ", b.rows[at], width).Paint(m.theme, width)
+		}
+	}
+	return out
+}
+
+// marked puts the cursor mark before a row; headings start further left.
+func (m *review) marked(mark string, r row, width int) widget.Line {
+	prefix := " " + mark + " "
+	if r.id == "" {
+		prefix = " "
+	}
+	if m.size.mode == modeTiny {
+		prefix = " " + mark
+	}
+	return append(plain(prefix), r.line(width-len(prefix))...)
+}
+
+// need says what stands between the person and the approval.
+func (m *review) need() widget.Line {
+	left := m.board.left()
+	switch {
+	case m.opts.ReadOnly:
+		return plain("read only")
+	case m.size.mode == modeTiny:
+		return plain(strconv.Itoa(left) + " must-look")
+	case left > 0 && m.size.mode == modeSingle:
+		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d left (n)", left))}
+	case left > 0:
+		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d must-look left (n)", left))}
+	}
+	if m.obstacle != nil {
+		return widget.Line{widget.Text(theme.Fail, "x cannot be approved (a: why)")}
+	}
+	return widget.Line{widget.Text(theme.Strong, "approve: press a")}
+}
+
+// footerKeys are the keys of what is on screen, the most useful first.
+func (m *review) footerKeys() []key.Binding {
+	k, b := m.keys, m.browser()
+	switch {
+	case m.size.mode == modeTiny:
+		return []key.Binding{k.Open, k.Next, k.Search, k.Help, k.Quit}
+	case b.pane == paneDetail && b.kind != docFacts:
+		return []key.Binding{k.Back, as(k.Down, "scroll"), as(k.Right, "sideways"), k.Search, k.NextHit, k.Copy, k.Help}
+	case m.tab == tabFindings:
+		return []key.Binding{as(k.Mark, "looked"), k.Next, k.YAML, k.Diff, as(k.NextPane, "pane"), k.Search, k.Help}
+	case b.pane == paneDetail:
+		return []key.Binding{k.Back, k.YAML, k.Diff, as(k.Down, "scroll"), k.Search, k.Copy, k.Help}
+	case m.tab == tabAccess:
+		return []key.Binding{k.Open, k.Explain, k.Group, k.Filter, k.Search, k.Copy, k.Help}
+	case m.tab == tabObjects, m.tab == tabDiff:
+		return []key.Binding{k.Open, k.YAML, k.Diff, k.Filter, k.Search, k.Copy, k.Help}
+	case m.tab == tabSource:
+		return []key.Binding{k.Copy, as(k.CopyCommand, "copy command"), as(k.Down, "move"), k.Search, k.Help, k.Quit}
+	}
+	return []key.Binding{k.Open, as(k.Next, "next to look"), k.Search, k.Copy, k.Help, k.Quit}
+}
+
+func tooSmallText(width, height int) string {
+	return fmt.Sprintf("window too small (%dx%d), need %dx%d - q quits, nothing applied", width, height, minWidth, minHeight)
+}
