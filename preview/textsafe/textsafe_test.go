@@ -109,11 +109,19 @@ func TestWrap(t *testing.T) {
 		{"sha256:0123456789 abc", "sha256:0|12345678|9 abc", 8},
 		{"日本語", "日|本|語", 3},
 		{"", "", 10},
-		{"  spaced   out ", "spaced out", 10},
+		{"spaces  within stay", "spaces  within|stay", 16},
+		{"  so does an indent ", "  so does|an indent", 9},
+		{strings.Repeat(" ", 20), "", 9},
 	} {
 		if got := strings.Join(Wrap(tt.in, tt.n), "|"); got != tt.want {
 			t.Errorf("Wrap(%q, %d) = %q, want %q", tt.in, tt.n, got, tt.want)
 		}
+	}
+}
+
+func TestFoldKeepsEveryCharacter(t *testing.T) {
+	if got := strings.Join(Fold("a  b 日本c", 4), "|"); got != "a  b| 日|本c" {
+		t.Errorf("Fold = %q", got)
 	}
 }
 
@@ -168,9 +176,12 @@ func FuzzLine(f *testing.F) {
 			if w := Width(Truncate(line, n)); w > n {
 				t.Errorf("Truncate(%q, %d) takes %d cells", line, n, w)
 			}
-			for _, part := range Wrap(line, n+1) {
+			if got := strings.Join(Fold(line, n), ""); got != line {
+				t.Errorf("Fold(%q, %d) = %q", line, n, got)
+			}
+			for _, part := range append(Wrap(line, n+1), Fold(line, n+1)...) {
 				if w := Width(part); w > n+1 {
-					t.Errorf("Wrap(%q, %d) has a line of %d cells", line, n+1, w)
+					t.Errorf("Wrap or Fold(%q, %d) has a line of %d cells", line, n+1, w)
 				}
 			}
 		}

@@ -52,30 +52,48 @@ func cut(s string, n int) (head, tail string, used int) {
 }
 
 // Wrap breaks printable text into lines of at most n cells, at spaces where
-// there are any, within a word where it alone is wider. It returns at least
-// one line.
+// there are any, within a word where it alone is wider. Spaces between words
+// stay, but for those at a break. It returns at least one line.
 func Wrap(s string, n int) []string {
 	n = max(n, 2) // a wide character takes two
 	var lines []string
 	line, used := "", 0
-	for _, word := range strings.Fields(s) {
+	for s != "" {
+		word := strings.TrimLeft(s, " ")
+		gap := s[:len(s)-len(word)]
+		if end := strings.IndexByte(word, ' '); end >= 0 {
+			word, s = word[:end], word[end:]
+		} else {
+			s = ""
+		}
 		width := Width(word)
-		if used > 0 && used+1+width <= n {
-			line, used = line+" "+word, used+1+width
+		if used+len(gap)+width <= n {
+			line, used = line+gap+word, used+len(gap)+width
 			continue
 		}
 		if used > 0 {
-			lines = append(lines, line)
+			lines = append(lines, strings.TrimRight(line, " "))
 		}
-		for width > n {
-			head, tail, cells := cut(word, n)
-			lines = append(lines, head)
-			word, width = tail, width-cells
-		}
-		line, used = word, width
+		pieces := Fold(word, n)
+		lines = append(lines, pieces[:len(pieces)-1]...)
+		line = pieces[len(pieces)-1]
+		used = Width(line)
 	}
 	if used > 0 || len(lines) == 0 {
-		lines = append(lines, line)
+		lines = append(lines, strings.TrimRight(line, " "))
 	}
 	return lines
+}
+
+// Fold breaks printable text into lines of n cells and keeps every character,
+// for values of which spaces are part. It returns at least one line.
+func Fold(s string, n int) []string {
+	n = max(n, 2)
+	var lines []string
+	for width := Width(s); width > n; {
+		head, tail, cells := cut(s, n)
+		lines = append(lines, head)
+		s, width = tail, width-cells
+	}
+	return append(lines, s)
 }
