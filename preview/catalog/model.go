@@ -1,0 +1,337 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// Package is one decoded, valid package.
+type Package struct {
+	Name           string
+	DefaultChannel string
+	Description    string    // as published; hostile text
+	Deprecated     string    // message, empty when it is not
+	Channels       []Channel // by name
+
+	bundles map[string]*Bundle
+}
+
+// Channel is one channel of a package.
+type Channel struct {
+	Name       string
+	Deprecated string
+	Entries    []Entry // as published
+	// Heads are the entries that no other one replaces or skips, highest
+	// version first. A channel made by the rules has one.
+	Heads []string
+}
+
+// Entry places a bundle in a channel's upgrade graph.
+type Entry struct {
+	Name      string
+	Replaces  string
+	Skips     []string
+	SkipRange string // blang/semver range
+}
+
+// Bundle is one version of a package.
+type Bundle struct {
+	Name       string
+	Version    Version
+	Image      string
+	Deprecated string
+}
+
+// Channel returns the channel of a name, or nil.
+func (p *Package) Channel(name string) *Channel {
+	for i := range p.Channels {
+		if p.Channels[i].Name == name {
+			return &p.Channels[i]
+		}
+	}
+	return nil
+}
+
+// Bundle returns the bundle of a name, or nil.
+func (p *Package) Bundle(name string) *Bundle { return p.bundles[name] }
+
+// Versions returns the channel's bundles, highest version first.
+func (p *Package) Versions(c *Channel) []*Bundle {
+	var out []*Bundle
+	for _, e := range c.Entries {
+		out = append(out, p.bundles[e.Name])
+	}
+	slices.SortStableFunc(out, func(a, b *Bundle) int { return b.Version.Compare(a.Version) })
+	return out
+}
+
+func decodePackage(name string, docs *documents) (*Package, error) {
+	p := &Package{Name: name, bundles: map[string]*Bundle{}}
+	if err := p.decodeHead(docs.pkg); err != nil {
+		return nil, err
+	}
+	for _, d := range docs.bundles {
+		b, err := decodeBundle(d)
+		if err != nil {
+			return nil, fmt.Errorf("bundle %q: %w", d.name, err)
+		}
+		if p.bundles[b.Name] != nil {
+			return nil, fmt.Errorf("two bundles are named %q", b.Name)
+		}
+		p.bundles[b.Name] = b
+	}
+	for _, d := range docs.channels {
+		c, err := decodeChannel(d)
+		if err == nil {
+			err = p.join(c)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("channel %q: %w", d.name, err)
+		}
+		if p.Channel(c.Name) != nil {
+			return nil, fmt.Errorf("two channels are named %q", c.Name)
+		}
+		p.Channels = append(p.Channels, *c)
+	}
+	slices.SortFunc(p.Channels, func(a, b Channel) int { return strings.Compare(a.Name, b.Name) })
+	if len(p.Channels) == 0 {
+		return nil, errors.New("it has no channels")
+	}
+	if p.DefaultChannel != "" && p.Channel(p.DefaultChannel) == nil {
+		return nil, fmt.Errorf("its default channel %q does not exist", p.DefaultChannel)
+	}
+	return p, p.decodeDeprecations(docs.deprecations)
+}
+
+func (p *Package) decodeHead(docs []document) error {
+	if len(docs) != 1 {
+		return fmt.Errorf("it has %d olm.package documents instead of one", len(docs))
+	}
+	fields, err := decodeDocument(docs[0])
+	if err != nil {
+		return err
+	}
+	p.Description = preview.String(fields, "description")
+	p.DefaultChannel, err = text(fields, "defaultChannel")
+	return err
+}
+
+// decodeDocument decodes a document and makes sure that it is what it looked
+// like when it was filed.
+func decodeDocument(d document) (map[string]any, error) {
+	fields, err := decodeFields(d.raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.file, err)
+	}
+	for key, want := range map[string]string{"schema": d.schema, "package": d.pkg, "name": d.name} {
+		got, err := text(fields, key)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.file, err)
+		}
+		if got != want {
+			return nil, fmt.Errorf("%s: field %s reads as %q and as %q; write it on one line", d.file, key, want, got)
+		}
+	}
+	return fields, nil
+}
+
+func decodeBundle(d document) (*Bundle, error) {
+	fields, err := decodeDocument(d)
+	if err != nil {
+		return nil, err
+	}
+	return newBundle(d, fields)
+}
+
+func newBundle(d document, fields map[string]any) (*Bundle, error) {
+	if d.name == "" {
+		return nil, errors.New("it has no name")
+	}
+	image, err := text(fields, "image")
+	if err != nil {
+		return nil, err
+	}
+	values := properties(fields, "olm.package")
+	if len(values) != 1 {
+		return nil, fmt.Errorf("it has %d olm.package properties instead of one", len(values))
+	}
+	value, ok := values[0].(map[string]any)
+	if !ok {
+		return nil, errors.New("its olm.package property is no mapping")
+	}
+	if owner := preview.String(value, "packageName"); owner != d.pkg {
+		return nil, fmt.Errorf("its olm.package property names package %q", owner)
+	}
+	version, err := ParseVersion(preview.String(value, "version"))
+	if err != nil {
+		return nil, err
+	}
+	return &Bundle{Name: d.name, Version: version, Image: image}, nil
+}
+
+// properties returns the values of a bundle's properties of one type.
+func properties(fields map[string]any, typ string) []any {
+	list, _ := fields["properties"].([]any)
+	var out []any
+	for _, item := range list {
+		if property, ok := item.(map[string]any); ok && property["type"] == typ {
+			out = append(out, property["value"])
+		}
+	}
+	return out
+}
+
+// decodeChannel reads a channel without regard to its bundles: Heads are in
+// the order of the entries.
+func decodeChannel(d document) (*Channel, error) {
+	fields, err := decodeDocument(d)
+	if err != nil {
+		return nil, err
+	}
+	if d.name == "" {
+		return nil, errors.New("it has no name")
+	}
+	c := &Channel{Name: d.name}
+	list, _ := fields["entries"].([]any)
+	if len(list) == 0 {
+		return nil, errors.New("it has no entries")
+	}
+	seen, superseded := map[string]bool{}, map[string]bool{}
+	for _, item := range list {
+		e, err := decodeEntry(item)
+		if err != nil {
+			return nil, err
+		}
+		if seen[e.Name] {
+			return nil, fmt.Errorf("it has two entries %q", e.Name)
+		}
+		seen[e.Name] = true
+		superseded[e.Replaces] = true
+		for _, name := range e.Skips {
+			superseded[name] = true
+		}
+		c.Entries = append(c.Entries, e)
+	}
+	for _, e := range c.Entries {
+		if !superseded[e.Name] {
+			c.Heads = append(c.Heads, e.Name)
+		}
+	}
+	if len(c.Heads) == 0 {
+		return nil, errors.New("it has no head: its entries replace each other in a circle")
+	}
+	return c, nil
+}
+
+// join checks a channel against the package's bundles and orders its heads.
+func (p *Package) join(c *Channel) error {
+	for _, e := range c.Entries {
+		if p.bundles[e.Name] == nil {
+			return fmt.Errorf("its entry %q has no bundle", e.Name)
+		}
+	}
+	slices.SortStableFunc(c.Heads, func(a, b string) int {
+		return p.bundles[b].Version.Compare(p.bundles[a].Version)
+	})
+	return nil
+}
+
+func decodeEntry(item any) (Entry, error) {
+	fields, ok := item.(map[string]any)
+	if !ok {
+		return Entry{}, errors.New("an entry that is no mapping")
+	}
+	var e Entry
+	for key, to := range map[string]*string{"name": &e.Name, "replaces": &e.Replaces, "skipRange": &e.SkipRange} {
+		value, err := text(fields, key)
+		if err != nil {
+			return Entry{}, fmt.Errorf("an entry: %w", err)
+		}
+		*to = value
+	}
+	if e.Name == "" {
+		return Entry{}, errors.New("an entry has no name")
+	}
+	skips, _ := fields["skips"].([]any)
+	for _, item := range skips {
+		name, ok := item.(string)
+		if !ok {
+			return Entry{}, fmt.Errorf("entry %q: skips holds something else than names", e.Name)
+		}
+		e.Skips = append(e.Skips, name)
+	}
+	return e, nil
+}
+
+func (p *Package) decodeDeprecations(docs []document) error {
+	if len(docs) > 1 {
+		return fmt.Errorf("it has %d olm.deprecations documents; one is allowed", len(docs))
+	}
+	for _, d := range docs {
+		fields, err := decodeDocument(d)
+		if err != nil {
+			return err
+		}
+		list, _ := fields["entries"].([]any)
+		for _, item := range list {
+			if err := p.deprecate(item); err != nil {
+				return fmt.Errorf("deprecations: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Package) deprecate(item any) error {
+	entry, _ := item.(map[string]any)
+	schema, name := preview.String(entry, "reference", "schema"), preview.String(entry, "reference", "name")
+	var to *string
+	switch schema {
+	case schemaPackage:
+		to = &p.Deprecated
+	case schemaChannel:
+		if c := p.Channel(name); c != nil {
+			to = &c.Deprecated
+		}
+	case schemaBundle:
+		if b := p.bundles[name]; b != nil {
+			to = &b.Deprecated
+		}
+	}
+	if to == nil {
+		return fmt.Errorf("%s %q does not exist", schema, name)
+	}
+	message := preview.String(entry, "message")
+	if message == "" || *to != "" {
+		return fmt.Errorf("%s %q needs one message", schema, name)
+	}
+	*to = message
+	return nil
+}
+
+// checkImage returns an error unless the bundle names an image to pull.
+func (b *Bundle) checkImage() error {
+	if b.Image == "" {
+		return fmt.Errorf("bundle %q names no image", b.Name)
+	}
+	if _, err := ref.Parse("oci://" + b.Image); err != nil {
+		return fmt.Errorf("bundle %q: %w", b.Name, err)
+	}
+	return nil
+}
+
+// text returns a field that is text or not there.
+func text(fields map[string]any, key string) (string, error) {
+	switch value := fields[key].(type) {
+	case nil:
+		return "", nil
+	case string:
+		return value, nil
+	}
+	return "", fmt.Errorf("field %s is not text", key)
+}

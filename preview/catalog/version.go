@@ -1,0 +1,105 @@
+package catalog
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	masterminds "github.com/Masterminds/semver/v3"
+	"github.com/blang/semver/v4"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// Version is the version of a bundle: a semantic version, and a release that
+// orders builds of it (operator-registry, "composite version").
+type Version struct {
+	text    string
+	number  semver.Version // without build metadata that is a release
+	release []semver.PRVersion
+}
+
+const maxRelease = 20
+
+var releasePattern = regexp.MustCompile(`^[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*$`)
+
+// ParseVersion reads a semantic version. Build metadata that reads as a release
+// (at most 20 characters, dot-separated identifiers, no leading zeros) is one.
+func ParseVersion(s string) (Version, error) {
+	if len(s) > 256 {
+		return Version{}, fmt.Errorf("a version of %d characters; at most 256 are read", len(s))
+	}
+	number, err := semver.Parse(s)
+	if err != nil {
+		return Version{}, fmt.Errorf("%q is not a semantic version", s)
+	}
+	v := Version{text: s, number: number}
+	if release, ok := parseRelease(strings.Join(number.Build, ".")); ok {
+		v.release, v.number.Build = release, nil
+	}
+	return v, nil
+}
+
+func parseRelease(s string) ([]semver.PRVersion, bool) {
+	if s == "" || len(s) > maxRelease || !releasePattern.MatchString(s) {
+		return nil, false
+	}
+	var out []semver.PRVersion
+	for part := range strings.SplitSeq(s, ".") {
+		id, err := semver.NewPRVersion(part)
+		if err != nil { // a leading zero
+			return nil, false
+		}
+		out = append(out, id)
+	}
+	return out, true
+}
+
+// String returns the version as published.
+func (v Version) String() string { return v.text }
+
+// Compare orders by version, then release; no release comes first.
+func (v Version) Compare(other Version) int {
+	if c := v.number.Compare(other.number); c != 0 {
+		return c
+	}
+	for i := range min(len(v.release), len(other.release)) {
+		if c := v.release[i].Compare(other.release[i]); c != 0 {
+			return c
+		}
+	}
+	return len(v.release) - len(other.release)
+}
+
+// versionRange is what --version and NAME@RANGE take: Masterminds semver, so
+// pre-releases match only where the range names one.
+type versionRange struct{ constraint *masterminds.Constraints }
+
+func parseRange(s string) (versionRange, error) {
+	if err := ref.CheckRange(s); err != nil {
+		return versionRange{}, err
+	}
+	c, err := masterminds.NewConstraint(s)
+	return versionRange{c}, err
+}
+
+// contains ignores build metadata and release, as OLM does.
+func (r versionRange) contains(v Version) bool {
+	if r.constraint == nil {
+		return true
+	}
+	bare := v.number
+	bare.Build = nil
+	m, err := masterminds.StrictNewVersion(bare.String())
+	return err == nil && r.constraint.Check(m)
+}
+
+// inSkipRange reports whether a channel entry's skipRange (blang/semver)
+// contains a version. One that does not parse contains none, as in OLM.
+func inSkipRange(skipRange string, v Version) bool {
+	if skipRange == "" || len(skipRange) > 1024 {
+		return false
+	}
+	contains, err := semver.ParseRange(skipRange)
+	return err == nil && contains(v.number)
+}
