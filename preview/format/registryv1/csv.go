@@ -82,6 +82,13 @@ func readCSV(o object) (csv, error) {
 	r := &reader{at: "ClusterServiceVersion in " + o.origin.File}
 	meta, spec := preview.Map(o.body, "metadata"), r.mapping(o.body, "spec", "spec")
 	c.annotations = r.stringMap(meta, "metadata.annotations", "annotations")
+	size := 0
+	for key, value := range c.annotations {
+		size += len(key) + len(value)
+	}
+	if size > maxAnnotationBytes {
+		r.add("%s: metadata.annotations hold %d bytes, more than %d", r.at, size, maxAnnotationBytes)
+	}
 	c.version = r.str(spec, "spec.version", "version")
 	r.each(spec, "spec.installModes", "installModes", func(m map[string]any, path string) {
 		c.modes[r.str(m, path+".type", "type")] = r.boolean(m, path+".supported", "supported")
@@ -111,6 +118,9 @@ func (c *csv) readStrategy(r *reader, spec map[string]any) {
 		checkTemplate(r, d.spec, path+".spec")
 		c.deployments = append(c.deployments, d)
 	})
+	if n := len(c.deployments); n > maxDeployments {
+		r.add("%s: %s.deployments has %d entries, more than %d", r.at, at, n, maxDeployments)
+	}
 	c.permissions = readPermissions(r, strategy, at+".permissions", "permissions")
 	c.clusterPermissions = readPermissions(r, strategy, at+".clusterPermissions", "clusterPermissions")
 }

@@ -1,7 +1,6 @@
 package registryv1
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,13 +52,13 @@ func watchNamespaces(b *bundle, flag []string, v values) ([]string, error) {
 		}
 		watch = own
 	}
-	var errs []error
+	p := &problems{}
 	for _, ns := range watch {
 		if !isLabel(ns) {
-			errs = append(errs, fmt.Errorf("watchNamespace: %q is not a DNS-1123 label", ns))
+			p.add("watchNamespace: %q is not a DNS-1123 label", ns)
 		}
 	}
-	return watch, errors.Join(errs...)
+	return watch, p.err()
 }
 
 // installMode decides the mode from the parameters and the bundle alone: the

@@ -33,9 +33,12 @@ const (
 // Limits on one bundle; the largest of the community catalogs has 70 files
 // and 4 MB.
 const (
-	maxFiles       = 2000
-	maxBundleBytes = 64 << 20
-	maxObjects     = 20000
+	maxFiles           = 2000
+	maxBundleBytes     = 64 << 20
+	maxObjects         = 20000
+	maxEntries         = 10000   // of one list in the CSV
+	maxDeployments     = 200     // each takes a copy of the CSV's annotations
+	maxAnnotationBytes = 1 << 20 // the API server allows 256 KiB
 )
 
 var errNoPackage = fmt.Errorf("%s names no package: set %s", annotationsFile, keyPackage)
@@ -252,7 +255,13 @@ func decodeAll(ctx context.Context, files []*manifest) ([][]object, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("reading the bundle: %w", err)
 	}
-	return decoded, errors.Join(failed...)
+	p := &problems{}
+	for _, err := range failed {
+		if err != nil {
+			p.add("%v", err)
+		}
+	}
+	return decoded, p.err()
 }
 
 func decode(f *manifest) ([]object, error) {

@@ -135,6 +135,34 @@ func TestBundleSizeIsCapped(t *testing.T) {
 	wantError(t, err, "reading the bundle: metadata/annotations.yaml exceeds the size a bundle may have")
 }
 
+func TestListsOfTheCSVAreCapped(t *testing.T) {
+	repeat := func(entry string, n int) string { return "[" + strings.Repeat(entry+",", n) + "]" }
+	const at = "ClusterServiceVersion in manifests/csv.yaml: "
+	_, err := renderFS(t, makeBundle(t, set(t, "relatedImages", repeat("{}", maxEntries+1)), nil), format.Params{})
+	wantError(t, err, at+"spec.relatedImages has 10001 entries, more than 10000")
+
+	_, err = renderFS(t, makeBundle(t, set(t, "install.spec.deployments", repeat("{}", maxDeployments+1)), nil), format.Params{})
+	wantError(t, err, at+"spec.install.spec.deployments has 201 entries, more than 200")
+
+	big := strings.Replace(baseCSV, "annotations: {", "annotations: {big: "+strings.Repeat("x", maxAnnotationBytes)+", ", 1)
+	_, err = renderFS(t, makeBundle(t, nil, map[string]string{"manifests/csv.yaml": big}), format.Params{})
+	wantError(t, err, at+"metadata.annotations hold 1048630 bytes, more than 1048576")
+}
+
+func TestErrorsOfAHostileBundleAreCounted(t *testing.T) {
+	entry := "{type: " + strings.Repeat("x", 2*maxProblemText) + ", deploymentName: demo, generateName: a},"
+	_, err := renderFS(t, makeBundle(t, set(t, hooks, "["+strings.Repeat(entry, 3*maxProblems)+"]"), nil), format.Params{})
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != maxProblems+1 || lines[maxProblems] != "and 40 more errors" {
+		t.Errorf("%d lines, the last is %q", len(lines), lines[len(lines)-1])
+	}
+	for _, line := range lines {
+		if len(line) > maxProblemText+len("…") {
+			t.Errorf("a sentence of %d bytes", len(line))
+		}
+	}
+}
+
 func TestPropertiesAreMergedIntoTheAnnotation(t *testing.T) {
 	annotated := func(properties string) map[string]string {
 		return map[string]string{"manifests/csv.yaml": strings.Replace(baseCSV, "annotations: {", "annotations: {olm.properties: '"+properties+"', ", 1)}

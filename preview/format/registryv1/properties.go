@@ -36,7 +36,7 @@ func mergeProperties(annotations map[string]string, content fs.FS) error {
 	r.each(doc, "properties", "properties", func(m map[string]any, path string) {
 		value, err := json.Marshal(m["value"])
 		if err != nil {
-			r.errs = append(r.errs, fmt.Errorf("%s: %s: %w", propertiesFile, path, err))
+			r.add("%s: %s: %v", propertiesFile, path, err)
 		}
 		all = append(all, property{Type: r.str(m, path+".type", "type"), Value: value})
 	})

@@ -1,7 +1,6 @@
 package registryv1
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 )
@@ -10,14 +9,12 @@ import (
 // had another type. Field names are matched exactly, unlike encoding/json,
 // which would also take "Rules" for "rules".
 type reader struct {
-	at   string // heads every error: the file, or the object
-	errs []error
+	at string // heads every error: the file, or the object
+	problems
 }
 
-func (r *reader) err() error { return errors.Join(r.errs...) }
-
 func (r *reader) wrong(path, want string, got any) {
-	r.errs = append(r.errs, fmt.Errorf("%s: %s is %s, not %s", r.at, path, typeName(got), want))
+	r.add("%s: %s is %s, not %s", r.at, path, typeName(got), want)
 }
 
 func typeName(v any) string {
@@ -66,7 +63,12 @@ func (r *reader) mapping(m map[string]any, path, key string) map[string]any {
 }
 
 func (r *reader) list(m map[string]any, path, key string) []any {
-	return take[[]any](r, m, path, key, "a list")
+	list := take[[]any](r, m, path, key, "a list")
+	if len(list) > maxEntries {
+		r.add("%s: %s has %d entries, more than %d", r.at, path, len(list), maxEntries)
+		return nil
+	}
+	return list
 }
 
 // strings reads a list of strings; absent stays nil, empty stays empty.

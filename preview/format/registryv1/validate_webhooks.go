@@ -1,7 +1,6 @@
 package registryv1
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,33 +9,31 @@ import (
 
 // conversionNeedsAllNamespaces: a CRD, and so its conversion, is of the whole
 // cluster.
-func conversionNeedsAllNamespaces(b *bundle) (errs []error) {
+func conversionNeedsAllNamespaces(b *bundle, p *problems) {
 	modes := b.csv.supportedModes()
 	if len(modes) == 1 && modes[0] == allNamespaces {
-		return nil
+		return
 	}
 	for _, w := range b.csv.webhooks {
 		if w.kind == conversionWebhook {
-			errs = append(errs, fmt.Errorf("the conversion webhook %q needs AllNamespaces as the only supported install mode; the CSV supports %s", w.generateName, orNone(modes)))
+			p.add("the conversion webhook %q needs AllNamespaces as the only supported install mode; the CSV supports %s", w.generateName, orNone(modes))
 		}
 	}
-	return errs
 }
 
-func webhookDeploymentsExist(b *bundle) (errs []error) {
+func webhookDeploymentsExist(b *bundle, p *problems) {
 	have := map[string]bool{}
 	for _, d := range b.csv.deployments {
 		have[d.name] = true
 	}
 	for _, w := range b.csv.webhooks {
 		if !have[w.deploymentName] {
-			errs = append(errs, fmt.Errorf("the webhook %q is served by the deployment %q, which the CSV does not have", w.generateName, w.deploymentName))
+			p.add("the webhook %q is served by the deployment %q, which the CSV does not have", w.generateName, w.deploymentName)
 		}
 	}
-	return errs
 }
 
-func webhookNamesUnique(b *bundle) (errs []error) {
+func webhookNamesUnique(b *bundle, p *problems) {
 	for _, kind := range []string{validatingWebhook, mutatingWebhook, conversionWebhook} {
 		var names []string
 		for _, w := range b.csv.webhooks {
@@ -45,24 +42,22 @@ func webhookNamesUnique(b *bundle) (errs []error) {
 			}
 		}
 		for _, name := range duplicates(names) {
-			errs = append(errs, fmt.Errorf("the CSV has two webhooks of type %s named %q", kind, name))
+			p.add("the CSV has two webhooks of type %s named %q", kind, name)
 		}
 	}
-	return errs
 }
 
 // webhookNamesValid checks the name before its trailing dash is cut, as OLM
 // does: "foo-" is refused.
-func webhookNamesValid(b *bundle) (errs []error) {
+func webhookNamesValid(b *bundle, p *problems) {
 	for _, w := range b.csv.webhooks {
 		if !isSubdomain(w.generateName) {
-			errs = append(errs, fmt.Errorf("the webhook name %q is not a DNS-1123 subdomain", w.generateName))
+			p.add("the webhook name %q is not a DNS-1123 subdomain", w.generateName)
 		}
 	}
-	return errs
 }
 
-func conversionCRDsUnshared(b *bundle) (errs []error) {
+func conversionCRDsUnshared(b *bundle, p *problems) {
 	users := map[string][]string{}
 	for _, w := range b.csv.webhooks {
 		if w.kind != conversionWebhook {
@@ -74,29 +69,31 @@ func conversionCRDsUnshared(b *bundle) (errs []error) {
 	}
 	for _, crd := range sortedKeys(users) {
 		if len(users[crd]) > 1 {
-			errs = append(errs, fmt.Errorf("the custom resource definition %q is converted by more than one webhook: %s", crd, strings.Join(users[crd], ", ")))
+			p.add("the custom resource definition %q is converted by more than one webhook: %s", crd, strings.Join(users[crd], ", "))
 		}
 	}
-	return errs
 }
 
-func conversionCRDsOwned(b *bundle) (errs []error) {
+func conversionCRDsOwned(b *bundle, p *problems) {
+	owned := map[string]bool{}
+	for _, name := range b.csv.ownedCRDs {
+		owned[name] = true
+	}
 	for _, w := range b.csv.webhooks {
 		if w.kind != conversionWebhook {
 			continue
 		}
 		for _, crd := range w.conversionCRDs {
-			if !slices.Contains(b.csv.ownedCRDs, crd) {
-				errs = append(errs, fmt.Errorf("the webhook %q converts the custom resource definition %q, which the CSV does not own", w.generateName, crd))
+			if !owned[crd] {
+				p.add("the webhook %q converts the custom resource definition %q, which the CSV does not own", w.generateName, crd)
 			}
 		}
 	}
-	return errs
 }
 
 // webhookRulesAllowed keeps a bundle from intercepting everything, OLM, or
 // other webhooks.
-func webhookRulesAllowed(b *bundle) (errs []error) {
+func webhookRulesAllowed(b *bundle, p *problems) {
 	for _, w := range b.csv.webhooks {
 		if w.kind == conversionWebhook {
 			continue
@@ -106,7 +103,7 @@ func webhookRulesAllowed(b *bundle) (errs []error) {
 			groups := texts(rule["apiGroups"])
 			for _, group := range groups {
 				if group == "*" || group == "olm.operatorframework.io" {
-					errs = append(errs, fmt.Errorf("the webhook %q may not intercept the API group %q", w.generateName, group))
+					p.add("the webhook %q may not intercept the API group %q", w.generateName, group)
 				}
 			}
 			if !slices.Contains(groups, "admissionregistration.k8s.io") {
@@ -114,12 +111,11 @@ func webhookRulesAllowed(b *bundle) (errs []error) {
 			}
 			for _, resource := range texts(rule["resources"]) {
 				if interceptsWebhooks(resource) {
-					errs = append(errs, fmt.Errorf("the webhook %q may not intercept the resource %q of admissionregistration.k8s.io", w.generateName, resource))
+					p.add("the webhook %q may not intercept the resource %q of admissionregistration.k8s.io", w.generateName, resource)
 				}
 			}
 		}
 	}
-	return errs
 }
 
 func interceptsWebhooks(resource string) bool {
@@ -133,31 +129,29 @@ func interceptsWebhooks(resource string) bool {
 
 // webhooksComplete checks what the CSV's own schema would, had an API server
 // seen it.
-func webhooksComplete(b *bundle) (errs []error) {
+func webhooksComplete(b *bundle, p *problems) {
 	for _, w := range b.csv.webhooks {
 		switch w.kind {
 		case validatingWebhook, mutatingWebhook, conversionWebhook:
 		default:
-			errs = append(errs, fmt.Errorf("the webhook %q has the type %q, not %s, %s or %s", w.generateName, w.kind, validatingWebhook, mutatingWebhook, conversionWebhook))
+			p.add("the webhook %q has the type %q, not %s, %s or %s", w.generateName, w.kind, validatingWebhook, mutatingWebhook, conversionWebhook)
 		}
 		if w.containerPort < 1 || w.containerPort > 65535 {
-			errs = append(errs, fmt.Errorf("the webhook %q has the containerPort %d, which is not between 1 and 65535", w.generateName, w.containerPort))
+			p.add("the webhook %q has the containerPort %d, which is not between 1 and 65535", w.generateName, w.containerPort)
 		}
 	}
-	return append(errs, conversionPreservesNothing(b)...)
 }
 
 // conversionPreservesNothing: the API server calls conversion webhooks only
 // for CRDs that prune.
-func conversionPreservesNothing(b *bundle) (errs []error) {
+func conversionPreservesNothing(b *bundle, p *problems) {
 	converted := b.csv.conversions()
 	for _, o := range b.crds {
 		_, ok := converted[o.name()]
 		if preserves, _ := preview.Value(o.body, "spec", "preserveUnknownFields").(bool); ok && preserves {
-			errs = append(errs, fmt.Errorf("the custom resource definition %q has a conversion webhook and must not set spec.preserveUnknownFields", o.name()))
+			p.add("the custom resource definition %q has a conversion webhook and must not set spec.preserveUnknownFields", o.name())
 		}
 	}
-	return errs
 }
 
 // conversions maps the names of CRDs to the webhook that converts them.

@@ -1,8 +1,6 @@
 package registryv1
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -16,9 +14,9 @@ type values struct {
 }
 
 func readValues(given map[string]any) (values, error) {
-	var errs []error
-	valuesShape().check("", given, &errs)
-	if err := errors.Join(errs...); err != nil {
+	p := &problems{}
+	valuesShape().check("", given, p)
+	if err := p.err(); err != nil {
 		return values{}, err
 	}
 	v := values{}
@@ -49,24 +47,24 @@ const (
 	isList     = "a list"
 )
 
-func (s shape) check(path string, v any, errs *[]error) {
+func (s shape) check(path string, v any, p *problems) {
 	if v == nil || s.is == "" {
 		return
 	}
 	if !s.accepts(v) {
-		*errs = append(*errs, fmt.Errorf("values: %s must be %s, and is %s", fieldName(path), s.is, typeName(v)))
+		p.add("values: %s must be %s, and is %s", fieldName(path), s.is, typeName(v))
 		return
 	}
 	switch v := v.(type) {
 	case []any:
 		for i, item := range v {
 			if item == nil {
-				*errs = append(*errs, fmt.Errorf("values: %s must be %s, and is null", index(path, i), s.items.is))
+				p.add("values: %s must be %s, and is null", index(path, i), s.items.is)
 			}
-			s.items.check(index(path, i), item, errs)
+			s.items.check(index(path, i), item, p)
 		}
 	case map[string]any:
-		s.checkMap(path, v, errs)
+		s.checkMap(path, v, p)
 	}
 }
 
@@ -95,22 +93,22 @@ func (s shape) accepts(v any) bool {
 	return ok
 }
 
-func (s shape) checkMap(path string, m map[string]any, errs *[]error) {
+func (s shape) checkMap(path string, m map[string]any, p *problems) {
 	for _, key := range s.required {
 		if m[key] == nil {
-			*errs = append(*errs, fmt.Errorf("values: %s is required", fieldName(sub(path, key))))
+			p.add("values: %s is required", fieldName(sub(path, key)))
 		}
 	}
 	for _, key := range sortedKeys(m) {
 		field, known := s.fields[key]
 		switch {
 		case s.items != nil:
-			s.items.check(sub(path, key), m[key], errs)
+			s.items.check(sub(path, key), m[key], p)
 		case s.fields == nil:
 		case !known:
-			*errs = append(*errs, fmt.Errorf("values: unknown field %q; known are %s", sub(path, key), strings.Join(sortedKeys(s.fields), ", ")))
+			p.add("values: unknown field %q; known are %s", sub(path, key), strings.Join(sortedKeys(s.fields), ", "))
 		default:
-			field.check(sub(path, key), m[key], errs)
+			field.check(sub(path, key), m[key], p)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package registryv1
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -94,23 +95,23 @@ type servicePort struct {
 
 // webhookServices makes one Service per deployment that serves webhooks.
 func webhookServices(b *bundle, p params) ([]format.Rendered, error) {
-	ports := map[string][]servicePort{}
+	ports := map[string]map[servicePort]bool{}
 	for _, w := range b.csv.webhooks {
 		port := servicePort{w.containerPort, w.targetPort}
 		if port.targetPort == nil {
 			port.targetPort = w.containerPort
 		}
-		if !slices.Contains(ports[w.deploymentName], port) {
-			ports[w.deploymentName] = append(ports[w.deploymentName], port)
+		if ports[w.deploymentName] == nil {
+			ports[w.deploymentName] = map[servicePort]bool{}
 		}
+		ports[w.deploymentName][port] = true
 	}
 	var out []format.Rendered
 	for _, d := range b.csv.deployments {
-		list := ports[d.name]
-		if len(list) == 0 {
+		if len(ports[d.name]) == 0 {
 			continue
 		}
-		slices.SortFunc(list, func(x, y servicePort) int {
+		list := slices.SortedFunc(maps.Keys(ports[d.name]), func(x, y servicePort) int {
 			return cmp.Or(cmp.Compare(x.port, y.port), cmp.Compare(fmt.Sprint(x.targetPort), fmt.Sprint(y.targetPort)))
 		})
 		body := newObject("v1", "Service", p.namespace, serviceName(d.name))

@@ -1,0 +1,42 @@
+package registryv1
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Limits on what a broken bundle can make the error say.
+const (
+	maxProblems    = 20
+	maxProblemText = 600 // bytes
+)
+
+// problems collects the sentences that say what is wrong with a bundle or its
+// parameters. A hostile bundle has millions of them; the first ones are kept
+// and the rest is counted.
+type problems struct {
+	list []error
+	more int
+}
+
+func (p *problems) add(format string, args ...any) {
+	if len(p.list) == maxProblems {
+		p.more++
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if len(text) > maxProblemText {
+		text = strings.ToValidUTF8(text[:maxProblemText], "") + "…"
+	}
+	p.list = append(p.list, errors.New(text))
+}
+
+// err joins the sentences, one per line; nil when there are none.
+func (p *problems) err() error {
+	list := p.list
+	if p.more > 0 {
+		list = append(list[:len(list):len(list)], fmt.Errorf("and %d more errors", p.more))
+	}
+	return errors.Join(list...)
+}
