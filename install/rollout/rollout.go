@@ -59,6 +59,9 @@ const (
 	Removed  State = "removed"
 )
 
+// NotRead is the message of an object nothing is known about yet.
+const NotRead = "not read yet"
+
 // stateOrder is how snapshots list objects: what needs a look comes first.
 var stateOrder = [...]State{Failed, Waiting, Removing, Unknown, Ready, Removed}
 

@@ -168,7 +168,7 @@ func (o *tracked) verdict() verdict {
 	case o.err != nil:
 		return verdict{Unknown, o.err.Error()}
 	case !o.seen:
-		return verdict{Waiting, "not read yet"}
+		return verdict{Waiting, NotRead}
 	case o.gone && o.body == nil:
 		return verdict{state: Removed}
 	case o.gone:

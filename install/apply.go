@@ -1,0 +1,317 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// Options steer [Apply] without changing what is applied.
+type Options struct {
+	// Schemas know the built-in kinds. Required.
+	Schemas engine.Schemas
+	// Sink is told every step, when not nil. The last event has type result.
+	Sink Sink
+	// Clock defaults to the machine's.
+	Clock Clock
+	// Holder names this run in the lock, such as user@host/pid. It must differ
+	// between runs.
+	Holder string
+	// StageTimeout overrides the stages' own timeouts when not 0.
+	StageTimeout time.Duration
+	// RolloutTimeout bounds the wait after the last write; 0 means
+	// DefaultRolloutTimeout.
+	RolloutTimeout time.Duration
+	// NoWait ends the run with the last write. Gates between stages still wait.
+	NoWait bool
+	// ToolVersion of this program, for the ApplySet tooling annotation.
+	ToolVersion string
+}
+
+// DefaultRolloutTimeout is how long a rollout may take unless said otherwise.
+const DefaultRolloutTimeout = 5 * time.Minute
+
+// recordTimeout bounds the last words of an interrupted run.
+const recordTimeout = 20 * time.Second
+
+// Apply carries out an approved plan, and nothing else: it is the only way
+// into the cluster. In this order it
+//
+//  1. recomputes the digests and compares target and base revision,
+//  2. plans again on fresh reads, compares the Facts, and passes the gate,
+//  3. takes the release's lock,
+//  4. does 1 and 2 again under the lock, and records the intent,
+//  5. sends stage after stage, each recorded before and after,
+//  6. waits for the rollout and records the result.
+//
+// An unfinished record with the plan's digest is resumed. Every error is an
+// [Error]; the receipt is not nil as soon as a record exists, with an error too.
+func Apply(ctx context.Context, plan *preview.Plan, approval Approval, cluster Cluster, opts Options) (*Receipt, error) {
+	if opts.Clock == nil {
+		opts.Clock = systemClock{}
+	}
+	if opts.RolloutTimeout == 0 {
+		opts.RolloutTimeout = DefaultRolloutTimeout
+	}
+	if approval.How == ApprovedByPlan {
+		approval = approval.WithReviewed(plan.Findings)
+	}
+	r := &run{plan: plan, approval: approval, cluster: cluster, opts: opts}
+	err := r.apply(ctx)
+	if ctx.Err() != nil && KindOf(err) == NotStarted && err != nil {
+		err = r.interrupted(ctx, ctx, err)
+	}
+	return r.result(err)
+}
+
+// run is one call of Apply.
+type run struct {
+	plan     *preview.Plan
+	approval Approval
+	cluster  Cluster
+	opts     Options
+
+	// checked is the plan as recomputed last, with today's findings and fresh
+	// live bodies.
+	checked *preview.Plan
+	before  *Record // the newest record before this revision, nil when none
+	record  *Record // nil until it was written
+	store   *store
+	// namespace is the live release Namespace that this plan creates and that
+	// counts as absent in checks; nil when it does not exist yet.
+	namespace map[string]any
+	// done holds the objects that need no write any more.
+	done map[string]bool
+	// wrote is set as soon as a write of a plan object was acknowledged, or
+	// its outcome is unknown: from then on errors are Failed or Interrupted.
+	wrote bool
+
+	sinkMu sync.Mutex
+}
+
+func (r *run) apply(ctx context.Context) error {
+	r.done = map[string]bool{}
+	if err := r.precheck(ctx); err != nil {
+		return err
+	}
+	resuming := r.before != nil && r.before.Digest == r.plan.Digest
+	if !resuming {
+		if err := r.wholeCheck(ctx); err != nil {
+			return err
+		}
+		if !r.hasWork() {
+			r.log("nothing to write: the cluster is as the plan wants it")
+			return nil
+		}
+	}
+	held, release, err := r.takeLock(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := r.underLock(held, resuming); err != nil {
+		return r.close(ctx, held, err)
+	}
+	if err := r.stages(held); err != nil {
+		return r.close(ctx, held, err)
+	}
+	return r.close(ctx, held, r.rollout(held))
+}
+
+// hasWork reports whether the plan needs a revision of its own. An uninstall
+// does even when nothing is left to delete: its record says so.
+func (r *run) hasWork() bool {
+	return r.plan.Summary.Changes() || isUninstall(r.plan)
+}
+
+// isUninstall tells a removal by its objects, which are Facts: nothing but
+// deletes and keeps on top of an installed revision.
+func isUninstall(plan *preview.Plan) bool {
+	for i := range plan.Objects {
+		if a := plan.Objects[i].Action; a != preview.ActionDelete && a != preview.ActionKeep {
+			return false
+		}
+	}
+	return plan.Base.Revision > 0
+}
+
+// underLock repeats the checks now that nobody else writes this release, and
+// records what is about to happen.
+func (r *run) underLock(ctx context.Context, resuming bool) error {
+	if err := r.checkBase(ctx); err != nil {
+		return err
+	}
+	r.store = &store{cluster: r.cluster, release: r.plan.Release, tool: r.opts.ToolVersion}
+	if resuming {
+		return r.resume(ctx)
+	}
+	if err := r.wholeCheck(ctx); err != nil {
+		return err
+	}
+	record := newRecord(r.checked, r.approval, r.before, r.opts.ToolVersion, r.opts.Clock.Now().UTC())
+	if err := r.store.begin(ctx, r.plan, r.before, record); err != nil {
+		return r.fail("recording the plan", "", err)
+	}
+	r.record = record
+	r.recordNamespace()
+	return nil
+}
+
+// close records how the run ended. A run that was interrupted stays applying,
+// so that its digest resumes it.
+func (r *run) close(ctx, held context.Context, err error) error {
+	if err != nil && held.Err() != nil {
+		err = r.interrupted(ctx, held, err)
+	}
+	if r.record == nil {
+		return err
+	}
+	switch kind := KindOf(err); {
+	case err == nil && isUninstall(r.plan):
+		r.record.State = RecordUninstalled
+	case err == nil:
+		r.record.State = RecordApplied
+	case kind == Interrupted || kind == Declined:
+	default:
+		r.record.State = RecordFailed
+	}
+	if err == nil {
+		r.record.Stage = ""
+	}
+	// The last word is recorded even after a signal; when the lock is lost the
+	// record is somebody else's.
+	if errors.Is(context.Cause(held), errLockLost) {
+		return err
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	if saveErr := r.save(last, nil); saveErr != nil && err == nil {
+		return r.fail("recording the result", "everything was written; run the same command again to record it", saveErr)
+	}
+	return err
+}
+
+// save writes the record as it stands.
+func (r *run) save(ctx context.Context, more []preview.Object) error {
+	r.record.Updated = r.opts.Clock.Now().UTC()
+	return r.store.save(ctx, r.record, more)
+}
+
+// interrupted words the end of a run that was told to stop, or had to.
+func (r *run) interrupted(ctx, held context.Context, err error) error {
+	e := &Error{
+		Kind: Interrupted, Doing: "applying " + r.plan.Release.Name,
+		Came: "stopped: " + r.progress(), Next: r.resumeAdvice(), Err: err,
+	}
+	switch {
+	case errors.Is(context.Cause(held), errLockLost):
+		e.Came = errLockLost.Error() + "; " + r.progress()
+		if !r.wrote {
+			e.Kind, e.Next = NotStarted, "nothing was applied; run the command again"
+		}
+	case ctx.Err() != nil && !r.wrote:
+		e.Kind, e.Came, e.Next = Declined, "stopped before the first write", "nothing was applied; run the command again"
+		if r.resumed() {
+			e.Came, e.Next = "stopped; this run has written nothing", r.resumeAdvice()
+		}
+	}
+	return e
+}
+
+// progress counts what was applied, what was not, and what is in flight.
+func (r *run) progress() string {
+	if r.record == nil {
+		return "nothing was sent"
+	}
+	var applied, flying, left, failed int
+	for _, o := range r.record.Objects {
+		switch o.State {
+		case StatePending:
+			left++
+		case StateSent:
+			flying++
+		case StateFailed:
+			failed++
+		default:
+			applied++
+		}
+	}
+	text := fmt.Sprintf("%d applied, %d not applied, %d in flight", applied, left, flying)
+	if failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
+	}
+	return text
+}
+
+func (r *run) resumeAdvice() string {
+	return "run it again with --yes --approve " + r.plan.Digest + " to go on where it stopped"
+}
+
+// fail makes the error of something that went wrong now: before the first
+// write nothing changed, after it something did.
+func (r *run) fail(doing, next string, err error) *Error {
+	kind := NotStarted
+	if r.wrote {
+		kind = Failed
+		if next == "" {
+			next = "part of the plan was applied; look at the cause, then " + r.resumeAdvice()
+		}
+	}
+	e := asError(kind, doing, next, err)
+	if r.wrote && e.Kind != Interrupted {
+		// A refusal after a write is a failure: the target changed.
+		changed := *e
+		changed.Kind = Failed
+		return &changed
+	}
+	return e
+}
+
+// result ends the run: it makes the receipt and tells the sink.
+func (r *run) result(err error) (*Receipt, error) {
+	var receipt *Receipt
+	switch {
+	case r.record != nil:
+		receipt = r.record.Receipt()
+	case err == nil:
+		receipt = r.unchangedReceipt()
+	}
+	event := Event{Type: EventResult, Digest: r.plan.Digest, ContentDigest: r.plan.ContentDigest, Receipt: receipt}
+	code := 0
+	if err != nil {
+		code = int(KindOf(err))
+		r.emit(Event{Type: EventError, Message: err.Error()})
+	}
+	event.ExitCode = &code
+	if receipt != nil {
+		event.Revision = receipt.Revision
+	}
+	r.emit(event)
+	return receipt, err
+}
+
+// unchangedReceipt stands for a plan that had nothing to write: the installed
+// revision goes on.
+func (r *run) unchangedReceipt() *Receipt {
+	now := r.opts.Clock.Now().UTC()
+	record := newRecord(r.plan, r.approval, r.before, r.opts.ToolVersion, now)
+	record.Revision, record.State = r.plan.Base.Revision, RecordApplied
+	return record.Receipt()
+}
+
+func (r *run) emit(e Event) {
+	if r.opts.Sink == nil {
+		return
+	}
+	r.sinkMu.Lock()
+	defer r.sinkMu.Unlock()
+	e.Time = r.opts.Clock.Now().UTC()
+	r.opts.Sink(e)
+}
+
+func (r *run) log(message string) { r.emit(Event{Type: EventLog, Message: message}) }

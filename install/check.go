@@ -1,0 +1,192 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// precheck is what can be refused before the cluster is read as a whole.
+func (r *run) precheck(ctx context.Context) error {
+	doing := "checking the plan for " + r.plan.Release.Name
+	if err := verifyPlan(r.plan); err != nil {
+		return refusal(doing, "make a new plan", "the plan does not hold together: "+err.Error())
+	}
+	if err := gateDigest(r.plan, r.approval); err != nil {
+		return err
+	}
+	target, err := r.cluster.Target(ctx)
+	if err != nil && preview.ReasonOf(err) != preview.ReasonForbidden {
+		return asError(NotStarted, "identifying the cluster", "nothing was applied", err)
+	}
+	if target.Identity != r.plan.Target.Identity {
+		return refusal(doing, "use the kubeconfig and context of that cluster, or preview again on this one",
+			fmt.Sprintf("the plan is for another cluster: reviewed was %s, this is %s",
+				orNothing(r.plan.Target.Identity), orNothing(target.Identity)))
+	}
+	if err := r.checkBase(ctx); err != nil {
+		return err
+	}
+	return r.findNamespace(ctx)
+}
+
+// checkBase compares the newest record with the revision the plan stands on.
+// The plan's own unfinished record passes: it will be resumed.
+func (r *run) checkBase(ctx context.Context) error {
+	doing := "checking the revision that the plan stands on"
+	record, err := LoadRecord(ctx, r.cluster, r.plan.Release)
+	if err != nil {
+		return asError(NotStarted, doing, "nothing was applied", err)
+	}
+	r.before = record
+	const again = "preview again: the release is not what was reviewed"
+	base := r.plan.Base
+	switch {
+	case record == nil && base.Revision == 0:
+		return nil
+	case record == nil:
+		return refusal(doing, again, fmt.Sprintf("the record of revision %d is gone", base.Revision))
+	case record.Digest == r.plan.Digest && record.State.Unfinished():
+		return nil
+	case record.Digest == r.plan.Digest:
+		return refusal(doing, "preview again to see what would change now",
+			fmt.Sprintf("this plan was already applied, as revision %d", record.Revision))
+	case record.Revision != base.Revision || record.Digest != base.Digest:
+		return refusal(doing, again, fmt.Sprintf("it stands on revision %d, but revision %d (%s, %s) is the newest",
+			base.Revision, record.Revision, record.State, record.Digest))
+	case !maps.Equal(base.Accepted, record.Accepted):
+		// Accepted findings count for less: the list must be the record's own.
+		return refusal(doing, again, fmt.Sprintf("the findings it takes as accepted are not those of revision %d", record.Revision))
+	}
+	return nil
+}
+
+// wholeCheck plans again from the sealed content and fresh reads, persisting
+// nothing, and holds the Facts against the approved ones and today's findings
+// against the approval.
+func (r *run) wholeCheck(ctx context.Context) error {
+	doing := "checking that the cluster is as reviewed"
+	var cluster engine.Cluster = r.cluster
+	if r.namespace != nil {
+		cluster = &withoutNamespace{Cluster: r.cluster, object: r.ownNamespace()}
+	}
+	now, err := engine.Recheck(ctx, r.plan, cluster, r.opts.Schemas)
+	var refused *engine.Refused
+	switch {
+	case errors.As(err, &refused):
+		return r.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
+	case err != nil:
+		return r.fail(doing, "run the command again", err)
+	}
+	if now.Digest != r.plan.Digest {
+		var reasons []string
+		for _, move := range engine.Moved(r.plan, now, r.opts.Schemas) {
+			reasons = append(reasons, move.String())
+		}
+		reasons = append(reasons, fmt.Sprintf("the plan was %s and is now %s", r.plan.Digest, now.Digest))
+		return r.fail(doing, "", refusal(doing, "preview again, and approve what it shows", reasons...))
+	}
+	if err := Gate(now, r.approval); err != nil {
+		return r.fail(doing, "", err)
+	}
+	r.checked = now
+	return r.checkOperands(ctx)
+}
+
+// ownNamespace returns the release Namespace if this plan creates it, else nil.
+func (r *run) ownNamespace() *preview.Object {
+	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: r.plan.Release.Namespace}.ID()
+	if o := r.plan.Object(id); o != nil && o.Action == preview.ActionCreate {
+		return o
+	}
+	return nil
+}
+
+// findNamespace looks for the Namespace of an earlier run of this plan that
+// came no further: it has our sealed fields, our manager wrote it, and there
+// is no record in it. Such a one counts as absent.
+func (r *run) findNamespace(ctx context.Context) error {
+	o := r.ownNamespace()
+	if o == nil || r.before != nil {
+		return nil
+	}
+	live, err := r.cluster.Get(ctx, o.Ref())
+	if err != nil {
+		return r.fail("reading the release namespace", "", err)
+	}
+	if live != nil && r.isOwnNamespace(o, live) {
+		r.namespace = live
+	}
+	return nil
+}
+
+func (r *run) isOwnNamespace(o *preview.Object, live map[string]any) bool {
+	owned, err := preview.OwnedFields(live)
+	if err != nil || !r.appliedByUs(live) || preview.String(live, "metadata", "deletionTimestamp") != "" {
+		return false
+	}
+	sealed, err := preview.SealedFields(r.opts.Schemas, o.Sealed)
+	if err != nil || !owned.Difference(sealed).Empty() {
+		return false
+	}
+	verdict, _, err := Compare(r.opts.Schemas, Written{Sealed: o.Sealed, Before: live, Live: live})
+	return err == nil && verdict == Same
+}
+
+// appliedByUs reports whether our field manager has applied an object.
+func (r *run) appliedByUs(live map[string]any) bool {
+	for _, item := range preview.List(live, "metadata", "managedFields") {
+		entry, ok := item.(map[string]any)
+		if ok && preview.String(entry, "manager") == preview.FieldManager && preview.String(entry, "operation") == "Apply" {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutNamespace is a cluster in which the release Namespace, and with it
+// everything it holds, does not exist: what the review saw before this plan's
+// first write made it.
+type withoutNamespace struct {
+	engine.Cluster
+	object *preview.Object
+}
+
+// Read answers that the Namespace and what is in it are absent.
+func (w *withoutNamespace) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
+	results := make([]preview.ReadResult, len(refs))
+	var asked []preview.Ref
+	var at []int
+	for i, ref := range refs {
+		results[i].Ref = ref
+		if ref.ID() != w.object.ID && ref.Namespace != w.object.Name {
+			asked, at = append(asked, ref), append(at, i)
+		}
+	}
+	for n, result := range w.Cluster.Read(ctx, asked) {
+		results[at[n]] = result
+	}
+	return results
+}
+
+// DryRun answers for the Namespace what it answered at review.
+func (w *withoutNamespace) DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult {
+	results := make([]preview.DryRunResult, len(items))
+	var asked []preview.DryRun
+	var at []int
+	for i, item := range items {
+		if preview.RefOf(item.Body).ID() == w.object.ID {
+			results[i].Body = w.object.ResultBody
+			continue
+		}
+		asked, at = append(asked, item), append(at, i)
+	}
+	for n, result := range w.Cluster.DryRun(ctx, asked) {
+		results[at[n]] = result
+	}
+	return results
+}

@@ -1,0 +1,40 @@
+package install
+
+import (
+	"context"
+
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// Reader reads single objects and lists. Errors are [preview.Refusal] values
+// when the API server answered; transient ones were retried.
+type Reader interface {
+	// Get returns nil and no error for an object that does not exist.
+	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
+	// List returns the objects of a kind in a namespace (all when empty) that
+	// match a label selector.
+	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+}
+
+// Writer sends one write and never repeats it by itself.
+type Writer interface {
+	// Apply sends a server-side apply as [preview.FieldManager] with strict
+	// field validation. Without UID and ResourceVersion it only ever creates
+	// (resourceVersion "1"); with them it only ever updates that object.
+	Apply(ctx context.Context, item preview.DryRun) (map[string]any, error)
+	// Delete deletes exactly the object with that uid and resourceVersion.
+	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, foreground bool) error
+}
+
+// Cluster is everything [Apply] does to a cluster: it plans again, reads,
+// writes, and follows the rollout. Package k8s implements it.
+type Cluster interface {
+	engine.Cluster
+	Reader
+	Writer
+	Counter
+	rollout.Watcher
+	rollout.Inspector
+}

@@ -1,0 +1,331 @@
+package install
+
+import (
+	"encoding/base64"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Verdict is the outcome of [Compare].
+type Verdict string
+
+// The verdicts.
+const (
+	Same     Verdict = "same"
+	Diverged Verdict = "diverged"
+)
+
+// Notes of a receipt that are not a divergence.
+const (
+	NoteUnreviewed = "unreviewed defaults"       // values nobody could show before they existed
+	NoteOutside    = "changed outside this plan" // drift that was there before the write
+)
+
+// Written is one object after a write, with what it is held against.
+type Written struct {
+	// Sealed is what was sent.
+	Sealed map[string]any
+	// Reviewed is the dry-run result that the review showed, nil when there
+	// could be none (its namespace or CRD was new).
+	Reviewed map[string]any
+	// Before is the object the write was made on, nil when it created it.
+	// Where the object is read later, Before is the object itself: then only
+	// what was sealed and reviewed is judged.
+	Before map[string]any
+	// Live is the object as the write left it.
+	Live map[string]any
+}
+
+// Compare decides whether a written object is the reviewed one (EXACTNESS
+// section 4). It is when every sealed path has the sealed (defaulted) value,
+// no path of the reviewed result is missing or different, and nothing was
+// added that the review did not show; generated fields aside. The notes say
+// what differs, by path and without values.
+func Compare(t preview.Typer, w Written) (Verdict, []string, error) {
+	c, err := newComparison(t, w)
+	if err != nil {
+		return "", nil, fmt.Errorf("comparing %s: %w", preview.RefOf(w.Sealed).ID(), err)
+	}
+	if w.Reviewed != nil {
+		return c.againstReview()
+	}
+	return c.againstSealed()
+}
+
+// comparison holds the four objects of a [Written], without volatile fields,
+// all parsed by schema or all without.
+type comparison struct {
+	sealed, reviewed, before, live parsed
+}
+
+type parsed struct {
+	body  map[string]any
+	typed *typed.TypedValue
+}
+
+func newComparison(t preview.Typer, w Written) (*comparison, error) {
+	c := &comparison{}
+	slots := []*parsed{&c.sealed, &c.reviewed, &c.before, &c.live}
+	for i, body := range []map[string]any{w.Sealed, w.Reviewed, w.Before, w.Live} {
+		if body != nil {
+			slots[i].body = preview.WithoutVolatile(body)
+		}
+	}
+	if c.parse(slots, t.Typed) == nil {
+		return c, nil
+	}
+	return c, c.parse(slots, func(body map[string]any) (*typed.TypedValue, error) {
+		return typed.DeducedParseableType.FromUnstructured(body)
+	})
+}
+
+func (c *comparison) parse(slots []*parsed, parse func(map[string]any) (*typed.TypedValue, error)) error {
+	for _, slot := range slots {
+		if slot.body == nil {
+			continue
+		}
+		var err error
+		if slot.typed, err = parse(slot.body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// againstReview holds the object against the reviewed dry-run result.
+func (c *comparison) againstReview() (Verdict, []string, error) {
+	diff, err := c.reviewed.typed.Compare(c.live.typed)
+	if err != nil {
+		return "", nil, err
+	}
+	ours, err := c.sealed.typed.ToFieldSet()
+	if err != nil {
+		return "", nil, err
+	}
+	var notes, drift []string
+	for _, set := range []struct {
+		paths *fieldpath.Set
+		how   string
+	}{{diff.Removed, "is missing"}, {diff.Modified, "differs from the review"}, {diff.Added, "was added, and the review did not show it"}} {
+		for path := range set.paths.Leaves().All() {
+			switch {
+			case equivalent(c.reviewed, c.live, path):
+			case !ours.Has(path) && c.wasBefore(path):
+				drift = append(drift, path.String())
+			default:
+				notes = append(notes, path.String()+" "+set.how)
+			}
+		}
+	}
+	if len(notes) > 0 {
+		return Diverged, notes, nil
+	}
+	if len(drift) > 0 {
+		return Same, []string{NoteOutside + ": " + joinReasons(drift)}, nil
+	}
+	return Same, nil, nil
+}
+
+// wasBefore reports whether a path had, before the write, what it has now.
+func (c *comparison) wasBefore(path fieldpath.Path) bool {
+	if c.before.body == nil {
+		return false
+	}
+	before, had := lookup(c.before.body, path)
+	now, has := lookup(c.live.body, path)
+	return had == has && reflect.DeepEqual(before, now)
+}
+
+// againstSealed holds the object against what was sent alone.
+func (c *comparison) againstSealed() (Verdict, []string, error) {
+	diff, err := c.sealed.typed.Compare(c.live.typed)
+	if err != nil {
+		return "", nil, err
+	}
+	var notes []string
+	for _, set := range []struct {
+		paths *fieldpath.Set
+		how   string
+	}{{diff.Removed, "is missing"}, {diff.Modified, "differs from what was sent"}} {
+		for path := range set.paths.Leaves().All() {
+			if !equivalent(c.sealed, c.live, path) {
+				notes = append(notes, path.String()+" "+set.how)
+			}
+		}
+	}
+	if len(notes) > 0 {
+		return Diverged, notes, nil
+	}
+	if c.before.body == nil && !diff.Added.Empty() {
+		return Same, []string{NoteUnreviewed}, nil
+	}
+	return Same, nil, nil
+}
+
+// equivalent reports whether a path that differs in form still says the same:
+// an empty value left out, a quantity written otherwise, a default filled in
+// below it.
+func equivalent(want, have parsed, path fieldpath.Path) bool {
+	w, wanted := lookup(want.body, path)
+	h, had := lookup(have.body, path)
+	if !wanted {
+		return had && isEmpty(h)
+	}
+	if !had {
+		return isEmpty(w)
+	}
+	return covers(w, h, path.String())
+}
+
+// covers reports whether have says everything that want says.
+func covers(want, have any, path string) bool {
+	switch w := want.(type) {
+	case map[string]any:
+		h, ok := have.(map[string]any)
+		if !ok {
+			return isEmpty(w) && have == nil
+		}
+		for key, v := range w {
+			other, has := h[key]
+			if !has && isEmpty(v) {
+				continue
+			}
+			if !has || !covers(v, other, path+"."+key) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		h, ok := have.([]any)
+		if !ok || len(h) != len(w) {
+			return isEmpty(w) && isEmpty(have)
+		}
+		for i := range w {
+			if !covers(w[i], h[i], path) {
+				return false
+			}
+		}
+		return true
+	}
+	return reflect.DeepEqual(want, have) || sameQuantity(want, have, path) || sameBytes(want, have, path)
+}
+
+// quantityPaths are the fields whose values the API server rewrites as
+// canonical quantities ("1000m" becomes "1").
+var quantityPaths = [...]string{".limits", ".requests", ".capacity", ".hard", ".sizeLimit", ".divisor", ".default", ".max", ".min", ".minAvailable", ".storage", ".averageValue", ".overhead"}
+
+func sameQuantity(want, have any, path string) bool {
+	known := false
+	for _, part := range quantityPaths {
+		known = known || strings.Contains(path, part)
+	}
+	if !known {
+		return false
+	}
+	a, errA := resource.ParseQuantity(fmt.Sprint(want))
+	b, errB := resource.ParseQuantity(fmt.Sprint(have))
+	return errA == nil && errB == nil && a.Cmp(b) == 0
+}
+
+// sameBytes compares base64 that may be wrapped.
+func sameBytes(want, have any, path string) bool {
+	a, okA := want.(string)
+	b, okB := have.(string)
+	if !okA || !okB || !strings.HasPrefix(path, ".data.") && !strings.HasPrefix(path, ".binaryData.") && !strings.HasSuffix(path, ".caBundle") {
+		return false
+	}
+	x, errA := base64.StdEncoding.DecodeString(a)
+	y, errB := base64.StdEncoding.DecodeString(b)
+	return errA == nil && errB == nil && string(x) == string(y)
+}
+
+// isEmpty reports whether the API server may leave a value out.
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case string:
+		return v == ""
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		for _, item := range v {
+			if !isEmpty(item) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// lookup returns what stands at a path of a decoded object.
+func lookup(at any, path fieldpath.Path) (any, bool) {
+	for _, element := range path {
+		next, ok := step(at, element)
+		if !ok {
+			return nil, false
+		}
+		at = next
+	}
+	return at, true
+}
+
+func step(at any, element fieldpath.PathElement) (any, bool) {
+	if element.FieldName != nil {
+		m, ok := at.(map[string]any)
+		v, has := m[*element.FieldName]
+		return v, ok && has
+	}
+	list, ok := at.([]any)
+	if !ok {
+		return nil, false
+	}
+	if element.Index != nil {
+		i := *element.Index
+		if i < 0 || i >= len(list) {
+			return nil, false
+		}
+		return list[i], true
+	}
+	for _, item := range list {
+		if matches(item, element) {
+			return item, true
+		}
+	}
+	return nil, false
+}
+
+// matches reports whether a list item is the one an element names by key or
+// by value. A key that the item leaves out has a default there (the protocol
+// of a port), so only keys that are set can tell items apart.
+func matches(item any, element fieldpath.PathElement) bool {
+	if element.Value != nil {
+		return value.Equals(value.NewValueInterface(item), *element.Value)
+	}
+	m, ok := item.(map[string]any)
+	if !ok || element.Key == nil {
+		return false
+	}
+	for _, field := range *element.Key {
+		v, set := m[field.Name]
+		if set && !value.Equals(value.NewValueInterface(v), field.Value) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,80 @@
+package install
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Kind says what an error means for the target. It is also the exit code.
+type Kind int
+
+// The kinds. Failed and Interrupted stand for a target that changed or may
+// have changed; the others promise that it did not.
+const (
+	NotStarted  Kind = 1 // error before the first write
+	Declined    Kind = 2 // declined or cancelled before the first write
+	Failed      Kind = 3 // failed after a write
+	Interrupted Kind = 4 // stopped or timed out after a write; resumable
+	Refused     Kind = 5 // not what was approved, or not allowed
+)
+
+// Error is everything [Apply] and [Gate] return. Its text has at most three
+// lines: what was being done, what came back, what to do next. It may hold
+// text from the cluster and must pass textsafe before a person sees it.
+type Error struct {
+	Kind   Kind
+	Object string // object id, when one object is to blame
+	Doing  string
+	Came   string
+	Next   string
+	// Reasons are all reasons of a refusal, one sentence each. Came is made of
+	// the first ones.
+	Reasons []string
+	Err     error
+}
+
+func (e *Error) Error() string {
+	var lines []string
+	for _, line := range []string{e.Doing, e.Came, e.Next} {
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf returns the kind of an [Error] in err's chain; an error of any other
+// type happened before the first write.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return NotStarted
+}
+
+// maxReasons is how many reasons one line names; the rest is counted.
+const maxReasons = 8
+
+func refusal(doing, next string, reasons ...string) *Error {
+	return &Error{Kind: Refused, Doing: doing, Came: joinReasons(reasons), Next: next, Reasons: reasons}
+}
+
+func joinReasons(reasons []string) string {
+	if len(reasons) <= maxReasons {
+		return strings.Join(reasons, "; ")
+	}
+	return strings.Join(reasons[:maxReasons], "; ") + "; and " + strconv.Itoa(len(reasons)-maxReasons) + " more"
+}
+
+// asError gives any error the shape of an [Error].
+func asError(kind Kind, doing, next string, err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Kind: kind, Doing: doing, Came: err.Error(), Next: next, Err: err}
+}

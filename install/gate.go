@@ -1,0 +1,202 @@
+package install
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Gate decides whether an approval covers a plan. The plan's findings must be
+// today's: [Apply] calls Gate with the plan as recomputed right now, and front
+// ends call it before they ask. It is the same function for the screen, for
+// flags and for plan files. The error is an [Error] of kind [Refused] that
+// names every reason.
+func Gate(plan *preview.Plan, approval Approval) error {
+	if err := gateDigest(plan, approval); err != nil {
+		return err
+	}
+	reasons := gateActions(plan)
+	reasons = append(reasons, gateUnknowns(plan, approval)...)
+	if approval.How == ApprovedByContent {
+		reasons = append(reasons, gateContent(plan)...)
+	}
+	reasons = append(reasons, gateFindings(plan, approval)...)
+	if len(reasons) == 0 {
+		return nil
+	}
+	return refusal("checking the approval of "+plan.Release.Name, gateAdvice(plan, approval), reasons...)
+}
+
+func gateAdvice(plan *preview.Plan, approval Approval) string {
+	switch approval.How {
+	case ApprovedOnScreen:
+		return "nothing was applied; review the plan again"
+	case ApprovedByContent:
+		return "review it against the cluster and approve its review digest: --approve " + plan.Digest
+	}
+	return "review the plan, then approve it with --plan, --approve, or --accept ID=FINGERPRINT for each finding"
+}
+
+// gateDigest compares the approved digest with the plan's.
+func gateDigest(plan *preview.Plan, approval Approval) error {
+	doing := "checking the approval of " + plan.Release.Name
+	if plan.ReadMode == preview.ReadOffline {
+		return refusal(doing, "make the plan again without --offline", "an offline plan has seen no cluster and cannot be applied")
+	}
+	want, what := plan.Digest, "plan"
+	switch approval.How {
+	case ApprovedByContent:
+		want, what = plan.ContentDigest, "content"
+	case ApprovedByYes:
+		if approval.Digest == "" {
+			return nil
+		}
+	case ApprovedOnScreen, ApprovedByDigest, ApprovedByPlan:
+	default:
+		return refusal(doing, "use --approve, --plan or the screen", fmt.Sprintf("nobody approves by %q", approval.How))
+	}
+	if approval.Digest == want && want != "" {
+		return nil
+	}
+	return refusal(doing, "preview again, and approve the digest it prints",
+		fmt.Sprintf("approved was %s, but the %s is now %s", orNothing(approval.Digest), what, orNothing(want)))
+}
+
+func orNothing(digest string) string {
+	if digest == "" {
+		return "no digest"
+	}
+	return digest
+}
+
+// gateActions names every object that this version does not apply.
+func gateActions(plan *preview.Plan) []string {
+	var reasons []string
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		switch o.Action {
+		case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged,
+			preview.ActionDelete, preview.ActionKeep, preview.ActionUnknown:
+		case preview.ActionBlocked:
+			reasons = append(reasons, o.ID+" belongs to "+blockedBy(o, plan.Release))
+		case preview.ActionReplace:
+			reasons = append(reasons, o.ID+" would have to be deleted and created again (replace), which this version does not do")
+		case preview.ActionAdopt:
+			reasons = append(reasons, o.ID+" exists and is not part of this release (adopt), which this version does not take over")
+		default:
+			reasons = append(reasons, fmt.Sprintf("%s has action %q, which this version does not apply", o.ID, o.Action))
+		}
+		for _, c := range o.Conflicts {
+			reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s", o.ID, c.Manager, c.Path))
+		}
+	}
+	return reasons
+}
+
+func blockedBy(o *preview.Object, release preview.Release) string {
+	if owner, ok := preview.ForeignOwner(o.LiveBody, release); ok {
+		return owner.String()
+	}
+	return "another owner"
+}
+
+// gateUnknowns asks for each unknown by name. What is not served cannot be
+// written at all.
+func gateUnknowns(plan *preview.Plan, approval Approval) []string {
+	var reasons []string
+	for _, u := range plan.Unknowns {
+		if u.Why == string(preview.ReasonNotServed) {
+			reasons = append(reasons, u.Object+": this kind is neither served by the cluster nor brought by the plan")
+			continue
+		}
+		f, ok := findingOf(plan, "unknown/"+u.Object)
+		if !ok {
+			// Without a finding there is no fingerprint: only the id counts.
+			f = preview.Finding{ID: "unknown/" + u.Object}
+		}
+		if !approval.accepts(f) {
+			reasons = append(reasons, fmt.Sprintf("%s could not be read (%s) and is not accepted", u.Object, u.Why))
+		}
+	}
+	return reasons
+}
+
+func findingOf(plan *preview.Plan, id string) (preview.Finding, bool) {
+	for _, f := range plan.Findings {
+		if f.ID == id {
+			return f, true
+		}
+	}
+	return preview.Finding{}, false
+}
+
+// gateContent holds a content approval to what follows from content alone
+// (EXACTNESS section 2): creates, updates and unchanged objects.
+func gateContent(plan *preview.Plan) []string {
+	var reasons []string
+	for i := range plan.Objects {
+		if o := &plan.Objects[i]; o.Action == preview.ActionDelete {
+			reasons = append(reasons, o.ID+" would be deleted, which a content digest does not cover")
+		}
+	}
+	for _, u := range plan.Unknowns {
+		if u.Why != string(preview.ReasonNotServed) {
+			reasons = append(reasons, u.Object+" is unknown, which a content digest does not cover")
+		}
+	}
+	for _, g := range plan.Access.Grants {
+		if g.Change != preview.GrantNew && g.Change != preview.GrantWidened {
+			continue
+		}
+		if len(g.Via) > 0 && !planHasRole(plan, g.Via[0]) {
+			reasons = append(reasons, fmt.Sprintf("%s %s/%s gets more through %s, which exists only in the cluster",
+				g.Subject.Kind, g.Subject.Namespace, g.Subject.Name, g.Via[0]))
+		}
+	}
+	return reasons
+}
+
+// planHasRole finds a grant's role, written KIND/NAME or KIND/NAMESPACE/NAME,
+// among the objects the plan brings.
+func planHasRole(plan *preview.Plan, via string) bool {
+	parts := strings.SplitN(via, "/", 3)
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		if o.Sealed == nil || o.Kind != parts[0] || o.Name != parts[len(parts)-1] {
+			continue
+		}
+		if len(parts) == 2 || o.Namespace == parts[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// gateFindings names every critical finding that nobody approved.
+func gateFindings(plan *preview.Plan, approval Approval) []string {
+	var reasons []string
+	for _, f := range plan.Findings {
+		if f.Severity != preview.Critical || approval.accepts(f) {
+			continue
+		}
+		if approval.coversRuleset() && (approval.How == ApprovedByDigest || fromContent(plan, f)) {
+			continue
+		}
+		reasons = append(reasons, fmt.Sprintf("critical finding %s=%s is not accepted: %s", f.ID, f.Fingerprint, f.Title))
+	}
+	return reasons
+}
+
+// coversRuleset reports whether a bare digest stands for the criticals that
+// today's rules find: only if the approver's tool had the same rules.
+func (a Approval) coversRuleset() bool {
+	return (a.How == ApprovedByDigest || a.How == ApprovedByContent) && a.Ruleset == preview.Ruleset
+}
+
+// fromContent reports whether a finding is about an object that the content
+// brings, rather than about something seen only in the cluster.
+func fromContent(plan *preview.Plan, f preview.Finding) bool {
+	o := plan.Object(f.Object)
+	return o != nil && o.Sealed != nil
+}

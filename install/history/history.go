@@ -1,0 +1,238 @@
+// Package history reads what releases remember: their newest record, their
+// inventory, and where to find them. It writes nothing; package install does.
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Getter reads single objects.
+type Getter = install.Getter
+
+// Reader reads single objects and lists.
+type Reader = install.Reader
+
+// Record is one revision of a release as its record tells it.
+type Record struct {
+	Release       preview.Release
+	Revision      int
+	State         install.State
+	Stage         string // while applying: the stage begun last
+	Digest        string
+	ContentDigest string
+	Updated       time.Time
+
+	record *install.Record
+}
+
+// Item is one object of a release.
+type Item struct {
+	Ref     preview.Ref
+	UID     string // empty while its creation is in flight
+	Package string
+	Action  preview.Action // what was last done to it
+}
+
+func newRecord(r *install.Record) *Record {
+	return &Record{
+		Release: r.Release, Revision: r.Revision, State: r.State, Stage: r.Stage,
+		Digest: r.Digest, ContentDigest: r.ContentDigest, Updated: r.Updated, record: r,
+	}
+}
+
+// Installed reports whether the release is, or may partly be, in the cluster.
+func (r *Record) Installed() bool { return r.State != install.RecordUninstalled }
+
+// Base is what a new plan for the release stands on.
+func (r *Record) Base() preview.Base {
+	base := preview.Base{Revision: r.Revision, Digest: r.Digest}
+	if len(r.record.Accepted) > 0 {
+		base.Accepted = maps.Clone(r.record.Accepted)
+	}
+	return base
+}
+
+// Inventory lists the objects the release has in the cluster, by id. After an
+// interrupted run it may name objects that were never created.
+func (r *Record) Inventory() []Item {
+	items := make([]Item, 0, len(r.record.Inventory))
+	for _, i := range r.record.Inventory {
+		items = append(items, Item{Ref: i.Ref(), UID: i.UID, Package: i.Package, Action: i.Action})
+	}
+	slices.SortFunc(items, func(a, b Item) int { return cmp.Compare(a.Ref.ID(), b.Ref.ID()) })
+	return items
+}
+
+// Receipt is what was approved and observed.
+func (r *Record) Receipt() *install.Receipt { return r.record.Receipt() }
+
+// Accepted maps the fingerprint of each accepted finding to the revision that
+// accepted it first.
+func (r *Record) Accepted() map[string]int { return maps.Clone(r.record.Accepted) }
+
+// Reference is what was asked for: the text of the request, which may float.
+func (r *Record) Reference() string { return r.record.Request.Reference }
+
+// Source is the pinned content of the release's first package.
+func (r *Record) Source() preview.Source {
+	if p := r.first(); p != nil && len(p.Sources) > 0 {
+		return p.Sources[0]
+	}
+	return preview.Source{}
+}
+
+// Bundle is the bundle's own name, such as the CSV's.
+func (r *Record) Bundle() string {
+	if p := r.first(); p != nil {
+		return p.Bundle
+	}
+	return ""
+}
+
+// Version is the version of the first package.
+func (r *Record) Version() string {
+	if p := r.first(); p != nil {
+		return p.Version
+	}
+	return ""
+}
+
+// Name is the name of the first package, wherever it came from.
+func (r *Record) Name() string {
+	if p := r.first(); p != nil {
+		return p.Name
+	}
+	return ""
+}
+
+// Package is the name under which the first package came from a catalog, empty
+// when it did not.
+func (r *Record) Package() string {
+	if r.catalog() == nil {
+		return ""
+	}
+	return r.first().Name
+}
+
+// Catalog is the reference of the catalog that the first package came from,
+// empty when it came from none.
+func (r *Record) Catalog() string {
+	if via := r.catalog(); via != nil {
+		return via.Reference
+	}
+	return ""
+}
+
+// Channel is the channel of that catalog.
+func (r *Record) Channel() string {
+	if via := r.catalog(); via != nil {
+		return via.Channel
+	}
+	return ""
+}
+
+func (r *Record) first() *preview.Package {
+	if len(r.record.Packages) == 0 {
+		return nil
+	}
+	return &r.record.Packages[0]
+}
+
+func (r *Record) catalog() *preview.Via {
+	p := r.first()
+	if p == nil {
+		return nil
+	}
+	for i := range p.Via {
+		if p.Via[i].Kind == "catalog" {
+			return &p.Via[i]
+		}
+	}
+	return nil
+}
+
+// Load reads the newest record of a release, nil when it never existed.
+func Load(ctx context.Context, cluster Getter, release preview.Release) (*Record, error) {
+	r, err := install.LoadRecord(ctx, cluster, release)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	return newRecord(r), nil
+}
+
+// List reads the newest record of every release in a namespace, in all of them
+// when it is empty, by namespace and name. Uninstalled releases are left out.
+// Records that cannot be read are named in the error, beside those that can.
+func List(ctx context.Context, cluster Reader, namespace string) ([]Record, error) {
+	secrets, err := cluster.List(ctx, "v1", "Secret", namespace, preview.LabelRelease+","+preview.LabelSetID)
+	if err != nil {
+		return nil, fmt.Errorf("listing the releases: %w", err)
+	}
+	var records []Record
+	var broken []error
+	for _, secret := range secrets {
+		r, err := install.DecodeRecord(secret)
+		if err != nil {
+			broken = append(broken, err)
+			continue
+		}
+		if record := newRecord(r); record.Installed() {
+			records = append(records, *record)
+		}
+	}
+	slices.SortFunc(records, func(a, b Record) int {
+		return cmp.Or(cmp.Compare(a.Release.Namespace, b.Release.Namespace), cmp.Compare(a.Release.Name, b.Release.Name))
+	})
+	slices.SortFunc(broken, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	return records, errors.Join(broken...)
+}
+
+// Find reads the newest record of an installed release by name: in the
+// namespace if one is given, else of the only release of that name. Two are an
+// error that lists them. Where listing is forbidden the namespace is the name.
+func Find(ctx context.Context, cluster Reader, name, namespace string) (*Record, error) {
+	if namespace != "" {
+		return load(ctx, cluster, preview.Release{Name: name, Namespace: namespace})
+	}
+	records, err := List(ctx, cluster, "")
+	if preview.ReasonOf(err) == preview.ReasonForbidden {
+		return load(ctx, cluster, preview.Release{Name: name, Namespace: name})
+	}
+	var found []Record
+	var where []string
+	for _, r := range records {
+		if r.Release.Name == name {
+			found, where = append(found, r), append(where, r.Release.Namespace)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return &found[0], nil
+	case len(found) > 1:
+		return nil, fmt.Errorf("finding release %s: it is in the namespaces %s; choose one with -n", name, strings.Join(where, ", "))
+	case err != nil:
+		return nil, err
+	}
+	return nil, fmt.Errorf("finding release %s: there is none of that name; see kubectl operator list", name)
+}
+
+func load(ctx context.Context, cluster Getter, release preview.Release) (*Record, error) {
+	r, err := Load(ctx, cluster, release)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil || !r.Installed() {
+		return nil, fmt.Errorf("finding release %s: there is none of that name in namespace %s; see kubectl operator list", release.Name, release.Namespace)
+	}
+	return r, nil
+}

@@ -1,0 +1,199 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// The lease that serializes the writers of one release.
+const (
+	leaseSeconds  = 15
+	leaseDuration = leaseSeconds * time.Second
+	renewEvery    = 4 * time.Second
+	pollLease     = time.Second
+)
+
+// microTime is the format of a MicroTime field (coordination.k8s.io/v1).
+const microTime = "2006-01-02T15:04:05.000000Z07:00"
+
+var errLockLost = errors.New("the lock on the release was lost to another writer")
+
+// lock is a held lease. It renews itself until released.
+type lock struct {
+	cluster Cluster
+	ref     preview.Ref
+	holder  string
+	clock   Clock
+	tell    func(string) // told once when acquiring has to wait
+
+	mu   sync.Mutex
+	live map[string]any // the lease as last written
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// leaseWatch judges a foreign lease on the local clock: it has expired when
+// nothing about it changed for its whole duration. Clocks of machines differ,
+// so what renewTime says is never compared with the time here.
+type leaseWatch struct {
+	seen  string
+	since time.Time
+}
+
+// expired takes one more look at the lease and reports whether it has expired,
+// and whether its holder showed a sign of life since the first look.
+func (w *leaseWatch) expired(lease map[string]any, now time.Time) (expired, alive bool) {
+	mark := uidOf(lease) + " " + preview.String(lease, "spec", "holderIdentity") + " " + preview.String(lease, "spec", "renewTime")
+	if w.seen == "" {
+		w.seen, w.since = mark, now
+		return false, false
+	}
+	if mark != w.seen {
+		return false, true
+	}
+	return now.Sub(w.since) >= leaseDuration, false
+}
+
+func leaseRef(release preview.Release) preview.Ref {
+	return preview.Ref{
+		APIVersion: "coordination.k8s.io/v1", Kind: "Lease",
+		Namespace: release.Namespace, Name: preview.RecordName(release.Name),
+	}
+}
+
+// acquire takes the release's lease. A lease that somebody holds and renews is
+// an error of kind [NotStarted]; one that nobody renews is taken over after it
+// was watched for its whole duration.
+func (r *run) acquire(ctx context.Context) (*lock, error) {
+	l := &lock{
+		cluster: r.cluster, ref: leaseRef(r.plan.Release), holder: r.opts.Holder, clock: r.opts.Clock,
+		tell: r.log, done: make(chan struct{}),
+	}
+	var watch leaseWatch
+	var live map[string]any
+	for {
+		written, err := l.write(ctx, live)
+		if err == nil {
+			l.live = written
+			return l, nil
+		}
+		if reason := preview.ReasonOf(err); reason != preview.ReasonChanged && reason != preview.ReasonUnavailable {
+			return nil, fmt.Errorf("taking the lock %s/%s: %w", l.ref.Namespace, l.ref.Name, err)
+		}
+		if live, err = l.await(ctx, &watch); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// await returns when the lease may be taken: absent (nil), ours, or expired.
+func (l *lock) await(ctx context.Context, watch *leaseWatch) (map[string]any, error) {
+	for {
+		lease, err := l.cluster.Get(ctx, l.ref)
+		if err != nil {
+			return nil, fmt.Errorf("reading the lock %s/%s: %w", l.ref.Namespace, l.ref.Name, err)
+		}
+		holder := preview.String(lease, "spec", "holderIdentity")
+		if lease == nil || holder == l.holder {
+			return lease, nil
+		}
+		if watch.seen == "" {
+			l.tell(fmt.Sprintf("%s holds the lock; watching for %s whether it still works", holder, leaseDuration))
+		}
+		expired, alive := watch.expired(lease, l.clock.Now())
+		if alive {
+			return nil, &Error{
+				Kind: NotStarted, Doing: "taking the lock on the release",
+				Came: fmt.Sprintf("%s holds it and is at work", holder),
+				Next: "wait until that run has ended, then run the command again",
+			}
+		}
+		if expired {
+			return lease, nil
+		}
+		if err := sleep(ctx, l.clock, pollLease); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// write creates the lease, or updates exactly the one given.
+func (l *lock) write(ctx context.Context, live map[string]any) (map[string]any, error) {
+	now := l.clock.Now().UTC().Format(microTime)
+	acquired := now
+	if preview.String(live, "spec", "holderIdentity") == l.holder {
+		acquired = preview.String(live, "spec", "acquireTime")
+	}
+	item := preview.DryRun{Body: map[string]any{
+		"apiVersion": l.ref.APIVersion, "kind": l.ref.Kind,
+		"metadata": map[string]any{"name": l.ref.Name, "namespace": l.ref.Namespace},
+		"spec": map[string]any{
+			"holderIdentity": l.holder, "leaseDurationSeconds": int64(leaseSeconds),
+			"acquireTime": acquired, "renewTime": now,
+		},
+	}}
+	if live != nil {
+		item.UID, item.ResourceVersion = uidOf(live), versionOf(live)
+	}
+	return l.cluster.Apply(ctx, item)
+}
+
+// keep renews the lease in the background. The context it returns ends, with
+// errLockLost as its cause, when the lease is lost or could not be renewed in
+// time: from then on somebody else may be writing.
+func (l *lock) keep(ctx context.Context) context.Context {
+	held, lost := context.WithCancelCause(ctx)
+	// Renewing goes on while an interrupted run records what it did.
+	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	l.stop = stop
+	go func() {
+		defer close(l.done)
+		last := l.clock.Now()
+		for sleep(renewing, l.clock, renewEvery) == nil {
+			switch err := l.renew(renewing); {
+			case err == nil:
+				last = l.clock.Now()
+			case errors.Is(err, errLockLost) || l.clock.Now().Sub(last) >= leaseDuration-renewEvery:
+				lost(errLockLost)
+				return
+			}
+		}
+	}()
+	return held
+}
+
+func (l *lock) renew(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	written, err := l.write(ctx, l.live)
+	if err == nil {
+		l.live = written
+		return nil
+	}
+	live, readErr := l.cluster.Get(ctx, l.ref)
+	if readErr != nil {
+		return err
+	}
+	if preview.String(live, "spec", "holderIdentity") != l.holder {
+		return errLockLost
+	}
+	l.live = live
+	return err
+}
+
+// release gives the lease back. What fails here only makes the next writer
+// wait for the lease to expire.
+func (l *lock) release(ctx context.Context) {
+	if l.stop != nil {
+		l.stop()
+		<-l.done
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.cluster.Delete(ctx, l.ref, uidOf(l.live), versionOf(l.live), false)
+}

@@ -1,0 +1,243 @@
+package install
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// State is where a record stands. The set is closed.
+type State string
+
+// The states of a record.
+const (
+	RecordPending     State = "pending"  // written, no object sent yet
+	RecordApplying    State = "applying" // Stage names how far it is
+	RecordApplied     State = "applied"
+	RecordFailed      State = "failed"
+	RecordAbandoned   State = "abandoned" // unfinished when a newer revision began
+	RecordUninstalled State = "uninstalled"
+)
+
+// transitions lists what each state may become. A failed record is resumed as
+// applying; nothing leaves applied, abandoned and uninstalled.
+var transitions = map[State][]State{
+	"":             {RecordPending},
+	RecordPending:  {RecordApplying, RecordFailed, RecordAbandoned},
+	RecordApplying: {RecordApplying, RecordApplied, RecordFailed, RecordAbandoned, RecordUninstalled},
+	RecordFailed:   {RecordApplying, RecordAbandoned},
+}
+
+// canBecome reports whether a record may go from one state to another.
+func (s State) canBecome(next State) bool { return slices.Contains(transitions[s], next) }
+
+// Unfinished reports whether a record of this state is resumed by the approval
+// of its own digest.
+func (s State) Unfinished() bool {
+	return s == RecordPending || s == RecordApplying || s == RecordFailed
+}
+
+// Record is what a release remembers of one revision, in the release's
+// namespace. It is read from the cluster and therefore hostile: see
+// [LoadRecord] for what is checked.
+type Record struct {
+	Release       preview.Release   `json:"release"`
+	Revision      int               `json:"revision"`
+	State         State             `json:"state"`
+	Stage         string            `json:"stage,omitempty"` // while applying: the stage begun last
+	Digest        string            `json:"digest"`
+	ContentDigest string            `json:"contentDigest"`
+	Target        string            `json:"target"` // identity of the cluster
+	Tool          string            `json:"tool"`
+	Base          preview.Base      `json:"base"`
+	Request       preview.Request   `json:"request"`
+	Packages      []preview.Package `json:"packages"`
+	Approval      Approval          `json:"approval"`
+	Started       time.Time         `json:"started"`
+	Updated       time.Time         `json:"updated"`
+
+	// Objects is what was observed so far, in the order of the plan.
+	Objects []ObjectReceipt `json:"objects"`
+	// Inventory is every object the release has in the cluster. While a stage
+	// runs it also holds what that stage may have created.
+	Inventory []Item `json:"inventory"`
+	// Accepted maps the fingerprint of each finding that is accepted to the
+	// revision that accepted it first.
+	Accepted map[string]int `json:"accepted"`
+	// Archive is where the plan itself is kept.
+	Archive Archive `json:"archive"`
+}
+
+// Item is one object of a release's inventory. UID is empty while a create is
+// under way.
+type Item struct {
+	APIVersion string         `json:"apiVersion"`
+	Kind       string         `json:"kind"`
+	Namespace  string         `json:"namespace,omitempty"`
+	Name       string         `json:"name"`
+	UID        string         `json:"uid,omitempty"`
+	Package    string         `json:"package,omitempty"`
+	Action     preview.Action `json:"action"` // what was last done to it
+}
+
+// Ref returns the item's reference.
+func (i Item) Ref() preview.Ref {
+	return preview.Ref{APIVersion: i.APIVersion, Kind: i.Kind, Namespace: i.Namespace, Name: i.Name}
+}
+
+// Archive describes the Secrets that hold a revision's plan, split: their
+// number, the size of the whole in bytes, and its sha256.
+type Archive struct {
+	Parts  int    `json:"parts"`
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Receipt returns the record as a receipt.
+func (r *Record) Receipt() *Receipt {
+	return &Receipt{
+		Release: r.Release, Revision: r.Revision, Digest: r.Digest, ContentDigest: r.ContentDigest,
+		Target: r.Target, Approval: r.Approval, Started: r.Started, Finished: r.Updated,
+		State: string(r.State), Objects: slices.Clone(r.Objects),
+	}
+}
+
+// newRecord begins the record of a plan's revision. before is the newest
+// record so far, nil when there is none; what it owns stays owned until it is
+// deleted.
+func newRecord(plan *preview.Plan, approval Approval, before *Record, tool string, now time.Time) *Record {
+	r := &Record{
+		Release: plan.Release, Revision: plan.Base.Revision + 1, State: RecordPending,
+		Digest: plan.Digest, ContentDigest: plan.ContentDigest, Target: plan.Target.Identity, Tool: tool,
+		Base: plan.Base, Request: plan.Request, Packages: plan.Packages, Approval: approval,
+		Started: now, Updated: now,
+	}
+	if before != nil {
+		// What the plan does not list any more is gone from the cluster.
+		for _, item := range before.Inventory {
+			if plan.Object(item.Ref().ID()) != nil {
+				r.Inventory = append(r.Inventory, item)
+			}
+		}
+	}
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		receipt := ObjectReceipt{ID: o.ID, Action: o.Action, State: StatePending, Digest: o.Digest, UID: o.Live.UID}
+		if !sends(o.Action) {
+			receipt.State = StateApplied
+			if o.Action == preview.ActionUnchanged {
+				r.own(o, o.Live.UID)
+			}
+		}
+		r.Objects = append(r.Objects, receipt)
+	}
+	r.Accepted = acceptedFindings(plan, before, r.Revision)
+	return r
+}
+
+// acceptedFindings are the fingerprints the receipt of this plan accepts: its
+// criticals, which passed the gate, and those of earlier receipts that the plan
+// still has.
+func acceptedFindings(plan *preview.Plan, before *Record, revision int) map[string]int {
+	out := map[string]int{}
+	for _, f := range plan.Findings {
+		switch {
+		case f.AcceptedIn > 0:
+			out[f.Fingerprint] = f.AcceptedIn
+		case f.Severity == preview.Critical:
+			out[f.Fingerprint] = revision
+		}
+		if before != nil && before.Accepted[f.Fingerprint] > 0 {
+			out[f.Fingerprint] = before.Accepted[f.Fingerprint]
+		}
+	}
+	return out
+}
+
+// sends reports whether apply sends anything for an action.
+func sends(a preview.Action) bool {
+	switch a {
+	case preview.ActionCreate, preview.ActionUpdate, preview.ActionDelete, preview.ActionUnknown:
+		return true
+	}
+	return false
+}
+
+// own enters an object into the inventory, or updates its entry there. The
+// release namespace that no package brings belongs to nobody.
+func (r *Record) own(o *preview.Object, uid string) {
+	if o.Package == "" && o.Kind == "Namespace" && o.Sealed != nil {
+		return
+	}
+	item := Item{
+		APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name,
+		UID: uid, Package: o.Package, Action: o.Action,
+	}
+	for i := range r.Inventory {
+		if r.Inventory[i].Ref().ID() == o.ID {
+			if item.UID == "" {
+				item.UID = r.Inventory[i].UID
+			}
+			r.Inventory[i] = item
+			return
+		}
+	}
+	r.Inventory = append(r.Inventory, item)
+	slices.SortFunc(r.Inventory, func(a, b Item) int {
+		return cmp.Compare(a.Ref().ID(), b.Ref().ID())
+	})
+}
+
+// disown takes a deleted object out of the inventory.
+func (r *Record) disown(id string) {
+	r.Inventory = slices.DeleteFunc(r.Inventory, func(i Item) bool { return i.Ref().ID() == id })
+}
+
+// object returns the entry of an object, or nil.
+func (r *Record) object(id string) *ObjectReceipt {
+	for i := range r.Objects {
+		if r.Objects[i].ID == id {
+			return &r.Objects[i]
+		}
+	}
+	return nil
+}
+
+// groupKinds lists the kinds of the inventory as KIND.GROUP, sorted, in the
+// form of the applyset annotation; more adds kinds that are about to come.
+func (r *Record) groupKinds(more []preview.Object) string {
+	set := map[string]bool{}
+	for _, item := range r.Inventory {
+		set[groupKind(item.Ref())] = true
+	}
+	for i := range more {
+		set[groupKind(more[i].Ref())] = true
+	}
+	return strings.Join(slices.Sorted(maps.Keys(set)), ",")
+}
+
+func groupKind(ref preview.Ref) string {
+	if group := ref.Group(); group != "" {
+		return ref.Kind + "." + group
+	}
+	return ref.Kind
+}
+
+// namespaces lists the namespaces of the inventory, and of more, other than
+// the release's own.
+func (r *Record) namespaces(more []preview.Object) string {
+	set := map[string]bool{}
+	for _, item := range r.Inventory {
+		set[item.Namespace] = true
+	}
+	for i := range more {
+		set[more[i].Namespace] = true
+	}
+	delete(set, "")
+	delete(set, r.Release.Namespace)
+	return strings.Join(slices.Sorted(maps.Keys(set)), ",")
+}

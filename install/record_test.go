@@ -1,0 +1,317 @@
+package install
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+var testRelease = preview.Release{Name: "demo", Namespace: "ns"}
+
+// archivePlan is a sealed plan of n ConfigMaps with incompressible values, and
+// one Secret.
+func archivePlan(t testing.TB, n int) *preview.Plan {
+	t.Helper()
+	p := &preview.Plan{Release: testRelease, ReadMode: preview.ReadDryRun, Packages: []preview.Package{{Name: "demo"}}}
+	add := func(body map[string]any) {
+		digest, err := preview.HashObject(body, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref := preview.RefOf(body)
+		p.Objects = append(p.Objects, preview.Object{
+			ID: ref.ID(), Package: "demo", APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
+			Action: preview.ActionCreate, Digest: digest, Sealed: body, ResultBody: body,
+		})
+	}
+	for i := range n {
+		noise := make([]byte, 0, 256<<10)
+		for j := 0; len(noise) < 256<<10; j++ {
+			sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d", i, j))
+			noise = append(noise, sum[:]...)
+		}
+		add(map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": map[string]any{"name": fmt.Sprint("c", i), "namespace": "ns"},
+			"data":     map[string]any{"v": base64.StdEncoding.EncodeToString(noise), "exact": int64(9007199254740993)},
+		})
+	}
+	add(map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "s", "namespace": "ns"},
+		"data": map[string]any{"password": "aHVudGVyMg=="},
+	})
+	pkg := &p.Packages[0]
+	var err error
+	if pkg.ContentDigest, err = preview.ContentDigest(testRelease, *pkg, p.Objects, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestArchiveSurvivesSplitting(t *testing.T) {
+	plan := archivePlan(t, 8)
+	parts, archive, err := encodeArchive(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(parts) < 2 {
+		t.Fatalf("%d parts, want several: the test must split", len(parts))
+	}
+	for i, part := range parts {
+		if len(part) > maxPartBytes {
+			t.Errorf("part %d has %d bytes, more than a Secret takes", i, len(part))
+		}
+	}
+	got, err := decodeArchive(parts, archive, plan.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range plan.Objects {
+		want, have := plan.Objects[i], got.Objects[i]
+		if want.Kind == "Secret" {
+			if have.Sealed != nil || have.ResultBody != nil {
+				t.Error("the body of a Secret is in the archive")
+			}
+			continue
+		}
+		if !reflect.DeepEqual(want.Sealed, have.Sealed) || !reflect.DeepEqual(want.ResultBody, have.ResultBody) {
+			t.Errorf("%s came back changed", want.ID)
+		}
+	}
+}
+
+func TestArchiveRefusesWhatWasNotWritten(t *testing.T) {
+	plan := archivePlan(t, 8)
+	parts, archive, err := encodeArchive(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := append([]byte(nil), parts[0]...)
+	flipped[len(flipped)/2] ^= 1
+	tests := []struct {
+		name   string
+		parts  [][]byte
+		digest string
+	}{
+		{"a changed byte", append([][]byte{flipped}, parts[1:]...), plan.Digest},
+		{"a missing part", parts[1:], plan.Digest},
+		{"parts in another order", append([][]byte{parts[len(parts)-1]}, parts[:len(parts)-1]...), plan.Digest},
+		{"the plan of another digest", parts, preview.HashBytes(nil)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := decodeArchive(tt.parts, archive, tt.digest); err == nil {
+				t.Error("was read as a plan")
+			}
+		})
+	}
+}
+
+func testRecord(t testing.TB) *Record {
+	t.Helper()
+	record := newRecord(archivePlan(t, 1), Approval{How: ApprovedByDigest}, nil, "1.0.0", time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
+	record.Archive = Archive{Parts: 1}
+	return record
+}
+
+// secretOf is the Secret of a record as the API would show it.
+func secretOf(t testing.TB, record any) map[string]any {
+	t.Helper()
+	data, err := json.Marshal(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := compress(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]any{
+		"apiVersion": "v1", "kind": "Secret", "type": secretType,
+		"metadata": map[string]any{
+			"name": "kubectl-operator.demo", "namespace": "ns",
+			"labels":      map[string]any{preview.LabelSetID: preview.SetID(testRelease)},
+			"annotations": map[string]any{preview.AnnotationTool: "kubectl-operator/v1.0.0"},
+		},
+		"data": map[string]any{
+			keyVersion: base64.StdEncoding.EncodeToString([]byte(recordVersion)),
+			keyRecord:  base64.StdEncoding.EncodeToString(packed),
+		},
+	}
+}
+
+func TestDecodeRecordRefuses(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(record *Record, secret map[string]any)
+		want   string
+	}{
+		{"a record of another release", func(r *Record, _ map[string]any) { r.Release.Name = "other" }, "release"},
+		{"a revision below 1", func(r *Record, _ map[string]any) { r.Revision = 0 }, "revision"},
+		{"a state that is none", func(r *Record, _ map[string]any) { r.State = "perfect" }, "state"},
+		{"more parts than a record may have", func(r *Record, _ map[string]any) { r.Archive.Parts = 1 << 30 }, "parts"},
+		{"an item without a name", func(r *Record, _ map[string]any) { r.Inventory = []Item{{Kind: "ConfigMap"}} }, "inventory"},
+		{"a Secret of another tool", func(_ *Record, s map[string]any) {
+			preview.Map(s, "metadata", "annotations")[preview.AnnotationTool] = "kubectl/v1.37"
+		}, "tool"},
+		{"a Secret that is no ApplySet parent", func(_ *Record, s map[string]any) { delete(preview.Map(s, "metadata"), "labels") }, "label"},
+		{"a format of the future", func(_ *Record, s map[string]any) {
+			preview.Map(s, "data")[keyVersion] = base64.StdEncoding.EncodeToString([]byte("2"))
+		}, "version"},
+		{"no record at all", func(_ *Record, s map[string]any) { delete(preview.Map(s, "data"), keyRecord) }, "record"},
+		{"bytes that are no record", func(_ *Record, s map[string]any) { preview.Map(s, "data")[keyRecord] = "aGVsbG8=" }, "not a record"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			record := testRecord(t)
+			tt.change(record, secretOf(t, record))
+			secret := secretOf(t, record)
+			tt.change(&Record{}, secret)
+			if _, err := DecodeRecord(secret); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want an error that says %q", err, tt.want)
+			}
+		})
+	}
+	if got, err := DecodeRecord(secretOf(t, testRecord(t))); err != nil || got.Digest != testRecord(t).Digest {
+		t.Errorf("an honest record: %v, %v", got, err)
+	}
+}
+
+func FuzzDecodeRecord(f *testing.F) {
+	packed, err := encodeHeader(testRecord(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(packed)
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := decodeHeader(data, testRelease)
+		if err == nil && (r.Release != testRelease || r.Revision < 1 || r.State == "") {
+			t.Errorf("accepted %+v", r)
+		}
+	})
+}
+
+func FuzzDecodeArchive(f *testing.F) {
+	plan := archivePlan(f, 0)
+	parts, _, err := encodeArchive(plan)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(parts[0])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := decodeArchive([][]byte{data}, Archive{Parts: 1, Bytes: len(data), SHA256: preview.HashBytes(data)}, plan.Digest)
+		if err != nil {
+			return
+		}
+		if digest, err := got.Facts().Digest(); err != nil || digest != plan.Digest {
+			t.Errorf("accepted a plan that hashes to %s, %v", digest, err)
+		}
+	})
+}
+
+func TestRecordStates(t *testing.T) {
+	all := []State{RecordPending, RecordApplying, RecordApplied, RecordFailed, RecordAbandoned, RecordUninstalled}
+	for _, from := range all {
+		for _, to := range all {
+			if from.canBecome(to) && !from.Unfinished() {
+				t.Errorf("%s is final and can become %s", from, to)
+			}
+		}
+		// Whatever was begun can be ended: by going on, or by a newer revision.
+		if from.Unfinished() && (!from.canBecome(RecordApplying) || !from.canBecome(RecordAbandoned)) {
+			t.Errorf("%s cannot be resumed or abandoned", from)
+		}
+	}
+}
+
+func TestInventoryFollowsTheWrites(t *testing.T) {
+	plan := archivePlan(t, 1)
+	before := &Record{Inventory: []Item{
+		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "gone", UID: "1"},
+		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "c0", UID: "2"},
+	}}
+	record := newRecord(plan, Approval{}, before, "1", time.Time{})
+	if len(record.Inventory) != 1 || record.Inventory[0].UID != "2" {
+		t.Fatalf("a new record owns %v, want what the plan still lists", record.Inventory)
+	}
+	r := &run{record: record}
+	configMap, secret := &plan.Objects[0], &plan.Objects[1]
+	record.own(configMap, "")
+	record.own(secret, "")
+	if len(record.Inventory) != 2 || record.Inventory[0].UID != "2" {
+		t.Errorf("the intent made %v: it must add, and forget no uid", record.Inventory)
+	}
+	r.dropIntent(secret)
+	r.dropIntent(configMap)
+	if len(record.Inventory) != 1 || record.Inventory[0].Name != "c0" {
+		t.Errorf("taking the intents back left %v, want what was owned before", record.Inventory)
+	}
+	if got := record.groupKinds(plan.Objects); got != "ConfigMap,Secret" {
+		t.Errorf("the superset of kinds is %q", got)
+	}
+	if got := record.groupKinds(nil); got != "ConfigMap" {
+		t.Errorf("the exact kinds are %q", got)
+	}
+	record.disown(configMap.ID)
+	if got := record.groupKinds(nil); got != "" {
+		t.Errorf("nothing is left, and the kinds are %q", got)
+	}
+}
+
+func TestAcceptedFindingsAreCarriedOnWhileTheyExist(t *testing.T) {
+	plan := &preview.Plan{Findings: []preview.Finding{
+		{Fingerprint: "new", Severity: preview.Critical},
+		{Fingerprint: "old", Severity: preview.Warning, AcceptedIn: 2},
+		{Fingerprint: "harmless", Severity: preview.Warning},
+	}}
+	got := acceptedFindings(plan, &Record{Accepted: map[string]int{"old": 2, "vanished": 1}}, 5)
+	if want := (map[string]int{"new": 5, "old": 2}); !reflect.DeepEqual(got, want) {
+		t.Errorf("accepted %v, want %v", got, want)
+	}
+}
+
+func TestLeaseExpiresOnTheLocalClockOnly(t *testing.T) {
+	lease := func(holder, renewed string) map[string]any {
+		return map[string]any{
+			"metadata": map[string]any{"uid": "1"},
+			"spec":     map[string]any{"holderIdentity": holder, "renewTime": renewed, "leaseDurationSeconds": int64(99999)},
+		}
+	}
+	start := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	type look struct {
+		after          time.Duration
+		holder, renews string
+		expired, alive bool
+	}
+	tests := []struct {
+		name  string
+		looks []look
+	}{
+		{"a lease renewed long ago by its own clock is not expired at first sight", []look{{0, "a", "1999", false, false}}},
+		{"a lease from the future expires all the same", []look{{0, "a", "2999", false, false}, {leaseDuration, "a", "2999", true, false}}},
+		{"a moment too early", []look{{0, "a", "1", false, false}, {leaseDuration - 1, "a", "1", false, false}}},
+		{"a renewal is a sign of life", []look{{0, "a", "1", false, false}, {leaseDuration, "a", "2", false, true}}},
+		{"another holder is one too", []look{{0, "a", "1", false, false}, {leaseDuration, "b", "1", false, true}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var watch leaseWatch
+			for _, l := range tt.looks {
+				expired, alive := watch.expired(lease(l.holder, l.renews), start.Add(l.after))
+				if expired != l.expired || alive != l.alive {
+					t.Errorf("after %s: expired %t, alive %t", l.after, expired, alive)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package install
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// resumed reports whether this run goes on where an earlier one stopped.
+func (r *run) resumed() bool { return r.before != nil && r.before.Digest == r.plan.Digest }
+
+// resume takes an unfinished record of this plan over. Every object must be as
+// it was reviewed, before the write or after it; what is neither, somebody
+// else has changed.
+func (r *run) resume(ctx context.Context) error {
+	if err := Gate(r.plan, r.approval); err != nil {
+		return err
+	}
+	r.record = r.before
+	r.record.Approval = r.approval
+	r.log(fmt.Sprintf("resuming revision %d, which is %s", r.record.Revision, r.record.State))
+	if err := r.knowsObjects(); err != nil {
+		return r.fail("resuming", "preview again", err)
+	}
+	// The bodies read now replace the recorded ones: writes are made on them.
+	now := *r.plan
+	now.Objects = append([]preview.Object(nil), r.plan.Objects...)
+	r.checked = &now
+	var reasons []string
+	for i := range now.Objects {
+		why, err := r.resumeObject(ctx, &now.Objects[i])
+		if err != nil {
+			return r.fail("reading what the interrupted run left", "", err)
+		}
+		if why != "" {
+			reasons = append(reasons, now.Objects[i].ID+" "+why)
+		}
+	}
+	if len(reasons) > 0 {
+		return r.fail("resuming", "", refusal("resuming revision "+fmt.Sprint(r.record.Revision),
+			"preview again, and approve what it shows", reasons...))
+	}
+	return nil
+}
+
+// knowsObjects holds the record against the plan: it must be about the same
+// objects.
+func (r *run) knowsObjects() error {
+	for i := range r.plan.Objects {
+		if r.record.object(r.plan.Objects[i].ID) == nil {
+			return fmt.Errorf("the record of revision %d does not know %s", r.record.Revision, r.plan.Objects[i].ID)
+		}
+	}
+	return nil
+}
+
+// resumeObject decides what is left to do for one object. why is not empty
+// when the object is neither as before nor as after.
+func (r *run) resumeObject(ctx context.Context, o *preview.Object) (why string, err error) {
+	if o.Action == preview.ActionKeep {
+		return "", nil
+	}
+	live, err := r.cluster.Get(ctx, o.Ref())
+	if preview.ReasonOf(err) == preview.ReasonNotServed {
+		live, err = nil, nil // its CRD comes with the plan
+	}
+	if err != nil {
+		return "", err
+	}
+	o.LiveBody = live
+	switch {
+	case live == nil && o.Action == preview.ActionDelete:
+		r.done[o.ID] = true
+		r.removed(o, true)
+		return "", nil
+	case live == nil && (o.Action == preview.ActionCreate || o.Action == preview.ActionUnknown):
+		return "", nil
+	case live == nil:
+		return "was deleted meanwhile", nil
+	case o.Action == preview.ActionDelete && preview.String(live, "metadata", "deletionTimestamp") != "":
+		r.done[o.ID] = true
+		r.removed(o, false)
+		return "", nil
+	}
+	if o.Sealed != nil && sends(o.Action) {
+		after, err := r.isAfter(ctx, o, live)
+		if err != nil {
+			return "", err
+		}
+		if after {
+			r.done[o.ID] = true
+			r.settled(o, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+			return "", nil
+		}
+	}
+	if o.Action == preview.ActionCreate || o.Action == preview.ActionUnknown {
+		return "exists, and is not what this plan creates", nil
+	}
+	same, err := r.isBefore(o, live)
+	if err != nil || same {
+		return "", err
+	}
+	return "is neither as reviewed nor as this plan leaves it", nil
+}

@@ -1,0 +1,202 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// gates waits until the stages before stage i let it begin (EXACTNESS section
+// 4, stage gates).
+func (r *run) gates(ctx context.Context, i int) error {
+	to := &r.plan.Stages[i]
+	for j := range r.plan.Stages[:i] {
+		from := &r.plan.Stages[j]
+		if refs := r.gateOf(from, to); len(refs) > 0 {
+			if err := r.await(ctx, from.ID, rollout.Options{Refs: refs, Timeout: r.timeout(from)}); err != nil {
+				return err
+			}
+		}
+	}
+	if to.ID != preview.StageAdmission {
+		return nil
+	}
+	return r.await(ctx, to.ID, rollout.Options{Endpoints: r.webhookServices(to), Timeout: r.timeout(to)})
+}
+
+// gateOf lists what stage from must bring to readiness before stage to begins.
+// A PersistentVolumeClaim is never among it: one that waits for its first
+// consumer would wait for ever.
+func (r *run) gateOf(from, to *preview.Stage) []preview.Ref {
+	var refs []preview.Ref
+	for _, id := range from.Objects {
+		o := r.plan.Object(id)
+		if o == nil || o.Sealed == nil || r.record.object(id).State == StateReady {
+			continue
+		}
+		switch o.Kind {
+		case "Namespace", "CustomResourceDefinition", "Job":
+		case "Certificate", "Issuer":
+			// Only a cert-manager that was there before can make them ready.
+			if o.Ref().Group() != "cert-manager.io" || r.bringsGroup(o.Ref().Group()) {
+				continue
+			}
+		case "Deployment", "StatefulSet", "DaemonSet":
+			if to.ID == "scaling" {
+				continue
+			}
+		default:
+			continue
+		}
+		refs = append(refs, o.Ref())
+	}
+	return refs
+}
+
+// bringsGroup reports whether the plan itself brings CRDs of an API group.
+func (r *run) bringsGroup(group string) bool {
+	for i := range r.plan.Objects {
+		body := r.plan.Objects[i].Sealed
+		if preview.String(body, "kind") == "CustomResourceDefinition" && preview.String(body, "spec", "group") == group {
+			return true
+		}
+	}
+	return false
+}
+
+// webhookServices lists the Services behind the webhooks of a stage: a webhook
+// whose Service has no ready endpoint rejects, or delays, what it intercepts.
+func (r *run) webhookServices(stage *preview.Stage) []preview.Ref {
+	var refs []preview.Ref
+	seen := map[preview.Ref]bool{}
+	for _, id := range stage.Objects {
+		o := r.plan.Object(id)
+		if o == nil || !sends(o.Action) {
+			continue
+		}
+		for _, item := range preview.List(o.Sealed, "webhooks") {
+			webhook, _ := item.(map[string]any)
+			service := preview.Map(webhook, "clientConfig", "service")
+			ref := preview.Ref{
+				APIVersion: "v1", Kind: "Service",
+				Namespace: preview.String(service, "namespace"), Name: preview.String(service, "name"),
+			}
+			if ref.Name != "" && !seen[ref] {
+				seen[ref] = true
+				refs = append(refs, ref)
+			}
+		}
+	}
+	return refs
+}
+
+// rollout waits after the last write until everything is healthy and what was
+// deleted is gone.
+func (r *run) rollout(ctx context.Context) error {
+	if r.opts.NoWait {
+		return nil
+	}
+	o := rollout.Options{Timeout: r.opts.RolloutTimeout}
+	for i := range r.plan.Objects {
+		switch object := &r.plan.Objects[i]; {
+		case object.Action == preview.ActionDelete:
+			o.Gone = append(o.Gone, object.Ref())
+		case object.Sealed != nil:
+			o.Refs = append(o.Refs, object.Ref())
+		}
+	}
+	r.emit(Event{Type: EventStage, Stage: "rollout", Message: "waiting until everything is ready"})
+	return r.await(ctx, "rollout", o)
+}
+
+// await follows objects until they are ready or gone. What failed for good is
+// an error of kind [Failed]; what needs more time than it has, [Interrupted].
+func (r *run) await(ctx context.Context, stage string, o rollout.Options) error {
+	o.Watcher, o.Inspector, o.Discovery, o.Clock = r.cluster, r.cluster, r.cluster, r.opts.Clock
+	seen := map[string]rollout.Object{}
+	var lost time.Time
+	o.Each = func(s rollout.Snapshot) {
+		if !s.LostSince.Equal(lost) {
+			if lost = s.LostSince; !lost.IsZero() {
+				r.log("the cluster has not answered since " + lost.UTC().Format(time.TimeOnly) + "; trying again")
+			}
+		}
+		for _, object := range s.Objects {
+			r.observe(seen, object)
+		}
+	}
+	report, err := rollout.Wait(ctx, o)
+	doing := "waiting for stage " + stage
+	switch {
+	case err != nil:
+		return r.fail(doing, "", err)
+	case report.Outcome == rollout.AllReady:
+		return nil
+	case report.Outcome == rollout.HasFailed:
+		reasons := unready(report.Snapshot, rollout.Failed)
+		return &Error{
+			Kind: Failed, Doing: doing, Came: joinReasons(reasons), Reasons: reasons,
+			Next: "look at it with kubectl operator status " + r.plan.Release.Name + " -n " + r.plan.Release.Namespace,
+		}
+	}
+	reasons := unready(report.Snapshot, rollout.Waiting, rollout.Removing, rollout.Unknown)
+	return &Error{
+		Kind: Interrupted, Doing: fmt.Sprintf("%s, %s long", doing, o.Timeout), Came: joinReasons(reasons), Reasons: reasons,
+		Next: "the cluster keeps trying; " + r.resumeAdvice(),
+	}
+}
+
+// unready names the objects in some states, with why.
+func unready(s rollout.Snapshot, states ...rollout.State) []string {
+	var out []string
+	for _, object := range s.Objects {
+		for _, state := range states {
+			if object.State == state {
+				out = append(out, strings.TrimSuffix(object.Ref.ID()+" "+string(state)+": "+object.Message, ": "))
+			}
+		}
+	}
+	return out
+}
+
+// observe tells what became of one object since the last look, and enters it
+// into the record. A divergence stays on record: readiness does not heal it.
+func (r *run) observe(seen map[string]rollout.Object, object rollout.Object) {
+	id := object.Ref.ID()
+	before, known := seen[id]
+	if !known && object.Message == rollout.NotRead {
+		return
+	}
+	if known && before.State == object.State && before.Message == object.Message && before.Event == object.Event {
+		return
+	}
+	seen[id] = object
+	state := objectState(object.State)
+	message := strings.TrimPrefix(object.Message+"; "+object.Event, "; ")
+	message = strings.TrimSuffix(message, "; ")
+	if entry := r.record.object(id); entry != nil && entry.State != StateDiverged {
+		entry.State, entry.Message = state, message
+	}
+	r.emit(Event{Type: EventObject, Object: id, State: state, Message: message})
+	for _, line := range object.Logs {
+		r.emit(Event{Type: EventLog, Object: id, Message: line})
+	}
+}
+
+func objectState(s rollout.State) ObjectState {
+	switch s {
+	case rollout.Ready:
+		return StateReady
+	case rollout.Removed:
+		return StateRemoved
+	case rollout.Removing:
+		return StateRemoving
+	case rollout.Failed:
+		return StateFailed
+	}
+	return StateWaiting
+}

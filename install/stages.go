@@ -1,0 +1,271 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// takeLock makes this run the only writer of the release. If the plan creates
+// the release namespace, the lease has no place before it: then creating the
+// Namespace is the lock and the first write, and the lease follows.
+func (r *run) takeLock(ctx context.Context) (held context.Context, release func(), err error) {
+	if o := r.ownNamespace(); o != nil && r.before == nil && r.namespace == nil {
+		if err := r.createNamespace(ctx, o); err != nil {
+			return nil, nil, err
+		}
+	}
+	l, err := r.acquire(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, r.interrupted(ctx, ctx, err)
+		}
+		return nil, nil, r.fail("taking the lock on the release", "run the command again", err)
+	}
+	return l.keep(ctx), func() {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+		defer cancel()
+		l.release(last)
+	}, nil
+}
+
+func (r *run) createNamespace(ctx context.Context, o *preview.Object) error {
+	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
+	live, err := r.write(ctx, o, nil)
+	if err == nil {
+		r.namespace = live
+		return nil
+	}
+	if preview.ReasonOf(err) == preview.ReasonChanged {
+		// Another run of this plan may have been faster; the lease decides
+		// which of the two goes on.
+		live, getErr := r.cluster.Get(ctx, o.Ref())
+		if getErr == nil && live != nil && r.isOwnNamespace(o, live) {
+			r.namespace = live
+			return nil
+		}
+	}
+	return r.objectError(o, "creating", err)
+}
+
+// recordNamespace enters the Namespace that was made before there was a record.
+func (r *run) recordNamespace() {
+	o := r.ownNamespace()
+	if o == nil || r.namespace == nil {
+		return
+	}
+	r.done[o.ID] = true
+	r.settled(o, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: r.namespace, Live: r.namespace})
+}
+
+// stages sends the plan's stages in order. A stage begins when the gates of
+// the stages before it are open.
+func (r *run) stages(ctx context.Context) error {
+	for i := range r.plan.Stages {
+		stage := &r.plan.Stages[i]
+		var objects []*preview.Object
+		for _, id := range stage.Objects {
+			o := r.plan.Object(id)
+			if o == nil {
+				return r.fail("applying "+stage.ID, "", fmt.Errorf("stage %s names %s, which the plan does not have", stage.ID, id))
+			}
+			if sends(o.Action) && !r.done[id] {
+				objects = append(objects, o)
+			}
+		}
+		if len(objects) == 0 {
+			continue
+		}
+		if err := r.gates(ctx, i); err != nil {
+			return err
+		}
+		if err := r.stage(ctx, stage, objects); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stage records which objects are about to be written, writes them, and
+// records what became of them.
+func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*preview.Object) error {
+	r.emit(Event{Type: EventStage, Stage: stage.ID, Message: fmt.Sprintf("%d objects", len(objects))})
+	if !r.record.State.canBecome(RecordApplying) {
+		return r.fail("applying "+stage.ID, "", fmt.Errorf("a record that is %s cannot be applied", r.record.State))
+	}
+	r.record.State, r.record.Stage = RecordApplying, stage.ID
+	for _, o := range objects {
+		r.record.object(o.ID).State = StateSent
+		if o.Action != preview.ActionDelete {
+			r.record.own(o, o.Live.UID)
+		}
+	}
+	if err := r.save(ctx, r.plan.Objects); err != nil {
+		r.unsend(objects)
+		return r.fail("recording what stage "+stage.ID+" is about to do", "", err)
+	}
+	var diverged []string
+	for i, o := range objects {
+		if err := ctx.Err(); err != nil {
+			r.unsend(objects[i:])
+			return r.fail("applying "+stage.ID, "", err)
+		}
+		verdict, err := r.send(ctx, o)
+		if err != nil {
+			r.unsend(objects[i+1:])
+			return err
+		}
+		if verdict == Diverged && stopsOnDivergence(o) {
+			diverged = append(diverged, o.ID+": "+r.record.object(o.ID).Message)
+		}
+	}
+	if err := r.save(ctx, r.plan.Objects); err != nil {
+		return r.fail("recording the results of stage "+stage.ID, "", err)
+	}
+	if len(diverged) > 0 {
+		return &Error{
+			Kind: Failed, Doing: "comparing what stage " + stage.ID + " wrote with what was reviewed",
+			Came: joinReasons(diverged), Reasons: diverged,
+			Next: "something in the cluster changes these objects; preview again to see what they are now",
+		}
+	}
+	return nil
+}
+
+// unsend takes back the intent for objects that were not sent after all.
+func (r *run) unsend(objects []*preview.Object) {
+	for _, o := range objects {
+		r.record.object(o.ID).State = StatePending
+		r.dropIntent(o)
+	}
+}
+
+// dropIntent takes an object out of the inventory that was only about to be
+// created. What an earlier revision owned stays.
+func (r *run) dropIntent(o *preview.Object) {
+	for _, item := range r.record.Inventory {
+		if item.Ref().ID() == o.ID && item.UID == "" {
+			r.record.disown(o.ID)
+			return
+		}
+	}
+}
+
+// stopsOnDivergence names the objects that must be what was reviewed before
+// anything is built on them: permissions, webhooks, and what runs.
+func stopsOnDivergence(o *preview.Object) bool {
+	switch o.Ref().Group() {
+	case "rbac.authorization.k8s.io", "admissionregistration.k8s.io":
+		return true
+	}
+	return preview.Map(o.Sealed, "spec", "template", "spec") != nil ||
+		preview.Map(o.Sealed, "spec", "jobTemplate", "spec", "template", "spec") != nil || o.Kind == "Pod"
+}
+
+// send writes one object and enters the outcome into the record.
+func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
+	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
+	before := r.liveOf(o)
+	if o.Action == preview.ActionDelete {
+		gone, err := r.remove(ctx, o, before)
+		if err != nil {
+			return "", r.failedObject(ctx, o, "deleting", err)
+		}
+		r.removed(o, gone)
+		return Same, nil
+	}
+	doing := "creating"
+	if o.Action == preview.ActionUpdate {
+		doing = "updating"
+	}
+	live, err := r.write(ctx, o, before)
+	if err != nil {
+		return "", r.failedObject(ctx, o, doing, err)
+	}
+	w := Written{Sealed: o.Sealed, Before: before, Live: live}
+	if fresh := r.freshObject(o); fresh != nil {
+		w.Reviewed = fresh.ResultBody
+	}
+	return r.settled(o, w), nil
+}
+
+// freshObject returns an object as the last whole check saw it; a resumed run
+// has only the recorded plan.
+func (r *run) freshObject(o *preview.Object) *preview.Object {
+	if r.checked == nil {
+		return o
+	}
+	return r.checked.Object(o.ID)
+}
+
+// liveOf returns the object a write is made on, as read last.
+func (r *run) liveOf(o *preview.Object) map[string]any {
+	if fresh := r.freshObject(o); fresh != nil {
+		return fresh.LiveBody
+	}
+	return nil
+}
+
+// settled enters a written object into the record, with what a comparison
+// with the review says about it.
+func (r *run) settled(o *preview.Object, w Written) Verdict {
+	entry := r.record.object(o.ID)
+	entry.State, entry.UID, entry.Message = StateApplied, uidOf(w.Live), ""
+	r.record.own(o, entry.UID)
+	verdict, notes, err := Compare(r.opts.Schemas, w)
+	switch {
+	case err != nil:
+		verdict, entry.State, entry.Message = Diverged, StateDiverged, "cannot be compared with the review: "+err.Error()
+	case verdict == Diverged:
+		entry.State, entry.Message = StateDiverged, strings.Join(notes, "; ")
+	default:
+		entry.Notes = notes
+	}
+	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: entry.Message})
+	return verdict
+}
+
+func (r *run) removed(o *preview.Object, gone bool) {
+	entry := r.record.object(o.ID)
+	entry.State, entry.Message = StateRemoving, ""
+	if gone {
+		entry.State = StateRemoved
+	}
+	r.record.disown(o.ID)
+	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State})
+}
+
+// failedObject enters a failed write into the record. One whose outcome is
+// unknown stays in flight.
+func (r *run) failedObject(ctx context.Context, o *preview.Object, doing string, err error) error {
+	e := r.objectError(o, doing, err)
+	entry := r.record.object(o.ID)
+	entry.Message = e.Came
+	if unknownOutcome(err) {
+		r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent, Message: e.Came})
+		return e
+	}
+	entry.State = StateFailed
+	if ctx.Err() != nil {
+		entry.State = StatePending // it was not the object that failed
+	}
+	if o.Action != preview.ActionDelete {
+		r.dropIntent(o)
+	}
+	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Came})
+	return e
+}
+
+// timeout returns how long the gate of a stage may take.
+func (r *run) timeout(stage *preview.Stage) time.Duration {
+	if r.opts.StageTimeout > 0 {
+		return r.opts.StageTimeout
+	}
+	if d, err := time.ParseDuration(stage.Timeout); err == nil && d > 0 {
+		return d
+	}
+	return DefaultRolloutTimeout
+}

@@ -1,0 +1,280 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+// Sending one write: how long it may go on after the run was told to stop, and
+// how long to wait before a write is tried again.
+const (
+	writeGrace = 5 * time.Second
+	retryPause = 300 * time.Millisecond
+)
+
+// outcomeError is a write of which nobody knows whether it happened.
+type outcomeError struct{ err error }
+
+func (e *outcomeError) Error() string { return "the outcome is unknown: " + e.err.Error() }
+func (e *outcomeError) Unwrap() error { return e.err }
+
+func unknownOutcome(err error) bool {
+	var unknown *outcomeError
+	return errors.As(err, &unknown)
+}
+
+// movedError is an object that is not the reviewed one any more.
+type movedError struct{ what string }
+
+func (e *movedError) Error() string { return e.what }
+
+// withGrace lets a request that is under way finish shortly after ctx ended,
+// so that its outcome is known. Nothing new is sent by then.
+func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(writeGrace, cancel) })
+	return late, func() { stop(); cancel() }
+}
+
+// write creates or updates one object, exactly once. before is the live object
+// the write is made on, nil when it creates. An update goes out with before's
+// uid and resourceVersion; when that no longer is the live object, the write
+// is tried again on the new one as long as nothing relevant about it changed.
+// A write without an answer is followed by a read to learn whether it happened.
+func (r *run) write(ctx context.Context, o *preview.Object, before map[string]any) (map[string]any, error) {
+	var last error
+	for range maxAttempts {
+		item := preview.DryRun{Body: o.Sealed}
+		if before != nil {
+			item.UID, item.ResourceVersion = uidOf(before), versionOf(before)
+		}
+		live, err := r.applyOnce(ctx, item)
+		if err == nil {
+			return live, nil
+		}
+		last = err
+		lost := preview.ReasonOf(err) == preview.ReasonUnavailable || preview.ReasonOf(err) == ""
+		if !lost && preview.ReasonOf(err) != preview.ReasonChanged {
+			return nil, err
+		}
+		live, written, err := r.reread(ctx, o, lost, err)
+		if err != nil || written {
+			return live, err
+		}
+		if before, err = r.onto(o, before, live, last); err != nil {
+			return nil, err
+		}
+		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
+			return nil, last
+		}
+	}
+	return nil, last
+}
+
+func (r *run) applyOnce(ctx context.Context, item preview.DryRun) (map[string]any, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: "not sent: " + err.Error(), Err: err}
+	}
+	late, cancel := withGrace(ctx)
+	defer cancel()
+	live, err := r.cluster.Apply(late, item)
+	if err == nil {
+		r.wrote = true
+	}
+	return live, err
+}
+
+// reread reads an object after a write that was refused or had no answer, and
+// reports whether it is what this write makes of it.
+func (r *run) reread(ctx context.Context, o *preview.Object, lost bool, cause error) (live map[string]any, written bool, err error) {
+	late, cancel := withGrace(ctx)
+	defer cancel()
+	if live, err = r.cluster.Get(late, o.Ref()); err == nil && live != nil {
+		written, err = r.isAfter(late, o, live)
+	}
+	if err != nil {
+		if lost {
+			r.wrote = true // perhaps; the exit code must not deny it
+			return nil, false, &outcomeError{cause}
+		}
+		return nil, false, err
+	}
+	if written && lost {
+		r.wrote = true
+	}
+	return live, written, nil
+}
+
+// onto decides whether a write may be made on the object as it is now.
+func (r *run) onto(o *preview.Object, before, live map[string]any, cause error) (map[string]any, error) {
+	switch {
+	case before == nil && live == nil:
+		return nil, nil
+	case before == nil:
+		return nil, &movedError{"somebody else created it meanwhile"}
+	case live == nil:
+		return nil, &movedError{"somebody deleted it meanwhile"}
+	case versionOf(live) == versionOf(before) && uidOf(live) == uidOf(before) && preview.ReasonOf(cause) == preview.ReasonChanged:
+		return nil, cause // refused for another reason than a change
+	}
+	same, err := r.isBefore(o, live)
+	if err != nil {
+		return nil, err
+	}
+	if !same {
+		return nil, &movedError{r.movedFields(o, before, live)}
+	}
+	return live, nil
+}
+
+// isBefore reports whether a live object still is the one that was reviewed.
+func (r *run) isBefore(o *preview.Object, live map[string]any) (bool, error) {
+	if uidOf(live) != o.Live.UID {
+		return false, nil
+	}
+	fingerprint, err := preview.Fingerprint(r.opts.Schemas, live, o.Sealed, o.Sealed == nil)
+	return fingerprint == o.Live.Fingerprint, err
+}
+
+// isAfter reports whether an object already is what applying o makes of it: a
+// dry run by our manager changes neither a value nor which fields we own.
+func (r *run) isAfter(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
+	if !r.appliedByUs(live) {
+		return false, nil
+	}
+	result := r.cluster.DryRun(ctx, []preview.DryRun{{Body: o.Sealed, UID: uidOf(live), ResourceVersion: versionOf(live)}})[0]
+	switch preview.ReasonOf(result.Err) {
+	case preview.ReasonUnavailable, preview.ReasonUnauthorized:
+		return false, result.Err
+	}
+	if result.Err != nil {
+		return false, nil // it cannot be applied, so it is not what an apply left
+	}
+	owned, err := preview.OwnedFields(live)
+	if err != nil {
+		return false, nil
+	}
+	wouldOwn, err := preview.OwnedFields(result.Body)
+	if err != nil || !owned.Equals(wouldOwn) {
+		return false, nil
+	}
+	return reflect.DeepEqual(preview.WithoutVolatile(live), preview.WithoutVolatile(result.Body)), nil
+}
+
+// movedFields names the relevant fields at which two reads differ.
+func (r *run) movedFields(o *preview.Object, before, live map[string]any) string {
+	if uidOf(before) != uidOf(live) {
+		return "it was deleted and created again meanwhile"
+	}
+	a, errA := preview.Relevant(r.opts.Schemas, before, o.Sealed)
+	b, errB := preview.Relevant(r.opts.Schemas, live, o.Sealed)
+	if o.Sealed == nil || errA != nil || errB != nil {
+		a, b = before, live
+	}
+	var paths []string
+	for _, change := range diff.Changes(a, b) {
+		paths = append(paths, change.Path)
+	}
+	if len(paths) == 0 {
+		return "its owners, finalizers or marks changed meanwhile"
+	}
+	return "changed meanwhile: " + joinReasons(paths)
+}
+
+// remove deletes exactly the reviewed object. It reports whether the object is
+// gone already.
+func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any) (gone bool, err error) {
+	var last error
+	for range maxAttempts {
+		if live == nil {
+			return true, nil
+		}
+		if preview.String(live, "metadata", "deletionTimestamp") != "" {
+			return false, nil
+		}
+		same, err := r.isBefore(o, live)
+		if err != nil {
+			return false, err
+		}
+		if !same {
+			return false, &movedError{r.movedFields(o, r.liveOf(o), live)}
+		}
+		err = r.deleteOnce(ctx, o, live)
+		reason := preview.ReasonOf(err)
+		switch {
+		case err == nil:
+			return false, nil
+		case reason == preview.ReasonNotFound:
+			return true, nil
+		}
+		last = err
+		lost := reason == preview.ReasonUnavailable || reason == ""
+		if !lost && reason != preview.ReasonChanged {
+			return false, err
+		}
+		late, cancel := withGrace(ctx)
+		live, err = r.cluster.Get(late, o.Ref())
+		cancel()
+		if err != nil && lost {
+			r.wrote = true
+			return false, &outcomeError{last}
+		}
+		if err != nil {
+			return false, err
+		}
+		if lost && (live == nil || preview.String(live, "metadata", "deletionTimestamp") != "") {
+			r.wrote = true
+		}
+		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
+			return false, last
+		}
+	}
+	return false, last
+}
+
+func (r *run) deleteOnce(ctx context.Context, o *preview.Object, live map[string]any) error {
+	if err := ctx.Err(); err != nil {
+		return &preview.Refusal{Reason: preview.ReasonOther, Message: "not sent: " + err.Error(), Err: err}
+	}
+	late, cancel := withGrace(ctx)
+	defer cancel()
+	err := r.cluster.Delete(late, o.Ref(), uidOf(live), versionOf(live), false)
+	if err == nil {
+		r.wrote = true
+	}
+	return err
+}
+
+// objectError words the failure of one write.
+func (r *run) objectError(o *preview.Object, doing string, err error) *Error {
+	kind, next := NotStarted, ""
+	var moved *movedError
+	switch reason := preview.ReasonOf(err); {
+	case errors.As(err, &moved):
+		kind, next = Refused, "preview again, and approve what it shows"
+	case unknownOutcome(err):
+		kind, next = Interrupted, "the object is in flight; "+r.resumeAdvice()
+	case reason == preview.ReasonConflict:
+		kind, next = Refused, "preview again: another field manager took these fields since the review"
+	case reason == preview.ReasonForbidden:
+		next = "get the missing permission, then " + r.resumeAdvice()
+	}
+	e := r.fail(fmt.Sprintf("%s %s", doing, o.ID), next, &Error{
+		Kind: kind, Object: o.ID, Doing: doing + " " + o.ID, Came: err.Error(), Next: next, Err: err,
+	})
+	if e.Next == "" {
+		changed := *e
+		changed.Next = "nothing was applied; look at the cause and run the command again"
+		if r.wrote {
+			changed.Next = "part of the plan was applied; look at the cause, then " + r.resumeAdvice()
+		}
+		return &changed
+	}
+	return e
+}
