@@ -29,14 +29,25 @@ type Facts struct {
 
 // PackageFact is the sealed part of a [Package].
 type PackageFact struct {
-	Name          string   `json:"name"`
-	ContentDigest string   `json:"contentDigest"`
-	Requires      []string `json:"requires,omitempty"`
+	Name          string       `json:"name"`
+	Bundle        string       `json:"bundle"`
+	Format        string       `json:"format"`
+	ContentDigest string       `json:"contentDigest"`
+	Sources       []SourceFact `json:"sources"`
+	Requires      []string     `json:"requires,omitempty"`
+}
+
+// SourceFact is the sealed part of a [Source].
+type SourceFact struct {
+	Kind   string `json:"kind"`
+	Digest string `json:"digest"`
 }
 
 // ObjectFact is the sealed part of an [Object].
 type ObjectFact struct {
 	ID         string            `json:"id"`
+	Package    string            `json:"package"`
+	Origin     Origin            `json:"origin"`
 	Action     Action            `json:"action"`
 	Digest     string            `json:"digest"`
 	Live       Live              `json:"live"`
@@ -53,7 +64,7 @@ func (p *Plan) Facts() Facts {
 		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
 	}
 	for _, pkg := range p.Packages {
-		f.Packages = append(f.Packages, PackageFact{Name: pkg.Name, ContentDigest: pkg.ContentDigest, Requires: pkg.Requires})
+		f.Packages = append(f.Packages, pkg.fact())
 	}
 	for i := range p.Objects {
 		f.Objects = append(f.Objects, p.Objects[i].Fact())
@@ -82,10 +93,20 @@ func (p *Plan) Facts() Facts {
 	return f
 }
 
+func (p *Package) fact() PackageFact {
+	fact := PackageFact{
+		Name: p.Name, Bundle: p.Bundle, Format: p.Format, ContentDigest: p.ContentDigest, Requires: p.Requires,
+	}
+	for _, source := range p.Sources {
+		fact.Sources = append(fact.Sources, SourceFact{Kind: source.Kind, Digest: source.Digest})
+	}
+	return fact
+}
+
 // Fact returns the sealed part of an object.
 func (o *Object) Fact() ObjectFact {
 	return ObjectFact{
-		ID: o.ID, Action: o.Action, Digest: o.Digest, Live: o.Live,
+		ID: o.ID, Package: o.Package, Origin: o.Origin, Action: o.Action, Digest: o.Digest, Live: o.Live,
 		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys,
 	}
 }

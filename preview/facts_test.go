@@ -126,7 +126,9 @@ func TestEmptyPlanHasListsNotNulls(t *testing.T) {
 func TestDigestCoversExactlyTheFacts(t *testing.T) {
 	facts := map[string]bool{
 		"release": true, "base": true, "readMode": true, "options": true, "target.identity": true,
-		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true, "files": true, "stages": true,
+		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true,
+		"packages.0.bundle": true, "packages.0.format": true, "packages.0.sources.0.kind": true, "packages.0.sources.0.digest": true,
+		"objects.0.package": true, "objects.0.origin": true, "files": true, "stages": true,
 		"reads": true, "unknowns": true, "cloud": true, "access.grants": true,
 		"objects.0.id": true, "objects.0.action": true, "objects.0.digest": true, "objects.0.live": true,
 		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true,

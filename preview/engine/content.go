@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+// Content is one package, sealed: what it is, independent of any cluster.
+type Content struct {
+	Package preview.Package
+	Objects []preview.Object
+	// Removed lists what normalising took away and that was not empty, as
+	// OBJECT-ID PATH.
+	Removed []string
+}
+
+// Material is one package as it comes from its source and format.
+type Material struct {
+	Info   format.Info
+	Output *format.Output
+	Values map[string]any
+	Source preview.Source
+	Via    []preview.Via
+}
+
+// maxObjects bounds the objects of one package.
+const maxObjects = 20000
+
+// Prepare seals the rendered objects of a package for a release: normalised,
+// given a namespace, labelled as members of the release, hashed.
+func Prepare(release preview.Release, m Material) (Content, error) {
+	if len(m.Output.Objects) > maxObjects {
+		return Content{}, fmt.Errorf("package %s: %d objects are more than the %d that one package may have",
+			m.Info.Package, len(m.Output.Objects), maxObjects)
+	}
+	c := Content{Package: preview.Package{
+		Name: m.Info.Package, Version: m.Info.Version, Bundle: m.Info.Bundle, Format: m.Info.Format,
+		Parameters: m.Output.Resolved, Sources: []preview.Source{m.Source}, Via: m.Via,
+		Verification: preview.Verification{Status: "unverified"},
+		Requires:     requires(m.Output.Required),
+	}}
+	pin := m.Source.Digest
+	bodies := make([]map[string]any, 0, len(m.Output.Objects))
+	for _, r := range m.Output.Objects {
+		bodies = append(bodies, r.Body)
+	}
+	scopes := preview.NewScopes(bodies)
+	byID := map[string]string{}
+	for _, r := range m.Output.Objects {
+		o, removed, err := seal(release, m.Info.Package, r, scopes, pin)
+		if err != nil {
+			return Content{}, fmt.Errorf("package %s: %s document %d: %w", m.Info.Package, r.Origin.File, r.Origin.Document, err)
+		}
+		for _, path := range removed {
+			c.Removed = append(c.Removed, o.ID+" "+path)
+		}
+		if digest, seen := byID[o.ID]; seen {
+			if digest != o.Digest {
+				return Content{}, fmt.Errorf("package %s: two different objects are both %s", m.Info.Package, o.ID)
+			}
+			continue
+		}
+		byID[o.ID] = o.Digest
+		c.Objects = append(c.Objects, o)
+	}
+	var err error
+	if c.Package.Parameters.Values, err = preview.HashValues(m.Values, pin); err != nil {
+		return Content{}, fmt.Errorf("package %s: hashing values: %w", m.Info.Package, err)
+	}
+	c.Package.ContentDigest, err = preview.ContentDigest(release, c.Package, c.Objects, nil)
+	return c, err
+}
+
+func seal(release preview.Release, pkg string, r format.Rendered, scopes preview.Scopes, pin string) (preview.Object, []string, error) {
+	body := preview.CloneBody(r.Body)
+	ref := preview.RefOf(body)
+	if ref.Kind == "" || ref.APIVersion == "" {
+		return preview.Object{}, nil, fmt.Errorf("an object without kind or apiVersion")
+	}
+	if preview.String(body, "metadata", "generateName") != "" {
+		return preview.Object{}, nil, fmt.Errorf("%s uses generateName; its name would not be known before it is created", ref.Kind)
+	}
+	if err := checkName(ref); err != nil {
+		return preview.Object{}, nil, err
+	}
+	if owner := preview.String(body, "metadata", "labels", preview.LabelPartOf); owner != "" {
+		return preview.Object{}, nil, fmt.Errorf("%s carries the label %s, which only an installer may set", ref.ID(), preview.LabelPartOf)
+	}
+	namespaced := scopes.Namespaced(ref.Group(), ref.Kind)
+	removed, err := preview.Normalize(body, namespaced)
+	if err != nil {
+		return preview.Object{}, nil, err
+	}
+	if meta := preview.Map(body, "metadata"); namespaced && preview.String(meta, "namespace") == "" {
+		meta["namespace"] = release.Namespace
+	}
+	preview.Mark(body, release)
+	ref = preview.RefOf(body)
+	digest, err := preview.HashObject(body, pin)
+	if err != nil {
+		return preview.Object{}, nil, fmt.Errorf("hashing %s: %w", ref.ID(), err)
+	}
+	return preview.Object{
+		ID: ref.ID(), Package: pkg, APIVersion: ref.APIVersion, Kind: ref.Kind,
+		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Sealed: body,
+	}, removed, nil
+}
+
+// checkName refuses names that would break out of an id or a request path. The
+// API server is the judge of everything else.
+func checkName(ref preview.Ref) error {
+	for _, part := range []string{ref.APIVersion, ref.Kind, ref.Namespace, ref.Name} {
+		if len(part) > 253 || strings.ContainsAny(part, " \t\r\n\x00%?#\\") || strings.Contains(part, "..") {
+			return fmt.Errorf("%s %q is not a name that an object can have", ref.Kind, ref.Name)
+		}
+	}
+	if ref.Name == "" {
+		return fmt.Errorf("%s without a name", ref.Kind)
+	}
+	if strings.Contains(ref.Name, "/") || strings.Contains(ref.Namespace, "/") || strings.Contains(ref.Kind, "/") {
+		return fmt.Errorf("%s %q is not a name that an object can have", ref.Kind, ref.Name)
+	}
+	return nil
+}
+
+func requires(refs []preview.Ref) []string {
+	var out []string
+	for _, ref := range refs {
+		out = append(out, ref.APIVersion+"/"+ref.Kind)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// distinct refuses two packages that bring one object.
+func distinct(objects []preview.Object) error {
+	owner := map[string]string{}
+	for i := range objects {
+		o := &objects[i]
+		if other, taken := owner[o.ID]; taken {
+			return fmt.Errorf("packages %s and %s both bring %s", other, o.Package, o.ID)
+		}
+		owner[o.ID] = o.Package
+	}
+	return nil
+}

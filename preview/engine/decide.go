@@ -1,0 +1,420 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+// decider turns sealed objects and leftovers into actions and live facts. It
+// fills the plan it was given and nothing else.
+type decider struct {
+	plan     *preview.Plan
+	cluster  Cluster // nil: offline
+	schemas  Schemas
+	progress func(string)
+
+	namespaces map[string]bool // exists in the cluster
+	served     map[string]error
+	scopes     preview.Scopes
+}
+
+func (d *decider) decide(ctx context.Context) error {
+	if d.cluster == nil {
+		d.decideOffline()
+		return nil
+	}
+	target, err := d.cluster.Target(ctx)
+	switch {
+	case preview.ReasonOf(err) == preview.ReasonForbidden:
+		d.unknown("core/Namespace/-/kube-system", "the cluster cannot be identified: forbidden")
+	case err != nil:
+		return fmt.Errorf("identifying the cluster: %w", err)
+	}
+	d.plan.Target = target
+	d.tell("reading %d objects", len(d.plan.Objects))
+	if err := d.readNamespaces(ctx); err != nil {
+		return err
+	}
+	if err := d.discover(ctx); err != nil {
+		return err
+	}
+	if err := d.readObjects(ctx); err != nil {
+		return err
+	}
+	if err := d.dryRun(ctx); err != nil {
+		return err
+	}
+	if err := d.readRoles(ctx); err != nil {
+		return err
+	}
+	if err := d.readReferences(ctx); err != nil {
+		return err
+	}
+	return d.fingerprint()
+}
+
+// decideOffline assumes an empty cluster: every object is created.
+func (d *decider) decideOffline() {
+	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool { return o.Sealed == nil })
+	if len(d.plan.Objects) > 0 {
+		d.addReleaseNamespace()
+	}
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		o.Action = preview.ActionCreate
+		o.SecretKeys = preview.SecretKeys(nil, o.Sealed)
+	}
+}
+
+// addReleaseNamespace plans the creation of the release namespace, unless the
+// content brings it. It belongs to the plan and to no package, and carries no
+// labels of ours: it outlives the release.
+func (d *decider) addReleaseNamespace() {
+	id := releaseNamespaceID(d.plan)
+	if d.plan.Object(id) != nil {
+		return
+	}
+	body := map[string]any{
+		"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"name": d.plan.Release.Namespace},
+	}
+	digest, err := preview.Hash(body)
+	if err != nil { // strings only: cannot fail
+		digest = ""
+	}
+	d.plan.Objects = append([]preview.Object{{
+		ID: id, APIVersion: "v1", Kind: "Namespace", Name: d.plan.Release.Namespace,
+		Action: preview.ActionCreate, Digest: digest, Sealed: body,
+	}}, d.plan.Objects...)
+}
+
+// readNamespaces learns which namespaces exist, and refuses one that is going away.
+func (d *decider) readNamespaces(ctx context.Context) error {
+	names := []string{d.plan.Release.Namespace}
+	for i := range d.plan.Objects {
+		if ns := d.plan.Objects[i].Namespace; ns != "" {
+			names = append(names, ns)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	refs := make([]preview.Ref, 0, len(names))
+	for _, name := range names {
+		refs = append(refs, preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name})
+	}
+	d.namespaces = map[string]bool{}
+	for i, r := range d.cluster.Read(ctx, refs) {
+		name := names[i]
+		switch {
+		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
+			// Whether it exists shows when objects in it are tried.
+			d.namespaces[name] = true
+			d.unknown(r.Ref.ID(), "forbidden")
+		case r.Err != nil:
+			return fmt.Errorf("reading namespace %s: %w", name, r.Err)
+		case r.Body == nil:
+			if name == d.plan.Release.Namespace && d.plan.Request.Action != preview.RequestUninstall {
+				d.addReleaseNamespace()
+			}
+		case preview.String(r.Body, "metadata", "deletionTimestamp") != "":
+			return &Refused{What: fmt.Sprintf("namespace %s is being deleted", name), Next: "wait until it is gone, or choose another with -n"}
+		default:
+			d.namespaces[name] = true
+			if d.plan.Object(r.Ref.ID()) == nil {
+				d.addRead(r.Ref.ID(), r.Body)
+			}
+		}
+	}
+	return nil
+}
+
+// discover asks once per kind whether the cluster serves it.
+func (d *decider) discover(ctx context.Context) error {
+	d.served = map[string]error{}
+	bodies := make([]map[string]any, 0, len(d.plan.Objects))
+	for i := range d.plan.Objects {
+		bodies = append(bodies, d.plan.Objects[i].Sealed)
+	}
+	d.scopes = preview.NewScopes(bodies)
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		key := o.APIVersion + "/" + o.Kind
+		if _, asked := d.served[key]; asked {
+			continue
+		}
+		namespaced, err := d.cluster.Kind(ctx, o.APIVersion, o.Kind)
+		if err != nil && !answered(err) {
+			return fmt.Errorf("discovering %s: %w", key, err)
+		}
+		if err == nil && namespaced != (o.Namespace != "") {
+			err = fmt.Errorf("the cluster serves %s with another scope than the bundle assumes", o.Kind)
+		}
+		d.served[key] = err
+	}
+	return nil
+}
+
+// readObjects reads every object and decides what does not need a dry run.
+func (d *decider) readObjects(ctx context.Context) error {
+	var refs []preview.Ref
+	var at []int
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		if err := d.served[o.APIVersion+"/"+o.Kind]; err != nil {
+			d.decideUnserved(o, err)
+			continue
+		}
+		refs, at = append(refs, o.Ref()), append(at, i)
+	}
+	for n, r := range d.cluster.Read(ctx, refs) {
+		o := &d.plan.Objects[at[n]]
+		switch {
+		case r.Err == nil:
+			o.LiveBody = r.Body
+			d.decideFromLive(o)
+		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
+			o.Action = preview.ActionUnknown
+			d.unknown(o.ID, "forbidden")
+		default:
+			return fmt.Errorf("reading %s: %w", o.ID, r.Err)
+		}
+	}
+	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool { return o.Action == "" && o.Sealed == nil })
+	return nil
+}
+
+// decideUnserved: a kind that the plan's own CRD brings is created after it;
+// any other cannot be known.
+func (d *decider) decideUnserved(o *preview.Object, err error) {
+	if o.Sealed == nil {
+		return // its kind is gone, and the object with it
+	}
+	if preview.ReasonOf(err) == preview.ReasonNotServed && d.bringsKind(o.Ref()) {
+		o.Action = preview.ActionCreate
+		return
+	}
+	o.Action = preview.ActionUnknown
+	if preview.ReasonOf(err) == preview.ReasonNotServed {
+		d.unknown(o.ID, string(preview.ReasonNotServed))
+		return
+	}
+	d.unknown(o.ID, err.Error())
+}
+
+func (d *decider) bringsKind(ref preview.Ref) bool {
+	for i := range d.plan.Objects {
+		body := d.plan.Objects[i].Sealed
+		if preview.String(body, "kind") == "CustomResourceDefinition" &&
+			preview.String(body, "spec", "group") == ref.Group() &&
+			preview.String(body, "spec", "names", "kind") == ref.Kind {
+			return true
+		}
+	}
+	return false
+}
+
+// decideFromLive settles ownership. What is absent or ours and wanted is left
+// for the dry run, marked create or update.
+func (d *decider) decideFromLive(o *preview.Object) {
+	if o.Sealed == nil {
+		o.Action = d.leftoverAction(o)
+		return
+	}
+	if o.LiveBody == nil {
+		o.Action = preview.ActionCreate
+		return
+	}
+	_, foreign := preview.ForeignOwner(o.LiveBody, d.plan.Release)
+	switch {
+	case foreign, preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "":
+		o.Action = preview.ActionBlocked
+	case !preview.Ours(o.LiveBody, d.plan.Release):
+		o.Action = preview.ActionAdopt
+	default:
+		o.Action = preview.ActionUpdate
+	}
+}
+
+// leftoverAction decides on a member of the installed revision that is in the
+// set no more. CRDs and Namespaces are kept, with what they hold; so is what
+// does not carry our mark any longer. Empty means gone already.
+func (d *decider) leftoverAction(o *preview.Object) preview.Action {
+	switch {
+	case o.LiveBody == nil:
+		return ""
+	case o.Kind == "CustomResourceDefinition", o.Kind == "Namespace", !preview.Ours(o.LiveBody, d.plan.Release):
+		return preview.ActionKeep
+	case preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "":
+		return ""
+	}
+	return preview.ActionDelete
+}
+
+// dryRun asks what creates and updates would lead to.
+func (d *decider) dryRun(ctx context.Context) error {
+	var items []preview.DryRun
+	var at []int
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		if o.Action != preview.ActionCreate && o.Action != preview.ActionUpdate {
+			continue
+		}
+		if d.served[o.APIVersion+"/"+o.Kind] != nil || o.Namespace != "" && !d.namespaces[o.Namespace] {
+			d.withoutDryRun(o)
+			continue
+		}
+		item := preview.DryRun{Body: o.Sealed}
+		if o.LiveBody != nil {
+			item.UID = preview.String(o.LiveBody, "metadata", "uid")
+			item.ResourceVersion = preview.String(o.LiveBody, "metadata", "resourceVersion")
+		}
+		items, at = append(items, item), append(at, i)
+	}
+	d.tell("asking the cluster for %d dry runs", len(items))
+	for n, result := range d.cluster.DryRun(ctx, items) {
+		o := &d.plan.Objects[at[n]]
+		if result.Err == nil {
+			if err := d.decideFromResult(o, result.Body); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := d.decideFromRefusal(o, result.Err); err != nil {
+			return err
+		}
+	}
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		if o.Sealed != nil && o.Action != preview.ActionUnknown {
+			after := o.ResultBody
+			if after == nil {
+				after = o.Sealed
+			}
+			o.SecretKeys = preview.SecretKeys(o.LiveBody, after)
+		}
+	}
+	return nil
+}
+
+// withoutDryRun settles an object whose namespace or kind does not exist yet.
+func (d *decider) withoutDryRun(o *preview.Object) {
+	if o.Namespace == "" || d.namespaces[o.Namespace] {
+		return
+	}
+	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}.ID()
+	if d.plan.Object(id) == nil {
+		o.Action = preview.ActionUnknown
+		d.unknown(o.ID, "namespace "+o.Namespace+" does not exist")
+	}
+}
+
+func (d *decider) decideFromResult(o *preview.Object, result map[string]any) error {
+	o.ResultBody = result
+	hash, err := diff.ResultHash(o.LiveBody, result)
+	if err != nil {
+		return fmt.Errorf("comparing %s: %w", o.ID, err)
+	}
+	o.Result = hash
+	if o.Action == preview.ActionUpdate && len(diff.Changes(o.LiveBody, result)) == 0 && !secretMoves(o.LiveBody, result) {
+		o.Action = preview.ActionUnchanged
+	}
+	return nil
+}
+
+func secretMoves(live, result map[string]any) bool {
+	for _, state := range preview.SecretKeys(live, result) {
+		if state != "equal" {
+			return true
+		}
+	}
+	return false
+}
+
+// decideFromRefusal reads a refused dry run. What cannot be settled is
+// unknown; what the network ate is an error.
+func (d *decider) decideFromRefusal(o *preview.Object, err error) error {
+	var refusal *preview.Refusal
+	if !errors.As(err, &refusal) {
+		return fmt.Errorf("dry run of %s: %w", o.ID, err)
+	}
+	switch refusal.Reason {
+	case preview.ReasonUnavailable, preview.ReasonUnauthorized:
+		return fmt.Errorf("dry run of %s: %w", o.ID, err)
+	case preview.ReasonChanged:
+		return fmt.Errorf("%s changed while it was being read; run the command again: %w", o.ID, err)
+	case preview.ReasonConflict:
+		o.Conflicts = refusal.Conflicts
+		return nil
+	case preview.ReasonImmutable:
+		o.Action = preview.ActionReplace
+		return nil
+	case preview.ReasonRoleMissing:
+		if d.bringsRole(o.Sealed) {
+			return nil // decided by the caller's own rights, EXACTNESS section 5
+		}
+	case preview.ReasonNotAppliable:
+		if d.schemas.Check(o.Sealed) != nil {
+			return nil // the finding says so, with the field
+		}
+	case preview.ReasonForbidden:
+		d.plan.Access.Installer.Missing = append(d.plan.Access.Installer.Missing, missingRight(o, refusal))
+		o.Action = preview.ActionUnknown
+		d.unknown(o.ID, "forbidden")
+		return nil
+	}
+	o.Action = preview.ActionUnknown
+	d.unknown(o.ID, clip(refusal.Error(), 500))
+	return nil
+}
+
+func (d *decider) bringsRole(binding map[string]any) bool {
+	ref := preview.Ref{
+		APIVersion: "rbac.authorization.k8s.io/v1",
+		Kind:       preview.String(binding, "roleRef", "kind"),
+		Name:       preview.String(binding, "roleRef", "name"),
+	}
+	if ref.Kind == "Role" {
+		ref.Namespace = preview.String(binding, "metadata", "namespace")
+	}
+	return d.plan.Object(ref.ID()) != nil
+}
+
+func missingRight(o *preview.Object, refusal *preview.Refusal) preview.MissingRight {
+	verb := "patch"
+	if o.LiveBody == nil {
+		verb = "create"
+	}
+	return preview.MissingRight{Verb: verb, Resource: strings.ToLower(o.Kind) + " " + o.Name, Why: clip(refusal.Message, 300)}
+}
+
+func (d *decider) unknown(object, why string) {
+	d.plan.Unknowns = append(d.plan.Unknowns, preview.Unknown{Object: object, Why: why})
+}
+
+func (d *decider) tell(format string, args ...any) {
+	if d.progress != nil {
+		d.progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// answered reports whether the API server itself refused, and not the way to it.
+func answered(err error) bool {
+	switch preview.ReasonOf(err) {
+	case "", preview.ReasonUnavailable, preview.ReasonUnauthorized:
+		return false
+	}
+	return true
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

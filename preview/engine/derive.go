@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+)
+
+// derive fills in what follows from decisions and bodies alone. Deriving a
+// saved plan again must give the same.
+func derive(p *preview.Plan, schemas Schemas) error {
+	for i := range p.Objects {
+		p.Objects[i].Changes = changes(&p.Objects[i])
+	}
+	p.Access.Grants = grants(p)
+	p.Cloud = cloudAccess(p)
+	p.Images = images(p)
+	slices.SortFunc(p.Reads, func(a, b preview.Read) int { return strings.Compare(a.ID, b.ID) })
+	p.Reads = slices.CompactFunc(p.Reads, func(a, b preview.Read) bool { return a.ID == b.ID })
+	slices.SortFunc(p.Unknowns, func(a, b preview.Unknown) int { return strings.Compare(a.Object, b.Object) })
+	p.Unknowns = slices.CompactFunc(p.Unknowns, func(a, b preview.Unknown) bool { return a.Object == b.Object })
+
+	extra := slices.Concat(notAppliable(p, schemas), webhooksWithoutCA(p), needsExternal(p))
+	findings, err := risk.Evaluate(risk.Input{Plan: p, Extra: extra, Accepted: p.Base.Accepted})
+	if err != nil {
+		return fmt.Errorf("judging risks: %w", err)
+	}
+	p.Findings = findings
+	return nil
+}
+
+// changes compares what is with what would be. Without a dry-run result (a
+// namespace or kind that comes in the same plan, offline) the sealed object
+// stands in for it.
+func changes(o *preview.Object) []preview.Change {
+	if o.Sealed == nil {
+		return nil
+	}
+	after := o.ResultBody
+	if after == nil {
+		after = o.Sealed
+	}
+	switch o.Action {
+	case preview.ActionCreate:
+		return diff.Changes(nil, after)
+	case preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt:
+		return diff.Changes(o.LiveBody, after)
+	}
+	return nil
+}
+
+// grants computes what the plan permits and how that differs from what the
+// installed revision did.
+func grants(p *preview.Plan) []preview.Grant {
+	existing := readBodies(p)
+	installed := access.Compute(access.Input{Objects: installedBodies(p), Existing: existing})
+	planned := access.Compute(access.Input{Objects: sealedBodies(p.Objects), Existing: existing})
+	return access.Delta(installed, planned)
+}
+
+// installedBodies are the live objects that belong to the release now.
+func installedBodies(p *preview.Plan) []map[string]any {
+	var out []map[string]any
+	for i := range p.Objects {
+		if body := p.Objects[i].LiveBody; body != nil && preview.Ours(body, p.Release) {
+			out = append(out, body)
+		}
+	}
+	return out
+}
+
+func readBodies(p *preview.Plan) []map[string]any {
+	var out []map[string]any
+	for _, r := range p.Reads {
+		if r.Body != nil {
+			out = append(out, r.Body)
+		}
+	}
+	return out
+}
+
+func cloudAccess(p *preview.Plan) preview.Cloud {
+	planned, installed := sealedBodies(p.Objects), installedBodies(p)
+	return cloud.Delta(scanCloud(p, installed), scanCloud(p, planned))
+}
+
+func scanCloud(p *preview.Plan, objects []map[string]any) preview.Cloud {
+	name := p.Release.Name
+	if len(p.Packages) > 0 {
+		name = p.Packages[0].Name
+	}
+	return cloud.Scan(cloud.Input{Objects: objects, Annotations: packageAnnotations(objects), PackageID: name})
+}
+
+// packageAnnotations recovers a package's own annotations from its pod
+// templates, which registry+v1 copies them to. So they come from sealed
+// content, and a saved plan gives the same answer.
+func packageAnnotations(objects []map[string]any) map[string]string {
+	out := map[string]string{}
+	for _, body := range objects {
+		if preview.String(body, "kind") != "Deployment" {
+			continue
+		}
+		_, meta := PodTemplate(body)
+		for key, v := range preview.Map(meta, "annotations") {
+			if text, ok := v.(string); ok && strings.Contains(key, "operators.openshift.io/") {
+				out[key] = text
+			}
+		}
+	}
+	return out
+}
+
+// images lists every image a pod of the plan names, once.
+func images(p *preview.Plan) []preview.Image {
+	usedBy := map[string][]string{}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		pod, _ := PodTemplate(o.Sealed)
+		for _, field := range []string{"initContainers", "containers"} {
+			for _, container := range mapsIn(pod, field) {
+				if image := preview.String(container, "image"); image != "" {
+					usedBy[image] = append(usedBy[image], o.ID)
+				}
+			}
+		}
+	}
+	out := make([]preview.Image, 0, len(usedBy))
+	for reference, users := range usedBy {
+		slices.Sort(users)
+		image := preview.Image{Reference: reference, UsedBy: slices.Compact(users)}
+		if _, digest, ok := strings.Cut(reference, "@"); ok {
+			image.Digest, image.Pinned = digest, true
+		}
+		out = append(out, image)
+	}
+	slices.SortFunc(out, func(a, b preview.Image) int { return strings.Compare(a.Reference, b.Reference) })
+	return out
+}

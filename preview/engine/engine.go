@@ -1,0 +1,184 @@
+// Package engine puts a plan together. It has three parts, in this order:
+//
+//   - content (Prepare): rendered objects become sealed objects with digests;
+//     pure, the same on every machine.
+//   - decisions (Build, Recheck): the cluster is read and asked for dry runs;
+//     each object gets its action and every live fact it rests on.
+//   - view (derive): changes, grants, findings, images and stages follow from
+//     the first two; pure, so that a saved plan is checked by deriving it again.
+package engine
+
+import (
+	"context"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Cluster is what planning asks of a cluster: reads and dry runs, no writes.
+// Errors carry a [preview.Refusal] when the API server answered.
+type Cluster interface {
+	// Target identifies the cluster and the user.
+	Target(ctx context.Context) (preview.Target, error)
+	// Kind reports whether a kind is namespaced; one that is not served is a
+	// Refusal with ReasonNotServed.
+	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
+	// Read answers in the order of refs.
+	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
+	// DryRun answers in the order of items.
+	DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult
+}
+
+// Schemas knows the built-in kinds without a cluster.
+type Schemas interface {
+	preview.Typer
+	// Check returns a Refusal with ReasonNotAppliable for an object that
+	// server-side apply refuses whatever the cluster holds, such as one with
+	// two environment variables of one name.
+	Check(body map[string]any) error
+}
+
+// Refused is a plan that cannot be made because of what the cluster holds, as
+// opposed to one that could not be made.
+type Refused struct {
+	What, Next string
+}
+
+func (r *Refused) Error() string { return r.What + "; " + r.Next }
+
+// Options are what a plan needs besides its content.
+type Options struct {
+	Tool         string // version of this program
+	Request      preview.Request
+	Release      preview.Release
+	Installed    Installed
+	Apply        preview.Options
+	StageTimeout string // overrides the stages' own when not empty
+	Schemas      Schemas
+	// Progress is told what is being done, when not nil.
+	Progress func(string)
+}
+
+// Installed is what a release's newest record says.
+type Installed struct {
+	Base    preview.Base
+	Members []Member
+}
+
+// Member is one object of the installed revision.
+type Member struct {
+	Ref     preview.Ref
+	Package string
+}
+
+// Build plans contents against a cluster, or offline when cluster is nil.
+// Without contents it plans to remove every member of the release.
+func Build(ctx context.Context, contents []Content, cluster Cluster, opts Options) (*preview.Plan, error) {
+	p := &preview.Plan{
+		Tool:     preview.Tool{Version: opts.Tool},
+		Request:  opts.Request,
+		Release:  opts.Release,
+		Base:     opts.Installed.Base,
+		ReadMode: preview.ReadDryRun,
+		Options:  opts.Apply,
+	}
+	if cluster == nil {
+		p.ReadMode = preview.ReadOffline
+	}
+	ids := map[string]bool{}
+	for _, content := range contents {
+		p.Packages = append(p.Packages, content.Package)
+		p.Objects = append(p.Objects, content.Objects...)
+		for i := range content.Objects {
+			ids[content.Objects[i].ID] = true
+		}
+	}
+	if err := distinct(p.Objects); err != nil {
+		return nil, err
+	}
+	for _, m := range opts.Installed.Members {
+		if !ids[m.Ref.ID()] {
+			p.Objects = append(p.Objects, leftover(m))
+		}
+	}
+	if err := plan(ctx, p, cluster, opts); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Recheck plans the sealed content of a plan again on fresh reads, in the same
+// read mode. The digests of the two plans are equal exactly when no Fact moved.
+func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas) (*preview.Plan, error) {
+	p := &preview.Plan{
+		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
+		ReadMode: preview.ReadDryRun, Options: old.Options, Packages: old.Packages, Files: old.Files,
+	}
+	for i := range old.Objects {
+		o := &old.Objects[i]
+		if o.ID == releaseNamespaceID(old) && o.Package == "" && o.Sealed != nil {
+			continue // planned again from the release
+		}
+		fresh := preview.Object{
+			ID: o.ID, Package: o.Package, APIVersion: o.APIVersion, Kind: o.Kind,
+			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Sealed: o.Sealed,
+		}
+		p.Objects = append(p.Objects, fresh)
+	}
+	opts := Options{Schemas: schemas, StageTimeout: commonTimeout(old)}
+	if err := plan(ctx, p, cluster, opts); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// plan decides, derives and seals.
+func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) error {
+	d := &decider{plan: p, cluster: cluster, schemas: opts.Schemas, progress: opts.Progress}
+	if err := d.decide(ctx); err != nil {
+		return err
+	}
+	p.Stages = preview.BuildStages(written(p.Objects), opts.StageTimeout)
+	if err := derive(p, opts.Schemas); err != nil {
+		return err
+	}
+	return p.Seal()
+}
+
+// commonTimeout recovers --stage-timeout from a plan: the timeout that all its
+// stages share, if it is not just what each has anyway.
+func commonTimeout(p *preview.Plan) string {
+	if len(p.Stages) == 0 {
+		return ""
+	}
+	own := preview.BuildStages(written(p.Objects), "")
+	for i, s := range p.Stages {
+		if i < len(own) && own[i].Timeout != s.Timeout {
+			return s.Timeout
+		}
+	}
+	return ""
+}
+
+// written returns the objects that apply sends something for.
+func written(objects []preview.Object) []preview.Object {
+	var out []preview.Object
+	for _, o := range objects {
+		switch o.Action {
+		case preview.ActionUnchanged, preview.ActionKeep, preview.ActionSkip, preview.ActionShared, preview.ActionBlocked:
+		default:
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func leftover(m Member) preview.Object {
+	return preview.Object{
+		ID: m.Ref.ID(), Package: m.Package, APIVersion: m.Ref.APIVersion,
+		Kind: m.Ref.Kind, Namespace: m.Ref.Namespace, Name: m.Ref.Name,
+	}
+}
+
+func releaseNamespaceID(p *preview.Plan) string {
+	return preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: p.Release.Namespace}.ID()
+}

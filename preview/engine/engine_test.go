@@ -1,0 +1,191 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// bundle is a bundle of this project's own test data.
+func bundle(name, version string) string {
+	return filepath.Join("..", "..", "testdata", "bundles", name, version)
+}
+
+// contentOf reads, renders and seals a bundle directory.
+func contentOf(t testing.TB, dir string, params format.Params) (engine.Content, preview.Release, error) {
+	t.Helper()
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference, err := ref.Parse(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetcher := source.New(source.Options{CacheDir: t.TempDir()})
+	pin, err := fetcher.Pin(t.Context(), reference)
+	if err != nil {
+		return engine.Content{}, preview.Release{}, err
+	}
+	content, err := fetcher.Open(t.Context(), pin)
+	if err != nil {
+		return engine.Content{}, preview.Release{}, err
+	}
+	f := registryv1.New()
+	info, err := f.Detect(content.FS)
+	if err != nil || info == nil {
+		return engine.Content{}, preview.Release{}, err
+	}
+	release := preview.Release{Name: info.Package, Namespace: info.Package}
+	if info.SuggestedNamespace != "" {
+		release.Namespace = info.SuggestedNamespace
+	}
+	output, err := f.Render(t.Context(), format.Input{Content: content.FS, Release: release, Params: params})
+	if err != nil {
+		return engine.Content{}, release, err
+	}
+	sealed, err := engine.Prepare(release, engine.Material{Info: *info, Output: output, Values: params.Values, Source: content.Source})
+	return sealed, release, err
+}
+
+func offline(t testing.TB, dir string, params format.Params) (*preview.Plan, error) {
+	t.Helper()
+	content, release, err := contentOf(t, dir, params)
+	if err != nil {
+		return nil, err
+	}
+	return engine.Build(context.Background(), []engine.Content{content}, nil, engine.Options{
+		Tool: "test", Release: release, Request: preview.Request{Reference: dir, Action: preview.RequestInstall},
+		Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
+	})
+}
+
+func mustOffline(t testing.TB, dir string) *preview.Plan {
+	t.Helper()
+	p, err := offline(t, dir, format.Params{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestOfflinePlanCreatesEverything(t *testing.T) {
+	p := mustOffline(t, bundle("mongodb", "1.10.0"))
+	if p.ReadMode != preview.ReadOffline || !p.Complete || p.Summary.Create != len(p.Objects) || len(p.Objects) == 0 {
+		t.Errorf("read mode %s, complete %v, %d of %d created", p.ReadMode, p.Complete, p.Summary.Create, len(p.Objects))
+	}
+	for _, o := range p.Objects {
+		if o.Package == "" {
+			if o.Kind != "Namespace" || preview.Map(o.Sealed, "metadata", "labels") != nil {
+				t.Errorf("%s belongs to no package and has labels", o.ID)
+			}
+			continue
+		}
+		if !preview.Ours(o.Sealed, p.Release) || o.Digest == "" || o.Origin.File == "" {
+			t.Errorf("%s: sealed without mark, digest or origin", o.ID)
+		}
+	}
+	if p.Packages[0].ContentDigest != p.ContentDigest || p.Digest == p.ContentDigest {
+		t.Errorf("digests %s and %s", p.ContentDigest, p.Digest)
+	}
+}
+
+func TestContentDigestIsTheSameInAnyDirectory(t *testing.T) {
+	first := mustOffline(t, bundle("mongodb", "1.11.0"))
+	elsewhere := filepath.Join(t.TempDir(), "another", "name")
+	if err := os.CopyFS(elsewhere, os.DirFS(bundle("mongodb", "1.11.0"))); err != nil {
+		t.Fatal(err)
+	}
+	if second := mustOffline(t, elsewhere); second.ContentDigest != first.ContentDigest || second.Digest != first.Digest {
+		t.Errorf("%s / %s", first.ContentDigest, second.ContentDigest)
+	}
+	changed := filepath.Join(t.TempDir(), "changed")
+	if err := os.CopyFS(changed, os.DirFS(bundle("mongodb", "1.11.0"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(changed, "manifests", "extra.yaml"), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if third := mustOffline(t, changed); third.ContentDigest == first.ContentDigest {
+		t.Error("one more object does not move the content digest")
+	}
+}
+
+func TestPrepareRefuses(t *testing.T) {
+	release := preview.Release{Name: "r", Namespace: "n"}
+	for name, c := range map[string]struct {
+		docs string
+		want string
+	}{
+		"a generated name":                {"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: x-}}", "generateName"},
+		"an object without a name":        {"{apiVersion: v1, kind: ConfigMap, metadata: {}}", "without a name"},
+		"a name that would leave a path":  {"{apiVersion: v1, kind: ConfigMap, metadata: {name: ../x}}", "not a name"},
+		"a member of another ApplySet":    {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {applyset.kubernetes.io/part-of: x}}}", "only an installer may set"},
+		"two different objects of one id": {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '1'}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '2'}}", "two different objects"},
+		"an object without kind":          {"{apiVersion: v1, metadata: {name: a}}", "without kind"},
+		"stringData that is not text":     {"{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {k: 1}}", "not a string"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := engine.Prepare(release, material(t, c.docs)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+	same := "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
+	if content, err := engine.Prepare(release, material(t, same+"\n---\n"+same)); err != nil || len(content.Objects) != 1 {
+		t.Errorf("two equal objects: %d, %v", len(content.Objects), err)
+	}
+}
+
+func material(t testing.TB, text string) engine.Material {
+	t.Helper()
+	docs, err := preview.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	output := &format.Output{}
+	for i, doc := range docs {
+		output.Objects = append(output.Objects, format.Rendered{
+			Body: doc.(map[string]any), Origin: preview.Origin{File: "manifests/x.yaml", Document: i + 1},
+		})
+	}
+	return engine.Material{Info: format.Info{Package: "p", Version: "1.0.0"}, Output: output, Source: preview.Source{Digest: "sha256:1"}}
+}
+
+func TestWhatNormalisingTookAwayIsReported(t *testing.T) {
+	content, err := engine.Prepare(preview.Release{Name: "r", Namespace: "n"},
+		material(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: x}}"))
+	if err != nil || len(content.Removed) != 1 || content.Removed[0] != "core/ConfigMap/n/a .metadata.uid" {
+		t.Errorf("removed %v, %v", content.Removed, err)
+	}
+}
+
+func TestEnvironmentVariablesTwiceAreFoundOffline(t *testing.T) {
+	content, err := engine.Prepare(preview.Release{Name: "r", Namespace: "n"}, material(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {selector: {matchLabels: {a: b}},
+		template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i, env: [{name: X, value: "1"}, {name: X, value: "2"}]}]}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{
+		Release: preview.Release{Name: "r", Namespace: "n"}, Schemas: k8s.NewSchemas(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range p.Findings {
+		if f.Rule == engine.RuleNotAppliable && f.Severity == preview.Critical && strings.Contains(f.Evidence, "X") {
+			return
+		}
+	}
+	t.Errorf("findings %v", p.Findings)
+}

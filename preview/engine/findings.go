@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// The rules that the engine itself raises: they take schemas or reads that a
+// rule over the plan does not have, or follow from how content was rendered.
+const (
+	RuleNotAppliable     = "not-appliable"
+	RuleNeedsExternal    = "needs-external"
+	RuleWebhookWithoutCA = "webhook-without-ca"
+)
+
+// notAppliable finds objects that server-side apply refuses whatever the
+// cluster holds.
+func notAppliable(p *preview.Plan, schemas Schemas) []preview.Finding {
+	var out []preview.Finding
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Sealed == nil {
+			continue
+		}
+		if err := schemas.Check(o.Sealed); preview.ReasonOf(err) == preview.ReasonNotAppliable {
+			out = append(out, finding(RuleNotAppliable, preview.Critical, o.ID, o.Kind+" "+o.Name+" cannot be applied",
+				"The API server refuses this object on every apply; the install would stop at it.", clip(err.Error(), 500)))
+		}
+	}
+	return out
+}
+
+// injectors are the annotations by which somebody else fills in a CA bundle.
+var injectors = [...]string{
+	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
+	"service.beta.openshift.io/inject-cabundle",
+}
+
+// webhooksWithoutCA finds webhooks that call a Service whose certificate the
+// API server has no reason to trust: the calls fail.
+func webhooksWithoutCA(p *preview.Plan) []preview.Finding {
+	var out []preview.Finding
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		for _, service := range untrustedServices(o.Sealed) {
+			out = append(out, finding(RuleWebhookWithoutCA, preview.Critical, o.ID, o.Kind+" "+o.Name+" calls a webhook without a CA",
+				"The API server does not trust the webhook's certificate, so every request that the webhook is asked about fails or passes unchecked.",
+				"it calls "+service+" and has neither caBundle nor an annotation that injects one"))
+			break // one finding per object
+		}
+	}
+	return out
+}
+
+// untrustedServices lists the Services an object's webhooks call without a CA.
+func untrustedServices(body map[string]any) []string {
+	for _, key := range injectors {
+		if preview.String(body, "metadata", "annotations", key) != "" {
+			return nil
+		}
+	}
+	var clients []map[string]any
+	switch preview.String(body, "kind") {
+	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+		for _, webhook := range mapsIn(body, "webhooks") {
+			clients = append(clients, preview.Map(webhook, "clientConfig"))
+		}
+	case "CustomResourceDefinition":
+		clients = append(clients, preview.Map(body, "spec", "conversion", "webhook", "clientConfig"))
+	}
+	var out []string
+	for _, client := range clients {
+		service := preview.Map(client, "service")
+		if service != nil && preview.String(client, "caBundle") == "" {
+			out = append(out, "service "+preview.String(service, "namespace")+"/"+preview.String(service, "name"))
+		}
+	}
+	return out
+}
+
+// needsExternal finds what must exist and neither plan nor cluster has.
+// Offline nothing can be said about it.
+func needsExternal(p *preview.Plan) []preview.Finding {
+	if p.ReadMode == preview.ReadOffline {
+		return nil
+	}
+	reads := map[string]*preview.Read{}
+	for i := range p.Reads {
+		reads[p.Reads[i].ID] = &p.Reads[i]
+	}
+	var out []preview.Finding
+	seen := map[string]bool{}
+	for _, r := range references(p) {
+		id := r.ref.ID()
+		read, looked := reads[id]
+		if seen[id] || looked && read.Fingerprint != "" {
+			continue
+		}
+		seen[id] = true
+		evidence := id + " is neither in the plan nor in the cluster"
+		if !looked {
+			evidence = id + " may not be read, so nobody knows whether it exists"
+		}
+		out = append(out, finding(RuleNeedsExternal, preview.Warning, r.from, "needs "+r.ref.Kind+" "+r.ref.Name,
+			"Pods that refer to it do not start until somebody creates it.", evidence))
+	}
+	for _, api := range requiredAPIs(p) {
+		if read, looked := reads[apiReadID(api)]; looked && read.Fingerprint == "" {
+			out = append(out, finding(RuleNeedsExternal, preview.Warning, "api/"+api, "needs the API "+api,
+				"The package says that it works with this API, and the cluster does not serve it.", "the cluster does not serve "+api))
+		}
+	}
+	return out
+}
+
+func finding(rule string, severity preview.Severity, object, title, why, evidence string) preview.Finding {
+	return preview.Finding{
+		ID: rule + "/" + object, Rule: rule, Severity: severity, Title: title, Why: why,
+		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
+	}
+}

@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+// Move is one Fact that is not what it was at review. Values are text for a
+// person; sensitive ones are masked.
+type Move struct {
+	Path, Reviewed, Now string
+}
+
+func (m Move) String() string {
+	return fmt.Sprintf("%s: reviewed %s, now %s", m.Path, orNone(m.Reviewed), orNone(m.Now))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return clip(s, 120)
+}
+
+// Moved compares the facts of two plans of the same content. Where a live
+// object moved, it names the fields that did, not the fingerprint.
+func Moved(reviewed, now *preview.Plan, typer preview.Typer) []Move {
+	var out []Move
+	fieldsOf := map[string][]Move{}
+	for i := range reviewed.Objects {
+		before := &reviewed.Objects[i]
+		after := now.Object(before.ID)
+		if after == nil || before.Live.Fingerprint == after.Live.Fingerprint {
+			continue
+		}
+		fieldsOf[before.ID] = movedFields(before, after, typer)
+	}
+	for _, move := range differences(reviewed.Facts(), now.Facts()) {
+		if id, ok := fingerprintOf(move.Path); ok && len(fieldsOf[id]) > 0 {
+			out = append(out, fieldsOf[id]...)
+			continue
+		}
+		out = append(out, move)
+	}
+	return out
+}
+
+// fingerprintOf returns the object id in a path such as
+// objects[ID].live.fingerprint.
+func fingerprintOf(path string) (id string, ok bool) {
+	const prefix, suffix = "objects[", "].live.fingerprint"
+	if len(path) <= len(prefix)+len(suffix) || path[:len(prefix)] != prefix || path[len(path)-len(suffix):] != suffix {
+		return "", false
+	}
+	return path[len(prefix) : len(path)-len(suffix)], true
+}
+
+func movedFields(before, after *preview.Object, typer preview.Typer) []Move {
+	cut := func(o *preview.Object) map[string]any {
+		if o.LiveBody == nil || o.Sealed == nil {
+			return o.LiveBody
+		}
+		body, err := preview.Relevant(typer, o.LiveBody, o.Sealed)
+		if err != nil {
+			return o.LiveBody
+		}
+		return body
+	}
+	var out []Move
+	for _, c := range diff.Changes(cut(before), cut(after)) {
+		out = append(out, Move{Path: before.ID + " " + c.Path, Reviewed: show(c.From), Now: show(c.To)})
+	}
+	return out
+}
+
+func show(v any) string {
+	if v == nil {
+		return ""
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}
+
+// differences lists the leaves at which two of our own values differ in JSON
+// form, in path order. List items with an id or object are matched by it.
+func differences(a, b any) []Move {
+	x, errX := generic(a)
+	y, errY := generic(b)
+	if errX != nil || errY != nil {
+		return []Move{{Path: "a value that has no JSON form"}}
+	}
+	var out []Move
+	compareLeaves("", x, y, &out)
+	return out
+}
+
+func generic(v any) (any, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return preview.DecodeJSON(data)
+}
+
+func compareLeaves(path string, a, b any, out *[]Move) {
+	if x, ok := a.(map[string]any); ok {
+		if y, ok := b.(map[string]any); ok {
+			for _, key := range unionKeys(x, y) {
+				at := key
+				if path != "" {
+					at = path + "." + key
+				}
+				compareLeaves(at, x[key], y[key], out)
+			}
+			return
+		}
+	}
+	if x, ok := a.([]any); ok {
+		if y, ok := b.([]any); ok {
+			compareItems(path, keyed(x), keyed(y), out)
+			return
+		}
+	}
+	if show(a) != show(b) {
+		*out = append(*out, Move{Path: path, Reviewed: show(a), Now: show(b)})
+	}
+}
+
+func compareItems(path string, a, b map[string]any, out *[]Move) {
+	for _, key := range unionKeys(a, b) {
+		compareLeaves(path+"["+key+"]", a[key], b[key], out)
+	}
+}
+
+// keyed indexes list items by their id where they have one, else by position.
+func keyed(items []any) map[string]any {
+	out := make(map[string]any, len(items))
+	for i, item := range items {
+		key := fmt.Sprintf("%05d", i)
+		if m, ok := item.(map[string]any); ok {
+			for _, field := range []string{"id", "object"} {
+				if id := preview.String(m, field); id != "" {
+					key = id
+				}
+			}
+		}
+		if _, taken := out[key]; taken {
+			key += "#" + strconv.Itoa(i)
+		}
+		out[key] = item
+	}
+	return out
+}
+
+func unionKeys(a, b map[string]any) []string {
+	var keys []string
+	for k := range a {
+		keys = append(keys, k)
+	}
+	for k := range b {
+		if _, both := a[k]; !both {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+// present is the fingerprint of a read that only asked whether something
+// exists; an absent one has none.
+const present = "present"
+
+// addRead records a live object that a Fact came from and that is not changed.
+func (d *decider) addRead(id string, body map[string]any) {
+	kept := readBody(body)
+	fingerprint, err := preview.Hash(kept)
+	if err != nil {
+		d.unknown(id, "cannot be compared: "+err.Error())
+		return
+	}
+	d.plan.Reads = append(d.plan.Reads, preview.Read{
+		ID: id, UID: preview.String(body, "metadata", "uid"), Fingerprint: fingerprint, Body: kept,
+	})
+}
+
+// readBody cuts a read object down to what plans rest on: a namespace's labels,
+// a role's rules.
+func readBody(body map[string]any) map[string]any {
+	ref := preview.RefOf(body)
+	meta := map[string]any{"name": ref.Name, "uid": preview.String(body, "metadata", "uid")}
+	if ref.Namespace != "" {
+		meta["namespace"] = ref.Namespace
+	}
+	if labels := preview.Map(body, "metadata", "labels"); labels != nil {
+		meta["labels"] = labels
+	}
+	out := map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind, "metadata": meta}
+	for _, field := range []string{"rules", "aggregationRule"} {
+		if v, ok := body[field]; ok {
+			out[field] = v
+		}
+	}
+	return out
+}
+
+// readRoles reads the roles that the plan's bindings name and do not bring.
+func (d *decider) readRoles(ctx context.Context) error {
+	refs := access.RoleRefs(sealedBodies(d.plan.Objects))
+	for i, r := range d.cluster.Read(ctx, refs) {
+		id := refs[i].ID()
+		switch {
+		case r.Err == nil && r.Body != nil:
+			d.addRead(id, r.Body)
+		case r.Err == nil:
+			d.plan.Reads = append(d.plan.Reads, preview.Read{ID: id})
+		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
+			d.unknown(id, "forbidden")
+		default:
+			return fmt.Errorf("reading %s: %w", id, r.Err)
+		}
+	}
+	return nil
+}
+
+// readReferences looks for what the plan's pods and packages need from the
+// cluster. A reference that may not be read is left out of the reads, and the
+// finding about it says so.
+func (d *decider) readReferences(ctx context.Context) error {
+	var refs []preview.Ref
+	for _, ref := range externalReferences(d.plan) {
+		if ref.Namespace == "" || d.namespaces[ref.Namespace] {
+			refs = append(refs, ref)
+			continue
+		}
+		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: ref.ID()})
+	}
+	for i, r := range d.cluster.Read(ctx, refs) {
+		read := preview.Read{ID: refs[i].ID()}
+		switch {
+		case r.Err == nil && r.Body != nil:
+			read.Fingerprint = present
+		case r.Err != nil && answered(r.Err):
+			continue
+		case r.Err != nil:
+			return fmt.Errorf("reading %s: %w", read.ID, r.Err)
+		}
+		d.plan.Reads = append(d.plan.Reads, read)
+	}
+	return d.readRequired(ctx)
+}
+
+func (d *decider) readRequired(ctx context.Context) error {
+	for _, api := range requiredAPIs(d.plan) {
+		cut := strings.LastIndex(api, "/")
+		read := preview.Read{ID: apiReadID(api)}
+		_, err := d.cluster.Kind(ctx, api[:cut], api[cut+1:])
+		switch {
+		case err == nil:
+			read.Fingerprint = present
+		case !answered(err):
+			return fmt.Errorf("discovering %s: %w", api, err)
+		}
+		d.plan.Reads = append(d.plan.Reads, read)
+	}
+	return nil
+}
+
+// requiredAPIs lists what the packages require and the plan does not bring.
+func requiredAPIs(p *preview.Plan) []string {
+	brought := map[string]bool{}
+	for i := range p.Objects {
+		body := p.Objects[i].Sealed
+		if preview.String(body, "kind") != "CustomResourceDefinition" {
+			continue
+		}
+		group, kind := preview.String(body, "spec", "group"), preview.String(body, "spec", "names", "kind")
+		for _, v := range preview.List(body, "spec", "versions") {
+			version, _ := v.(map[string]any)
+			brought[group+"/"+preview.String(version, "name")+"/"+kind] = true
+		}
+	}
+	var out []string
+	for _, pkg := range p.Packages {
+		for _, api := range pkg.Requires {
+			if !brought[api] && strings.Contains(api, "/") {
+				out = append(out, api)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func apiReadID(api string) string { return "api/" + api }
+
+// fingerprint seals what each decision rests on.
+func (d *decider) fingerprint() error {
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		live, err := liveFact(d.schemas, o)
+		if err != nil {
+			return err
+		}
+		o.Live = live
+	}
+	return nil
+}
+
+func liveFact(typer preview.Typer, o *preview.Object) (preview.Live, error) {
+	if o.LiveBody == nil {
+		return preview.Live{}, nil
+	}
+	whole := o.Action == preview.ActionReplace || o.Action == preview.ActionAdopt || o.Action == preview.ActionBlocked
+	fingerprint, err := preview.Fingerprint(typer, o.LiveBody, o.Sealed, whole)
+	if err != nil {
+		return preview.Live{}, err
+	}
+	return preview.Live{UID: preview.String(o.LiveBody, "metadata", "uid"), Fingerprint: fingerprint}, nil
+}
+
+func sealedBodies(objects []preview.Object) []map[string]any {
+	var out []map[string]any
+	for i := range objects {
+		if objects[i].Sealed != nil {
+			out = append(out, objects[i].Sealed)
+		}
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+// Verify checks a plan that was loaded with its bodies. Facts must hash to its
+// digest and follow from the sealed objects, live bodies and dry-run results;
+// the View must follow from the Facts. Whatever does not is named in a
+// [Refused]. It returns the plan as recomputed, without the leaves that are
+// only recorded, and a notice when findings could not be compared because
+// another ruleset made them.
+func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice string, err error) {
+	if err := checkBodies(loaded, schemas); err != nil {
+		return nil, "", err
+	}
+	fresh := *loaded
+	fresh.Objects = slices.Clone(loaded.Objects)
+	fresh.Reads = slices.Clone(loaded.Reads)
+	fresh.Unknowns = slices.Clone(loaded.Unknowns)
+	fresh.Stages = preview.BuildStages(written(fresh.Objects), commonTimeout(loaded))
+	if err := derive(&fresh, schemas); err != nil {
+		return nil, "", tampered("the review cannot be recomputed: " + err.Error())
+	}
+	if err := fresh.Seal(); err != nil {
+		return nil, "", tampered(err.Error())
+	}
+	if fresh.Digest != loaded.Digest {
+		return nil, "", tampered(fmt.Sprintf("its facts hash to %s, not to its digest %s%s",
+			fresh.Digest, loaded.Digest, firstDifference(loaded, &fresh)))
+	}
+	if loaded.Ruleset != preview.Ruleset {
+		notice = fmt.Sprintf("findings were recomputed: the plan was made with ruleset %d, this is ruleset %d", loaded.Ruleset, preview.Ruleset)
+	}
+	if path := viewDifference(loaded, &fresh); path != "" {
+		return nil, "", tampered(path + " is not what the sealed content leads to")
+	}
+	digests := fresh.Images // derived from the references just now
+	forget(&fresh)
+	fresh.Images = digests
+	return &fresh, notice, nil
+}
+
+func tampered(what string) error {
+	return &Refused{What: "the plan does not hold together: " + what, Next: "make a new one with preview --out"}
+}
+
+// checkBodies recomputes every hash that stands beside a body.
+func checkBodies(p *preview.Plan, typer preview.Typer) error {
+	for i := range p.Objects {
+		if err := checkObject(p, &p.Objects[i], typer); err != nil {
+			return err
+		}
+	}
+	for i := range p.Packages {
+		pkg := p.Packages[i]
+		var members []preview.Object
+		for _, o := range p.Objects {
+			if o.Package == pkg.Name && o.Sealed != nil {
+				members = append(members, o)
+			}
+		}
+		digest, err := preview.ContentDigest(p.Release, pkg, members, p.Files)
+		if err != nil || digest != pkg.ContentDigest {
+			return tampered("the objects of package " + pkg.Name + " do not hash to its contentDigest")
+		}
+	}
+	for _, r := range p.Reads {
+		if r.Body == nil {
+			if r.Fingerprint != "" && r.Fingerprint != present || r.UID != "" {
+				return tampered("the recorded read " + r.ID + " is missing")
+			}
+			continue
+		}
+		hash, err := preview.Hash(r.Body)
+		if err != nil || hash != r.Fingerprint || preview.String(r.Body, "metadata", "uid") != r.UID || preview.RefOf(r.Body).ID() != r.ID {
+			return tampered("the recorded read " + r.ID + " does not match its fingerprint")
+		}
+	}
+	return nil
+}
+
+func checkObject(p *preview.Plan, o *preview.Object, typer preview.Typer) error {
+	if o.Ref().ID() != o.ID {
+		return tampered("object " + o.ID + " goes by another name inside")
+	}
+	if o.Sealed != nil && o.ID != releaseNamespaceID(p) && !hasPackage(p, o.Package) {
+		return tampered("object " + o.ID + " belongs to no package of the plan")
+	}
+	if o.Sealed != nil {
+		digest, err := preview.HashObject(o.Sealed, pinOf(p, o.Package))
+		if err != nil || digest != o.Digest || preview.RefOf(o.Sealed) != o.Ref() {
+			return tampered("the sealed object " + o.ID + " does not match its digest")
+		}
+	} else if o.Digest != "" {
+		return tampered("the sealed object " + o.ID + " is missing")
+	}
+	live, err := liveFact(typer, o)
+	if err != nil || live != o.Live {
+		return tampered("the recorded live object " + o.ID + " does not match its fingerprint")
+	}
+	result := ""
+	if o.ResultBody != nil {
+		result, err = diff.ResultHash(o.LiveBody, o.ResultBody)
+	}
+	if err != nil || result != o.Result {
+		return tampered("the recorded dry run of " + o.ID + " does not match its hash")
+	}
+	return nil
+}
+
+func hasPackage(p *preview.Plan, name string) bool {
+	return slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Name == name })
+}
+
+func pinOf(p *preview.Plan, name string) string {
+	for _, pkg := range p.Packages {
+		if pkg.Name == name && len(pkg.Sources) > 0 {
+			return pkg.Sources[0].Digest
+		}
+	}
+	return ""
+}
+
+// viewDifference returns the first leaf of the View at which the stored and
+// the recomputed plan differ, leaving out what is only recorded.
+func viewDifference(stored, fresh *preview.Plan) string {
+	a, b := *stored, *fresh
+	forget(&a)
+	forget(&b)
+	if stored.Ruleset != preview.Ruleset {
+		a.Ruleset, a.Findings = b.Ruleset, b.Findings
+		a.Access, a.Cloud = b.Access, b.Cloud // their facts are in the digest; what differs is rule names
+	}
+	for _, move := range differences(&a, &b) {
+		return move.Path
+	}
+	return ""
+}
+
+// firstDifference names where the facts of two plans part.
+func firstDifference(stored, fresh *preview.Plan) string {
+	moves := differences(stored.Facts(), fresh.Facts())
+	if len(moves) == 0 {
+		return ""
+	}
+	return " (first at " + moves[0].Path + ")"
+}
+
+// forget blanks what a plan file only records: nothing vouches for it, so it
+// is not shown from there. The lists it hangs on are copied first.
+func forget(p *preview.Plan) {
+	p.Tool = preview.Tool{}
+	p.Request = preview.Request{Action: actionOf(p)}
+	p.Target = preview.Target{Identity: p.Target.Identity}
+	p.Access.Installer = preview.Installer{Missing: []preview.MissingRight{}}
+	p.Packages = slices.Clone(p.Packages)
+	for i := range p.Packages {
+		pkg := &p.Packages[i]
+		pkg.Sources = slices.Clone(pkg.Sources)
+		for j := range pkg.Sources {
+			pkg.Sources[j].Reference = ""
+		}
+		pkg.Via = []preview.Via{}
+		pkg.Verification = preview.Verification{}
+	}
+	p.Images = slices.Clone(p.Images)
+	for i := range p.Images {
+		p.Images[i].Digest = ""
+	}
+}
+
+// actionOf tells what a plan does from its facts.
+func actionOf(p *preview.Plan) string {
+	switch {
+	case len(p.Packages) == 0:
+		return preview.RequestUninstall
+	case p.Base.Revision > 0:
+		return preview.RequestUpgrade
+	}
+	return preview.RequestInstall
+}
