@@ -89,7 +89,7 @@ func (s *scanner) pods(body map[string]any) {
 			}
 		}
 	}
-	for _, audience := range audiences(spec) {
+	for _, audience := range Audiences(spec) {
 		s.declare(tokenProvider(audience), "token for audience "+audience+" in "+at)
 	}
 }
@@ -103,9 +103,9 @@ func Containers(spec map[string]any) []map[string]any {
 	return out
 }
 
-// audiences lists the audiences of projected ServiceAccount tokens other than
+// Audiences lists the audiences of projected ServiceAccount tokens other than
 // the cluster's own API server.
-func audiences(spec map[string]any) []string {
+func Audiences(spec map[string]any) []string {
 	var out []string
 	for _, volume := range preview.Maps(spec, "volumes") {
 		for _, source := range preview.Maps(volume, "projected", "sources") {

@@ -1,0 +1,252 @@
+package risk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+func bindingRules() []entry {
+	return []entry{
+		{Rule: Rule{
+			"binding-cluster-admin", "BIND-01", Critical, "gives cluster-admin",
+			"The subject may do everything.", "Bind a role with the rights the operator needs.",
+		}, object: bindingMatch(toClusterAdmin)},
+		{Rule: Rule{
+			"binding-admin", "BIND-02", High, "gives admin or edit in every namespace",
+			"Both read every Secret and run commands in every pod.", "Bind it in the namespaces that need it.",
+		}, object: bindingMatch(toAdmin)},
+		{Rule: Rule{
+			"binding-masters", "BIND-03", Critical, "names the group system:masters",
+			"Its members pass by all checks, and no binding can take that away.", "Remove the subject.",
+		}, object: bindingMatch(toSubjects("Group", "system:masters"))},
+		{Rule: Rule{
+			"binding-anonymous", "BIND-04", Critical, "gives rights to everybody, without login",
+			"Whoever reaches the API server has them.", "Remove the subject.",
+		}, object: bindingMatch(toAnonymous)},
+		{Rule: Rule{
+			"binding-authenticated", "BIND-05", Critical, "gives rights to every account",
+			"Every token of every workload has them, on some platforms tokens of other tenants too.", "Name the accounts.",
+		}, object: bindingMatch(toSubjects("Group", "system:authenticated", "system:serviceaccounts"))},
+		{Rule: Rule{
+			"binding-namespace-group", "BIND-06", Medium, "gives rights to every account of a namespace",
+			"Every pod there has them, also those that come later.", "Name the accounts.",
+		}, object: bindingMatch(toNamespaceGroup)},
+		{Rule: Rule{
+			"binding-default-account", "BIND-07", Medium, "gives rights to a default ServiceAccount",
+			"Every pod of the namespace that names no account has them.", "Use an account of its own.",
+		}, object: bindingMatch(toDefault)},
+		{Rule: Rule{
+			"binding-foreign-account", "BIND-08", Medium, "gives rights to an account outside this plan",
+			"Whoever can create that account, or owns it already, gets the rights.", "Check who owns the account.",
+		}, object: bindingMatch(toForeign)},
+		{Rule: Rule{
+			"binding-unknown-role", "BIND-09", Medium, "refers to a role that is not in this plan",
+			"What the role permits is not known here, and may change later.", "Check the role in the cluster.",
+		}, object: bindingMatch(toUnknown)},
+		{Rule: Rule{
+			"aggregated-role", "AGG-01", Low, "adds rights to admin, edit or view",
+			"Everybody who holds one of these roles gets them.", "Remove the aggregate-to label.",
+		}, object: aggregated},
+		{Rule: Rule{
+			"aggregated-view", "AGG-02", High, "lets everybody with view read Secrets or write",
+			"View is meant for reading, and is given out freely.", "Aggregate to edit or admin.",
+		}, object: aggregatedView},
+		{Rule: Rule{
+			"aggregation-open", "AGG-03", High, "collects rights by an open selector",
+			"Any role that somebody labels so adds its rights.", "Select by a label of its own.",
+		}, object: openAggregation},
+	}
+}
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+// bindingMatch runs a judgement on bindings that will stand after the plan.
+func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) objectMatch {
+	return func(c *scan, o *preview.Object) (Level, []string) {
+		if o.Sealed == nil || o.Ref().Group() != rbacGroup || o.Kind != "RoleBinding" && o.Kind != "ClusterRoleBinding" {
+			return None, nil
+		}
+		return judge(c, o)
+	}
+}
+
+// bound is the evidence of a binding: subjects and scope.
+func bound(o *preview.Object, subjects []preview.Subject, what string) []string {
+	scope := "in the cluster"
+	if o.Kind == "RoleBinding" {
+		scope = "in namespace " + o.Namespace
+	}
+	var lines []string
+	for _, s := range subjects {
+		subject := s.Kind + " " + s.Name
+		if s.Namespace != "" {
+			subject = s.Kind + " " + s.Namespace + "/" + s.Name
+		}
+		lines = append(lines, subject+" "+scope+": "+what)
+	}
+	return lines
+}
+
+func toClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
+	if access.RoleOf(o.Sealed).Name != "cluster-admin" || access.RoleOf(o.Sealed).Kind != "ClusterRole" {
+		return None, nil
+	}
+	level := Critical
+	if o.Kind == "RoleBinding" {
+		level = c.inNamespace(o.Namespace, level)
+	}
+	return level, bound(o, access.Subjects(o.Sealed), "cluster-admin")
+}
+
+func toAdmin(_ *scan, o *preview.Object) (Level, []string) {
+	role := access.RoleOf(o.Sealed)
+	if o.Kind != "ClusterRoleBinding" || role.Name != "admin" && role.Name != "edit" {
+		return None, nil
+	}
+	return None, bound(o, access.Subjects(o.Sealed), role.Name)
+}
+
+func subjects(o *preview.Object, match func(preview.Subject) bool) []preview.Subject {
+	return slices.DeleteFunc(access.Subjects(o.Sealed), func(s preview.Subject) bool { return !match(s) })
+}
+
+// through is what a binding gives, as evidence: rules that the plan knows,
+// else the role's name, which then belongs to the cluster.
+func through(c *scan, o *preview.Object) string {
+	role := access.RoleOf(o.Sealed)
+	known := c.plan.Object(role.ID())
+	if known == nil || known.Sealed == nil {
+		return role.Kind + " " + role.Name
+	}
+	hash, err := preview.Hash(known.Sealed["rules"])
+	if err != nil {
+		return role.Kind
+	}
+	return "rules " + hash
+}
+
+func toSubjects(kind string, names ...string) func(*scan, *preview.Object) (Level, []string) {
+	return func(c *scan, o *preview.Object) (Level, []string) {
+		found := subjects(o, func(s preview.Subject) bool { return s.Kind == kind && slices.Contains(names, s.Name) })
+		return None, bound(o, found, through(c, o))
+	}
+}
+
+// toAnonymous leaves out discovery and health, which every cluster gives.
+func toAnonymous(c *scan, o *preview.Object) (Level, []string) {
+	found := subjects(o, func(s preview.Subject) bool {
+		return s.Kind == "Group" && s.Name == "system:unauthenticated" || s.Kind == "User" && s.Name == "system:anonymous"
+	})
+	if role := access.RoleOf(o.Sealed).Name; role == "system:discovery" || role == "system:public-info-viewer" {
+		return None, nil
+	}
+	return None, bound(o, found, through(c, o))
+}
+
+func toNamespaceGroup(c *scan, o *preview.Object) (Level, []string) {
+	found := subjects(o, func(s preview.Subject) bool {
+		return s.Kind == "Group" && strings.HasPrefix(s.Name, "system:serviceaccounts:")
+	})
+	return None, bound(o, found, through(c, o))
+}
+
+func toDefault(c *scan, o *preview.Object) (Level, []string) {
+	found := subjects(o, func(s preview.Subject) bool { return s.Kind == "ServiceAccount" && s.Name == "default" })
+	return None, bound(o, found, through(c, o))
+}
+
+func toForeign(c *scan, o *preview.Object) (Level, []string) {
+	found := subjects(o, func(s preview.Subject) bool {
+		return s.Kind == "ServiceAccount" && s.Name != "default" && !c.accounts[s.Namespace+"/"+s.Name]
+	})
+	return None, bound(o, found, through(c, o))
+}
+
+// toUnknown finds roles that are neither in the plan nor of every cluster, nor
+// read from this one. Offline no role is read.
+func toUnknown(c *scan, o *preview.Object) (Level, []string) {
+	role := access.RoleOf(o.Sealed)
+	if role.Name == "" || slices.Contains(builtinRoles, role.Name) || strings.HasPrefix(role.Name, "system:") ||
+		role.Name == "extension-apiserver-authentication-reader" {
+		return None, nil
+	}
+	if known := c.plan.Object(role.ID()); known != nil && known.Sealed != nil {
+		return None, nil
+	}
+	for _, r := range c.plan.Reads {
+		if r.ID == role.ID() && r.UID != "" {
+			return None, nil
+		}
+	}
+	return None, bound(o, access.Subjects(o.Sealed), role.Kind+" "+role.Name)
+}
+
+// aggregateTargets lists the built-in roles a ClusterRole's labels add it to.
+func aggregateTargets(o *preview.Object) []string {
+	if o.Sealed == nil || o.Kind != "ClusterRole" || o.Ref().Group() != rbacGroup {
+		return nil
+	}
+	var targets []string
+	for _, role := range []string{"admin", "edit", "view"} {
+		if preview.String(o.Sealed, "metadata", "labels", "rbac.authorization.k8s.io/aggregate-to-"+role) == "true" {
+			targets = append(targets, role)
+		}
+	}
+	return targets
+}
+
+// aggregated takes the level of the worst contained rule, at most High: the
+// rights go to people who hold much already.
+func aggregated(c *scan, o *preview.Object) (Level, []string) {
+	targets := aggregateTargets(o)
+	if len(targets) == 0 {
+		return None, nil
+	}
+	level := Low
+	var lines []string
+	for _, g := range access.Rules(o.Sealed) {
+		g.Scope = preview.ScopeCluster
+		for _, m := range c.matchGrant(g, newHoldings(c, nil)) {
+			level = max(level, min(m.level, High))
+		}
+		part := shape{g.APIGroups, g.Resources, g.Verbs}
+		g.Subject = preview.Subject{Kind: "everybody with", Name: strings.Join(targets, ",")}
+		lines = append(lines, line(g, part))
+	}
+	return level, lines
+}
+
+func aggregatedView(_ *scan, o *preview.Object) (Level, []string) {
+	if !slices.Contains(aggregateTargets(o), "view") {
+		return None, nil
+	}
+	var lines []string
+	for _, g := range access.Rules(o.Sealed) {
+		secrets := access.Reaches(g, "", "secrets", "get") || access.Reaches(g, "", "secrets", "list") || access.Reaches(g, "", "secrets", "watch")
+		if secrets || slices.ContainsFunc(g.Verbs, func(v string) bool { return !slices.Contains([]string{"get", "list", "watch"}, v) }) {
+			g.Scope, g.Subject = preview.ScopeCluster, preview.Subject{Kind: "everybody with", Name: "view"}
+			lines = append(lines, line(g, shape{g.APIGroups, g.Resources, g.Verbs}))
+		}
+	}
+	return None, lines
+}
+
+func openAggregation(_ *scan, o *preview.Object) (Level, []string) {
+	if o.Sealed == nil || o.Kind != "ClusterRole" {
+		return None, nil
+	}
+	for _, selector := range preview.Maps(o.Sealed, "aggregationRule", "clusterRoleSelectors") {
+		labels := preview.Map(selector, "matchLabels")
+		exact := len(labels) > 0
+		for _, e := range preview.Maps(selector, "matchExpressions") {
+			exact = exact || preview.String(e, "operator") == "In"
+		}
+		if !exact {
+			return None, []string{"a selector that any role can meet"}
+		}
+	}
+	return None, nil
+}

@@ -1,0 +1,282 @@
+package risk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+const all = "*"
+
+// shape is a dangerous permission: any of the verbs on any of the resources.
+// Groups nil means every group. A resource "*/SUB" means SUB of any resource.
+type shape struct {
+	groups, resources, verbs []string
+}
+
+// on writes a shape; lists are separated by spaces, "core" is the core group.
+func on(groups, resources, verbs string) shape {
+	list := strings.Fields(groups)
+	for i, group := range list {
+		if group == "core" {
+			list[i] = ""
+		}
+	}
+	return shape{groups: list, resources: strings.Fields(resources), verbs: strings.Fields(verbs)}
+}
+
+// grantMatch is the matcher of a rule about grants.
+type grantMatch struct {
+	shapes []shape
+	// with are shapes the same subject must reach too, anywhere in the plan.
+	with []shape
+	// clusterOnly: the resources are cluster-scoped, a grant of them in a
+	// namespace has no effect.
+	clusterOnly bool
+	// unlike leaves grants out.
+	unlike func(c *scan, g preview.Grant) bool
+	// level replaces the rule's level before modifiers.
+	level func(c *scan, g preview.Grant, matched shape) Level
+	// fixed: resource names do not lower the level.
+	fixed func(g preview.Grant) bool
+	// covers are rules that say less about the same grant.
+	covers []string
+	// wins: at level Critical nothing else is worth saying about the grant.
+	wins bool
+	// custom replaces shapes.
+	custom func(c *scan, g preview.Grant) (shape, bool)
+}
+
+// match returns the part of a grant that the rule is about.
+func (m *grantMatch) match(c *scan, g preview.Grant) (shape, bool) {
+	if m.clusterOnly && g.Scope != preview.ScopeCluster || m.unlike != nil && m.unlike(c, g) {
+		return shape{}, false
+	}
+	part, ok := shape{}, false
+	if m.custom != nil {
+		part, ok = m.custom(c, g)
+	}
+	for _, s := range m.shapes {
+		if p, hit := s.cut(g); hit {
+			part, ok = part.join(p), true
+		}
+	}
+	return part, ok
+}
+
+// cut returns what of a grant the shape is about. Verbs that resource names
+// make unusable (create and deletecollection name no object) do not count,
+// except on sub-resources, whose URL has the name.
+func (s shape) cut(g preview.Grant) (shape, bool) {
+	part := shape{}
+	for _, group := range g.APIGroups {
+		if group == all || s.groups == nil || slices.Contains(s.groups, group) {
+			part.groups = append(part.groups, group)
+		}
+	}
+	for _, resource := range g.Resources {
+		if slices.ContainsFunc(s.resources, func(want string) bool { return sameResource(resource, want) }) {
+			part.resources = append(part.resources, resource)
+		}
+	}
+	named := len(g.ResourceNames) > 0 && !slices.ContainsFunc(part.resources, func(r string) bool { return strings.Contains(r, "/") })
+	usable := slices.DeleteFunc(slices.Clone(s.verbs), func(v string) bool {
+		return named && (v == "create" || v == "deletecollection")
+	})
+	for _, verb := range g.Verbs {
+		if verb == all && len(usable) > 0 || slices.Contains(usable, verb) {
+			part.verbs = append(part.verbs, verb)
+		}
+	}
+	return part, len(part.groups) > 0 && len(part.resources) > 0 && len(part.verbs) > 0
+}
+
+// sameResource reports whether a rule's resource, wildcards included, reaches
+// a wanted one, which may itself be "*/SUB".
+func sameResource(have, want string) bool {
+	if have == want || have == all {
+		return true
+	}
+	_, sub, isSub := strings.Cut(want, "/")
+	if !isSub {
+		return false
+	}
+	return have == "*/"+sub || strings.HasPrefix(want, "*/") && strings.HasSuffix(have, "/"+sub)
+}
+
+func (s shape) join(o shape) shape {
+	union := func(a, b []string) []string {
+		list := slices.Concat(a, b)
+		slices.Sort(list)
+		return slices.Compact(list)
+	}
+	return shape{union(s.groups, o.groups), union(s.resources, o.resources), union(s.verbs, o.verbs)}
+}
+
+// has reports whether the matched part names a resource, or a wildcard for it.
+func (s shape) has(resource string) bool {
+	return slices.ContainsFunc(s.resources, func(have string) bool { return sameResource(have, resource) })
+}
+
+// match is one rule that holds for one grant.
+type match struct {
+	rule  entry
+	grant preview.Grant
+	part  shape
+	level Level
+}
+
+// judgeGrants matches every grant, lets what covers win over what is covered,
+// applies the combinations, and makes one finding of each rule and role.
+func (c *scan) judgeGrants() {
+	grants := c.plan.Access.Grants
+	held := newHoldings(c, grants)
+	var matches []match
+	for i := range grants {
+		grants[i].Rules = []string{}
+		if grants[i].Change == preview.GrantRemoved {
+			continue
+		}
+		for _, m := range c.matchGrant(grants[i], held) {
+			grants[i].Rules = append(grants[i].Rules, m.rule.Name)
+			matches = append(matches, m)
+		}
+		slices.Sort(grants[i].Rules)
+	}
+	combine(matches, held)
+	for _, m := range matches {
+		if held.judgedByBinding(m.grant) || m.rule.Name != ruleEverything && held.admin(m.grant) {
+			continue
+		}
+		c.hit(m.rule.Rule, hit{
+			object: roleID(m.grant), title: title(m), evidence: append([]string{line(m.grant, m.part)}, held.also(m)...),
+			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: known(m.grant),
+		})
+	}
+}
+
+func known(g preview.Grant) bool {
+	return g.Change == preview.GrantSame || g.Change == preview.GrantNarrowed
+}
+
+func (c *scan) matchGrant(g preview.Grant, held *holdings) []match {
+	var out []match
+	covered := map[string]bool{}
+	for _, rule := range c.rules {
+		if rule.grant == nil || covered[rule.Name] {
+			continue
+		}
+		part, ok := rule.grant.match(c, g)
+		if !ok || !held.reachAll(g, rule.grant.with) {
+			continue
+		}
+		level := rule.Level
+		if rule.grant.level != nil {
+			level = rule.grant.level(c, g, part)
+		}
+		for _, name := range rule.grant.covers {
+			covered[name] = true
+		}
+		found := match{rule: rule, grant: g, part: part, level: c.modify(rule, g, level)}
+		if rule.grant.wins && level == Critical {
+			return []match{found}
+		}
+		out = append(out, found)
+	}
+	return slices.DeleteFunc(out, func(m match) bool { return covered[m.rule.Name] })
+}
+
+// modify applies the scope modifiers of the catalogue (section 2): resource
+// names, namespaces, and subjects wider than one account.
+func (c *scan) modify(rule entry, g preview.Grant, level Level) Level {
+	if len(g.ResourceNames) > 0 && (rule.grant.fixed == nil || !rule.grant.fixed(g)) {
+		level = level.lower()
+	}
+	if g.Scope == preview.ScopeNamespace {
+		level = c.inNamespace(g.Namespace, level)
+	}
+	if wide(g.Subject) {
+		level = level.raise()
+	}
+	return level
+}
+
+// sharedNamespaces hold accounts as powerful as an administrator, also when
+// the release is installed there.
+var sharedNamespaces = []string{
+	"kube-system", "kube-node-lease", "default", "openshift-operators", "openshift-operators-redhat",
+	"openshift-config", "openshift-config-managed", "openshift-monitoring", "openshift-ingress",
+	"openshift-cloud-credential-operator", "openshift-operator-lifecycle-manager", "olm", "operators",
+}
+
+func (c *scan) inNamespace(namespace string, level Level) Level {
+	own := namespace == c.plan.Release.Namespace
+	switch {
+	case slices.Contains(sharedNamespaces, namespace):
+		return level
+	case namespace == "kube-public":
+		return level.lower()
+	case !own && (strings.HasPrefix(namespace, "openshift-") || strings.HasPrefix(namespace, "olm")):
+		return level
+	case level >= High, level == Medium && !own:
+		return level.lower()
+	}
+	return level
+}
+
+// wide reports whether a subject is more than one account: a group, or the
+// account every pod gets that names none.
+func wide(s preview.Subject) bool {
+	return s.Kind == "Group" || s.Kind == "ServiceAccount" && s.Name == "default"
+}
+
+// roleID is the object a grant's findings are about: its (first) role.
+func roleID(g preview.Grant) string {
+	if len(g.Via) == 0 {
+		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "unknown"}.ID()
+	}
+	return access.ViaRef(g.Via[0]).ID()
+}
+
+func title(m match) string {
+	text := name(roleID(m.grant)) + ": " + m.rule.Title
+	switch {
+	case m.rule.grant.clusterOnly:
+		return text
+	case m.grant.Scope == preview.ScopeCluster:
+		return text + " in every namespace"
+	}
+	return text + " in namespace " + m.grant.Namespace
+}
+
+// line is the evidence of a grant: subject, scope, groups, resources, names
+// and verbs, cut down to what the rule is about; never a role's name.
+func line(g preview.Grant, part shape) string {
+	subject := g.Subject.Kind + " " + g.Subject.Name
+	if g.Subject.Namespace != "" {
+		subject = g.Subject.Kind + " " + g.Subject.Namespace + "/" + g.Subject.Name
+	}
+	scope := "in the cluster"
+	if g.Scope == preview.ScopeNamespace {
+		scope = "in namespace " + g.Namespace
+	}
+	groups := slices.Clone(part.groups)
+	for i, group := range groups {
+		if group == "" {
+			groups[i] = "core"
+		}
+	}
+	text := subject + " " + scope + ": " + strings.Join(part.verbs, ",")
+	if len(part.resources) > 0 {
+		text += " " + strings.Join(part.resources, ",") + " of " + strings.Join(groups, ",")
+	}
+	if len(part.resources) == 0 && len(g.NonResourceURLs) > 0 {
+		text += " " + strings.Join(g.NonResourceURLs, ",")
+	}
+	if len(g.ResourceNames) > 0 {
+		text += " named " + strings.Join(g.ResourceNames, ",")
+	}
+	return text
+}

@@ -1,0 +1,164 @@
+package risk
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// unknownRule names what could not be read. It is not in the table: its
+// findings come from the plan's unknowns.
+func unknownRule() Rule {
+	return Rule{
+		Name: "unknown", Title: "could not be read",
+		Why:    "What apply would do with it is not known; accepted, the object is sent as new, and an existing one stops the apply.",
+		Reduce: "Preview with rights to read it.",
+	}
+}
+
+func planRules() []entry {
+	return []entry{
+		{Rule: Rule{
+			"object-blocked", "", Critical, "belongs to somebody else",
+			"Another release or tool manages this object; both would change it in turn.", "Remove it there first, or install elsewhere.",
+		}, object: acted(preview.ActionBlocked, func(*scan, *preview.Object) (Level, string) { return Critical, "owned by another release or tool" })},
+		{Rule: Rule{
+			"field-conflict", "", Critical, "has fields that somebody else manages",
+			"Taking a field over ends what its manager does with it.", "Decide with --conflicts.",
+		}, object: conflicts},
+		{Rule: Rule{
+			"object-replaced", "BIND-10", Critical, "is deleted and made anew",
+			"A field that cannot be changed differs; what hangs on the object is gone in between.", "",
+		}, object: acted(preview.ActionReplace, replaced)},
+		{Rule: Rule{
+			"object-deleted", "", Critical, "is deleted",
+			"It is not in the set any more.", "Keep it by hand, or keep it in the package.",
+		}, object: acted(preview.ActionDelete, deleted)},
+		{Rule: Rule{
+			"object-adopted", "", High, "is taken over",
+			"It exists and was made by somebody else.", "",
+		}, object: acted(preview.ActionAdopt, func(*scan, *preview.Object) (Level, string) { return High, "exists already" })},
+		{Rule: Rule{
+			"hostile-text", "", High, "holds text that hides or forges what is shown",
+			"Control, bidirectional, zero-width or look-alike characters have no place in honest manifests.", "Ask the publisher.",
+		}, object: hostileText},
+	}
+}
+
+func acted(action preview.Action, judge func(c *scan, o *preview.Object) (Level, string)) objectMatch {
+	return func(c *scan, o *preview.Object) (Level, []string) {
+		if o.Action != action {
+			return None, nil
+		}
+		level, text := judge(c, o)
+		return level, []string{text}
+	}
+}
+
+// isRBAC: permissions come and go with the roles' generated names; what that
+// means for access is told by the grants.
+func isRBAC(o *preview.Object) bool { return o.Ref().Group() == rbacGroup }
+
+func replaced(_ *scan, o *preview.Object) (Level, string) {
+	if isRBAC(o) {
+		return Medium, "deleted and created again"
+	}
+	return Critical, "deleted and created again"
+}
+
+// deleted is Critical where data goes with the object, and Low where nothing
+// is lost or all goes, which is what was asked for.
+func deleted(c *scan, o *preview.Object) (Level, string) {
+	switch o.Kind {
+	case "Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume":
+		return Critical, "deleted with the data in it"
+	case "ServiceAccount":
+		return Low, "deleted"
+	}
+	if isRBAC(o) || c.removesAll() {
+		return Low, "deleted"
+	}
+	return Medium, "deleted"
+}
+
+// removesAll reports whether the plan leaves nothing, as uninstall does.
+func (c *scan) removesAll() bool {
+	return !slices.ContainsFunc(c.plan.Objects, func(o preview.Object) bool { return o.Sealed != nil })
+}
+
+func conflicts(_ *scan, o *preview.Object) (Level, []string) {
+	var lines []string
+	for _, conflict := range o.Conflicts {
+		lines = append(lines, conflict.Path+" is managed by "+conflict.Manager)
+	}
+	return None, lines
+}
+
+// Limits on what is reported of hostile text in one object.
+const (
+	maxHostile   = 20
+	maxTextDepth = 128
+)
+
+// hostileText looks at every key and text of an object except the data of
+// Secrets and ConfigMaps, which is not shown as text.
+func hostileText(_ *scan, o *preview.Object) (Level, []string) {
+	w := textWalk{}
+	if textsafe.Hostile(o.ID) {
+		w.add("name", o.ID)
+	}
+	body := o.Sealed
+	for _, key := range keysOf(body) {
+		if (o.Kind == "Secret" || o.Kind == "ConfigMap") && slices.Contains([]string{"data", "binaryData", "stringData"}, key) {
+			continue
+		}
+		w.walk("."+key, body[key], 0)
+	}
+	return None, w.lines
+}
+
+type textWalk struct {
+	lines []string
+}
+
+func (w *textWalk) add(path, text string) {
+	if len(w.lines) < maxHostile {
+		w.lines = append(w.lines, textsafe.Truncate(textsafe.Line(path), 120)+": "+textsafe.Truncate(textsafe.Line(text), 120))
+	}
+}
+
+func (w *textWalk) walk(path string, v any, depth int) {
+	if depth > maxTextDepth || len(w.lines) >= maxHostile {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		if textsafe.Hostile(v) {
+			w.add(path, around(v))
+		}
+	case map[string]any:
+		for _, key := range keysOf(v) {
+			if textsafe.Hostile(key) {
+				w.add(path, key)
+			}
+			w.walk(path+"."+key, v[key], depth+1)
+		}
+	case []any:
+		for i, item := range v {
+			w.walk(path+"["+strconv.Itoa(i)+"]", item, depth+1)
+		}
+	}
+}
+
+// around cuts a long text down to the first line with a hostile character.
+func around(text string) string {
+	for line := range strings.Lines(text) {
+		if textsafe.Hostile(line) {
+			return strings.TrimRight(line, "\n")
+		}
+	}
+	return text
+}

@@ -1,0 +1,200 @@
+package risk
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+)
+
+func foreignTokens(pod map[string]any) (Level, []string) {
+	var lines []string
+	for _, audience := range cloud.Audiences(pod) {
+		lines = append(lines, "audience "+audience)
+	}
+	return None, lines
+}
+
+// secretEnv names variables, never their values.
+func secretEnv(_, container map[string]any) (Level, []string) {
+	var lines []string
+	for _, from := range preview.Maps(container, "envFrom") {
+		if name := preview.String(from, "secretRef", "name"); name != "" {
+			lines = append(lines, "every key of Secret "+name)
+		}
+	}
+	for _, env := range preview.Maps(container, "env") {
+		name := preview.String(env, "name")
+		if preview.String(env, "value") != "" && preview.SensitiveName(name) && !isSwitch(preview.String(env, "value")) {
+			lines = append(lines, "a literal value of "+name)
+		}
+	}
+	return None, lines
+}
+
+// isSwitch recognises values that are settings about secrets, not secrets.
+func isSwitch(value string) bool {
+	return slices.Contains([]string{"true", "false", "0", "1"}, strings.ToLower(value))
+}
+
+func tolerations(pod map[string]any) (Level, []string) {
+	var lines []string
+	for _, t := range preview.Maps(pod, "tolerations") {
+		key := preview.String(t, "key")
+		switch {
+		case key == "" && preview.String(t, "operator") == "Exists":
+			lines = append(lines, "tolerates every taint")
+		case isControlPlane(key) && slices.ContainsFunc(keysOf(preview.Map(pod, "nodeSelector")), isControlPlane):
+			lines = append(lines, "selects and tolerates "+key)
+		}
+	}
+	return None, lines
+}
+
+func isControlPlane(key string) bool {
+	return key == "node-role.kubernetes.io/control-plane" || key == "node-role.kubernetes.io/master"
+}
+
+func keysOf(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func systemPriority(pod map[string]any) (Level, []string) {
+	class := preview.String(pod, "priorityClassName")
+	if class == "system-node-critical" || class == "system-cluster-critical" {
+		return None, []string{class}
+	}
+	return None, nil
+}
+
+var (
+	fetchesCode = regexp.MustCompile(`(?:^|[\s;&|/])(curl|wget|pip3? install|npm install|go install|apt-get install|apk add|dnf install|yum install|git clone)(?:\s|$)`)
+	noChecks    = regexp.MustCompile(`^--?(insecure-skip-tls-verify|tls-skip-verify|kubelet-insecure-tls|anonymous-auth|disable-auth|no-auth|insecure)(=true)?$`)
+)
+
+func remoteCode(_, container map[string]any) (Level, []string) {
+	var words []string
+	for _, field := range []string{"command", "args"} {
+		for _, item := range preview.List(container, field) {
+			if text, ok := item.(string); ok {
+				words = append(words, text)
+			}
+		}
+	}
+	var lines []string
+	if found := fetchesCode.FindStringSubmatch(strings.Join(words, " ")); found != nil {
+		lines = append(lines, "runs "+found[1])
+	}
+	for _, word := range words {
+		if noChecks.MatchString(word) {
+			lines = append(lines, "passes "+word)
+		}
+	}
+	return None, lines
+}
+
+func noLimits(_, container map[string]any) (Level, []string) {
+	var lines []string
+	if len(preview.Map(container, "resources", "limits"))+len(preview.Map(container, "resources", "requests")) == 0 {
+		lines = append(lines, "no requests or limits")
+	}
+	if container["livenessProbe"] == nil && container["readinessProbe"] == nil {
+		lines = append(lines, "no probes")
+	}
+	return None, lines
+}
+
+func imageRules() []entry {
+	return []entry{
+		{Rule: Rule{
+			"image-by-tag", "POD-12", High, "runs images named by tag", "A tag can move after this review.", "Refer to images by digest.",
+		}, object: containerMatch(imageByTag)},
+		{Rule: Rule{
+			"image-pull-always", "POD-14", Low, "pulls a tag again at every start", "What a tag means may change silently.", "Refer to images by digest.",
+		}, object: containerMatch(pullAlways)},
+		{Rule: Rule{
+			"image-not-listed", "POD-13", Medium, "runs images the package does not list", "Mirrors and reviews of the package's images miss them.", "Add them to relatedImages.",
+		}, object: imageNotListed},
+		{Rule: Rule{
+			"image-variable-by-tag", "POD-13", Medium, "starts images named by tag", "The operator runs these images later; a tag can move after this review.", "Refer to images by digest.",
+		}, object: containerMatch(relatedByTag)},
+		{Rule: Rule{
+			"pod-shared-token", "POD-11", Notice, "gives the account's token to every container",
+			"Side-cars get the rights of the operator too.", "Set automountServiceAccountToken to false and project the token where it is needed.",
+		}, object: podMatch(tokenForAll)},
+	}
+}
+
+// digested reports whether an image is named by digest; tag is its tag.
+func digested(image string) (tag string, ok bool) {
+	name, digest, ok := strings.Cut(image, "@")
+	if ok && strings.HasPrefix(digest, "sha256:") {
+		return "", true
+	}
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		return name[i+1:], false
+	}
+	return "", false
+}
+
+func imageByTag(_, container map[string]any) (Level, []string) {
+	image := preview.String(container, "image")
+	tag, ok := digested(image)
+	switch {
+	case image == "" || ok:
+		return None, nil
+	case tag == "" || tag == "latest":
+		return High, []string{image}
+	}
+	return Medium, []string{image}
+}
+
+func pullAlways(_, container map[string]any) (Level, []string) {
+	image := preview.String(container, "image")
+	if _, ok := digested(image); ok || image == "" || container["imagePullPolicy"] != "Always" {
+		return None, nil
+	}
+	return None, []string{image}
+}
+
+func relatedByTag(_, container map[string]any) (Level, []string) {
+	var lines []string
+	for _, env := range preview.Maps(container, "env") {
+		value := preview.String(env, "value")
+		if !strings.HasPrefix(preview.String(env, "name"), "RELATED_IMAGE_") || value == "" {
+			continue
+		}
+		if _, ok := digested(value); !ok {
+			lines = append(lines, value)
+		}
+	}
+	return None, lines
+}
+
+func imageNotListed(c *scan, o *preview.Object) (Level, []string) {
+	pod, _ := preview.PodTemplate(o.Sealed)
+	if c.related == nil || pod == nil {
+		return None, nil
+	}
+	var lines []string
+	for _, container := range cloud.Containers(pod) {
+		if image := preview.String(container, "image"); image != "" && !c.related[image] {
+			lines = append(lines, image)
+		}
+	}
+	return None, lines
+}
+
+func tokenForAll(pod map[string]any) (Level, []string) {
+	if pod["automountServiceAccountToken"] == false || len(preview.Maps(pod, "containers")) < 2 {
+		return None, nil
+	}
+	return None, []string{"several containers share the token"}
+}

@@ -1,0 +1,242 @@
+package risk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+)
+
+const dropIt = "Remove the setting; ask the publisher why the pod needs it."
+
+func podRules() []entry {
+	return []entry{
+		{Rule: Rule{"pod-privileged", "POD-01", Critical, "runs a privileged container", "A privileged container owns its node.", dropIt}, object: containerMatch(privileged)},
+		{Rule: Rule{"pod-host-path", "POD-02", Critical, "mounts paths of the node", "Files of the node can be read and, unless read-only, changed.", dropIt}, object: podMatch(hostPaths)},
+		{Rule: Rule{"pod-host-processes", "POD-03", High, "shares processes or memory with the node", "It sees and signals every process of the node.", dropIt}, object: podMatch(flags("hostPID", "hostIPC"))},
+		{Rule: Rule{"pod-host-network", "POD-04", High, "uses the node's network", "It reaches what only the node may, such as the cloud's metadata service.", dropIt}, object: podMatch(flags("hostNetwork"))},
+		{Rule: Rule{"pod-host-port", "POD-04", Medium, "opens ports of the node", "The port is reachable from outside the cluster network.", dropIt}, object: containerMatch(hostPorts)},
+		{Rule: Rule{"pod-capabilities", "POD-05", Critical, "adds Linux capabilities", "Some capabilities are as good as root on the node.", dropIt}, object: containerMatch(capabilities)},
+		{Rule: Rule{"pod-keeps-capabilities", "POD-06", Low, "does not drop all capabilities", "The restricted pod security standard requires it.", "Set capabilities.drop to ALL."}, object: containerMatch(keepsCapabilities)},
+		{Rule: Rule{"pod-root", "POD-07", Medium, "may run as root", "Root in a container is one mistake away from root on the node.", "Set runAsNonRoot."}, object: containerMatch(root)},
+		{Rule: Rule{"pod-privilege-escalation", "POD-08", Low, "may gain privileges", "The restricted pod security standard forbids it.", "Set allowPrivilegeEscalation to false."}, object: containerMatch(escalation)},
+		{Rule: Rule{"pod-unconfined", "POD-09", Medium, "switches off confinement", "System calls or files are no longer limited.", dropIt}, object: containerMatch(unconfined)},
+		{Rule: Rule{"pod-no-seccomp", "POD-09", Low, "has no seccomp profile", "The restricted pod security standard requires one.", "Set seccompProfile to RuntimeDefault."}, object: containerMatch(noSeccomp)},
+		{Rule: Rule{"pod-sysctls", "POD-09", Medium, "sets unsafe kernel parameters", "They are the node's, or shared with it.", dropIt}, object: podMatch(sysctls)},
+		{Rule: Rule{"pod-host-process", "POD-10", Critical, "runs as a process of a Windows host", "It owns its node.", dropIt}, object: containerMatch(hostProcess)},
+		{Rule: Rule{"pod-token-audience", "POD-15", Notice, "has a token for somebody outside the cluster", "Whoever trusts the cluster's tokens for that audience accepts it.", ""}, object: podMatch(foreignTokens)},
+		{Rule: Rule{"pod-secret-env", "POD-16", Medium, "has secrets in environment variables", "Environment variables end up in logs and child processes.", "Mount the Secret as a file."}, object: containerMatch(secretEnv)},
+		{Rule: Rule{"pod-control-plane", "POD-17", Medium, "runs beside the control plane", "It tolerates every taint or those of the control plane.", dropIt}, object: podMatch(tolerations)},
+		{Rule: Rule{"pod-preempts", "POD-18", Medium, "preempts other pods", "The system priority classes are for components the cluster cannot do without.", dropIt}, object: podMatch(systemPriority)},
+		{Rule: Rule{"pod-remote-code", "POD-19", Medium, "fetches code or switches off checks when it starts", "What runs is not what was reviewed.", dropIt}, object: containerMatch(remoteCode)},
+		{Rule: Rule{"pod-no-limits", "POD-20", Notice, "has containers without limits or probes", "The node and the rollout cannot protect themselves.", ""}, object: containerMatch(noLimits)},
+	}
+}
+
+// podMatch runs a judgement on the pod template of an object.
+func podMatch(judge func(pod map[string]any) (Level, []string)) objectMatch {
+	return func(_ *scan, o *preview.Object) (Level, []string) {
+		pod, _ := preview.PodTemplate(o.Sealed)
+		if pod == nil {
+			return None, nil
+		}
+		return judge(pod)
+	}
+}
+
+// containerMatch runs a judgement on every container; the worst level counts,
+// and every line begins with the container's name.
+func containerMatch(judge func(pod, container map[string]any) (Level, []string)) objectMatch {
+	return podMatch(func(pod map[string]any) (Level, []string) {
+		worst, lines := None, []string(nil)
+		for _, container := range cloud.Containers(pod) {
+			level, found := judge(pod, container)
+			for _, text := range found {
+				lines = append(lines, "container "+preview.String(container, "name")+": "+text)
+			}
+			if len(found) > 0 {
+				worst = max(worst, level)
+			}
+		}
+		return worst, lines
+	})
+}
+
+func privileged(_, container map[string]any) (Level, []string) {
+	if preview.Value(container, "securityContext", "privileged") == true {
+		return None, []string{"privileged"}
+	}
+	return None, nil
+}
+
+// nodePaths are those of the node that lead to control over it.
+var nodePaths = []string{"/etc", "/root", "/var/run", "/run", "/var/lib/kubelet", "/proc", "/dev", "/var/lib/containerd", "/var/lib/docker"}
+
+func hostPaths(pod map[string]any) (Level, []string) {
+	level, lines := None, []string(nil)
+	for _, volume := range preview.Maps(pod, "volumes") {
+		path := preview.String(volume, "hostPath", "path")
+		if preview.Map(volume, "hostPath") == nil {
+			continue
+		}
+		at, text := High, "hostPath "+path
+		clean := strings.TrimRight(path, "/")
+		if clean == "" || strings.Contains(path, "..") || slices.ContainsFunc(nodePaths, func(p string) bool { return clean == p || strings.HasPrefix(clean, p+"/") }) {
+			at = Critical
+		}
+		if readOnly(pod, preview.String(volume, "name")) {
+			at, text = at.lower(), text+" read-only"
+		}
+		level, lines = max(level, at), append(lines, text)
+	}
+	return level, lines
+}
+
+// readOnly reports whether every mount of a volume is read-only.
+func readOnly(pod map[string]any, volume string) bool {
+	for _, container := range cloud.Containers(pod) {
+		for _, mount := range preview.Maps(container, "volumeMounts") {
+			if preview.String(mount, "name") == volume && mount["readOnly"] != true {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func flags(names ...string) func(map[string]any) (Level, []string) {
+	return func(pod map[string]any) (Level, []string) {
+		var lines []string
+		for _, name := range names {
+			if pod[name] == true {
+				lines = append(lines, name)
+			}
+		}
+		return None, lines
+	}
+}
+
+func hostPorts(pod, container map[string]any) (Level, []string) {
+	var lines []string
+	for _, port := range preview.Maps(container, "ports") {
+		if n, ok := port["hostPort"].(int64); ok && n != 0 && pod["hostNetwork"] != true {
+			lines = append(lines, fmt.Sprintf("hostPort %d", n))
+		}
+	}
+	return None, lines
+}
+
+// nodeCapabilities own the node; strongCapabilities come close.
+var (
+	nodeCapabilities   = []string{"SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "ALL"}
+	strongCapabilities = []string{"DAC_READ_SEARCH", "DAC_OVERRIDE", "NET_ADMIN", "NET_RAW", "BPF", "SYS_RAWIO"}
+	baseCapabilities   = []string{
+		"AUDIT_WRITE", "CHOWN", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+	}
+)
+
+func capabilities(_, container map[string]any) (Level, []string) {
+	level, lines := None, []string(nil)
+	for _, item := range preview.List(container, "securityContext", "capabilities", "add") {
+		text, _ := item.(string)
+		name := strings.TrimPrefix(strings.ToUpper(text), "CAP_")
+		switch {
+		case slices.Contains(nodeCapabilities, name):
+			level = Critical
+		case slices.Contains(strongCapabilities, name) || !slices.Contains(baseCapabilities, name):
+			level = max(level, High)
+		default:
+			continue
+		}
+		lines = append(lines, "adds "+name)
+	}
+	return level, lines
+}
+
+func keepsCapabilities(_, container map[string]any) (Level, []string) {
+	for _, item := range preview.List(container, "securityContext", "capabilities", "drop") {
+		if text, _ := item.(string); strings.EqualFold(text, "ALL") {
+			return None, nil
+		}
+	}
+	return None, []string{"keeps default capabilities"}
+}
+
+// setting is a security setting of a container, else of its pod.
+func setting(pod, container map[string]any, path ...string) any {
+	for _, level := range []map[string]any{preview.Map(container, "securityContext"), preview.Map(pod, "securityContext")} {
+		if v := preview.Value(level, path...); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func root(pod, container map[string]any) (Level, []string) {
+	if setting(pod, container, "runAsUser") == int64(0) {
+		return None, []string{"runAsUser 0"}
+	}
+	if setting(pod, container, "runAsNonRoot") != true {
+		return None, []string{"runAsNonRoot is not set"}
+	}
+	return None, nil
+}
+
+func escalation(_, container map[string]any) (Level, []string) {
+	if preview.Value(container, "securityContext", "allowPrivilegeEscalation") == false {
+		return None, nil
+	}
+	return None, []string{"allowPrivilegeEscalation is not false"}
+}
+
+func unconfined(pod, container map[string]any) (Level, []string) {
+	var lines []string
+	for _, profile := range []string{"seccompProfile", "appArmorProfile"} {
+		if setting(pod, container, profile, "type") == "Unconfined" {
+			lines = append(lines, profile+" Unconfined")
+		}
+	}
+	for _, field := range []string{"type", "user", "role"} {
+		v, _ := setting(pod, container, "seLinuxOptions", field).(string)
+		if v != "" && !(field == "type" && slices.Contains([]string{"container_t", "container_init_t", "container_kvm_t", "container_engine_t"}, v)) {
+			lines = append(lines, "seLinuxOptions."+field+" "+v)
+		}
+	}
+	if setting(pod, container, "procMount") == "Unmasked" {
+		lines = append(lines, "procMount Unmasked")
+	}
+	return None, lines
+}
+
+func noSeccomp(pod, container map[string]any) (Level, []string) {
+	if setting(pod, container, "seccompProfile", "type") == nil {
+		return None, []string{"no seccompProfile"}
+	}
+	return None, nil
+}
+
+// safeSysctls are those the baseline pod security standard allows.
+var safeSysctls = []string{
+	"kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.ip_unprivileged_port_start", "net.ipv4.tcp_syncookies",
+	"net.ipv4.ping_group_range", "net.ipv4.ip_local_reserved_ports", "net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout",
+	"net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
+}
+
+func sysctls(pod map[string]any) (Level, []string) {
+	var lines []string
+	for _, item := range preview.Maps(pod, "securityContext", "sysctls") {
+		if name := preview.String(item, "name"); !slices.Contains(safeSysctls, name) {
+			lines = append(lines, "sysctl "+name)
+		}
+	}
+	return None, lines
+}
+
+func hostProcess(pod, container map[string]any) (Level, []string) {
+	if setting(pod, container, "windowsOptions", "hostProcess") == true {
+		return None, []string{"hostProcess"}
+	}
+	return None, nil
+}

@@ -1,0 +1,190 @@
+// Package risk judges a plan: a table of rules over its grants, objects and
+// cloud permissions becomes ranked findings. It reads the plan only, so the
+// same plan has the same findings on any machine and when loaded again.
+package risk
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Input is a plan and what is known besides it.
+type Input struct {
+	// Plan has its objects with bodies, grants and cloud permissions with
+	// Change set, and unknowns. Evaluate writes Rules of grants and cloud
+	// permissions and nothing else.
+	Plan *preview.Plan
+	// RelatedImages are the references a package lists. Nil when no list is
+	// known, which is not the same as an empty one.
+	RelatedImages []string
+	// Extra are findings made elsewhere. One that a rule here makes too is
+	// dropped, several with one id are one.
+	Extra []preview.Finding
+	// Accepted maps fingerprints of earlier accepted findings to the revision
+	// that accepted them.
+	Accepted map[string]int
+}
+
+// Evaluate returns the plan's findings: by severity, then what reaches the
+// whole cluster before what stays in a namespace, then new and widened before
+// unchanged, then by rule and object. A critical finding that was accepted
+// with the same fingerprint is a warning that says in which revision. It fails
+// only when the plan is missing.
+func Evaluate(in Input) ([]preview.Finding, error) {
+	if in.Plan == nil {
+		return nil, errNoPlan
+	}
+	c := newScan(in)
+	c.judgeGrants()
+	c.judgeObjects()
+	c.judgeCloud()
+	for _, u := range in.Plan.Unknowns {
+		c.hit(unknownRule(), hit{object: u.Object, evidence: []string{u.Why}, severity: preview.NotKnown})
+	}
+	c.extra(in.Extra)
+	return c.findings(in.Accepted), nil
+}
+
+// hit is one match of a rule before it is merged with others of its id.
+type hit struct {
+	object   string // object id
+	title    string // empty: made of the object and the rule's title
+	evidence []string
+	level    Level
+	severity preview.Severity // overrides level when not empty
+	narrow   bool             // stays in namespaces
+	known    bool             // unchanged since the installed revision
+}
+
+// merged is a finding with what orders it.
+type merged struct {
+	preview.Finding
+	level         Level
+	lines         []string
+	narrow, known bool
+	fixed         bool // made elsewhere: evidence stays as it is
+}
+
+func (c *scan) hit(rule Rule, h hit) {
+	id := rule.Name + "/" + h.object
+	if h.level == None {
+		h.level = rule.Level
+	}
+	m, ok := c.found[id]
+	if !ok {
+		m = &merged{
+			Finding: preview.Finding{ID: id, Rule: rule.Name, Ref: rule.Ref, Object: h.object, Why: rule.Why, Title: h.title},
+			narrow:  true, known: true,
+		}
+		if m.Title == "" {
+			m.Title = name(h.object) + ": " + rule.Title
+		}
+		c.found[id] = m
+	}
+	if h.title != "" && m.narrow && !h.narrow {
+		m.Title = h.title
+	}
+	m.lines = append(m.lines, h.evidence...)
+	m.narrow, m.known = m.narrow && h.narrow, m.known && h.known
+	if h.level > m.level {
+		m.level, m.Severity = h.level, h.level.Severity()
+	}
+	if h.severity != "" {
+		m.Severity = h.severity
+	}
+}
+
+// extra takes in findings made elsewhere.
+func (c *scan) extra(list []preview.Finding) {
+	ours := map[string]bool{}
+	for id := range c.found {
+		ours[id] = true
+	}
+	for _, f := range list {
+		if ours[f.ID] {
+			continue
+		}
+		m, ok := c.found[f.ID]
+		if !ok {
+			c.found[f.ID] = &merged{Finding: f, lines: []string{f.Evidence}, fixed: true}
+			continue
+		}
+		m.lines, m.fixed = append(m.lines, f.Evidence), false
+		if f.Severity.Rank() < m.Severity.Rank() {
+			m.Severity = f.Severity
+		}
+	}
+}
+
+func (c *scan) findings(accepted map[string]int) []preview.Finding {
+	list := make([]*merged, 0, len(c.found))
+	for _, m := range c.found {
+		if !m.fixed {
+			m.Evidence = evidence(m.lines)
+			m.Fingerprint = preview.FindingFingerprint(m.Rule, m.Evidence)
+		}
+		if revision, ok := accepted[m.Fingerprint]; ok && m.Severity == preview.Critical {
+			m.Severity, m.AcceptedIn = preview.Warning, revision
+		}
+		list = append(list, m)
+	}
+	slices.SortFunc(list, func(a, b *merged) int {
+		return cmp.Or(
+			a.Severity.Rank()-b.Severity.Rank(), order(a.narrow, b.narrow), order(a.known, b.known),
+			strings.Compare(a.Rule, b.Rule), strings.Compare(a.Object, b.Object),
+		)
+	})
+	out := make([]preview.Finding, 0, len(list))
+	for _, m := range list {
+		out = append(out, m.Finding)
+	}
+	return out
+}
+
+// order puts false before true.
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// maxLines is how many pieces of evidence a finding spells out.
+const maxLines = 40
+
+// evidence joins the lines of a finding, sorted, each once. What is too long
+// to be read is bound by its hash instead.
+func evidence(lines []string) string {
+	lines = slices.Clone(lines)
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	for i, line := range lines {
+		if len(line) > maxLine {
+			lines[i] = strings.ToValidUTF8(line[:maxLine], "") + "… " + preview.HashBytes([]byte(line))
+		}
+	}
+	if len(lines) <= maxLines {
+		return strings.Join(lines, "; ")
+	}
+	rest := lines[maxLines:]
+	return strings.Join(lines[:maxLines], "; ") + "; and " + strconv.Itoa(len(rest)) + " more, " +
+		preview.HashBytes([]byte(strings.Join(rest, "\n")))
+}
+
+const maxLine = 2000
+
+// name is KIND NAME of an object id, the id itself when it is none.
+func name(id string) string {
+	_, kind, _, name, err := preview.ParseID(id)
+	if err != nil {
+		return id
+	}
+	return kind + " " + name
+}

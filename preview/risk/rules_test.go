@@ -1,0 +1,297 @@
+package risk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// grantCases hold, for every rule about grants, a grant that meets it at the
+// severity given and near misses that do not meet it. More grants of the same
+// subject follow behind " & ".
+var grantCases = []struct {
+	rule     string
+	severity preview.Severity
+	meets    string
+	misses   []string
+}{
+	{"rbac-everything", preview.Critical, "*|*|*", []string{"*|*|get", "|*|*", "*|pods|*", "*|*|*|x"}},
+	{"rbac-group-wildcard", preview.Critical, "apps|*|*", []string{"apps|*|get", "apps|deployments|*"}},
+	{"rbac-read-all-resources", preview.Critical, "|*|get", []string{"apps|*|get", "|pods|get"}},
+	{"rbac-write-all-resources", preview.Critical, "*|*|get,patch", []string{"apps|*|patch", "*|*|list"}},
+	{"rbac-all-verbs", preview.Warning, "|bindings|*", []string{"|bindings|get"}},
+	{"rbac-all-urls", preview.Warning, "|/*|get", []string{"|//metrics|get"}},
+	{"rbac-deletecollection", preview.Warning, "|bindings|deletecollection", []string{"|bindings|delete", "|bindings|*"}},
+	{"rbac-secrets-read", preview.Critical, "|secrets|list", []string{"|secrets|create", "apps|secrets|get", "|secret|get"}},
+	{"rbac-secrets-write", preview.Critical, "|secrets|patch,get", []string{"|secrets|get", "|secrets|create|named"}},
+	{"rbac-pods-log", preview.Info, "|pods/log|get", []string{"|pods|get"}},
+	{"rbac-tokens-create", preview.Critical, "|serviceaccounts/token|create", []string{"|serviceaccounts|create"}},
+	{"rbac-serviceaccounts-write", preview.Warning, "|serviceaccounts|create", []string{"|serviceaccounts|get"}},
+	{"rbac-configmaps-write", preview.Warning, "|configmaps|update", []string{"|configmaps|get"}},
+	{"cloud-credentials-requested", preview.Warning, "cloudcredential.openshift.io|credentialsrequests|create", []string{"cloudcredential.openshift.io|credentialsrequests|get"}},
+	{"rbac-cloud-iam-write", preview.Warning, "iam.services.k8s.aws|policies|create", []string{"iam.services.k8s.aws|policies|get", "s3.services.k8s.aws|buckets|create", "iam.services.k8s.aws|policies/status|update"}},
+	{"rbac-secret-sources-write", preview.Warning, "external-secrets.io|externalsecrets|create", []string{"external-secrets.io|externalsecrets|get"}},
+	{"rbac-workloads-write", preview.Warning, "apps|deployments|create", []string{"apps|deployments|get", "|pods|update", "extensions|foos|create"}},
+	{"rbac-pods-modify", preview.Warning, "|pods|patch", []string{"|pods|get", "|pods|create,patch"}},
+	{"rbac-pods-exec", preview.Warning, "|pods/exec|get", []string{"|pods/exec|delete", "|pods/*|create"}},
+	{"rbac-ephemeral-containers", preview.Warning, "|pods/ephemeralcontainers|patch", []string{"|pods/ephemeralcontainers|get"}},
+	{"rbac-ports", preview.Warning, "|services/proxy|get", []string{"|services|get"}},
+	{"rbac-custom-exec", preview.Warning, "subresources.kubevirt.io|virtualmachineinstances/console|get", []string{"subresources.kubevirt.io|virtualmachineinstances/pause|update"}},
+	{"rbac-pods-status", preview.Warning, "|services/status|patch", []string{"|services/status|get"}},
+	{"rbac-volumes-write", preview.Warning, "|persistentvolumes|create", []string{"|persistentvolumes|get"}},
+	{"rbac-storage-write", preview.Warning, "storage.k8s.io|storageclasses|create", []string{"storage.k8s.io|storageclasses|get"}},
+	{"rbac-claims-write", preview.Warning, "|persistentvolumeclaims|delete", []string{"|persistentvolumeclaims|list"}},
+	{"unseen-workloads", preview.Info, "batch|jobs|create", []string{"batch|jobs|update"}},
+	{"rbac-escalate", preview.Critical, "rbac.authorization.k8s.io|clusterroles|escalate", []string{"rbac.authorization.k8s.io|clusterroles|create", "|clusterroles|escalate"}},
+	{"rbac-bind", preview.Critical, "rbac.authorization.k8s.io|roles|bind", []string{"rbac.authorization.k8s.io|rolebindings|create", "rbac.authorization.k8s.io|roles|*"}},
+	{"rbac-roles-write", preview.Warning, "rbac.authorization.k8s.io|roles|patch", []string{"rbac.authorization.k8s.io|roles|get"}},
+	{"rbac-bindings-write", preview.Warning, "rbac.authorization.k8s.io|rolebindings|create", []string{"rbac.authorization.k8s.io|rolebindings|delete"}},
+	{"rbac-impersonate", preview.Critical, "|users|impersonate", []string{"|users|get", "authentication.k8s.io|tokenreviews|impersonate"}},
+	{
+		"rbac-approve-certificates", preview.Critical,
+		"certificates.k8s.io|signers|approve|kubernetes.io/kube-apiserver-client & certificates.k8s.io|certificatesigningrequests|create & certificates.k8s.io|certificatesigningrequests/approval|update",
+		[]string{"certificates.k8s.io|signers|approve", "certificates.k8s.io|signers|approve|example.com/x & certificates.k8s.io|certificatesigningrequests|create & certificates.k8s.io|certificatesigningrequests/approval|update"},
+	},
+	{"rbac-sign-certificates", preview.Critical, "certificates.k8s.io|signers|sign", []string{"certificates.k8s.io|signers|approve", "certificates.k8s.io|certificatesigningrequests|update"}},
+	{"rbac-trust-bundles", preview.Warning, "certificates.k8s.io|clustertrustbundles|create", []string{"certificates.k8s.io|clustertrustbundles|get"}},
+	{"rbac-installers-write", preview.Critical, "olm.operatorframework.io|clusterextensions|create", []string{"olm.operatorframework.io|clusterextensions|get", "olm.operatorframework.io|clustercatalogs|create"}},
+	{"rbac-reviews", preview.Info, "authentication.k8s.io|tokenreviews|create", []string{"authentication.k8s.io|tokenreviews|get"}},
+	{"rbac-nodes-proxy", preview.Critical, "|nodes/proxy|get", []string{"|nodes|get", "|nodes/metrics|get"}},
+	{"rbac-nodes-write", preview.Warning, "|nodes|patch", []string{"|nodes|list"}},
+	{"rbac-evict", preview.Warning, "|pods/eviction|create", []string{"|pods|delete"}},
+	{"rbac-nodes-read", preview.Info, "|nodes/metrics|get", []string{"|nodes|get"}},
+	{"rbac-webhooks-write", preview.Critical, "admissionregistration.k8s.io|mutatingwebhookconfigurations|patch", []string{"admissionregistration.k8s.io|mutatingwebhookconfigurations|get"}},
+	{"rbac-webhooks-delete", preview.Warning, "admissionregistration.k8s.io|validatingwebhookconfigurations|delete", []string{"admissionregistration.k8s.io|validatingwebhookconfigurations|delete,create"}},
+	{"rbac-admission-policies", preview.Critical, "admissionregistration.k8s.io|mutatingadmissionpolicies|create", []string{"admissionregistration.k8s.io|mutatingadmissionpolicies|list"}},
+	{"rbac-crds-write", preview.Warning, "apiextensions.k8s.io|customresourcedefinitions|create", []string{"apiextensions.k8s.io|customresourcedefinitions|get"}},
+	{"rbac-crds-delete", preview.Warning, "apiextensions.k8s.io|customresourcedefinitions|delete", []string{"apiextensions.k8s.io|customresourcedefinitions|create"}},
+	{"rbac-apiservices-write", preview.Critical, "apiregistration.k8s.io|apiservices|update", []string{"apiregistration.k8s.io|apiservices|get"}},
+	{"rbac-priorities-write", preview.Warning, "scheduling.k8s.io|priorityclasses|create", []string{"scheduling.k8s.io|priorityclasses|get"}},
+	{"rbac-scc", preview.Warning, "security.openshift.io|securitycontextconstraints|use|privileged", []string{"security.openshift.io|securitycontextconstraints|use|restricted-v2,nonroot", "security.openshift.io|securitycontextconstraints|get"}},
+	{"rbac-namespaces-change", preview.Warning, "|namespaces|patch", []string{"|namespaces|list"}},
+	{"rbac-namespaces-delete", preview.Warning, "|namespaces|delete", []string{"|namespaces|get"}},
+	{"rbac-namespaces-create", preview.Info, "|namespaces|create", []string{"|namespaces|get"}},
+	{"rbac-endpoints-write", preview.Warning, "discovery.k8s.io|endpointslices|create", []string{"|endpoints|get"}},
+	{"rbac-services-write", preview.Warning, "|services|create", []string{"|services|delete"}},
+	{"rbac-ingress-write", preview.Warning, "networking.k8s.io|ingresses|create", []string{"networking.k8s.io|ingresses|get"}},
+	{"rbac-network-policies-write", preview.Warning, "networking.k8s.io|networkpolicies|delete", []string{"networking.k8s.io|networkpolicies|get"}},
+	{"rbac-quotas-write", preview.Warning, "|resourcequotas|delete", []string{"|resourcequotas|get"}},
+	{"rbac-events-write", preview.Info, "|events|create", []string{"|events|list"}},
+	{"rbac-leases-system", preview.Warning, "coordination.k8s.io|leases|update", []string{"coordination.k8s.io|leases|get"}},
+}
+
+func TestGrantRules(t *testing.T) {
+	for _, test := range grantCases {
+		t.Run(test.rule+" is met", func(t *testing.T) {
+			p := grantsPlan(strings.Split(test.meets, " & ")...)
+			findings := evaluate(t, Input{Plan: p})
+			f := find(findings, test.rule)
+			if f == nil {
+				t.Fatalf("%s does not meet it; found %v", test.meets, ids(findings))
+			}
+			if f.Severity != test.severity {
+				t.Errorf("severity %s, want %s", f.Severity, test.severity)
+			}
+			if f.ID != test.rule+"/rbac.authorization.k8s.io/ClusterRole/-/r" || !strings.Contains(f.Evidence, "ServiceAccount app/op in the cluster") {
+				t.Errorf("id %s, evidence %s", f.ID, f.Evidence)
+			}
+			if !contains(p.Access.Grants[0].Rules, test.rule) {
+				t.Errorf("the grant is not marked: %v", p.Access.Grants[0].Rules)
+			}
+		})
+		for _, miss := range test.misses {
+			t.Run(test.rule+" is missed by "+miss, func(t *testing.T) {
+				if f := find(evaluate(t, Input{Plan: grantsPlan(strings.Split(miss, " & ")...)}), test.rule); f != nil {
+					t.Errorf("found with evidence %s", f.Evidence)
+				}
+			})
+		}
+	}
+}
+
+// objectCases are the same for rules about objects and cloud permissions.
+var objectCases = []struct {
+	rule     string
+	severity preview.Severity
+	meets    string
+	misses   []string
+}{
+	{"binding-cluster-admin", preview.Critical, toRole("cluster-admin", "{kind: User, name: u}"), []string{toRole("view", "{kind: User, name: u}")}},
+	{"binding-admin", preview.Warning, toRole("edit", "{kind: User, name: u}"), []string{toRole("view", "{kind: User, name: u}")}},
+	{"binding-masters", preview.Critical, toRole("x", "{kind: Group, name: 'system:masters'}"), []string{toRole("x", "{kind: User, name: 'system:masters'}")}},
+	{"binding-anonymous", preview.Critical, toRole("x", "{kind: Group, name: 'system:unauthenticated'}"), []string{toRole("system:public-info-viewer", "{kind: Group, name: 'system:unauthenticated'}")}},
+	{"binding-authenticated", preview.Critical, toRole("x", "{kind: Group, name: 'system:authenticated'}"), []string{toRole("x", "{kind: Group, name: 'system:serviceaccounts:app'}")}},
+	{"binding-namespace-group", preview.Warning, toRole("x", "{kind: Group, name: 'system:serviceaccounts:app'}"), []string{toRole("x", "{kind: Group, name: devs}")}},
+	{"binding-default-account", preview.Warning, toRole("x", "{kind: ServiceAccount, name: default, namespace: app}"), []string{toRole("x", "{kind: User, name: default}")}},
+	{
+		"binding-foreign-account", preview.Warning, toRole("x", "{kind: ServiceAccount, name: op, namespace: other}"),
+		[]string{toRole("x", "{kind: ServiceAccount, name: op, namespace: app}") + "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: op, namespace: app}\n"},
+	},
+	{
+		"binding-unknown-role", preview.Warning, toRole("x", "{kind: User, name: u}"),
+		[]string{toRole("system:auth-delegator", "{kind: User, name: u}"), toRole("r", "{kind: User, name: u}") + "---\n" + roleHead + "}\n"},
+	},
+	{
+		"aggregated-role", preview.Info, roleHead + ", labels: {rbac.authorization.k8s.io/aggregate-to-edit: 'true'}}\nrules: [{apiGroups: [x], resources: [ys], verbs: [get]}]\n",
+		[]string{roleHead + ", labels: {rbac.authorization.k8s.io/aggregate-to-edit: 'false'}}\nrules: [{apiGroups: [x], resources: [ys], verbs: [get]}]\n"},
+	},
+	{
+		"aggregated-view", preview.Warning, roleHead + ", labels: {rbac.authorization.k8s.io/aggregate-to-view: 'true'}}\nrules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]\n",
+		[]string{roleHead + ", labels: {rbac.authorization.k8s.io/aggregate-to-view: 'true'}}\nrules: [{apiGroups: [x], resources: [ys], verbs: [get]}]\n"},
+	},
+	{
+		"aggregation-open", preview.Warning, roleHead + "}\naggregationRule: {clusterRoleSelectors: [{}]}\n",
+		[]string{roleHead + "}\naggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}\n"},
+	},
+	{"pod-privileged", preview.Critical, pod("", "securityContext: {privileged: true}"), []string{pod("", "securityContext: {privileged: false}")}},
+	{"pod-host-path", preview.Critical, pod("volumes: [{name: v, hostPath: {path: /var/lib/kubelet/pods}}], ", "volumeMounts: [{name: v}]"), []string{pod("volumes: [{name: v, emptyDir: {}}], ", "x: y")}},
+	{"pod-host-processes", preview.Warning, pod("hostPID: true, ", "x: y"), []string{pod("hostPID: false, ", "x: y")}},
+	{"pod-host-network", preview.Warning, pod("hostNetwork: true, ", "x: y"), []string{pod("", "x: y")}},
+	{"pod-host-port", preview.Warning, pod("", "ports: [{hostPort: 80}]"), []string{pod("", "ports: [{containerPort: 80}]"), pod("hostNetwork: true, ", "ports: [{hostPort: 80}]")}},
+	{"pod-capabilities", preview.Critical, pod("", "securityContext: {capabilities: {add: [CAP_SYS_ADMIN]}}"), []string{pod("", "securityContext: {capabilities: {add: [NET_BIND_SERVICE]}}")}},
+	{"pod-keeps-capabilities", preview.Info, pod("", "x: y"), []string{pod("", "securityContext: {capabilities: {drop: [all]}}")}},
+	{"pod-root", preview.Warning, pod("", "securityContext: {runAsNonRoot: true, runAsUser: 0}"), []string{pod("securityContext: {runAsNonRoot: true}, ", "x: y")}},
+	{"pod-privilege-escalation", preview.Info, pod("", "x: y"), []string{pod("", "securityContext: {allowPrivilegeEscalation: false}")}},
+	{"pod-unconfined", preview.Warning, pod("", "securityContext: {seccompProfile: {type: Unconfined}}"), []string{pod("", "securityContext: {seLinuxOptions: {type: container_t}}")}},
+	{"pod-no-seccomp", preview.Info, pod("", "x: y"), []string{pod("securityContext: {seccompProfile: {type: RuntimeDefault}}, ", "x: y")}},
+	{"pod-sysctls", preview.Warning, pod("securityContext: {sysctls: [{name: kernel.msgmax}]}, ", "x: y"), []string{pod("securityContext: {sysctls: [{name: net.ipv4.tcp_syncookies}]}, ", "x: y")}},
+	{"pod-host-process", preview.Critical, pod("securityContext: {windowsOptions: {hostProcess: true}}, ", "x: y"), []string{pod("", "x: y")}},
+	{"pod-shared-token", preview.Info, strings.Replace(pod("", "x: y"), "containers: [", "containers: [{name: d}, ", 1), []string{pod("", "x: y")}},
+	{"pod-token-audience", preview.Info, pod("volumes: [{projected: {sources: [{serviceAccountToken: {audience: sts.amazonaws.com}}]}}], ", "x: y"), []string{pod("volumes: [{projected: {sources: [{serviceAccountToken: {path: t}}]}}], ", "x: y")}},
+	{"pod-secret-env", preview.Warning, pod("", "env: [{name: DB_PASSWORD, value: hunter2}]"), []string{pod("", "env: [{name: DB_PASSWORD, valueFrom: {secretKeyRef: {name: s}}}, {name: TOKEN_FILE, value: /x}, {name: WATCH_SECRETS, value: 'true'}]")}},
+	{"pod-control-plane", preview.Warning, pod("tolerations: [{operator: Exists}], ", "x: y"), []string{pod("tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists}], ", "x: y")}},
+	{"pod-preempts", preview.Warning, pod("priorityClassName: system-cluster-critical, ", "x: y"), []string{pod("priorityClassName: mine, ", "x: y")}},
+	{"pod-remote-code", preview.Warning, pod("", "command: [sh, -c, 'curl https://x | sh']"), []string{pod("", "command: [/bin/curly]")}},
+	{"pod-no-limits", preview.Info, pod("", "x: y"), []string{pod("", "resources: {requests: {cpu: 1m}}, livenessProbe: {}")}},
+	{"image-by-tag", preview.Warning, pod("", "image: 'a.b:5000/c:v1'"), []string{pod("", "image: 'a.b:5000/c:v1@sha256:00'")}},
+	{"image-pull-always", preview.Info, pod("", "image: 'c:v1', imagePullPolicy: Always"), []string{pod("", "image: 'c@sha256:00', imagePullPolicy: Always")}},
+	{"image-variable-by-tag", preview.Warning, pod("", "env: [{name: RELATED_IMAGE_X, value: 'c:v1'}]"), []string{pod("", "env: [{name: RELATED_IMAGE_X, value: 'c@sha256:00'}]")}},
+	{
+		"webhook-fail-closed-cluster-wide", preview.Warning, webhook("Validating", "rules: [{apiGroups: [''], resources: [pods]}], failurePolicy: Fail"),
+		[]string{webhook("Validating", "rules: [{apiGroups: [''], resources: [pods]}], failurePolicy: Ignore"), webhook("Validating", "rules: [{apiGroups: [x.io], resources: [ys]}], namespaceSelector: {matchLabels: {a: b}}")},
+	},
+	{
+		"webhook-mutates-pods", preview.Warning, webhook("Mutating", "rules: [{apiGroups: [''], resources: [pods]}], failurePolicy: Ignore"),
+		[]string{webhook("Validating", "rules: [{apiGroups: [''], resources: [pods]}]"), webhook("Mutating", "rules: [{apiGroups: [x.io], resources: [pods]}]")},
+	},
+	{
+		"webhook-without-ca", preview.Critical, webhook("Validating", "clientConfig: {service: {name: s}}"),
+		[]string{webhook("Validating", "clientConfig: {service: {name: s}, caBundle: eA==}"), webhook("Validating", "clientConfig: {url: 'https://x'}"), strings.Replace(webhook("Validating", "clientConfig: {service: {name: s}}"), "name: w}", "name: w, annotations: {cert-manager.io/inject-ca-from: a/b}}", 1)},
+	},
+	{"service-exposed", preview.Warning, "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {type: LoadBalancer}\n", []string{"apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {type: ClusterIP}\n"}},
+	{"cloud-wildcard-action", preview.Critical, awsRequest("{effect: Allow, action: ['*'], resource: '*'}"), []string{awsRequest("{effect: Deny, action: ['*'], resource: '*'}"), awsRequest("{effect: Allow, action: ['s3:Get*'], resource: '*'}")}},
+	{"cloud-iam-write", preview.Critical, awsRequest("{effect: Allow, action: ['iam:*'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['iam:GetUser'], resource: '*'}")}},
+	{"cloud-pass-role", preview.Critical, awsRequest("{effect: Allow, action: ['iam:PassRole', 'ec2:RunInstances'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['iam:PassRole'], resource: 'arn:aws:iam::1:role/x', policyCondition: {StringEquals: {'iam:PassedToService': x}}}")}},
+	{"cloud-assume-role", preview.Critical, awsRequest("{effect: Allow, action: ['sts:AssumeRole'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['sts:AssumeRole'], resource: 'arn:aws:iam::1:role/x'}")}},
+	{"cloud-read-secrets", preview.Warning, awsRequest("{effect: Allow, action: ['kms:Decrypt'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['kms:Decrypt'], resource: 'arn:aws:kms:x:1:key/2'}")}},
+	{"cloud-all-buckets", preview.Warning, awsRequest("{effect: Allow, action: ['s3:Get*'], resource: 'arn:aws:s3:::*'}"), []string{awsRequest("{effect: Allow, action: ['s3:ListBucket'], resource: '*'}")}},
+	{"cloud-hosts", preview.Warning, awsRequest("{effect: Allow, action: ['ec2:*'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['ec2:Describe*'], resource: '*'}")}},
+	{"cloud-account", preview.Critical, awsRequest("{effect: Allow, action: ['organizations:*'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['cloudtrail:LookupEvents'], resource: '*'}")}},
+	{"cloud-cluster-admin", preview.Critical, awsRequest("{effect: Allow, action: ['eks:*'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['eks:DescribeCluster'], resource: '*'}")}},
+	{
+		"cloud-all-but", preview.Warning,
+		"apiVersion: iam.services.k8s.aws/v1alpha1\nkind: Policy\nmetadata: {name: p, namespace: app}\nspec: {policyDocument: '{\"Statement\":{\"Effect\":\"Allow\",\"NotAction\":\"iam:*\",\"Resource\":\"*\"}}'}\n",
+		[]string{awsRequest("{effect: Allow, action: ['iam:GetUser'], resource: '*'}")},
+	},
+	{"cloud-write-everywhere", preview.Warning, awsRequest("{effect: Allow, action: ['ec2:CreateTags'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['ec2:DescribeTags'], resource: '*'}"), awsRequest("{effect: Allow, action: ['ec2:CreateTags'], resource: '*', policyCondition: {a: {b: c}}}")}},
+	{"cloud-basic-role", preview.Critical, request("kind: GCPProviderSpec, predefinedRoles: [roles/owner]"), []string{request("kind: GCPProviderSpec, predefinedRoles: [roles/viewer]")}},
+	{"cloud-iam-role", preview.Critical, request("kind: GCPProviderSpec, predefinedRoles: [roles/iam.roleAdmin]"), []string{request("kind: GCPProviderSpec, predefinedRoles: [roles/dns.admin]")}},
+	{"cloud-escalation", preview.Critical, request("kind: GCPProviderSpec, permissions: [iam.serviceAccounts.actAs, compute.instances.create]"), []string{request("kind: GCPProviderSpec, permissions: [iam.roles.get]")}},
+	{"cloud-service-admin", preview.Warning, request("kind: GCPProviderSpec, predefinedRoles: [roles/storage.admin]"), []string{request("kind: GCPProviderSpec, predefinedRoles: [roles/storage.objectViewer]")}},
+	{"cloud-azure-owner", preview.Critical, request("kind: AzureProviderSpec, roleBindings: [{role: Owner}]"), []string{request("kind: AzureProviderSpec, roleBindings: [{role: Reader}]")}},
+	{"cloud-azure-contributor", preview.Warning, request("kind: AzureProviderSpec, roleBindings: [{role: Contributor}]"), []string{request("kind: AzureProviderSpec, roleBindings: [{role: DNS Zone Contributor}]")}},
+	{"cloud-azure-authorization", preview.Critical, request("kind: AzureProviderSpec, permissions: ['*/write']"), []string{request("kind: AzureProviderSpec, permissions: [Microsoft.Authorization/roleAssignments/read]")}},
+	{"cloud-azure-hosts", preview.Warning, request("kind: AzureProviderSpec, permissions: [Microsoft.Compute/virtualMachines/runCommand/action]"), []string{request("kind: AzureProviderSpec, permissions: [Microsoft.Compute/virtualMachines/read]")}},
+	{"cloud-azure-keys", preview.Warning, request("kind: AzureProviderSpec, permissions: [Microsoft.Storage/storageAccounts/listKeys/action]"), []string{request("kind: AzureProviderSpec, permissions: [Microsoft.Storage/storageAccounts/read]")}},
+	{"cloud-ibm-administrator", preview.Critical, request("kind: IBMCloudProviderSpec, policies: [{roles: ['crn::role:Administrator']}]"), []string{request("kind: IBMCloudProviderSpec, policies: [{attributes: [{name: serviceName, value: cos}], roles: ['crn::role:Administrator']}]")}},
+	{"cloud-vsphere-control", preview.Warning, request("kind: VSphereProviderSpec, permissions: [{privileges: [Host.Config.Storage]}]"), []string{request("kind: VSphereProviderSpec, permissions: [{privileges: [Datastore.Browse]}]")}},
+	{"cloud-unscoped", preview.Warning, request("kind: OpenStackProviderSpec"), []string{request("kind: GCPProviderSpec, permissions: [a.b]")}},
+	{
+		"cloud-shared-identity", preview.Warning, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default, namespace: app, annotations: {eks.amazonaws.com/role-arn: r}}\n",
+		[]string{"apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: op, namespace: app, annotations: {eks.amazonaws.com/role-arn: r}}\n"},
+	},
+	{
+		"hostile-text", preview.Warning, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app, annotations: {a: \"x\\u202ey\"}}\n",
+		[]string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app, annotations: {a: \"x\\ty\"}}\ndata: {a: \"\\e[1m\"}\n"},
+	},
+}
+
+func webhook(kind, fields string) string {
+	return "apiVersion: admissionregistration.k8s.io/v1\nkind: " + kind + "WebhookConfiguration\nmetadata: {name: w}\nwebhooks: [{name: h, " + fields + "}]\n"
+}
+
+func TestObjectRules(t *testing.T) {
+	for _, test := range objectCases {
+		t.Run(test.rule+" is met", func(t *testing.T) {
+			f := find(evaluate(t, Input{Plan: planOf(t, test.meets)}), test.rule)
+			if f == nil {
+				t.Fatalf("it is not met by\n%s", test.meets)
+			}
+			if f.Severity != test.severity {
+				t.Errorf("severity %s, want %s", f.Severity, test.severity)
+			}
+			if f.Fingerprint != preview.FindingFingerprint(f.Rule, f.Evidence) || f.Evidence == "" || f.Object == "" {
+				t.Errorf("finding %+v", f)
+			}
+		})
+		for _, miss := range test.misses {
+			t.Run(test.rule+" is missed", func(t *testing.T) {
+				if f := find(evaluate(t, Input{Plan: planOf(t, miss)}), test.rule); f != nil {
+					t.Errorf("found with evidence %s in\n%s", f.Evidence, miss)
+				}
+			})
+		}
+	}
+}
+
+// TestEveryRuleHasACase also holds the rules that need a plan of their own;
+// these are tested by name elsewhere in this package.
+func TestEveryRuleHasACase(t *testing.T) {
+	tested := map[string]bool{
+		"unknown": true, "object-blocked": true, "object-replaced": true, "object-deleted": true, "object-adopted": true,
+		"field-conflict": true, "image-not-listed": true, "rbac-dead-rule": true, "rbac-configmaps-system": true,
+		"rbac-leases-own": true, "cloud-static-credentials": true, "cloud-access-widened": true,
+	}
+	for _, test := range grantCases {
+		tested[test.rule] = true
+	}
+	for _, test := range objectCases {
+		tested[test.rule] = true
+	}
+	seen := map[string]bool{}
+	for _, rule := range Rules() {
+		if !tested[rule.Name] {
+			t.Errorf("rule %s has no case", rule.Name)
+		}
+		if seen[rule.Name] {
+			t.Errorf("rule %s stands twice in the table", rule.Name)
+		}
+		seen[rule.Name] = true
+		if rule.Title == "" || !strings.HasSuffix(rule.Why, ".") || strings.ToLower(rule.Name) != rule.Name {
+			t.Errorf("rule %s: title %q, why %q", rule.Name, rule.Title, rule.Why)
+		}
+	}
+	for rule := range tested {
+		if !seen[rule] {
+			t.Errorf("a case for %s, which is no rule", rule)
+		}
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, item := range list {
+		if item == s {
+			return true
+		}
+	}
+	return false
+}
+
+func ids(findings []preview.Finding) []string {
+	var out []string
+	for _, f := range findings {
+		out = append(out, string(f.Severity)+" "+f.ID)
+	}
+	return out
+}

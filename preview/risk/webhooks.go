@@ -1,0 +1,167 @@
+package risk
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func webhookRules() []entry {
+	return []entry{
+		{Rule: Rule{
+			"webhook-fail-closed-cluster-wide", "WH-01", High, "blocks writes while its webhook is down",
+			"With failurePolicy Fail, an outage of the webhook refuses every request it covers, also those that would start it again.",
+			"Set failurePolicy Ignore, or a namespaceSelector that leaves kube-system out.",
+		}, object: webhookMatch(failsClosed)},
+		{Rule: Rule{
+			"webhook-mutates-pods", "WH-02", High, "changes pods or Secrets of others",
+			"A mutating webhook can add containers to any pod and read any Secret that is written.", "Restrict its rules or its namespaceSelector.",
+		}, object: webhookMatch(mutatesPods)},
+		{Rule: Rule{
+			"webhook-without-ca", "", Critical, "calls a webhook without a certificate authority",
+			"The API server cannot verify the webhook, so every request that it covers fails or goes unchecked until somebody provides a certificate and the caBundle.",
+			"Install with --certs cert-manager or service-ca.",
+		}, object: withoutCA},
+		{Rule: Rule{
+			"service-exposed", "NET-01", Medium, "is reachable from outside the cluster",
+			"Load balancers, node ports, and routes without TLS expose what is behind them.", "Use a ClusterIP, or TLS.",
+		}, object: exposed},
+	}
+}
+
+func isWebhook(o *preview.Object) bool {
+	return o.Sealed != nil && (o.Kind == "ValidatingWebhookConfiguration" || o.Kind == "MutatingWebhookConfiguration")
+}
+
+// webhookMatch runs a judgement on every webhook of a configuration and
+// collects its lines behind the webhook's name.
+func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any) []string) objectMatch {
+	return func(c *scan, o *preview.Object) (Level, []string) {
+		if !isWebhook(o) {
+			return None, nil
+		}
+		var lines []string
+		for _, webhook := range preview.Maps(o.Sealed, "webhooks") {
+			for _, text := range judge(c, o, webhook) {
+				lines = append(lines, "webhook "+preview.String(webhook, "name")+": "+text)
+			}
+		}
+		return None, lines
+	}
+}
+
+// failsClosed leaves out webhooks on nothing but the plan's own kinds: while
+// they are down, only the operator's users wait.
+func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []string {
+	policy := preview.String(webhook, "failurePolicy")
+	if policy != "Fail" && policy != "" {
+		return nil
+	}
+	open := len(preview.Map(webhook, "namespaceSelector")) == 0
+	var lines []string
+	for _, rule := range preview.Maps(webhook, "rules") {
+		groups, resources := words(rule["apiGroups"]), words(rule["resources"])
+		core := slices.Contains(groups, "") || slices.Contains(groups, all)
+		if !core && (!open || c.onlyOurs(preview.Grant{APIGroups: groups, Resources: resources})) {
+			continue
+		}
+		text := "failurePolicy Fail on " + strings.Join(resources, ",") + " of " + groupNames(groups)
+		if open {
+			text += " in every namespace"
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+func mutatesPods(_ *scan, o *preview.Object, webhook map[string]any) []string {
+	if o.Kind != "MutatingWebhookConfiguration" {
+		return nil
+	}
+	var lines []string
+	for _, rule := range preview.Maps(webhook, "rules") {
+		groups, resources := words(rule["apiGroups"]), words(rule["resources"])
+		core := slices.Contains(groups, "") || slices.Contains(groups, all)
+		if core && slices.ContainsFunc(resources, func(r string) bool {
+			return slices.Contains([]string{"pods", "pods/*", "secrets", all, "*/*"}, r)
+		}) {
+			lines = append(lines, "mutates "+strings.Join(resources, ","))
+		}
+	}
+	return lines
+}
+
+// injectors are the annotations by which somebody fills in a caBundle.
+var injectors = []string{
+	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
+	"service.beta.openshift.io/inject-cabundle",
+}
+
+func withoutCA(_ *scan, o *preview.Object) (Level, []string) {
+	if o.Sealed == nil || slices.ContainsFunc(injectors, func(key string) bool {
+		return preview.String(o.Sealed, "metadata", "annotations", key) != ""
+	}) {
+		return None, nil
+	}
+	var lines []string
+	missing := func(client map[string]any, field string) {
+		if preview.Map(client, "service") != nil && preview.String(client, "caBundle") == "" {
+			lines = append(lines, field+" is empty")
+		}
+	}
+	switch {
+	case isWebhook(o):
+		for _, webhook := range preview.Maps(o.Sealed, "webhooks") {
+			missing(preview.Map(webhook, "clientConfig"), "caBundle of webhook "+preview.String(webhook, "name"))
+		}
+	case o.Kind == "CustomResourceDefinition":
+		missing(preview.Map(o.Sealed, "spec", "conversion", "webhook", "clientConfig"), "caBundle of the conversion webhook")
+	case o.Kind == "APIService" && preview.Value(o.Sealed, "spec", "insecureSkipTLSVerify") != true:
+		missing(preview.Map(o.Sealed, "spec"), "caBundle of the API service")
+	}
+	return None, lines
+}
+
+func exposed(_ *scan, o *preview.Object) (Level, []string) {
+	if o.Sealed == nil {
+		return None, nil
+	}
+	switch o.Kind + "." + o.Ref().Group() {
+	case "Service.":
+		if t := preview.String(o.Sealed, "spec", "type"); t == "LoadBalancer" || t == "NodePort" {
+			return None, []string{"type " + t}
+		}
+	case "Ingress.networking.k8s.io":
+		if len(preview.List(o.Sealed, "spec", "tls")) == 0 {
+			return None, []string{"no TLS"}
+		}
+	case "Route.route.openshift.io":
+		if preview.Map(o.Sealed, "spec", "tls") == nil {
+			return None, []string{"no TLS"}
+		}
+	}
+	return None, nil
+}
+
+func words(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			out = append(out, text)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func groupNames(groups []string) string {
+	named := slices.Clone(groups)
+	for i, group := range named {
+		if group == "" {
+			named[i] = "core"
+		}
+	}
+	return strings.Join(named, ",")
+}
