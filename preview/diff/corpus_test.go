@@ -1,0 +1,73 @@
+package diff
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// corpus is the folder of real bundles, see README.
+func corpus(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("CORPUS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "corpus")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("the corpus is missing: %v", err)
+		}
+		t.Skip("the corpus is missing; set CORPUS to its folder")
+	}
+	return dir
+}
+
+func TestRealManifestsDecodeToTheSameObjects(t *testing.T) {
+	objects := 0
+	err := filepath.WalkDir(filepath.Join(corpus(t), "bundles"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".yaml") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		docs, err := preview.Decode(data)
+		if err != nil {
+			return nil // what cannot be decoded is refused before it gets here
+		}
+		for _, doc := range docs {
+			body, ok := doc.(map[string]any)
+			if !ok {
+				continue
+			}
+			objects++
+			back, err := preview.Decode([]byte(Manifest(body)))
+			if err != nil || len(back) != 1 {
+				t.Errorf("%s: %d documents, %v", path, len(back), err)
+				continue
+			}
+			if !reflect.DeepEqual(doc, back[0]) {
+				t.Errorf("%s:\n%s", path, cmp.Diff(doc, back[0]))
+			}
+			if changes := Changes(body, back[0].(map[string]any)); len(changes) > 0 {
+				t.Errorf("%s: %d changes of an unchanged object", path, len(changes))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if objects < 500 {
+		t.Errorf("%d objects, fewer than the corpus has", objects)
+	}
+	t.Logf("%d objects", objects)
+}

@@ -1,0 +1,176 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// changeSymbols stand beside the word that says how a grant changes.
+var changeSymbols = map[string]string{
+	preview.GrantNew: "+", preview.GrantWidened: "~", preview.GrantNarrowed: "~",
+	preview.GrantRemoved: "-", preview.GrantSame: "=",
+}
+
+// changeOrder is the order in which changes are counted.
+var changeOrder = []string{
+	preview.GrantNew, preview.GrantWidened, preview.GrantNarrowed, preview.GrantRemoved, preview.GrantSame,
+}
+
+// countChanges says "2 new, 1 widened, 10 same (not listed)".
+func countChanges(changes []string) string {
+	var parts []string
+	for _, change := range changeOrder {
+		n := 0
+		for _, c := range changes {
+			if c == change {
+				n++
+			}
+		}
+		switch {
+		case n == 0:
+		case change == preview.GrantSame:
+			parts = append(parts, fmt.Sprintf("%d same (not listed)", n))
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", n, change))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func accessSection(p *preview.Plan, l layout) section {
+	var changes []string
+	var listed []preview.Grant
+	for _, g := range p.Access.Grants {
+		changes = append(changes, g.Change)
+		if g.Change != preview.GrantSame {
+			listed = append(listed, g)
+		}
+	}
+	if len(changes) == 0 {
+		return section{}
+	}
+	s := section{title: "ACCESS", note: joined(": ", plural(len(changes), "grant"), countChanges(changes))}
+	slices.SortStableFunc(listed, func(a, b preview.Grant) int { return strings.Compare(holder(a), holder(b)) })
+	subject, scope := "", ""
+	for _, g := range listed {
+		if text := subjectText(g.Subject); text != subject {
+			subject, scope = text, ""
+			s.lines = append(s.lines, "  "+l.paint(bold, line(text)))
+		}
+		if text := scopeText(g); text != scope {
+			scope = text
+			s.lines = append(s.lines, l.hang("    ", "      ", text)...)
+		}
+		s.lines = append(s.lines, grantLines(g, l)...)
+	}
+	return s
+}
+
+// holder groups grants by who holds them, where, and through what.
+func holder(g preview.Grant) string { return subjectText(g.Subject) + "\x00" + scopeText(g) }
+
+func subjectText(s preview.Subject) string {
+	if s.Namespace == "" {
+		return s.Kind + " " + s.Name
+	}
+	return s.Kind + " " + s.Namespace + "/" + s.Name
+}
+
+func scopeText(g preview.Grant) string {
+	where := "cluster-wide"
+	if g.Scope == preview.ScopeNamespace {
+		where = "in namespace " + g.Namespace
+	}
+	if len(g.Via) == 0 {
+		return where
+	}
+	return where + ", through " + strings.Join(g.Via, " and ")
+}
+
+func grantLines(g preview.Grant, l layout) []string {
+	head := fmt.Sprintf("      %s %-8s  ", changeSymbols[g.Change], line(g.Change))
+	out := l.wrap(head, fmt.Sprintf("%-24s  %s", strings.Join(g.Verbs, " "), targetText(g)))
+	if len(g.Rules) > 0 {
+		out = append(out, strings.Repeat(" ", len(head))+l.paint(yellow, "! "+lines(g.Rules)))
+	}
+	return out
+}
+
+// targetText says what a grant reaches: resources (group), and which names.
+func targetText(g preview.Grant) string {
+	if len(g.Resources) == 0 {
+		return strings.Join(g.NonResourceURLs, ", ")
+	}
+	text := strings.Join(g.Resources, ", ")
+	var groups []string
+	for _, group := range g.APIGroups {
+		if group == "" {
+			group = "core"
+		}
+		groups = append(groups, group)
+	}
+	if len(groups) > 1 || len(groups) == 1 && groups[0] != "core" {
+		text += " (" + strings.Join(groups, ", ") + ")"
+	}
+	if len(g.ResourceNames) > 0 {
+		text += " named " + strings.Join(g.ResourceNames, ", ")
+	}
+	return text
+}
+
+// rightsSection lists what the installing user lacks.
+func rightsSection(p *preview.Plan, l layout) section {
+	missing := p.Access.Installer.Missing
+	if len(missing) == 0 {
+		return section{}
+	}
+	s := section{title: "YOU LACK", note: plural(len(missing), "right") + " to carry this out"}
+	for _, m := range missing {
+		s.lines = append(s.lines, l.wrap("  x ", joined("  ", m.Verb+" "+m.Resource, m.Why))...)
+	}
+	return s
+}
+
+func cloudSection(p *preview.Plan, l layout) section {
+	var changes []string
+	var out []string
+	for _, c := range p.Cloud.Permissions {
+		changes = append(changes, c.Change)
+		if c.Change != preview.GrantSame {
+			out = append(out, cloudLines(c, l)...)
+		}
+	}
+	for _, d := range p.Cloud.Declared {
+		out = append(out, l.wrap("  ? declared  ", d.Provider+", by "+d.Origin+"; which actions is not said")...)
+	}
+	if len(changes)+len(out) == 0 {
+		return section{}
+	}
+	note := countChanges(changes)
+	if n := len(p.Cloud.Declared); n > 0 {
+		note = joined(", ", note, fmt.Sprintf("%d declared without actions", n))
+	}
+	return section{title: "CLOUD", note: note, lines: out}
+}
+
+func cloudLines(c preview.CloudPermission, l layout) []string {
+	head := fmt.Sprintf("  %s %-8s  ", changeSymbols[c.Change], line(c.Change))
+	text := joined("  ", c.Provider, c.Effect, strings.Join(c.Actions, " "), prefixed("roles ", strings.Join(c.Roles, " ")),
+		prefixed("on ", strings.Join(c.Resources, " ")))
+	out := l.wrap(head, text)
+	indent := strings.Repeat(" ", len(head))
+	if len(c.Conditions) > 0 {
+		if data, err := json.Marshal(c.Conditions); err == nil {
+			out = append(out, l.wrap(indent+"if ", string(data))...)
+		}
+	}
+	out = append(out, l.wrap(indent+"by ", c.Origin)...)
+	if len(c.Rules) > 0 {
+		out = append(out, indent+l.paint(yellow, "! "+lines(c.Rules)))
+	}
+	return out
+}

@@ -1,0 +1,171 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Command is the line that installs exactly what was reviewed: with the same
+// reference and parameters, approved by digest. It can be pasted into a shell
+// whatever the plan holds. Where the plan does not say where it came from, the
+// line takes the plan file.
+func Command(p *preview.Plan) string {
+	words := []string{"kubectl", "operator", command(p)}
+	if needsReference(p) && p.Request.Reference == "" {
+		words = append(words, "--plan", "PLANFILE", "--yes")
+		return shell(words)
+	}
+	words = append(words, operands(p)...)
+	words = append(words, "--namespace", p.Release.Namespace)
+	words = append(words, resolveFlags(p)...)
+	words = append(words, optionFlags(p)...)
+	digest := p.Digest
+	if p.ReadMode == preview.ReadOffline {
+		digest = p.ContentDigest
+	}
+	words = append(words, "--yes", "--approve", digest, "--ruleset", strconv.Itoa(p.Ruleset))
+	for _, f := range findingsOf(p, preview.NotKnown) {
+		words = append(words, "--accept", f.ID)
+	}
+	return shell(words)
+}
+
+func command(p *preview.Plan) string {
+	switch p.Request.Action {
+	case preview.RequestUpgrade, preview.RequestRollback, preview.RequestUninstall:
+		return p.Request.Action
+	}
+	return preview.RequestInstall
+}
+
+func needsReference(p *preview.Plan) bool { return command(p) == preview.RequestInstall }
+
+func operands(p *preview.Plan) []string {
+	switch command(p) {
+	case preview.RequestUpgrade:
+		if p.Request.Reference != "" {
+			return []string{p.Release.Name, p.Request.Reference}
+		}
+		return []string{p.Release.Name}
+	case preview.RequestInstall:
+		if len(p.Packages) == 1 && p.Packages[0].Name == p.Release.Name {
+			return []string{p.Request.Reference}
+		}
+		return []string{p.Request.Reference, p.Release.Name}
+	}
+	return []string{p.Release.Name}
+}
+
+// resolveFlags lead to the same content.
+func resolveFlags(p *preview.Plan) []string {
+	if command(p) != preview.RequestInstall && command(p) != preview.RequestUpgrade {
+		return nil
+	}
+	flags := withFlag(nil, "--version", p.Request.Version)
+	flags = withFlag(flags, "--channel", p.Request.Channel)
+	var catalogs []string
+	for _, pkg := range p.Packages {
+		for _, via := range pkg.Via {
+			if via.Kind == "catalog" && !slices.Contains(catalogs, via.Reference) {
+				catalogs = append(catalogs, via.Reference)
+				flags = withFlag(flags, "--catalog", via.Reference)
+			}
+		}
+		flags = withFlag(flags, "--install-mode", pkg.Parameters.InstallMode)
+		for _, namespace := range pkg.Parameters.WatchNamespaces {
+			flags = withFlag(flags, "--watch-namespace", namespace)
+		}
+		flags = withFlag(flags, "--certs", pkg.Parameters.Certs)
+		flags = withFlag(flags, "--kube-version", pkg.Parameters.KubeVersion)
+	}
+	return flags
+}
+
+// optionFlags repeat the reviewed choices that are not the default.
+func optionFlags(p *preview.Plan) []string {
+	var flags []string
+	d := preview.DefaultOptions()
+	if p.Options.Conflicts != d.Conflicts {
+		flags = withFlag(flags, "--conflicts", p.Options.Conflicts)
+	}
+	if p.Options.Adopt {
+		flags = append(flags, "--adopt")
+	}
+	if p.Options.OnFailure != d.OnFailure {
+		flags = withFlag(flags, "--on-failure", p.Options.OnFailure)
+	}
+	if p.ReadMode == preview.ReadGet {
+		flags = append(flags, "--read-only", string(preview.ReadGet))
+	}
+	return flags
+}
+
+func withFlag(flags []string, name, value string) []string {
+	if value == "" {
+		return flags
+	}
+	return append(flags, name, value)
+}
+
+// shell quotes words for a POSIX shell. What does not show is spelled out, and
+// the shell then finds nothing under that name: better than running it.
+func shell(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		word = line(word)
+		if strings.ContainsFunc(word, needsQuote) || word == "" {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		quoted[i] = word
+	}
+	return strings.Join(quoted, " ")
+}
+
+func needsQuote(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@,+%", r))
+}
+
+func installSection(p *preview.Plan, l layout) section {
+	s := section{title: "TO DO EXACTLY THIS"}
+	switch {
+	case p.Summary.Blocked > 0:
+		s = section{title: "NOT INSTALLABLE"}
+	case nothingToDo(p):
+		s = section{title: "NOTHING TO DO"}
+	default:
+		s.lines = append(s.lines, "  "+Command(p)) // not wrapped: it is copied as a whole
+	}
+	for _, note := range installNotes(p) {
+		s.lines = append(s.lines, l.wrap("  ", note)...)
+	}
+	return s
+}
+
+func nothingToDo(p *preview.Plan) bool {
+	return len(p.Objects) > 0 && !p.Summary.Changes() && len(p.Files) == 0
+}
+
+// installNotes say what holds for the command, or why there is none.
+func installNotes(p *preview.Plan) []string {
+	switch {
+	case p.Summary.Blocked > 0:
+		return []string{"Belonging to somebody else: " + plural(p.Summary.Blocked, "object") + "."}
+	case nothingToDo(p):
+		return []string{"The cluster is as this plan would leave it."}
+	}
+	var notes []string
+	for _, pkg := range p.Packages {
+		if pkg.Parameters.Values != "" {
+			notes = append(notes, "Add the same --values and --set, "+pkg.Parameters.Values+".")
+		}
+	}
+	if p.ReadMode == preview.ReadOffline {
+		return append(notes, "No cluster was read, so this approves the content. It covers creating and updating objects; "+
+			"anything else that the cluster turns out to need is refused (exit 5) and named.")
+	}
+	return append(notes, "It is refused (exit 5) when content, cluster or rules differ from this review. "+
+		"A plan saved with --out FILE is applied with --plan FILE --yes.")
+}

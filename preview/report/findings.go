@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// A long evidence is folded to this many lines, as on the screen.
+const evidenceLines = 20
+
+// severityGroup is how the findings of one severity are presented.
+type severityGroup struct {
+	severity preview.Severity
+	title    string
+	label    string // of the first letter of C1, W1, …
+	mark     string
+	color    string
+}
+
+var severityGroups = [...]severityGroup{
+	{preview.Critical, "MUST LOOK", "C", "!!", yellow},
+	{preview.Warning, "SHOULD LOOK", "W", " !", yellow},
+	{preview.NotKnown, "NOT KNOWN", "U", " ?", yellow},
+	{preview.Info, "GOOD TO KNOW", "I", "  ", ""},
+}
+
+func findingsOf(p *preview.Plan, s preview.Severity) []preview.Finding {
+	var out []preview.Finding
+	for _, f := range p.Findings {
+		if f.Severity == s {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func findingSections(p *preview.Plan, l layout) []section {
+	var out []section
+	for _, group := range severityGroups {
+		out = append(out, findingSection(p, group, l))
+	}
+	if len(p.Findings) == 0 {
+		out = append(out, section{title: "FINDINGS", note: "none: no rule matched"})
+	}
+	return out
+}
+
+func findingSection(p *preview.Plan, group severityGroup, l layout) section {
+	found := findingsOf(p, group.severity)
+	if len(found) == 0 {
+		return section{}
+	}
+	s := section{title: group.title, note: fmt.Sprintf("(%d)", len(found))}
+	for i, f := range found {
+		label := fmt.Sprintf("%s%d", group.label, i+1)
+		s.lines = append(s.lines, findingLines(f, group, label, l)...)
+	}
+	return s
+}
+
+func findingLines(f preview.Finding, group severityGroup, label string, l layout) []string {
+	head := fmt.Sprintf("  %s %-4s", group.mark, label)
+	out := l.wrap(head, line(f.Title))
+	out[0] = l.paint(group.color, head) + strings.TrimPrefix(out[0], head)
+	indent := strings.Repeat(" ", len(head))
+	if f.Severity == preview.Info {
+		if f.Evidence != "" {
+			out = append(out, fold(l.wrap(indent, f.Evidence), evidenceLines, indent)...)
+		}
+		return out
+	}
+	if f.Why != "" {
+		out = append(out, l.wrap(indent, f.Why)...)
+	}
+	if f.Evidence != "" {
+		out = append(out, fold(l.wrap(indent+"evidence  ", f.Evidence), evidenceLines, indent)...)
+	}
+	out = append(out, indent+"rule      "+line(joined("  ", f.Rule, f.Ref, f.Object)))
+	if f.AcceptedIn > 0 {
+		out = append(out, fmt.Sprintf("%saccepted  earlier, in revision %d", indent, f.AcceptedIn))
+	}
+	if f.Severity == preview.Critical || f.Severity == preview.NotKnown {
+		out = append(out, indent+"accept    "+line(f.ID+"="+f.Fingerprint))
+	}
+	return out
+}

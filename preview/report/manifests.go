@@ -1,0 +1,72 @@
+package report
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+// writeManifests writes the sealed objects as a YAML stream, in the order of
+// the stages. Comments say what a stream of objects cannot: where each came
+// from, and what is deleted or kept.
+func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
+	var out strings.Builder
+	out.WriteString("# " + line(title(p)) + "\n# content " + line(p.ContentDigest) + "\n# review  " + line(p.Digest) + "\n")
+	masked, written := 0, 0
+	var body, rest strings.Builder
+	for _, object := range inStageOrder(p) {
+		if object.Sealed == nil {
+			rest.WriteString("# " + line(string(object.Action)+" "+object.ID) + "\n")
+			continue
+		}
+		written++
+		body.WriteString("---\n")
+		if object.Origin.File != "" {
+			body.WriteString("# from " + line(object.Origin.File) + "\n")
+		}
+		switch {
+		case o.PlaintextSecrets || !preview.HasSensitive(object.Sealed):
+			body.WriteString(diff.Manifest(object.Sealed))
+		default:
+			masked++
+			body.WriteString(diff.YAML(object.Sealed))
+		}
+	}
+	if written == 0 && len(p.Objects) > 0 && rest.Len() == 0 {
+		return errors.New("writing manifests: the plan carries no objects; make it again with preview")
+	}
+	if masked > 0 {
+		out.WriteString("# Sensitive values of " + plural(masked, "object") +
+			" are replaced by " + preview.Masked + "; these objects cannot be applied.\n")
+	}
+	_, err := io.WriteString(w, out.String()+rest.String()+body.String())
+	return err
+}
+
+// inStageOrder returns every object once: as the stages have them, then those
+// that no stage names.
+func inStageOrder(p *preview.Plan) []*preview.Object {
+	byID := make(map[string]*preview.Object, len(p.Objects))
+	for i := range p.Objects {
+		byID[p.Objects[i].ID] = &p.Objects[i]
+	}
+	var out []*preview.Object
+	take := func(id string) {
+		if o := byID[id]; o != nil {
+			out = append(out, o)
+			delete(byID, id)
+		}
+	}
+	for _, stage := range p.Stages {
+		for _, id := range stage.Objects {
+			take(id)
+		}
+	}
+	for i := range p.Objects {
+		take(p.Objects[i].ID)
+	}
+	return out
+}

@@ -1,0 +1,202 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+const (
+	maxValue     = 400 // cells of one value
+	maxDiffLines = 40  // of one value of several lines
+)
+
+func imageSection(p *preview.Plan, l layout) section {
+	if len(p.Images) == 0 {
+		return section{}
+	}
+	s := section{title: "IMAGES"}
+	pinned := 0
+	for _, image := range p.Images {
+		if image.Pinned {
+			pinned++
+			s.lines = append(s.lines, "    pinned  "+line(image.Reference))
+			continue
+		}
+		s.lines = append(s.lines, "  "+l.paint(yellow, "!")+" by tag  "+line(image.Reference))
+		if image.Digest != "" {
+			s.lines = append(s.lines, "            at review "+line(image.Digest))
+		}
+	}
+	s.note = fmt.Sprintf("%s, %d pinned by digest", plural(len(p.Images), "image"), pinned)
+	return s
+}
+
+func fileSection(p *preview.Plan, l layout) section {
+	if len(p.Files) == 0 {
+		return section{}
+	}
+	s := section{title: "FILES", note: plural(len(p.Files), "file")}
+	for _, f := range p.Files {
+		s.lines = append(s.lines, fmt.Sprintf("  %-3s %-9s  %s  %s  %d bytes  sha256:%s",
+			f.Action.Symbol(), f.Action, line(f.Mode), line(f.Path), f.Size, line(f.SHA256)))
+	}
+	return s
+}
+
+// objectSection lists the objects by action: those whose live form matters one
+// by one, with what changes; the others by kind; unchanged ones as a number.
+func objectSection(p *preview.Plan, l layout) section {
+	if len(p.Objects) == 0 {
+		return section{}
+	}
+	s := section{title: "OBJECTS", note: countText(p)}
+	if order := stageText(p); order != "" {
+		s.lines = l.wrap("  ", order)
+	}
+	for _, action := range preview.Actions() {
+		var members []*preview.Object
+		for i := range p.Objects {
+			if p.Objects[i].Action == action {
+				members = append(members, &p.Objects[i])
+			}
+		}
+		if len(members) == 0 {
+			continue
+		}
+		head := fmt.Sprintf("%-3s %s %d", action.Symbol(), action, len(members))
+		s.lines = append(s.lines, "  "+l.paint(blue, head))
+		switch action {
+		case preview.ActionUnchanged:
+		case preview.ActionCreate, preview.ActionShared, preview.ActionSkip, preview.ActionKeep:
+			s.lines = append(s.lines, byKind(members, l)...)
+		default:
+			for _, o := range members {
+				s.lines = append(s.lines, objectLines(o, l)...)
+			}
+		}
+	}
+	return s
+}
+
+func stageText(p *preview.Plan) string {
+	var parts []string
+	for _, stage := range p.Stages {
+		parts = append(parts, stage.ID)
+	}
+	if len(parts) < 2 {
+		return ""
+	}
+	return "in the order " + strings.Join(parts, ", ")
+}
+
+func byKind(objects []*preview.Object, l layout) []string {
+	names := map[string][]string{}
+	var kinds []string
+	for _, o := range objects {
+		if names[o.Kind] == nil {
+			kinds = append(kinds, o.Kind)
+		}
+		names[o.Kind] = append(names[o.Kind], objectName(o))
+	}
+	slices.Sort(kinds)
+	var out []string
+	for _, kind := range kinds {
+		slices.Sort(names[kind])
+		out = append(out, l.hang("      "+line(kind)+"  ", "        ", strings.Join(names[kind], "  "))...)
+	}
+	return out
+}
+
+func objectName(o *preview.Object) string {
+	if o.Namespace == "" {
+		return o.Name
+	}
+	return o.Namespace + "/" + o.Name
+}
+
+func objectLines(o *preview.Object, l layout) []string {
+	out := []string{"      " + line(o.Kind+" "+objectName(o))}
+	for _, c := range o.Conflicts {
+		out = append(out, "        "+l.paint(yellow, "!")+" "+line(c.Path+" is owned by "+c.Manager))
+	}
+	if len(o.Changes) == 0 {
+		out = append(out, secretKeyLines(o.SecretKeys)...)
+	}
+	if o.Action == preview.ActionDelete {
+		return out
+	}
+	for _, c := range o.Changes {
+		out = append(out, changeLines(c, l)...)
+	}
+	return out
+}
+
+// secretKeyLines tell which keys of a Secret differ where no dry run did.
+func secretKeyLines(states map[string]string) []string {
+	var out []string
+	for key, state := range states {
+		if state != "equal" {
+			out = append(out, "        ~ key "+line(key+": "+state))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func changeLines(c preview.Change, l layout) []string {
+	const indent, later = "        ", "            "
+	name := line(c.Path) + ":"
+	switch c.Op {
+	case diff.OpAdd:
+		return l.exact(indent+"+ "+name, later, valueText(c.To))
+	case diff.OpRemove:
+		return l.exact(indent+"- "+name, later, valueText(c.From))
+	}
+	from, fromOK := c.From.(string)
+	to, toOK := c.To.(string)
+	if fromOK && toOK && strings.Contains(strings.TrimSpace(from+to), "\n") {
+		return append([]string{indent + "~ " + name}, fold(textDiff(from, to, later), maxDiffLines, later)...)
+	}
+	return l.exact(indent+"~ "+name, later, valueText(c.From)+" -> "+valueText(c.To))
+}
+
+// textDiff shows which lines of a text change. Its lines are not wrapped:
+// indentation is content there.
+func textDiff(from, to, indent string) []string {
+	var out []string
+	for _, hunk := range diff.Hunks(from, to, 2) {
+		if len(out) > 0 {
+			out = append(out, indent+"…")
+		}
+		for _, changed := range hunk.Lines {
+			out = append(out, indent+string(changed.Op)+" "+textsafe.Truncate(line(changed.Text), maxValue))
+		}
+	}
+	return out
+}
+
+// valueText writes a value as JSON, which tells "1" from 1.
+func valueText(v any) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return "(not shown: " + err.Error() + ")"
+	}
+	if s, ok := v.(string); ok && (s == preview.Masked || s == diff.MaskedChanged) {
+		return s
+	}
+	text := line(strings.TrimSuffix(out.String(), "\n"))
+	if n := textsafe.Width(text); n > maxValue {
+		return textsafe.Truncate(text, maxValue) + " (" + strconv.Itoa(n) + " characters)"
+	}
+	return text
+}

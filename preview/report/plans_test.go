@@ -1,0 +1,246 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+func digest(c string) string { return "sha256:" + strings.Repeat(c, 64) }
+
+func body(t *testing.T, text string) map[string]any {
+	t.Helper()
+	docs, err := preview.Decode([]byte(text))
+	if err != nil || len(docs) != 1 {
+		t.Fatalf("%d documents, %v in %s", len(docs), err, text)
+	}
+	return docs[0].(map[string]any)
+}
+
+// object makes one object of a plan from its two bodies.
+func object(t *testing.T, action preview.Action, live, sealed string) preview.Object {
+	t.Helper()
+	o := preview.Object{Package: "mongodb", Action: action, Origin: preview.Origin{File: "manifests/all.yaml", Document: 1}}
+	if live != "" {
+		o.LiveBody = body(t, live)
+		o.Live = preview.Live{UID: "0d1f", Fingerprint: digest("f")}
+	}
+	of := o.LiveBody
+	if sealed != "" {
+		o.Sealed = body(t, sealed)
+		o.Digest, of = digest("d"), o.Sealed
+	}
+	ref := preview.RefOf(of)
+	o.ID, o.APIVersion, o.Kind, o.Namespace, o.Name = ref.ID(), ref.APIVersion, ref.Kind, ref.Namespace, ref.Name
+	o.SecretKeys = preview.SecretKeys(o.LiveBody, o.Sealed)
+	if live != "" && sealed != "" {
+		o.Changes = diff.Changes(o.LiveBody, o.Sealed)
+	}
+	return o
+}
+
+func finding(severity preview.Severity, rule, object, title, why, evidence string) preview.Finding {
+	return preview.Finding{
+		ID: rule + "/" + object, Rule: rule, Severity: severity, Ref: "RBAC-10", Title: title, Why: why,
+		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
+	}
+}
+
+func base(action string) *preview.Plan {
+	return &preview.Plan{
+		Tool:     preview.Tool{Version: "v0.1.0"},
+		Request:  preview.Request{Reference: "mongodb", Version: ">=1.8", Channel: "stable", Action: action},
+		Release:  preview.Release{Name: "mongodb", Namespace: "databases"},
+		ReadMode: preview.ReadDryRun, Options: preview.DefaultOptions(),
+		Target: preview.Target{
+			Identity: "3f6f1c52-0b7e-4c0a-9d0e-8a1f7c3f2a11", Server: "https://10.20.0.1:6443", Version: "v1.37.1",
+			User: "jane@example.com", Context: "prod-eu-1",
+		},
+		Packages: []preview.Package{{
+			Name: "mongodb", Version: "1.10.0", Bundle: "mongodb-kubernetes.v1.10.0", Format: "registry+v1", ContentDigest: digest("c"),
+			Parameters:   preview.Parameters{InstallMode: "AllNamespaces", Certs: "cert-manager"},
+			Sources:      []preview.Source{{Kind: "image", Reference: "registry.example.com/bundles/mongodb", Digest: digest("a")}},
+			Via:          []preview.Via{{Kind: "catalog", Reference: "registry.example.com/catalog:latest", Digest: digest("b"), Channel: "stable"}},
+			Verification: preview.Verification{Status: "unverified"},
+		}},
+		Objects: []preview.Object{},
+	}
+}
+
+const (
+	roleText = `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: mongodb-operator}, rules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]}`
+	saText   = `{apiVersion: v1, kind: ServiceAccount, metadata: {name: operator, namespace: databases}}`
+	deployV1 = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: operator, namespace: databases}, spec: {replicas: 1, template: {spec: {containers: [{name: operator, image: "registry.example.com/mongodb:1.9", args: [--v=2, --leader-elect], env: [{name: DB_PASSWORD, value: pw-before}]}]}}}}`
+	deployV2 = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: operator, namespace: databases}, spec: {replicas: 2, template: {spec: {containers: [{name: operator, image: "registry.example.com/mongodb:1.10", args: [--v=3, --leader-elect], env: [{name: DB_PASSWORD, value: pw-after}]}]}}}}`
+	configV1 = `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: databases}, data: {app.conf: "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n", note: "two  spaces"}}`
+	configV2 = `{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: databases}, data: {app.conf: "a = 1\nb = 2\nc = 30\nd = 4\ne = 5\nf = 6\n", note: "two spaces"}}`
+	secretV1 = `{apiVersion: v1, kind: Secret, metadata: {name: db, namespace: databases}, data: {password: czNjcjN0, same: YQ==, old: YQ==}}`
+	secretV2 = `{apiVersion: v1, kind: Secret, metadata: {name: db, namespace: databases}, data: {password: bjN3, same: YQ==, fresh: YQ==}}`
+)
+
+func sa(change string, scope string, verbs, groups, resources, rules []string) preview.Grant {
+	g := preview.Grant{
+		Subject: preview.Subject{Kind: "ServiceAccount", Namespace: "databases", Name: "operator"}, Scope: scope,
+		APIGroups: groups, Resources: resources, Verbs: verbs, Change: change, Rules: rules,
+		Via: []string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"},
+	}
+	if scope == preview.ScopeNamespace {
+		g.Namespace, g.Via = "databases", []string{"Role/databases/leases", "RoleBinding/databases/leases"}
+	}
+	return g
+}
+
+func freshInstall(t *testing.T) *preview.Plan {
+	p := base(preview.RequestInstall)
+	p.Objects = []preview.Object{
+		object(t, preview.ActionCreate, "", roleText), object(t, preview.ActionCreate, "", saText),
+		object(t, preview.ActionCreate, "", deployV2), object(t, preview.ActionCreate, "", secretV2),
+	}
+	p.Stages = preview.BuildStages(p.Objects, "")
+	p.Access.Grants = []preview.Grant{
+		sa("new", "cluster", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, []string{"rbac-secrets-read"}),
+		sa("new", "cluster", []string{"create", "delete", "get", "list", "patch", "update", "watch"}, []string{"mongodb.com"}, []string{"mongodb", "mongodb/finalizers", "mongodb/status", "mongodbusers"}, nil),
+		sa("new", "namespace", []string{"get", "update"}, []string{"coordination.k8s.io"}, []string{"leases"}, nil),
+	}
+	p.Access.Grants[2].ResourceNames = []string{"mongodb-leader"}
+	p.Access.Installer.Missing = []preview.MissingRight{{Verb: "create", Resource: "clusterroles.rbac.authorization.k8s.io", Why: "stage roles would be refused"}}
+	p.Cloud.Permissions = []preview.CloudPermission{{
+		Provider: "aws", Origin: "CredentialsRequest/databases/backup", Effect: "Allow", Actions: []string{"s3:GetObject", "s3:PutObject"},
+		Resources: []string{"*"}, Conditions: map[string]any{"Bool": map[string]any{"aws:SecureTransport": "true"}}, Change: "new", Rules: []string{"cloud-wildcard-resource"},
+	}}
+	p.Cloud.Declared = []preview.CloudDeclaration{{Provider: "aws", Origin: "annotation features.operators.openshift.io/token-auth-aws"}}
+	p.Images = []preview.Image{
+		{Reference: "registry.example.com/mongodb:1.10", Digest: digest("1"), UsedBy: []string{"apps/Deployment/databases/operator"}},
+		{Reference: "registry.example.com/agent@" + digest("2"), Digest: digest("2"), Pinned: true},
+	}
+	p.Findings = []preview.Finding{
+		finding(preview.Critical, "rbac-secrets-read", "rbac.authorization.k8s.io/ClusterRole/-/mongodb-operator",
+			"ServiceAccount databases/operator can read every Secret", "Secrets hold the credentials of everything in the cluster. Whoever runs as this account has all of them.",
+			"get list watch secrets in every namespace"),
+		finding(preview.Warning, "image-by-tag", "apps/Deployment/databases/operator", "1 image by tag, not by digest", "The tag can move after this review.", "registry.example.com/mongodb:1.10"),
+		finding(preview.Info, "crd-new", "apiextensions.k8s.io/CustomResourceDefinition/-/mongodb.mongodb.com", "1 new API: mongodb.mongodb.com", "", ""),
+	}
+	return p
+}
+
+func upgrade(t *testing.T) *preview.Plan {
+	p := base(preview.RequestUpgrade)
+	p.Base = preview.Base{Revision: 3, Digest: digest("9")}
+	p.Options.Conflicts = "take"
+	p.Objects = []preview.Object{
+		object(t, preview.ActionUnchanged, saText, saText), object(t, preview.ActionUpdate, deployV1, deployV2),
+		object(t, preview.ActionUpdate, configV1, configV2), object(t, preview.ActionUpdate, secretV1, secretV2),
+		object(t, preview.ActionDelete, roleText, ""),
+	}
+	p.Objects[1].Conflicts = []preview.Conflict{{Manager: "helm", Path: ".spec.replicas"}}
+	p.Stages = preview.BuildStages(p.Objects, "")
+	p.Packages[0].Parameters.Values = digest("e")
+	p.Access.Grants = []preview.Grant{
+		sa("same", "cluster", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, []string{"rbac-secrets-read"}),
+		sa("widened", "cluster", []string{"create", "get", "patch"}, []string{"", "events.k8s.io"}, []string{"events"}, nil),
+		sa("removed", "namespace", []string{"*"}, []string{"apps"}, []string{"*"}, nil),
+	}
+	p.Findings = []preview.Finding{
+		finding(preview.Warning, "rbac-secrets-read", "rbac.authorization.k8s.io/ClusterRole/-/mongodb-operator", "ServiceAccount databases/operator can read every Secret", "Accepted before.", "get list watch secrets"),
+	}
+	p.Findings[0].AcceptedIn = 3
+	return p
+}
+
+func unknowns(t *testing.T) *preview.Plan {
+	p := base(preview.RequestInstall)
+	p.Release.Name = "second"
+	webhook := `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: mongodb}}`
+	foreign := `{apiVersion: v1, kind: ConfigMap, metadata: {name: taken, namespace: databases}}`
+	p.Objects = []preview.Object{object(t, preview.ActionUnknown, "", webhook), object(t, preview.ActionCreate, "", foreign)}
+	id := p.Objects[0].ID
+	p.Unknowns = []preview.Unknown{{Object: id, Why: "forbidden"}}
+	p.Findings = []preview.Finding{finding(preview.NotKnown, "unknown", id, "live state of ValidatingWebhookConfiguration mongodb", "It could exist already; then this is not what would happen.", "forbidden")}
+	return p
+}
+
+// evil is text that no part of a report may pass on as it is.
+const evil = "x\x1b[31m\x1b]8;;http://evil\a\r\u202Egpj\u200b\x9b <script>alert(1)</script> **b** [l](http://evil) ![i](http://evil) @everyone `` ` | $(reboot) '; reboot; ' # \n\n</details>\n```\n# heading"
+
+func hostile(t *testing.T) *preview.Plan {
+	p := base(preview.RequestInstall)
+	p.Request = preview.Request{Reference: evil, Version: evil, Channel: evil, Action: "install"}
+	p.Release = preview.Release{Name: evil, Namespace: evil}
+	p.Target = preview.Target{Identity: evil, Server: evil, Version: evil, User: evil, Context: evil}
+	pkg := &p.Packages[0]
+	pkg.Name, pkg.Version, pkg.Bundle, pkg.Format = evil, evil, evil, evil
+	pkg.Parameters = preview.Parameters{InstallMode: evil, WatchNamespaces: []string{evil}, Values: evil, Certs: evil, KubeVersion: evil}
+	pkg.Sources = []preview.Source{{Kind: evil, Reference: evil, Digest: evil}}
+	pkg.Via = []preview.Via{{Kind: "catalog", Reference: evil, Digest: evil, Channel: evil}}
+	pkg.Verification = preview.Verification{Status: evil, Identity: evil}
+	o := preview.Object{
+		ID: evil, Kind: evil, Namespace: evil, Name: evil, Action: preview.ActionUpdate, Origin: preview.Origin{File: evil},
+		Conflicts: []preview.Conflict{{Manager: evil, Path: evil}}, SecretKeys: map[string]string{evil: evil},
+		Changes: []preview.Change{
+			{Path: evil, Op: "change", From: evil, To: evil + "\nmore"}, {Path: evil, Op: "add", To: map[string]any{evil: evil}},
+			{Path: evil, Op: "remove", From: []any{evil}}, {Path: evil, Op: "change", From: int64(1), To: evil},
+		},
+		Sealed: map[string]any{"apiVersion": evil, "kind": evil, "metadata": map[string]any{"name": evil, evil: evil}},
+	}
+	created := o
+	created.Action, created.ID = preview.ActionCreate, "other"
+	p.Objects = []preview.Object{o, created}
+	p.Stages = []preview.Stage{{ID: evil, Objects: []string{evil}}, {ID: evil}}
+	p.Files = []preview.File{{Path: evil, Mode: evil, SHA256: evil, Action: preview.ActionCreate}}
+	p.Access.Grants = []preview.Grant{{
+		Subject: preview.Subject{Kind: evil, Namespace: evil, Name: evil}, Scope: "namespace", Namespace: evil, APIGroups: []string{evil},
+		Resources: []string{evil}, ResourceNames: []string{evil}, Verbs: []string{evil}, Via: []string{evil}, Change: evil, Rules: []string{evil},
+	}}
+	p.Access.Installer.Missing = []preview.MissingRight{{Verb: evil, Resource: evil, Why: evil}}
+	p.Cloud.Permissions = []preview.CloudPermission{{
+		Provider: evil, Origin: evil, Effect: evil, Actions: []string{evil}, Resources: []string{evil}, Roles: []string{evil},
+		Conditions: map[string]any{evil: evil}, Change: evil, Rules: []string{evil},
+	}}
+	p.Cloud.Declared = []preview.CloudDeclaration{{Provider: evil, Origin: evil}}
+	p.Images = []preview.Image{{Reference: evil, Digest: evil}, {Reference: evil, Pinned: true}}
+	for _, s := range []preview.Severity{preview.Critical, preview.Warning, preview.NotKnown, preview.Info} {
+		p.Findings = append(p.Findings, preview.Finding{ID: evil, Rule: evil, Severity: s, Ref: evil, Title: evil, Why: evil, Object: evil, Evidence: evil, Fingerprint: evil})
+	}
+	p.Unknowns = []preview.Unknown{{Object: evil, Why: evil}}
+	return p
+}
+
+func offline(t *testing.T) *preview.Plan {
+	p := base(preview.RequestInstall)
+	p.Request = preview.Request{Reference: "./bundle dir", Action: "install"}
+	p.Packages[0].Via = nil
+	p.Packages[0].Sources = []preview.Source{{Kind: "directory", Reference: "./bundle dir", Digest: digest("a")}}
+	p.ReadMode, p.Target = preview.ReadOffline, preview.Target{}
+	p.Objects = []preview.Object{object(t, preview.ActionCreate, "", saText)}
+	return p
+}
+
+func blocked(t *testing.T) *preview.Plan {
+	p := base(preview.RequestUpgrade)
+	p.Base.Revision = 1
+	p.Objects = []preview.Object{object(t, preview.ActionBlocked, saText, saText)}
+	return p
+}
+
+func nothing(t *testing.T) *preview.Plan {
+	p := base(preview.RequestUpgrade)
+	p.Base.Revision = 1
+	p.Objects = []preview.Object{object(t, preview.ActionUnchanged, saText, saText)}
+	return p
+}
+
+func plans(t *testing.T) map[string]*preview.Plan {
+	t.Helper()
+	all := map[string]*preview.Plan{
+		"fresh-install": freshInstall(t), "upgrade": upgrade(t), "unknowns": unknowns(t), "hostile": hostile(t),
+		"offline": offline(t), "blocked": blocked(t), "nothing-to-do": nothing(t), "empty": {},
+	}
+	for name, p := range all {
+		if err := p.Seal(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	return all
+}

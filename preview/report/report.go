@@ -1,0 +1,141 @@
+// Package report writes a plan for people and programs: as text, as Markdown
+// for change reviews, as JSON and YAML, and as the manifests themselves. The
+// same plan gives the same bytes on any machine at any time.
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// The formats.
+const (
+	Text      = "text"      // a document for a terminal
+	Markdown  = "markdown"  // for change reviews, at most [MarkdownLimit] bytes
+	JSON      = "json"      // the plan, field names are contract
+	YAML      = "yaml"      // the same
+	Manifests = "manifests" // the sealed objects, in the order they are written
+)
+
+const defaultWidth = 100
+
+// Options choose a format and its details.
+type Options struct {
+	Format string // one of the constants; empty means Text
+	// Color and ASCII apply to text: our own colour sequences, and nothing
+	// beyond ASCII. Width is the number of cells of a line, 0 for the default.
+	Color bool
+	ASCII bool
+	Width int
+	// PlaintextSecrets writes sensitive values into manifests as they are.
+	PlaintextSecrets bool
+}
+
+// Write writes the plan. Text from outside is escaped in every format: for
+// people by textsafe, for programs by the escapes of JSON and YAML.
+func Write(w io.Writer, p *preview.Plan, o Options) error {
+	switch o.Format {
+	case "", Text:
+		return writeText(w, p, o)
+	case Markdown:
+		_, err := textsafe.NewWriter(w).Write([]byte(markdown(p)))
+		return err
+	case JSON:
+		data, err := encode(p)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(data)
+		return err
+	case YAML:
+		return writeYAML(w, p)
+	case Manifests:
+		return writeManifests(w, p, o)
+	}
+	return fmt.Errorf("format %q: want text, markdown, json, yaml or manifests", o.Format)
+}
+
+func encode(p *preview.Plan) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(p); err != nil {
+		return nil, fmt.Errorf("encoding the plan: %w", err)
+	}
+	return textsafe.JSON(out.Bytes()), nil
+}
+
+func writeYAML(w io.Writer, p *preview.Plan) error {
+	data, err := encode(p)
+	if err != nil {
+		return err
+	}
+	doc, err := preview.DecodeJSON(data)
+	if err != nil {
+		return fmt.Errorf("encoding the plan: %w", err)
+	}
+	body, _ := doc.(map[string]any)
+	_, err = io.WriteString(w, diff.Manifest(body))
+	return err
+}
+
+func writeText(w io.Writer, p *preview.Plan, o Options) error {
+	l := layout{width: o.Width, color: o.Color}
+	if l.width <= 0 {
+		l.width = defaultWidth
+	}
+	l.width = max(l.width, 40)
+	var out strings.Builder
+	for _, line := range header(p, l) {
+		out.WriteString(line + "\n")
+	}
+	for _, s := range sections(p, l) {
+		out.WriteString("\n" + l.paint(bold, s.title))
+		if s.note != "" {
+			out.WriteString("  " + s.note)
+		}
+		out.WriteString("\n")
+		for _, line := range s.lines {
+			out.WriteString(line + "\n")
+		}
+	}
+	safe := textsafe.NewWriter(w)
+	if o.Color {
+		safe = textsafe.NewColorWriter(w)
+	}
+	if o.ASCII {
+		safe = safe.ASCII()
+	}
+	if _, err := io.WriteString(safe, out.String()); err != nil {
+		return err
+	}
+	return safe.Flush()
+}
+
+// section is one part of the document. Its lines are escaped and laid out.
+type section struct {
+	title, note string
+	lines       []string
+}
+
+// sections returns the parts after the header, empty ones left out.
+func sections(p *preview.Plan, l layout) []section {
+	all := findingSections(p, l)
+	all = append(all, accessSection(p, l), rightsSection(p, l), cloudSection(p, l), imageSection(p, l),
+		fileSection(p, l), objectSection(p, l), installSection(p, l))
+	var out []section
+	for _, s := range all {
+		if s.title != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
