@@ -118,7 +118,9 @@ func reasonOfNotFound(s metav1.Status) preview.Reason {
 	switch s.Details.Kind {
 	case "namespaces":
 		return preview.ReasonNamespaceMissing
-	case "roles", "clusterroles":
+	case "rolebindings", "clusterrolebindings":
+		// Apply never misses the binding itself, which it would create. The
+		// server names the role, and calls it a binding.
 		return preview.ReasonRoleMissing
 	}
 	return preview.ReasonNotFound

@@ -38,7 +38,7 @@ func TestClassify(t *testing.T) {
 		{"a namespace on its way out", status(403, "unable to create new content", causesOf(metav1.StatusCause{Type: "NamespaceTerminating"})), preview.ReasonOther},
 		{"an object that is not there", status(404, `deployments.apps "x" not found`, &metav1.StatusDetails{Kind: "deployments", Name: "x"}), preview.ReasonNotFound},
 		{"a namespace that is not there", status(404, `namespaces "x" not found`, &metav1.StatusDetails{Kind: "namespaces", Name: "x"}), preview.ReasonNamespaceMissing},
-		{"a binding to a role that is not there", status(404, `clusterroles "x" not found`, &metav1.StatusDetails{Kind: "clusterroles", Name: "x"}), preview.ReasonRoleMissing},
+		{"a binding to a role that is not there", status(404, `clusterrolebindings.rbac.authorization.k8s.io "x" not found`, &metav1.StatusDetails{Kind: "clusterrolebindings", Name: "x"}), preview.ReasonRoleMissing},
 		{"a resource that is not there", status(404, "the server could not find the requested resource", &metav1.StatusDetails{}), preview.ReasonNotServed},
 		{"a bare page not found", apierrors.NewGenericServerResponse(404, "GET", schema.GroupResource{Resource: "things"}, "x", "404 page not found", 0, true), preview.ReasonNotServed},
 		{"a field of another manager", status(409, "conflicts", causesOf(managerConflict)), preview.ReasonConflict},

@@ -176,7 +176,7 @@ func (w *observer) selector() map[string]string {
 }
 
 func (w *observer) watchRequest(res resource, params map[string]string, version string) *rest.Request {
-	r := w.c.at("GET", res, w.key.namespace, "").
+	r := w.c.collection(res, w.key.namespace).
 		Param("watch", "1").
 		Param("allowWatchBookmarks", "true").
 		Param("timeoutSeconds", fmt.Sprint(int(watchTime.Seconds()))).

@@ -110,7 +110,7 @@ func (k batchKey) listable(members int, res resource) bool {
 // when that page does not hold the whole collection or may not be read; then
 // gets are cheaper, or say why.
 func (c *Client) readByList(ctx context.Context, res resource, namespace string, members []int, results []preview.ReadResult) bool {
-	r := c.at("GET", res, namespace, "").Param("limit", strconv.Itoa(max(64, 8*len(members))))
+	r := c.collection(res, namespace).Param("limit", strconv.Itoa(max(64, 8*len(members))))
 	page, err := c.readPage(ctx, r)
 	if err != nil || page.next != "" {
 		return false
@@ -170,7 +170,7 @@ func (c *Client) Count(ctx context.Context, apiVersion, kind string) (int, error
 	if err != nil {
 		return 0, err
 	}
-	r := c.at("GET", res, "", "").Param("limit", "1").SetHeader("Accept", metadataOnly)
+	r := c.collection(res, "").Param("limit", "1").SetHeader("Accept", metadataOnly)
 	page, err := c.readPage(ctx, r)
 	if err != nil {
 		return 0, err
@@ -202,7 +202,7 @@ type listPage struct {
 func (c *Client) pages(ctx context.Context, res resource, namespace string, params map[string]string, use func(listPage) bool) error {
 	next := ""
 	for {
-		r := c.at("GET", res, namespace, "").Param("limit", strconv.Itoa(pageSize))
+		r := c.collection(res, namespace).Param("limit", strconv.Itoa(pageSize))
 		for key, value := range params {
 			if value != "" {
 				r = r.Param(key, value)

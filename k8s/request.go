@@ -96,29 +96,38 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// at addresses an object, or the collection when name is empty. Every segment
-// comes from outside; client-go checks those of namespace and name, not those
-// of an AbsPath.
-func (c *Client) at(verb string, res resource, namespace, name string) *rest.Request {
-	r := c.rest.Verb(verb).AbsPath(res.path).Resource(res.plural)
+// collection addresses the objects of a kind, in all namespaces when namespace
+// is empty.
+func (c *Client) collection(res resource, namespace string) *rest.Request {
+	r := c.rest.Get().AbsPath(res.path).Resource(res.plural)
 	if res.namespaced && namespace != "" {
 		r = r.Namespace(namespace)
-	}
-	if name != "" {
-		r = r.Name(name)
 	}
 	return r
 }
 
 // object addresses what a ref names.
 func (c *Client) object(verb string, res resource, ref preview.Ref) (*rest.Request, error) {
+	refuse := func(problem string) (*rest.Request, error) {
+		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: fmt.Sprintf("%s %q: %s", ref.Kind, ref.Name, problem)}
+	}
 	if ref.Name == "" {
-		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: fmt.Sprintf("%s has no name", ref.Kind)}
+		return refuse("it has no name")
 	}
-	if res.namespaced && ref.Namespace == "" {
-		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: fmt.Sprintf("%s %s has no namespace", ref.Kind, ref.Name)}
+	if problems := rest.IsValidPathSegmentName(ref.Name); len(problems) > 0 {
+		return refuse("the name " + problems[0])
 	}
-	return c.at(verb, res, ref.Namespace, ref.Name), nil
+	r := c.rest.Verb(verb).AbsPath(res.path).Resource(res.plural)
+	if res.namespaced {
+		if ref.Namespace == "" {
+			return refuse("it has no namespace")
+		}
+		if problems := rest.IsValidPathSegmentName(ref.Namespace); len(problems) > 0 {
+			return refuse("the namespace " + problems[0])
+		}
+		r = r.Namespace(ref.Namespace)
+	}
+	return r.Name(ref.Name), nil
 }
 
 // groupVersionPath is the URL path of an API version.
@@ -127,7 +136,7 @@ func groupVersionPath(apiVersion string) (string, error) {
 	if !grouped {
 		group, version = "", apiVersion
 	}
-	for _, segment := range []string{group, version} {
+	for _, segment := range []string{group, version} { // client-go does not check an AbsPath
 		if problems := rest.IsValidPathSegmentName(segment); len(problems) > 0 || strings.ContainsAny(segment, "?#") {
 			return "", fmt.Errorf("apiVersion %q cannot be part of a URL", apiVersion)
 		}

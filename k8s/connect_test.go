@@ -1,0 +1,98 @@
+package k8s_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func TestTargetIdentifiesClusterAndUser(t *testing.T) {
+	c := admin(t)
+	target, err := c.Target(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace, err := c.Get(t.Context(), preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: "kube-system"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if uid, _ := pin(namespace); target.Identity != uid || uid == "" {
+		t.Errorf("identity %q, want the uid of kube-system, %q", target.Identity, uid)
+	}
+	if target.User != sandboxtest.Admin || target.Version != "v1.37.1" || !strings.HasPrefix(target.Server, "https://127.0.0.1:") || target.Context == "" {
+		t.Errorf("got %+v", target)
+	}
+}
+
+func TestTargetIsForbiddenToThoseWhoMayNotReadKubeSystem(t *testing.T) {
+	c := connect(t, sandboxtest.User(t, sandboxtest.Start(t), unique("user")))
+	_, err := c.Target(t.Context())
+	requireReason(t, err, preview.ReasonForbidden)
+}
+
+func TestConnectSaysInOneSentenceWhatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := closed.Addr().String()
+	closed.Close()
+	nowhere := "{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}], users: [{name: u, user: {token: hunter2}}], clusters: [{name: c, cluster: {server: 'https://" + address + "'}}]}"
+	for _, test := range []struct {
+		name, kubeconfig, want string
+		reason                 preview.Reason
+	}{
+		{"no kubeconfig anywhere", "", "no kubeconfig", ""},
+		{"a file that does not exist", filepath.Join(dir, "missing"), "no such file", ""},
+		{"a file that is none", write("broken", "{{{"), "reading the kubeconfig", ""},
+		{"a kubeconfig without clusters", write("empty", "{apiVersion: v1, kind: Config}"), "no kubeconfig", ""},
+		{"a context that does not exist", write("context", strings.Replace(nowhere, "current-context: c", "current-context: other", 1)), "specified context: other", ""},
+		{"a server that does not answer", write("nowhere", nowhere), "connecting to https://" + address, preview.ReasonUnavailable},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Setenv("KUBECONFIG", filepath.Join(dir, "none-here"))
+			t.Setenv("KUBERNETES_MASTER", "")
+			_, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: test.kubeconfig, RequestTimeout: time.Second})
+			if err == nil || !strings.Contains(err.Error(), test.want) || preview.ReasonOf(err) != test.reason {
+				t.Fatalf("got %v, want %q and reason %q", err, test.want, test.reason)
+			}
+			if strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("not one harmless line: %q", err)
+			}
+		})
+	}
+}
+
+func TestConnectWithATokenNobodyKnowsIsUnauthorized(t *testing.T) {
+	data, err := os.ReadFile(sandboxtest.Start(t).Kubeconfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(data), "\n")
+	for i, line := range lines {
+		if before, _, ok := strings.Cut(line, "token:"); ok {
+			lines[i] = before + "token: unknown"
+		}
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = k8s.Connect(t.Context(), k8s.Options{Kubeconfig: path})
+	requireReason(t, err, preview.ReasonUnauthorized)
+}
