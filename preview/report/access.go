@@ -93,7 +93,11 @@ func scopeText(g preview.Grant) string {
 
 func grantLines(g preview.Grant, l layout) []string {
 	head := fmt.Sprintf("      %s %-8s  ", changeSymbols[g.Change], line(g.Change))
-	out := l.wrap(head, fmt.Sprintf("%-24s  %s", strings.Join(g.Verbs, " "), targetText(g)))
+	verbs := 24
+	if l.width >= 90 {
+		verbs = 36
+	}
+	out := l.wrap(head, fmt.Sprintf("%-*s  %s", verbs, strings.Join(g.Verbs, " "), targetText(g)))
 	if len(g.Rules) > 0 {
 		out = append(out, strings.Repeat(" ", len(head))+l.paint(yellow, "! "+lines(g.Rules)))
 	}

@@ -77,12 +77,14 @@ func findingLines(f preview.Finding, group severityGroup, label string, l layout
 	if f.Evidence != "" {
 		out = append(out, fold(l.wrap(indent+"evidence  ", f.Evidence), evidenceLines, indent)...)
 	}
-	out = append(out, indent+"rule      "+line(joined("  ", f.Rule, f.Ref, f.Object)))
+	if f.Severity != preview.Critical && f.Severity != preview.NotKnown {
+		out = append(out, indent+"rule      "+line(joined("  ", f.Rule, f.Ref, f.Object)))
+	} else {
+		// The id names the object already.
+		out = append(out, indent+"rule      "+line(joined("  ", f.Rule, f.Ref)), indent+"accept    "+line(f.ID+"="+f.Fingerprint))
+	}
 	if f.AcceptedIn > 0 {
 		out = append(out, fmt.Sprintf("%saccepted  earlier, in revision %d", indent, f.AcceptedIn))
-	}
-	if f.Severity == preview.Critical || f.Severity == preview.NotKnown {
-		out = append(out, indent+"accept    "+line(f.ID+"="+f.Fingerprint))
 	}
 	return out
 }
