@@ -41,7 +41,7 @@ type imageSource struct {
 	connect func() (*remote.Puller, error)
 }
 
-func newImageSource(o Options, l limits, extra ...remote.Option) *imageSource {
+func newImageSource(o Options, l limits) *imageSource {
 	return &imageSource{
 		options: o, limits: l, cache: cache{dir: o.CacheDir},
 		connect: sync.OnceValues(func() (*remote.Puller, error) {
@@ -49,7 +49,7 @@ func newImageSource(o Options, l limits, extra ...remote.Option) *imageSource {
 			if err != nil {
 				return nil, err
 			}
-			return remote.NewPuller(append(opts, extra...)...)
+			return remote.NewPuller(opts...)
 		}),
 	}
 }

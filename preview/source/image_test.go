@@ -189,6 +189,8 @@ func TestOfACatalogImageOnlyTheConfigsAreKept(t *testing.T) {
 	base := sourcetest.Tar(t,
 		sourcetest.File("bin/opm", "program"),
 		link("usr/lib", "/lib"),
+		sourcetest.File(`usr/lib/systemd/system-x\x2dy.slice`, "escaped by systemd"),
+		sourcetest.File(".wh.configs-of-another", ""),
 		sourcetest.File("configs/old/catalog.yaml", "old"),
 		sourcetest.File("configs/gone.yaml", "gone"),
 	)
@@ -298,6 +300,25 @@ func TestCredentialsStayWithTheirRegistryAndOutOfErrors(t *testing.T) {
 	mustFail(t, err, "404")
 	if strings.Contains(err.Error(), "hunter") {
 		t.Errorf("credentials in %q", err)
+	}
+}
+
+func TestATokenServersAnswerIsNotRepeated(t *testing.T) {
+	registry := sourcetest.TLS(t, func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/token" {
+				_, _ = w.Write([]byte(`{"refresh_token":"hunter2"}`))
+				return
+			}
+			w.Header().Set("WWW-Authenticate", `Bearer realm="https://`+r.Host+`/token",service="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = w.Write([]byte(`{"errors":[{"code":"UNAUTHORIZED","message":"hunter2"}]}`))
+		})
+	})
+	_, _, err := get(t.Context(), registry.Options(t), registry.Host+"/b:v1")
+	mustFail(t, err, "no token")
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("the token is in %q", err)
 	}
 }
 

@@ -82,38 +82,30 @@ func (u *unpacker) read(r io.Reader, compressedSize int64) ([]entry, error) {
 	}
 }
 
-// entry checks one member of the archive. Its name must be honest wherever it
-// lies; its type only where it is kept, because the base of a catalog image
-// holds links that nobody reads.
+// entry checks one member of the archive. No name may lead out of the root,
+// wherever it lies; all else is asked of what is kept, because the base of a
+// catalog image holds links and odd names that nobody reads.
 func (u *unpacker) entry(header *tar.Header, body io.Reader) (entry, bool, error) {
-	if header.Typeflag == tar.TypeXGlobalHeader {
-		return entry{}, false, nil
+	name, err := rooted(header.Name)
+	if err != nil || header.Typeflag == tar.TypeXGlobalHeader || !u.concerns(name) {
+		return entry{}, false, err
 	}
-	name, err := u.limits.cleanPath(header.Name)
-	if err != nil {
+	if err := u.limits.checkPath(name); err != nil {
 		return entry{}, false, err
 	}
 	dir, base := path.Split(name)
-	dir = strings.TrimSuffix(dir, "/")
-	if strings.HasPrefix(base, whiteout) {
-		return u.whiteout(name, dir, base)
-	}
-	switch header.Typeflag {
-	case tar.TypeDir:
-		return entry{path: name, effect: effectDir}, name != "" && u.concerns(name), nil
-	case tar.TypeReg:
-		if !u.within(name) {
-			// A file where the kept directory or a parent of it was replaces it.
-			return entry{path: name, effect: effectRemove}, u.concerns(name), nil
-		}
-	default:
-		if !u.concerns(name) {
-			return entry{}, false, nil
-		}
+	switch {
+	case strings.HasPrefix(base, whiteout):
+		return u.whiteout(strings.TrimSuffix(dir, "/"), base)
+	case header.Typeflag == tar.TypeDir:
+		return entry{path: name, effect: effectDir}, name != "", nil
+	case header.Typeflag != tar.TypeReg:
 		return entry{}, false, fmt.Errorf("%s is %s; only plain files and directories are read", clip(name), describeType(header.Typeflag))
-	}
-	if name == "" {
+	case name == "":
 		return entry{}, false, errors.New("a file that stands for the root")
+	case !u.within(name):
+		// A file where the kept directory or one above it was replaces it.
+		return entry{path: name, effect: effectRemove}, true, nil
 	}
 	if err := u.left.take(name, header.Size); err != nil {
 		return entry{}, false, err
@@ -125,16 +117,15 @@ func (u *unpacker) entry(header *tar.Header, body io.Reader) (entry, bool, error
 	return entry{path: name, data: data, effect: effectFile}, true, nil
 }
 
-func (u *unpacker) whiteout(name, dir, base string) (entry, bool, error) {
+func (u *unpacker) whiteout(dir, base string) (entry, bool, error) {
 	if base == opaqueWhiteout {
-		return entry{path: dir, effect: effectClear}, u.concerns(dir), nil
+		return entry{path: dir, effect: effectClear}, true, nil
 	}
 	target := strings.TrimPrefix(base, whiteout)
 	if target == "" || target == "." || target == ".." {
-		return entry{}, false, fmt.Errorf("%s is not a whiteout", clip(name))
+		return entry{}, false, fmt.Errorf("%s is not a whiteout", clip(path.Join(dir, base)))
 	}
-	removed := path.Join(dir, target)
-	return entry{path: removed, effect: effectRemove}, u.concerns(removed), nil
+	return entry{path: path.Join(dir, target), effect: effectRemove}, true, nil
 }
 
 // within reports whether name is kept.
@@ -142,8 +133,15 @@ func (u *unpacker) within(name string) bool {
 	return u.keep == "" || strings.HasPrefix(name, u.keep+"/")
 }
 
-// concerns reports whether name is kept, or is the kept directory or one above it.
+// concerns reports whether name, or what name is a whiteout of, is kept, is the
+// kept directory, or is one above it.
 func (u *unpacker) concerns(name string) bool {
+	dir, base := path.Split(name)
+	if base == opaqueWhiteout {
+		name = strings.TrimSuffix(dir, "/")
+	} else if target, ok := strings.CutPrefix(base, whiteout); ok {
+		name = dir + target
+	}
 	return u.within(name) || name == "" || strings.HasPrefix(u.keep+"/", name+"/")
 }
 

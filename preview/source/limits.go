@@ -82,32 +82,43 @@ func (b *budget) take(name string, size int64) error {
 // cleanPath makes the name of an archive's or directory's entry a path below
 // its root, or refuses it. The root itself is "".
 func (l limits) cleanPath(name string) (string, error) {
-	switch {
-	case len(name) > l.pathBytes:
-		return "", fmt.Errorf("%s: a path of %d bytes; at most %d are read", clip(name), len(name), l.pathBytes)
-	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
-		return "", fmt.Errorf("%s: a path that is not UTF-8 text", clip(name))
-	case strings.HasPrefix(name, "/"):
-		return "", fmt.Errorf("%s: an absolute path", clip(name))
-	case strings.Contains(name, `\`):
-		return "", fmt.Errorf("%s: a path with a backslash", clip(name))
+	cleaned, err := rooted(name)
+	if err != nil {
+		return "", err
 	}
-	parts := 0
+	return cleaned, l.checkPath(cleaned)
+}
+
+// rooted refuses names that lead out of the root, even where they come back.
+func rooted(name string) (string, error) {
+	if strings.HasPrefix(name, "/") {
+		return "", fmt.Errorf("%s: an absolute path", clip(name))
+	}
 	for part := range strings.SplitSeq(name, "/") {
 		if part == ".." {
 			return "", fmt.Errorf("%s: a path with \"..\"", clip(name))
 		}
-		if part != "" && part != "." {
-			parts++
-		}
-	}
-	if parts > l.depth {
-		return "", fmt.Errorf("%s: nested %d deep; at most %d levels are read", clip(name), parts, l.depth)
 	}
 	if cleaned := path.Clean(name); cleaned != "." {
 		return cleaned, nil
 	}
 	return "", nil
+}
+
+// checkPath refuses paths that other machines, or file systems, would read in
+// another way, and those beyond the caps.
+func (l limits) checkPath(name string) error {
+	switch depth := strings.Count(name, "/") + 1; {
+	case len(name) > l.pathBytes:
+		return fmt.Errorf("%s: a path of %d bytes; at most %d are read", clip(name), len(name), l.pathBytes)
+	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+		return fmt.Errorf("%s: a path that is not UTF-8 text", clip(name))
+	case strings.Contains(name, `\`):
+		return fmt.Errorf("%s: a path with a backslash", clip(name))
+	case depth > l.depth:
+		return fmt.Errorf("%s: nested %d deep; at most %d levels are read", clip(name), depth, l.depth)
+	}
+	return nil
 }
 
 // errTooLarge is returned by readers that hit their cap.

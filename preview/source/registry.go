@@ -252,7 +252,7 @@ func explain(err error, host string) error {
 	case errors.As(err, &noHTTP):
 		return noHTTP
 	}
-	return fmt.Errorf("registry %s gave an answer that could not be used: %s", host, firstLine(innermost(err)))
+	return fmt.Errorf("reading from registry %s: %s", host, firstLine(innermost(err)))
 }
 
 // isVerifyError recognises go-containerregistry's two errors about bytes that
