@@ -99,8 +99,7 @@ func (r *run) apply(ctx context.Context) error {
 	if err := r.precheck(ctx); err != nil {
 		return err
 	}
-	resuming := r.before != nil && r.before.Digest == r.plan.Digest
-	if !resuming {
+	if !r.resumed() {
 		if err := r.wholeCheck(ctx); err != nil {
 			return err
 		}
@@ -114,7 +113,7 @@ func (r *run) apply(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	if err := r.underLock(held, resuming); err != nil {
+	if err := r.underLock(held); err != nil {
 		return r.close(ctx, held, err)
 	}
 	if err := r.stages(held); err != nil {
@@ -142,12 +141,12 @@ func isUninstall(plan *preview.Plan) bool {
 
 // underLock repeats the checks now that nobody else writes this release, and
 // records what is about to happen.
-func (r *run) underLock(ctx context.Context, resuming bool) error {
+func (r *run) underLock(ctx context.Context) error {
 	if err := r.checkBase(ctx); err != nil {
 		return err
 	}
 	r.store = &store{cluster: r.cluster, release: r.plan.Release, tool: r.opts.ToolVersion}
-	if resuming {
+	if r.resumed() {
 		return r.resume(ctx)
 	}
 	if err := r.wholeCheck(ctx); err != nil {

@@ -107,8 +107,8 @@ func (r *run) ownNamespace() *preview.Object {
 }
 
 // findNamespace looks for the Namespace of an earlier run of this plan that
-// came no further: it has our sealed fields, our manager wrote it, and there
-// is no record in it. Such a one counts as absent.
+// came no further: it is what this plan creates, nobody else wrote it, and
+// there is no record in it. Such a one counts as absent.
 func (r *run) findNamespace(ctx context.Context) error {
 	o := r.ownNamespace()
 	if o == nil || r.before != nil {
@@ -124,28 +124,21 @@ func (r *run) findNamespace(ctx context.Context) error {
 	return nil
 }
 
+// isOwnNamespace judges by what the Namespace holds and by who wrote it. Our
+// own name among its managers cannot be asked for: a Namespace that sets
+// nothing but its name leaves no managed field behind.
 func (r *run) isOwnNamespace(o *preview.Object, live map[string]any) bool {
-	owned, err := preview.OwnedFields(live)
-	if err != nil || !r.appliedByUs(live) || preview.String(live, "metadata", "deletionTimestamp") != "" {
+	if preview.String(live, "metadata", "deletionTimestamp") != "" {
 		return false
 	}
-	sealed, err := preview.SealedFields(r.opts.Schemas, o.Sealed)
-	if err != nil || !owned.Difference(sealed).Empty() {
-		return false
-	}
-	verdict, _, err := Compare(r.opts.Schemas, Written{Sealed: o.Sealed, Before: live, Live: live})
-	return err == nil && verdict == Same
-}
-
-// appliedByUs reports whether our field manager has applied an object.
-func (r *run) appliedByUs(live map[string]any) bool {
 	for _, item := range preview.List(live, "metadata", "managedFields") {
 		entry, ok := item.(map[string]any)
-		if ok && preview.String(entry, "manager") == preview.FieldManager && preview.String(entry, "operation") == "Apply" {
-			return true
+		if !ok || preview.String(entry, "manager") != preview.FieldManager {
+			return false
 		}
 	}
-	return false
+	verdict, _, err := Compare(r.opts.Schemas, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Live: live})
+	return err == nil && verdict == Same
 }
 
 // withoutNamespace is a cluster in which the release Namespace, and with it

@@ -40,8 +40,7 @@ func newWorld(t *testing.T, name string) *world {
 
 func connect(t *testing.T, kubeconfig string) *k8s.Client {
 	t.Helper()
-	t.Setenv("KUBECONFIG", kubeconfig)
-	client, err := k8s.Connect(t.Context(), k8s.Options{Flags: k8s.NewFlags()})
+	client, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: kubeconfig})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +110,9 @@ func byDigest(plan *preview.Plan) install.Approval {
 func (w *world) options(t *testing.T) install.Options {
 	return install.Options{
 		Schemas: w.schemas, Holder: t.Name(), ToolVersion: "0.0.1", RolloutTimeout: time.Minute,
-		Sink: func(e install.Event) { t.Logf("%s %s %s %s %s %s", e.Time.Format("05.000"), e.Type, e.Stage, e.Object, e.State, e.Message) },
+		Sink: func(e install.Event) {
+			t.Logf("%s %s %s %s %s %s", e.Time.Format("05.000"), e.Type, e.Stage, e.Object, e.State, e.Message)
+		},
 	}
 }
 

@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -39,7 +40,8 @@ func (r *run) createNamespace(ctx context.Context, o *preview.Object) error {
 		r.namespace = live
 		return nil
 	}
-	if preview.ReasonOf(err) == preview.ReasonChanged {
+	var moved *movedError
+	if errors.As(err, &moved) {
 		// Another run of this plan may have been faster; the lease decides
 		// which of the two goes on.
 		live, getErr := r.cluster.Get(ctx, o.Ref())

@@ -24,6 +24,13 @@ type outcomeError struct{ err error }
 func (e *outcomeError) Error() string { return "the outcome is unknown: " + e.err.Error() }
 func (e *outcomeError) Unwrap() error { return e.err }
 
+// noAnswer reports whether a request may have been carried out although it
+// failed here.
+func noAnswer(err error) bool {
+	reason := preview.ReasonOf(err)
+	return reason == preview.ReasonUnavailable || reason == ""
+}
+
 func unknownOutcome(err error) bool {
 	var unknown *outcomeError
 	return errors.As(err, &unknown)
@@ -49,6 +56,7 @@ func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 // A write without an answer is followed by a read to learn whether it happened.
 func (r *run) write(ctx context.Context, o *preview.Object, before map[string]any) (map[string]any, error) {
 	var last error
+	lost := false // a write may have happened without our knowing
 	for range maxAttempts {
 		item := preview.DryRun{Body: o.Sealed}
 		if before != nil {
@@ -59,8 +67,9 @@ func (r *run) write(ctx context.Context, o *preview.Object, before map[string]an
 			return live, nil
 		}
 		last = err
-		lost := preview.ReasonOf(err) == preview.ReasonUnavailable || preview.ReasonOf(err) == ""
-		if !lost && preview.ReasonOf(err) != preview.ReasonChanged {
+		if noAnswer(err) {
+			lost = true
+		} else if preview.ReasonOf(err) != preview.ReasonChanged {
 			return nil, err
 		}
 		live, written, err := r.reread(ctx, o, lost, err)
@@ -90,12 +99,12 @@ func (r *run) applyOnce(ctx context.Context, item preview.DryRun) (map[string]an
 	return live, err
 }
 
-// reread reads an object after a write that was refused or had no answer, and
-// reports whether it is what this write makes of it.
+// reread reads an object after a write that was refused or had no answer. If
+// one had none (lost), it reports whether the object is what it made of it.
 func (r *run) reread(ctx context.Context, o *preview.Object, lost bool, cause error) (live map[string]any, written bool, err error) {
 	late, cancel := withGrace(ctx)
 	defer cancel()
-	if live, err = r.cluster.Get(late, o.Ref()); err == nil && live != nil {
+	if live, err = r.cluster.Get(late, o.Ref()); err == nil && live != nil && lost {
 		written, err = r.isAfter(late, o, live)
 	}
 	if err != nil {
@@ -105,7 +114,7 @@ func (r *run) reread(ctx context.Context, o *preview.Object, lost bool, cause er
 		}
 		return nil, false, err
 	}
-	if written && lost {
+	if written {
 		r.wrote = true
 	}
 	return live, written, nil
@@ -145,9 +154,6 @@ func (r *run) isBefore(o *preview.Object, live map[string]any) (bool, error) {
 // isAfter reports whether an object already is what applying o makes of it: a
 // dry run by our manager changes neither a value nor which fields we own.
 func (r *run) isAfter(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
-	if !r.appliedByUs(live) {
-		return false, nil
-	}
 	result := r.cluster.DryRun(ctx, []preview.DryRun{{Body: o.Sealed, UID: uidOf(live), ResourceVersion: versionOf(live)}})[0]
 	switch preview.ReasonOf(result.Err) {
 	case preview.ReasonUnavailable, preview.ReasonUnauthorized:
@@ -214,7 +220,7 @@ func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any
 			return true, nil
 		}
 		last = err
-		lost := reason == preview.ReasonUnavailable || reason == ""
+		lost := noAnswer(err)
 		if !lost && reason != preview.ReasonChanged {
 			return false, err
 		}

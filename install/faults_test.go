@@ -1,0 +1,238 @@
+package install_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// What happens to the n-th write of a run, records and lease included.
+const (
+	killed      = "the process is killed after the write"
+	answerLost  = "the answer is lost"
+	requestLost = "the request is lost"
+)
+
+// faulty is a cluster whose connection fails at one write. It counts on a real
+// one: nothing is pretended but the network.
+type faulty struct {
+	install.Cluster
+	mode string
+	at   int
+
+	mu     sync.Mutex
+	writes int
+	dead   bool
+}
+
+var errNetwork = &preview.Refusal{Reason: preview.ReasonUnavailable, Message: "connection reset by peer"}
+
+func (f *faulty) strike(send func() error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dead {
+		return errNetwork
+	}
+	f.writes++
+	if f.writes != f.at {
+		return send()
+	}
+	switch f.mode {
+	case killed:
+		f.dead = true
+		_ = send()
+	case answerLost:
+		_ = send()
+	}
+	return errNetwork
+}
+
+func (f *faulty) alive() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.dead {
+		return errNetwork
+	}
+	return nil
+}
+
+func (f *faulty) Apply(ctx context.Context, item preview.DryRun) (body map[string]any, err error) {
+	err = f.strike(func() (err error) { body, err = f.Cluster.Apply(ctx, item); return err })
+	if err != nil {
+		return nil, err
+	}
+	return body, nil
+}
+
+func (f *faulty) Delete(ctx context.Context, ref preview.Ref, uid, version string, foreground bool) error {
+	return f.strike(func() error { return f.Cluster.Delete(ctx, ref, uid, version, foreground) })
+}
+
+func (f *faulty) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
+	if err := f.alive(); err != nil {
+		return nil, err
+	}
+	return f.Cluster.Get(ctx, ref)
+}
+
+func (f *faulty) Observe(ctx context.Context, refs []preview.Ref, each func(preview.Ref, map[string]any, error)) error {
+	if err := f.alive(); err != nil {
+		return err
+	}
+	return f.Cluster.Observe(ctx, refs, each)
+}
+
+// fastClock runs twenty times as fast as the machine's, so that watching a
+// lease for its 15 s takes less than one.
+type fastClock struct{ start time.Time }
+
+func (c fastClock) Now() time.Time                         { return c.start.Add(20 * time.Since(c.start)) }
+func (c fastClock) After(d time.Duration) <-chan time.Time { return time.After(d / 20) }
+
+// scenario is a plan to break: an install into a new namespace, or an upgrade.
+type scenario struct {
+	name string
+	plan func(t *testing.T, w *world) *preview.Plan
+	want map[string]string // ConfigMap → value, empty for absent
+	once []string          // writes that must be persisted exactly once
+}
+
+var scenarios = []scenario{
+	{
+		name: "install",
+		plan: func(t *testing.T, w *world) *preview.Plan {
+			return w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("b", "1"), secret))
+		},
+		want: map[string]string{"a": "1", "b": "1"},
+		once: []string{"patch core/namespaces NS/NS", "patch core/configmaps NS/a", "patch core/configmaps NS/b", "patch core/secrets NS/s"},
+	},
+	{
+		name: "upgrade",
+		plan: func(t *testing.T, w *world) *preview.Plan {
+			w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("b", "1"))))
+			return w.plan(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("c", "2")))
+		},
+		want: map[string]string{"a": "2", "b": "", "c": "2"},
+		once: []string{"patch core/configmaps NS/a", "patch core/configmaps NS/c", "delete core/configmaps NS/b"},
+	},
+}
+
+const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {password: aHVudGVyMg==}\n"
+
+// TestEveryWriteMayFail breaks the connection at every single write of a run,
+// in three ways. In each the release ends as reviewed, at once or when the same
+// digest resumes it, and every object was written exactly once.
+func TestEveryWriteMayFail(t *testing.T) {
+	for _, s := range scenarios {
+		for i, mode := range []string{killed, answerLost, requestLost} {
+			t.Run(s.name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				for at := 1; ; at++ {
+					if at > 60 {
+						t.Fatal("the run does not end")
+					}
+					if !breakAt(t, s, mode, at, fmt.Sprintf("fault-%s-%d-%d", s.name, i, at)) {
+						break
+					}
+				}
+			})
+		}
+	}
+}
+
+// breakAt runs a scenario with one fault, and reports whether the run came as
+// far as the fault.
+func breakAt(t *testing.T, s scenario, mode string, at int, name string) bool {
+	t.Helper()
+	w := newWorld(t, name)
+	plan := s.plan(t, w)
+	before := len(w.writes(t))
+	cluster := &faulty{Cluster: w.Client, mode: mode, at: at}
+	opts := w.options(t)
+	opts.Sink, opts.Holder = nil, "first"
+	_, err := install.Apply(t.Context(), plan, byDigest(plan), cluster, opts)
+	if cluster.writes < at {
+		if err != nil {
+			t.Errorf("without a fault: %v", err)
+		}
+		return false
+	}
+	wrote := slices.ContainsFunc(w.writes(t)[before:], func(e string) bool { return isOnce(s, w, e) })
+	if mode == killed && err != nil {
+		if kind := install.KindOf(err); (kind == install.Failed || kind == install.Interrupted) != wrote {
+			t.Errorf("write %d: exit %d although a plan object was written: %t\n%v", at, kind, wrote, err)
+		}
+		err = resume(t, w, plan, at)
+	}
+	if err != nil {
+		t.Fatalf("write %d: %v", at, err)
+	}
+	checkEnd(t, w, s, at, w.writes(t)[before:])
+	return true
+}
+
+// resume goes on with the digest of an interrupted run: with the plan file, or
+// with the plan as recorded.
+func resume(t *testing.T, w *world, plan *preview.Plan, at int) error {
+	t.Helper()
+	record, err := install.LoadRecord(t.Context(), w, w.release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	approval := byDigest(plan)
+	if at%2 == 1 && record != nil && record.Digest == plan.Digest {
+		sealed := map[string]map[string]any{}
+		for i := range plan.Objects {
+			sealed[plan.Objects[i].ID] = plan.Objects[i].Sealed
+		}
+		if plan, err = install.LoadPlan(t.Context(), w, record, sealed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if record != nil && record.Digest == plan.Digest && !record.State.Unfinished() {
+		return nil // it was killed after its last word
+	}
+	opts := w.options(t)
+	opts.Sink, opts.Holder, opts.Clock = nil, "second", fastClock{time.Now()}
+	_, err = install.Apply(t.Context(), plan, approval, w, opts)
+	return err
+}
+
+func isOnce(s scenario, w *world, event string) bool {
+	return slices.ContainsFunc(s.once, func(want string) bool {
+		return event == strings.ReplaceAll(want, "NS", w.release.Namespace)
+	})
+}
+
+func checkEnd(t *testing.T, w *world, s scenario, at int, writes []string) {
+	t.Helper()
+	for name, want := range s.want {
+		live := w.read(t, "v1", "ConfigMap", w.release.Namespace, name)
+		if got := preview.String(live, "data", "key"); got != want || live != nil && want == "" {
+			t.Errorf("write %d: %s is %q, want %q", at, name, got, want)
+		}
+	}
+	for _, want := range s.once {
+		want = strings.ReplaceAll(want, "NS", w.release.Namespace)
+		n := 0
+		for _, event := range writes {
+			if event == want {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("write %d: %q was persisted %d times\n%s", at, want, n, strings.Join(writes, "\n"))
+		}
+	}
+	record, err := install.LoadRecord(t.Context(), w, w.release)
+	if err != nil || record == nil || record.State != install.RecordApplied {
+		t.Errorf("write %d: the record is %+v, %v, want applied", at, record, err)
+	}
+}
