@@ -186,6 +186,9 @@ func TestAPackageInTwoCatalogsIsAnErrorThatNamesBoth(t *testing.T) {
 	if mustFail(t, err, `no package "postgresql" in first`); strings.Contains(err.Error(), "did you mean") {
 		t.Error(err)
 	}
+	if _, err = Resolve([]*Catalog{cats[0], cats[0]}, Query{Package: "mongodb"}); err != nil {
+		t.Errorf("a catalog given twice: %v", err)
+	}
 	_, err = Resolve(nil, Query{Package: "mongodb"})
 	mustFail(t, err, "no catalog is configured")
 }

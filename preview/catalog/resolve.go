@@ -48,11 +48,12 @@ func (c *Choice) Via() preview.Via {
 }
 
 // Resolve finds the bundle a query means. A package that two catalogs have is
-// an error, never a pick.
+// an error, never a pick; a catalog that is given twice counts once.
 func Resolve(cats []*Catalog, q Query) (*Choice, error) {
 	var having []*Catalog
 	for _, c := range cats {
-		if _, ok := c.packages[q.Package]; ok {
+		known := slices.ContainsFunc(having, func(h *Catalog) bool { return h.origin.Digest != "" && h.origin.Digest == c.origin.Digest })
+		if _, ok := c.packages[q.Package]; ok && !known {
 			having = append(having, c)
 		}
 	}

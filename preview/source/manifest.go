@@ -32,7 +32,8 @@ func parseManifest(data []byte, l limits) (*manifest, error) {
 	switch {
 	case m.SchemaVersion == 1 || m.FSLayers != nil:
 		return nil, errors.New("the manifest is of schema 1, which cannot be pinned; push the image again")
-	case isIndex && isImage:
+	case isIndex && (isImage || strings.Contains(m.MediaType, ".manifest.v")),
+		!isIndex && (strings.Contains(m.MediaType, ".index.v") || strings.Contains(m.MediaType, ".list.v")):
 		// CVE-2021-41190: one digest, two readings.
 		return nil, errors.New("the manifest is both an image and an index")
 	case isIndex:

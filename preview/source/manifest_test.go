@@ -137,6 +137,8 @@ func TestManifestsThatAreRefused(t *testing.T) {
 		{"nothing in it", `{"schemaVersion":2}`, "no config or no layers"},
 		{"no layers", image(config), "no config or no layers"},
 		{"an image and an index at once", strings.Replace(image(config, layer), "{", `{"manifests":[],`, 1), "both an image and an index"},
+		{"an image that says it is an index", strings.Replace(image(config, layer), imageType, indexType, 1), "both an image and an index"},
+		{"an index that says it is an image", `{"schemaVersion":2,"mediaType":"` + imageType + `","manifests":[]}`, "both an image and an index"},
 		{"schema 1", `{"schemaVersion":1,"fsLayers":[]}`, "schema 1"},
 		{"a layer over the cap", image(config, strings.Replace(layer, `"size":`, `"size":99999999`, 1)), "larger than its cap"},
 		{"a negative size", image(config, strings.Replace(layer, `"size":`, `"size":-`, 1)), "larger than its cap"},

@@ -1,0 +1,128 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// The image labels that name directories.
+const (
+	labelManifests = "operators.operatorframework.io.bundle.manifests.v1"
+	labelMetadata  = "operators.operatorframework.io.bundle.metadata.v1"
+	labelConfigs   = "operators.operatorframework.io.index.configs.v1"
+)
+
+// unpack applies the layers. What is kept depends on what the labels say the
+// image is: of a catalog its configs, of everything else all.
+func (s *imageSource) unpack(ctx context.Context, repo name.Repository, layers []v1.Descriptor, labels map[string]string) (*tree, error) {
+	u := &unpacker{limits: s.limits, tree: newTree(), left: budget{limits: s.limits.bundle}}
+	if dir, ok := labels[labelConfigs]; ok {
+		keep, err := labelledDir(labelConfigs, dir, s.limits)
+		if err != nil {
+			return nil, err
+		}
+		u.keep, u.left.limits = keep, s.limits.catalog
+	}
+	for _, layer := range layers {
+		if !isTarLayer(string(layer.MediaType)) {
+			return nil, fmt.Errorf("layer %s has media type %s, which is no file system", layer.Digest, clip(string(layer.MediaType)))
+		}
+		entries, err := s.unpackLayer(ctx, repo, layer, u)
+		if err != nil {
+			return nil, fmt.Errorf("layer %s: %w", layer.Digest, err)
+		}
+		u.apply(entries)
+	}
+	if u.keep != "" && !u.tree.sub(u.keep) {
+		return nil, fmt.Errorf("label %s names %s, which the image does not have", labelConfigs, clip(u.keep))
+	}
+	return u.tree, placeBundle(u.tree, labels, s.limits)
+}
+
+// unpackLayer parses a layer from the cache and says nothing of it before its
+// last byte is verified. An entry that was damaged is fetched again, once.
+func (s *imageSource) unpackLayer(ctx context.Context, repo name.Repository, layer v1.Descriptor, u *unpacker) ([]entry, error) {
+	digest := layer.Digest.String()
+	for attempt := 0; ; attempt++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		before := *u
+		entries, err := s.parseLayer(digest, layer.Size, u)
+		if attempt > 0 || !errors.Is(err, ErrDigestMismatch) && !errors.Is(err, fs.ErrNotExist) {
+			return entries, err
+		}
+		*u = before
+		if err := s.missing(digest, err); err != nil {
+			return nil, err
+		}
+		if err := s.fetch(ctx, repo, layer, nil); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *imageSource) parseLayer(digest string, size int64, u *unpacker) ([]entry, error) {
+	b, err := s.cache.open(digest)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = b.Close() }()
+	entries, err := u.read(b, size)
+	if bad := b.verify(); bad != nil {
+		return nil, bad // then whatever was wrong with the archive is beside the point
+	}
+	return entries, err
+}
+
+// placeBundle moves the directories that the labels of a bundle image name to
+// where formats look for them.
+func placeBundle(t *tree, labels map[string]string, l limits) error {
+	for _, d := range []struct{ label, place string }{{labelManifests, "manifests"}, {labelMetadata, "metadata"}} {
+		value, ok := labels[d.label]
+		if !ok {
+			continue
+		}
+		dir, err := labelledDir(d.label, value, l)
+		if err != nil {
+			return err
+		}
+		if dir == d.place {
+			continue
+		}
+		if !t.move(dir, d.place) {
+			return fmt.Errorf("label %s names %s, which the image does not have", d.label, clip(dir))
+		}
+	}
+	return nil
+}
+
+// labelledDir reads a directory label, which may be absolute.
+func labelledDir(label, value string, l limits) (string, error) {
+	dir, err := l.cleanPath(strings.TrimLeft(value, "/"))
+	if err != nil {
+		return "", fmt.Errorf("label %s: %w", label, err)
+	}
+	if dir == "" {
+		return "", fmt.Errorf("label %s names no directory", label)
+	}
+	return dir, nil
+}
+
+func isTarLayer(mediaType string) bool {
+	switch mediaType {
+	case "application/vnd.oci.image.layer.v1.tar",
+		"application/vnd.oci.image.layer.v1.tar+gzip",
+		"application/vnd.oci.image.layer.v1.tar+zstd",
+		"application/vnd.docker.image.rootfs.diff.tar",
+		"application/vnd.docker.image.rootfs.diff.tar.gzip":
+		return true
+	}
+	return false
+}
