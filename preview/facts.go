@@ -34,6 +34,7 @@ type PackageFact struct {
 	Format        string       `json:"format"`
 	ContentDigest string       `json:"contentDigest"`
 	Sources       []SourceFact `json:"sources"`
+	Notes         []Note       `json:"notes,omitempty"`
 	Requires      []string     `json:"requires,omitempty"`
 }
 
@@ -95,7 +96,7 @@ func (p *Plan) Facts() Facts {
 
 func (p *Package) fact() PackageFact {
 	fact := PackageFact{
-		Name: p.Name, Bundle: p.Bundle, Format: p.Format, ContentDigest: p.ContentDigest, Requires: p.Requires,
+		Name: p.Name, Bundle: p.Bundle, Format: p.Format, ContentDigest: p.ContentDigest, Notes: p.Notes, Requires: p.Requires,
 	}
 	for _, source := range p.Sources {
 		fact.Sources = append(fact.Sources, SourceFact{Kind: source.Kind, Digest: source.Digest})

@@ -119,9 +119,19 @@ type Package struct {
 	Sources       []Source     `json:"sources"`
 	Via           []Via        `json:"via"`
 	Verification  Verification `json:"verification"`
+	// Notes are what making the objects decided or took away.
+	Notes []Note `json:"notes,omitempty"`
 	// Requires lists the APIs the package needs and does not bring, as
 	// APIVERSION/KIND, sorted.
 	Requires []string `json:"requires,omitempty"`
+}
+
+// Note is something that happened between the content and its objects and that
+// a reviewer should be told: a finding of a rule, about an object.
+type Note struct {
+	Rule   string `json:"rule"`
+	Object string `json:"object"`
+	Text   string `json:"text"`
 }
 
 // Parameters are the resolved inputs of rendering. Values is the sha256 of the

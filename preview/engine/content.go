@@ -13,9 +13,6 @@ import (
 type Content struct {
 	Package preview.Package
 	Objects []preview.Object
-	// Removed lists what normalising took away and that was not empty, as
-	// OBJECT-ID PATH.
-	Removed []string
 }
 
 // Material is one package as it comes from its source and format.
@@ -41,6 +38,7 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 		Name: m.Info.Package, Version: m.Info.Version, Bundle: m.Info.Bundle, Format: m.Info.Format,
 		Parameters: m.Output.Resolved, Sources: []preview.Source{m.Source}, Via: m.Via,
 		Verification: preview.Verification{Status: "unverified"},
+		Notes:        slices.Clone(m.Output.Notes),
 		Requires:     requires(m.Output.Required),
 	}}
 	pin := m.Source.Digest
@@ -56,7 +54,9 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 			return Content{}, fmt.Errorf("package %s: %s document %d: %w", m.Info.Package, r.Origin.File, r.Origin.Document, err)
 		}
 		for _, path := range removed {
-			c.Removed = append(c.Removed, o.ID+" "+path)
+			c.Package.Notes = append(c.Package.Notes, preview.Note{
+				Rule: RuleNormalized, Object: o.ID, Text: path + " was set by the content and is not sent: only the API server writes it",
+			})
 		}
 		if digest, seen := byID[o.ID]; seen {
 			if digest != o.Digest {

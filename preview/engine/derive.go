@@ -26,7 +26,7 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	slices.SortFunc(p.Unknowns, func(a, b preview.Unknown) int { return strings.Compare(a.Object, b.Object) })
 	p.Unknowns = slices.CompactFunc(p.Unknowns, func(a, b preview.Unknown) bool { return a.Object == b.Object })
 
-	extra := slices.Concat(notAppliable(p, schemas), webhooksWithoutCA(p), needsExternal(p))
+	extra := slices.Concat(notAppliable(p, schemas), webhooksWithoutCA(p), needsExternal(p), noted(p))
 	findings, err := risk.Evaluate(risk.Input{Plan: p, Extra: extra, Accepted: p.Base.Accepted})
 	if err != nil {
 		return fmt.Errorf("judging risks: %w", err)
@@ -35,9 +35,8 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	return nil
 }
 
-// changes compares what is with what would be. Without a dry-run result (a
-// namespace or kind that comes in the same plan, offline) the sealed object
-// stands in for it.
+// changes compares what is with what would be. Without a dry-run result the
+// sealed object stands in for it. A create has none: everything in it is new.
 func changes(o *preview.Object) []preview.Change {
 	if o.Sealed == nil {
 		return nil
@@ -47,8 +46,6 @@ func changes(o *preview.Object) []preview.Change {
 		after = o.Sealed
 	}
 	switch o.Action {
-	case preview.ActionCreate:
-		return diff.Changes(nil, after)
 	case preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt:
 		return diff.Changes(o.LiveBody, after)
 	}

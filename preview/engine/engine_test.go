@@ -165,8 +165,9 @@ func material(t testing.TB, text string) engine.Material {
 func TestWhatNormalisingTookAwayIsReported(t *testing.T) {
 	content, err := engine.Prepare(preview.Release{Name: "r", Namespace: "n"},
 		material(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: x}}"))
-	if err != nil || len(content.Removed) != 1 || content.Removed[0] != "core/ConfigMap/n/a .metadata.uid" {
-		t.Errorf("removed %v, %v", content.Removed, err)
+	notes := content.Package.Notes
+	if err != nil || len(notes) != 1 || notes[0].Object != "core/ConfigMap/n/a" || !strings.HasPrefix(notes[0].Text, ".metadata.uid ") {
+		t.Errorf("notes %v, %v", notes, err)
 	}
 }
 
@@ -188,4 +189,24 @@ func TestEnvironmentVariablesTwiceAreFoundOffline(t *testing.T) {
 		}
 	}
 	t.Errorf("findings %v", p.Findings)
+}
+
+func TestWithoutCertificatesEveryWebhookIsACriticalFinding(t *testing.T) {
+	count := func(certs string) (n int) {
+		p, err := offline(t, bundle("mongodb", "1.9.0"), format.Params{Certs: certs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range p.Findings {
+			if f.Rule == engine.RuleWebhookWithoutCA && f.Severity == preview.Critical {
+				n++
+			}
+		}
+		return n
+	}
+	for certs, want := range map[string]int{"none": 1, "cert-manager": 0, "service-ca": 0} {
+		if got := count(certs); got != want {
+			t.Errorf("--certs %s: %d findings, want %d", certs, got, want)
+		}
+	}
 }

@@ -10,6 +10,7 @@ const (
 	RuleNotAppliable     = "not-appliable"
 	RuleNeedsExternal    = "needs-external"
 	RuleWebhookWithoutCA = "webhook-without-ca"
+	RuleNormalized       = "field-not-sent"
 )
 
 // notAppliable finds objects that server-side apply refuses whatever the
@@ -24,6 +25,18 @@ func notAppliable(p *preview.Plan, schemas Schemas) []preview.Finding {
 		if err := schemas.Check(o.Sealed); preview.ReasonOf(err) == preview.ReasonNotAppliable {
 			out = append(out, finding(RuleNotAppliable, preview.Critical, o.ID, o.Kind+" "+o.Name+" cannot be applied",
 				"The API server refuses this object on every apply; the install would stop at it.", clip(err.Error(), 500)))
+		}
+	}
+	return out
+}
+
+// noted turns what the packages' rendering noted into findings.
+func noted(p *preview.Plan) []preview.Finding {
+	var out []preview.Finding
+	for _, pkg := range p.Packages {
+		for _, n := range pkg.Notes {
+			out = append(out, finding(n.Rule, preview.Info, n.Object, n.Object+": "+n.Text,
+				"What is applied differs here from what the package's files say.", n.Object+": "+n.Text))
 		}
 	}
 	return out
@@ -44,7 +57,7 @@ func webhooksWithoutCA(p *preview.Plan) []preview.Finding {
 		for _, service := range untrustedServices(o.Sealed) {
 			out = append(out, finding(RuleWebhookWithoutCA, preview.Critical, o.ID, o.Kind+" "+o.Name+" calls a webhook without a CA",
 				"The API server does not trust the webhook's certificate, so every request that the webhook is asked about fails or passes unchecked.",
-				"it calls "+service+" and has neither caBundle nor an annotation that injects one"))
+				o.Kind+" "+o.Name+" calls "+service+" and has neither caBundle nor an annotation that injects one"))
 			break // one finding per object
 		}
 	}

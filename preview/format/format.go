@@ -52,8 +52,8 @@ type Output struct {
 	Objects []Rendered
 	// Resolved are the parameters that applied; Values is left empty.
 	Resolved preview.Parameters
-	// Findings the format itself can tell, such as webhook-without-ca.
-	Findings []preview.Finding
+	// Notes tell what rendering decided that nobody sees in the objects.
+	Notes []preview.Note
 	// Annotations of the package (for registry+v1 the CSV's), for reviews of
 	// declared cloud access.
 	Annotations map[string]string

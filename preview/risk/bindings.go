@@ -117,8 +117,8 @@ func subjects(o *preview.Object, match func(preview.Subject) bool) []preview.Sub
 // else the role's name, which then belongs to the cluster.
 func through(c *scan, o *preview.Object) string {
 	role := access.RoleOf(o.Sealed)
-	known := c.plan.Object(role.ID())
-	if known == nil || known.Sealed == nil {
+	known := c.objects[role.ID()]
+	if known == nil {
 		return role.Kind + " " + role.Name
 	}
 	hash, err := preview.Hash(known.Sealed["rules"])
@@ -173,13 +173,8 @@ func toUnknown(c *scan, o *preview.Object) (Level, []string) {
 		role.Name == "extension-apiserver-authentication-reader" {
 		return None, nil
 	}
-	if known := c.plan.Object(role.ID()); known != nil && known.Sealed != nil {
+	if c.objects[role.ID()] != nil || c.reads[role.ID()] {
 		return None, nil
-	}
-	for _, r := range c.plan.Reads {
-		if r.ID == role.ID() && r.UID != "" {
-			return None, nil
-		}
 	}
 	return None, bound(o, access.Subjects(o.Sealed), role.Kind+" "+role.Name)
 }
@@ -209,7 +204,7 @@ func aggregated(c *scan, o *preview.Object) (Level, []string) {
 	var lines []string
 	for _, g := range access.Rules(o.Sealed) {
 		g.Scope = preview.ScopeCluster
-		for _, m := range c.matchGrant(g, newHoldings(c, nil)) {
+		for _, m := range c.matchGrant(g) {
 			level = max(level, min(m.level, High))
 		}
 		part := shape{g.APIGroups, g.Resources, g.Verbs}

@@ -130,19 +130,22 @@ func wildcardAction(_ *scan, p preview.CloudPermission) Level {
 	return None
 }
 
+// roleStarters are actions that start something as a passed role.
+var roleStarters = []string{
+	"ec2:RunInstances", "lambda:CreateFunction", "lambda:UpdateFunctionConfiguration", "ecs:RunTask", "ecs:RegisterTaskDefinition",
+	"glue:CreateDevEndpoint", "cloudformation:CreateStack", "sagemaker:CreateNotebookInstance", "sagemaker:CreateTrainingJob",
+	"sagemaker:CreateProcessingJob",
+}
+
 // passRole is Critical together with an action that starts something as the
 // role.
 func passRole(c *scan, p preview.CloudPermission) Level {
 	limited := strings.Contains(cloudLine(preview.CloudPermission{Conditions: p.Conditions}), "PassedToService")
-	if !permits(p, "iam:PassRole") || !everywhere(p) && limited {
+	switch {
+	case !permits(p, "iam:PassRole") || !everywhere(p) && limited:
 		return None
-	}
-	for _, other := range c.plan.Cloud.Permissions {
-		if other.Provider == cloud.AWS && other.Origin == p.Origin && other.Effect == p.Effect && other.Change != preview.GrantRemoved &&
-			permits(other, "ec2:RunInstances", "lambda:CreateFunction", "lambda:UpdateFunctionConfiguration", "ecs:RunTask",
-				"ecs:RegisterTaskDefinition", "glue:CreateDevEndpoint", "cloudformation:CreateStack", "sagemaker:CreateNotebookInstance") {
-			return Critical
-		}
+	case c.starters[p.Origin]:
+		return Critical
 	}
 	return High
 }
@@ -259,11 +262,10 @@ func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
 	if o.Kind != "Secret" || o.Sealed == nil {
 		return None, nil
 	}
-	tokens := slices.ContainsFunc(c.plan.Cloud.Declared, func(d preview.CloudDeclaration) bool { return strings.Contains(d.Origin, "/token-auth-") })
-	static := slices.ContainsFunc(c.plan.Cloud.Declared, func(d preview.CloudDeclaration) bool {
-		return d.Origin == "static credentials in Secret/"+o.Namespace+"/"+o.Name
+	tokens := slices.ContainsFunc([]string{cloud.AWS, cloud.Azure, cloud.GCP}, func(provider string) bool {
+		return c.declared["annotation features.operators.openshift.io/token-auth-"+provider]
 	})
-	if !tokens || !static {
+	if !tokens || !c.declared["static credentials in Secret/"+o.Namespace+"/"+o.Name] {
 		return None, nil
 	}
 	return None, []string{"static credentials beside token support"}
@@ -271,23 +273,13 @@ func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
 
 // sharedIdentity matches cloud identities of default or shared accounts.
 func sharedIdentity(c *scan, o *preview.Object) (Level, []string) {
-	if o.Kind != "ServiceAccount" || o.Sealed == nil || !slices.ContainsFunc(c.plan.Cloud.Permissions, func(p preview.CloudPermission) bool {
-		return p.Change != preview.GrantRemoved && p.Origin == "ServiceAccount/"+o.Namespace+"/"+o.Name
-	}) {
+	if o.Kind != "ServiceAccount" || o.Sealed == nil || !c.clouds["ServiceAccount/"+o.Namespace+"/"+o.Name] {
 		return None, nil
 	}
 	if o.Name == "default" {
 		return None, []string{"a cloud identity on the default account"}
 	}
-	users := 0
-	for i := range c.plan.Objects {
-		other := &c.plan.Objects[i]
-		pod, _ := preview.PodTemplate(other.Sealed)
-		if pod != nil && other.Namespace == o.Namespace && preview.String(pod, "serviceAccountName") == o.Name {
-			users++
-		}
-	}
-	if users < 2 {
+	if c.users[o.Namespace+"/"+o.Name] < 2 {
 		return None, nil
 	}
 	return None, []string{"a cloud identity that several workloads share"}

@@ -132,14 +132,14 @@ type match struct {
 // applies the combinations, and makes one finding of each rule and role.
 func (c *scan) judgeGrants() {
 	grants := c.plan.Access.Grants
-	held := newHoldings(c, grants)
+	held := c.held
 	var matches []match
 	for i := range grants {
 		grants[i].Rules = []string{}
 		if grants[i].Change == preview.GrantRemoved {
 			continue
 		}
-		for _, m := range c.matchGrant(grants[i], held) {
+		for _, m := range c.matchGrant(grants[i]) {
 			grants[i].Rules = append(grants[i].Rules, m.rule.Name)
 			matches = append(matches, m)
 		}
@@ -161,7 +161,7 @@ func known(g preview.Grant) bool {
 	return g.Change == preview.GrantSame || g.Change == preview.GrantNarrowed
 }
 
-func (c *scan) matchGrant(g preview.Grant, held *holdings) []match {
+func (c *scan) matchGrant(g preview.Grant) []match {
 	var out []match
 	covered := map[string]bool{}
 	for _, rule := range c.rules {
@@ -169,7 +169,7 @@ func (c *scan) matchGrant(g preview.Grant, held *holdings) []match {
 			continue
 		}
 		part, ok := rule.grant.match(c, g)
-		if !ok || !held.reachAll(g, rule.grant.with) {
+		if !ok || !c.held.reachAll(g, rule.grant.with) {
 			continue
 		}
 		level := rule.Level
@@ -240,8 +240,10 @@ func roleID(g preview.Grant) string {
 	return access.ViaRef(g.Via[0]).ID()
 }
 
+// title names the subject and not the role: names of generated roles carry a
+// hash and say nothing.
 func title(m match) string {
-	text := name(roleID(m.grant)) + ": " + m.rule.Title
+	text := m.grant.Subject.Kind + " " + m.grant.Subject.Name + ": " + m.rule.Title
 	switch {
 	case m.rule.grant.clusterOnly:
 		return text

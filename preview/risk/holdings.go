@@ -8,32 +8,56 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// holdings is what each subject holds, for rules that look at more than one
-// grant.
+// holdings is what subjects hold, for rules that look at more than one grant.
+// Every look-up is a map's: a hostile plan has tens of thousands of grants.
 type holdings struct {
-	grants map[preview.Subject][]preview.Grant
-	// powerful are accounts with a critical permission, and the rules by which.
+	grants  map[preview.Subject][]preview.Grant
+	admins  map[string]bool // places with unlimited grants
+	readers map[string]bool // places where Secrets are read
+	crds    map[preview.Subject]bool
+	reached map[string]string // SUBJECT and shape → evidence, empty for none
+	// powerful tells the critical rules a subject holds, holders the accounts
+	// that hold one: in every namespace under "", else by namespace.
 	powerful map[preview.Subject]map[string]bool
-	admins   map[string]bool // SUBJECT SCOPE NAMESPACE of unlimited grants
+	holders  map[string]map[string]bool
 }
 
-func newHoldings(c *scan, grants []preview.Grant) *holdings {
+func newHoldings(grants []preview.Grant) *holdings {
 	h := &holdings{
-		grants: map[preview.Subject][]preview.Grant{}, powerful: map[preview.Subject]map[string]bool{}, admins: map[string]bool{},
+		grants: map[preview.Subject][]preview.Grant{}, admins: map[string]bool{}, readers: map[string]bool{},
+		crds: map[preview.Subject]bool{}, reached: map[string]string{},
+		powerful: map[preview.Subject]map[string]bool{}, holders: map[string]map[string]bool{},
 	}
+	secrets, crds := on("core", "secrets", "get list"), on("apiextensions.k8s.io", "customresourcedefinitions", write)
 	for _, g := range grants {
 		if g.Change == preview.GrantRemoved {
 			continue
 		}
 		h.grants[g.Subject] = append(h.grants[g.Subject], g)
+		place := placeOf(g.Subject, g.Scope, g.Namespace)
 		if unlimited(g) {
-			h.admins[adminKey(g.Subject, g.Scope, g.Namespace)] = true
+			h.admins[place] = true
+		}
+		if _, ok := secrets.cut(g); ok && len(g.ResourceNames) == 0 {
+			h.readers[place] = true
+		}
+		if _, ok := crds.cut(g); ok && g.Scope == preview.ScopeCluster {
+			h.crds[g.Subject] = true
 		}
 	}
 	return h
 }
 
-func adminKey(s preview.Subject, scope, namespace string) string {
+// readsSecrets reports whether a grant's subject reads Secrets where the grant
+// holds.
+func (h *holdings) readsSecrets(g preview.Grant) bool { return within(h.readers, g) }
+
+// within reports whether a set of places has the grant's, or the cluster.
+func within(places map[string]bool, g preview.Grant) bool {
+	return places[placeOf(g.Subject, preview.ScopeCluster, "")] || places[placeOf(g.Subject, g.Scope, g.Namespace)]
+}
+
+func placeOf(s preview.Subject, scope, namespace string) string {
 	return strings.Join([]string{s.Kind, s.Namespace, s.Name, scope, namespace}, "\x00")
 }
 
@@ -45,9 +69,7 @@ func unlimited(g preview.Grant) bool {
 
 // admin reports whether the subject may do everything where the grant holds,
 // so that nothing more is worth saying.
-func (h *holdings) admin(g preview.Grant) bool {
-	return h.admins[adminKey(g.Subject, preview.ScopeCluster, "")] || h.admins[adminKey(g.Subject, g.Scope, g.Namespace)]
-}
+func (h *holdings) admin(g preview.Grant) bool { return within(h.admins, g) }
 
 // builtinRoles are those of every cluster. Rules about bindings judge them by
 // name, so that a plan has the same findings whether they could be read or not.
@@ -72,12 +94,19 @@ func (h *holdings) reachAll(g preview.Grant, shapes []shape) bool {
 }
 
 func (h *holdings) reach(subject preview.Subject, s shape) (string, bool) {
+	key := subject.Kind + "\x00" + subject.Namespace + "\x00" + subject.Name + "\x00" + strings.Join(s.resources, ",")
+	text, looked := h.reached[key]
+	if looked {
+		return text, text != ""
+	}
 	for _, g := range h.grants[subject] {
 		if part, ok := s.cut(g); ok {
-			return line(g, part), true
+			text = line(g, part)
+			break
 		}
 	}
-	return "", false
+	h.reached[key] = text
+	return text, text != ""
 }
 
 // also is the evidence of what a rule needs besides the grant.
@@ -97,10 +126,7 @@ func (h *holdings) also(m match) []string {
 func combine(matches []match, h *holdings) {
 	for _, m := range matches {
 		if m.level == Critical {
-			if h.powerful[m.grant.Subject] == nil {
-				h.powerful[m.grant.Subject] = map[string]bool{}
-			}
-			h.powerful[m.grant.Subject][m.rule.Name] = true
+			h.remember(m.grant.Subject, m.rule.Name)
 		}
 	}
 	for i := range matches {
@@ -114,19 +140,27 @@ func combine(matches []match, h *holdings) {
 	}
 }
 
+func (h *holdings) remember(subject preview.Subject, rule string) {
+	set(h.powerful, subject, rule)
+	if subject.Kind == "ServiceAccount" {
+		set(h.holders, "", rule)
+		set(h.holders, subject.Namespace, rule)
+	}
+}
+
+func set[K comparable](m map[K]map[string]bool, key K, rule string) {
+	if m[key] == nil {
+		m[key] = map[string]bool{}
+	}
+	m[key][rule] = true
+}
+
 // othersPowerful reports whether an account within reach of a grant holds a
 // critical permission that the grant's subject does not hold itself.
 func (h *holdings) othersPowerful(g preview.Grant) bool {
-	mine := h.powerful[g.Subject]
-	for other, rules := range h.powerful {
-		inReach := other.Kind == "ServiceAccount" && (g.Scope == preview.ScopeCluster || other.Namespace == g.Namespace)
-		if !inReach || other == g.Subject {
-			continue
-		}
-		for rule := range rules {
-			if !mine[rule] {
-				return true
-			}
+	for rule := range h.holders[g.Namespace] { // "" in the cluster scope
+		if !h.powerful[g.Subject][rule] {
+			return true
 		}
 	}
 	return false

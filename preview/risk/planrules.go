@@ -115,9 +115,36 @@ func hostileText(_ *scan, o *preview.Object) (Level, []string) {
 		if (o.Kind == "Secret" || o.Kind == "ConfigMap") && slices.Contains([]string{"data", "binaryData", "stringData"}, key) {
 			continue
 		}
-		w.walk("."+key, body[key], 0)
+		if anyHostile(body[key], 0) {
+			w.walk("."+key, body[key], 0)
+		}
 	}
 	return None, w.lines
+}
+
+// anyHostile is the walk without paths and order: nearly every object has
+// nothing to report, and large ones should not cost more than reading them.
+func anyHostile(v any, depth int) bool {
+	if depth > maxTextDepth {
+		return false
+	}
+	switch v := v.(type) {
+	case string:
+		return textsafe.Hostile(v)
+	case map[string]any:
+		for key, item := range v {
+			if textsafe.Hostile(key) || anyHostile(item, depth+1) {
+				return true
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if anyHostile(item, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type textWalk struct {

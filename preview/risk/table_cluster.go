@@ -92,14 +92,8 @@ func extensionRules() []entry {
 // webhooksWritten is one step less for validating webhooks alone, unless the
 // subject also writes CRDs (catalogue, combination rules).
 func webhooksWritten(c *scan, g preview.Grant, part shape) Level {
-	if part.has("mutatingwebhookconfigurations") {
+	if part.has("mutatingwebhookconfigurations") || c.held.crds[g.Subject] {
 		return Critical
-	}
-	crds := on("apiextensions.k8s.io", "customresourcedefinitions", write)
-	for _, other := range c.plan.Access.Grants {
-		if _, ok := crds.cut(other); ok && other.Subject == g.Subject && other.Scope == preview.ScopeCluster && other.Change != preview.GrantRemoved {
-			return Critical
-		}
 	}
 	return High
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 )
 
@@ -69,12 +68,8 @@ func secretRules() []entry {
 
 // secretsWritten is Critical when the subject can read what it wrote.
 func secretsWritten(c *scan, g preview.Grant, _ shape) Level {
-	for _, other := range c.plan.Access.Grants {
-		sameScope := other.Scope == preview.ScopeCluster || other.Scope == g.Scope && other.Namespace == g.Namespace
-		if other.Subject == g.Subject && sameScope && other.Change != preview.GrantRemoved && len(other.ResourceNames) == 0 &&
-			(access.Reaches(other, "", "secrets", "get") || access.Reaches(other, "", "secrets", "list")) {
-			return Critical
-		}
+	if c.held.readsSecrets(g) {
+		return Critical
 	}
 	return High
 }

@@ -107,28 +107,6 @@ func TestCertsDefaults(t *testing.T) {
 	}
 }
 
-func TestWithoutCertificatesEveryWebhookIsAFinding(t *testing.T) {
-	out := mustRender(t, makeBundle(t, everyWebhook(t), nil), format.Params{Certs: certsNone})
-	want := []struct{ object, evidence string }{
-		{"apiextensions.k8s.io/CustomResourceDefinition/-/things.example.com",
-			"CustomResourceDefinition things.example.com: spec.conversion.webhook.clientConfig.caBundle is empty"},
-		{"admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/v.example.com",
-			"ValidatingWebhookConfiguration v.example.com: webhooks[0].clientConfig.caBundle is empty"},
-		{"admissionregistration.k8s.io/MutatingWebhookConfiguration/-/m.example.com",
-			"MutatingWebhookConfiguration m.example.com: webhooks[0].clientConfig.caBundle is empty"},
-	}
-	if len(out.Findings) != len(want) {
-		t.Fatalf("%d findings, want %d: %+v", len(out.Findings), len(want), out.Findings)
-	}
-	for i, f := range out.Findings {
-		if f.Rule != "webhook-without-ca" || f.ID != "webhook-without-ca/"+want[i].object || f.Object != want[i].object ||
-			f.Severity != preview.Critical || f.Evidence != want[i].evidence ||
-			f.Fingerprint != preview.FindingFingerprint(f.Rule, f.Evidence) || f.Title == "" || f.Why == "" {
-			t.Errorf("finding %d: %+v", i, f)
-		}
-	}
-}
-
 func TestWebhooksSelectTheWatchedNamespaces(t *testing.T) {
 	out := mustRender(t, makeBundle(t, set(t, hooks, "["+hook+"]"), nil), format.Params{WatchNamespaces: []string{"b", "a"}})
 	body := find(t, out, "admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/v.example.com")

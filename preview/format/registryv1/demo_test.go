@@ -38,8 +38,8 @@ func TestDemoBundlesRenderWithTheirDefaults(t *testing.T) {
 				t.Errorf("%s: %v", dir, err)
 			}
 		}
-		if len(out.Findings) > 0 {
-			t.Errorf("%s: findings %v; the defaults have none", dir, out.Findings)
+		if len(out.Notes) > 0 {
+			t.Errorf("%s: notes %v; the defaults have none", dir, out.Notes)
 		}
 	}
 }

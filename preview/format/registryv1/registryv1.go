@@ -159,6 +159,5 @@ func render(b *bundle, p params) (*format.Output, error) {
 	if err := b.distinct(out); err != nil {
 		return nil, err
 	}
-	out.Findings = append(out.Findings, withoutCA(b, p, out.Objects)...)
 	return out, nil
 }

@@ -53,22 +53,22 @@ func TestOneObjectOfEachID(t *testing.T) {
 	}
 	webhook := set(t, hooks, "["+hook+"]")
 	for _, tc := range []struct {
-		name     string
-		change   func(map[string]any)
-		more     map[string]string
-		findings []string
-		err      string
+		name   string
+		change func(map[string]any)
+		more   map[string]string
+		notes  []string
+		err    string
 	}{
 		{name: "equal permissions make one role", change: set(t, "install.spec.permissions", `[{serviceAccountName: a}, {serviceAccountName: a}]`)},
 		{name: "equal manifests are one", more: map[string]string{"manifests/1.yaml": configMap("v"), "manifests/2.yaml": configMap("v")}},
 		{name: "different manifests of one object are an error", more: map[string]string{"manifests/1.yaml": configMap("v"), "manifests/2.yaml": configMap("w")},
 			err: "the bundle holds core/ConfigMap/demo-system/a twice with different content, in manifests/1.yaml and in manifests/2.yaml"},
 		{name: "a webhook's Service replaces the bundle's", change: webhook,
-			more:     map[string]string{"manifests/1.yaml": "{apiVersion: v1, kind: Service, metadata: {name: demo-service}}"},
-			findings: []string{"Service demo-service: the object made from the CSV replaces the bundle's own manifest"}},
+			more:  map[string]string{"manifests/1.yaml": "{apiVersion: v1, kind: Service, metadata: {name: demo-service}}"},
+			notes: []string{"core/Service/demo-system/demo-service: the object made from the CSV replaces the bundle's own manifest"}},
 		{name: "the bundle's ServiceAccount replaces the permission's",
-			more:     map[string]string{"manifests/1.yaml": "{apiVersion: v1, kind: ServiceAccount, metadata: {name: demo, annotations: {a: b}}}"},
-			findings: []string{"ServiceAccount demo: the bundle's own manifest replaces the one made from the CSV"}},
+			more:  map[string]string{"manifests/1.yaml": "{apiVersion: v1, kind: ServiceAccount, metadata: {name: demo, annotations: {a: b}}}"},
+			notes: []string{"core/ServiceAccount/demo-system/demo: the bundle's own manifest replaces the one made from the CSV"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			out, err := renderFS(t, makeBundle(t, tc.change, tc.more), format.Params{})
@@ -81,12 +81,12 @@ func TestOneObjectOfEachID(t *testing.T) {
 			if n := len(list); len(slices.Compact(list)) != n {
 				t.Errorf("an id occurs twice: %v", ids(out))
 			}
-			var evidence []string
-			for _, f := range out.Findings {
-				evidence = append(evidence, f.Evidence)
+			var notes []string
+			for _, n := range out.Notes {
+				notes = append(notes, n.Object+": "+n.Text)
 			}
-			if !slices.Equal(evidence, tc.findings) {
-				t.Errorf("findings %q, want %q", evidence, tc.findings)
+			if !slices.Equal(notes, tc.notes) {
+				t.Errorf("notes %q, want %q", notes, tc.notes)
 			}
 		})
 	}

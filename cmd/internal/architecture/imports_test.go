@@ -1,0 +1,152 @@
+// Package architecture holds the tests of the repository as a whole.
+package architecture
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/kubectl-operator/kubectl-operator"
+
+// rule says what the packages below from may not reach, over any chain of our
+// own packages, except through the packages in but.
+type rule struct {
+	why  string
+	from []string // below the module; a trailing slash includes what is below
+	not  []string // import path prefixes
+	but  []string // packages of ours that may
+}
+
+var rules = []rule{
+	{why: "the plan and its parts know no cluster client", from: []string{"preview", "preview/"}, not: []string{"k8s.io/client-go", "k8s.io/cli-runtime", module + "/k8s", module + "/install", module + "/tui", module + "/cmd"}},
+	{why: "install reaches the cluster through its own interfaces", from: []string{"install", "install/"}, not: []string{"k8s.io/client-go", "k8s.io/cli-runtime", module + "/k8s", module + "/tui", module + "/cmd"}},
+	{why: "the screen receives functions, never a client", from: []string{"tui", "tui/"}, not: []string{"k8s.io/client-go", "k8s.io/cli-runtime", module + "/k8s", module + "/cmd"}},
+	{why: "k8s knows the plan types and nothing else of ours", from: []string{"k8s"}, not: []string{module + "/preview/", module + "/install", module + "/tui", module + "/cmd"}},
+	{why: "the sandbox stands alone", from: []string{"k8s/sandbox/"}, not: []string{module + "/preview", module + "/install", module + "/tui", module + "/cmd"}},
+	{why: "only the screen draws", from: []string{"preview/", "install/", "k8s/", "cmd/"}, not: []string{"charm.land/", "github.com/charmbracelet/"}, but: []string{"tui"}},
+	{why: "only sources talk to registries", from: []string{"preview/", "install/", "k8s/", "tui/", "cmd/"}, not: []string{"github.com/google/go-containerregistry"}, but: []string{"preview/source"}},
+	{why: "shipped code links no test packages", from: []string{"preview/", "install/", "k8s", "tui/", "cmd/internal/cli", "cmd/kubectl-operator"}, not: []string{"testing", "github.com/rogpeppe/go-internal"}, but: []string{"k8s/sandbox/sandboxtest", "preview/source/sourcetest"}},
+}
+
+// pkg is what "go list" tells of a package.
+type pkg struct {
+	ImportPath string
+	Imports    []string
+}
+
+func TestImportDirections(t *testing.T) {
+	packages := list(t)
+	for _, r := range rules {
+		t.Run(r.why, func(t *testing.T) {
+			checked := 0
+			for path := range packages {
+				if !covers(r.from, path) || covers(r.but, path) {
+					continue
+				}
+				checked++
+				if chain := reach(packages, path, r, map[string]bool{}); chain != nil {
+					t.Errorf("%s", strings.Join(chain, "\n  -> "))
+				}
+			}
+			if checked == 0 {
+				t.Errorf("no package is below %v", r.from)
+			}
+		})
+	}
+}
+
+// reach returns the first chain of imports from a package to a forbidden one.
+func reach(packages map[string]pkg, path string, r rule, seen map[string]bool) []string {
+	if seen[path] {
+		return nil
+	}
+	seen[path] = true
+	for _, imported := range packages[path].Imports {
+		if slices.ContainsFunc(r.not, func(prefix string) bool { return under(prefix, imported) }) {
+			return []string{path, imported}
+		}
+		if _, ours := packages[imported]; !ours || covers(r.but, imported) {
+			continue
+		}
+		if chain := reach(packages, imported, r, seen); chain != nil {
+			return append([]string{path}, chain...)
+		}
+	}
+	return nil
+}
+
+func under(prefix, path string) bool {
+	return path == prefix || strings.HasPrefix(path, strings.TrimSuffix(prefix, "/")+"/")
+}
+
+// covers reports whether a package of ours is named by a pattern.
+func covers(patterns []string, path string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		full := module + "/" + strings.TrimSuffix(p, "/")
+		if strings.HasSuffix(p, "/") {
+			return under(full, path)
+		}
+		return path == full
+	})
+}
+
+func list(t *testing.T) map[string]pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = root(t)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	packages := map[string]pkg{}
+	decoder := json.NewDecoder(bytes.NewReader(out))
+	for {
+		var p pkg
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages[p.ImportPath] = p
+	}
+}
+
+// root is the directory of go.mod.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no go.mod above this package")
+	return ""
+}
+
+// The top level is fixed: a newcomer sees the whole map at once.
+func TestTopLevel(t *testing.T) {
+	want := []string{"Makefile", "README.md", "bin", "cmd", "go.mod", "go.sum", "install", "k8s", "preview", "testdata", "tui"}
+	entries, err := os.ReadDir(root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && !slices.Contains(want, e.Name()) {
+			t.Errorf("%s has no place at the top level", e.Name())
+		}
+	}
+}

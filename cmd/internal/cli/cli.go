@@ -1,0 +1,152 @@
+// Package cli is the command line: one file per command. A command parses its
+// flags, calls the engine and prints; package-level state there is none.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+)
+
+// app is what every command shares: streams, the parsed global flags and how
+// the program is called.
+type app struct {
+	version string
+	program string // as in usage lines
+	getenv  func(string) string
+	streams *streams.Streams
+	kube    *k8s.Flags
+	global  globalFlags
+	log     *slog.Logger
+	logFile io.Closer
+}
+
+// Options start the command line.
+type Options struct {
+	Version string
+	Getenv  func(string) string
+	In      *os.File
+	Out     *os.File
+	Err     *os.File
+}
+
+// Main runs one command line and returns the exit code. A cancelled ctx ends
+// the command in order.
+func Main(ctx context.Context, args []string, o Options) int {
+	a := &app{
+		version: o.Version, getenv: o.Getenv, kube: k8s.NewFlags(),
+		program: "kubectl operator", log: slog.New(slog.DiscardHandler),
+		streams: streams.New(o.In, o.Out, o.Err, o.Getenv),
+	}
+	k8s.RouteLogs(io.Discard)
+	root := a.newRootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && strings.HasPrefix(err.Error(), "unknown command") {
+		err = usagef("%s", err)
+	}
+	if err != nil {
+		a.printError(err)
+	}
+	a.log.Info("done", "exitCode", exitCode(err))
+	return max(exitCode(err), a.close(err))
+}
+
+func (a *app) printError(err error) {
+	if text := errorText(err, a.program); text != "" {
+		a.streams.Errorf("%s\n", text)
+	}
+}
+
+// close flushes what was printed. Output that did not arrive is an error, for
+// a command that succeeded otherwise.
+func (a *app) close(err error) int {
+	flushErr := a.streams.Flush()
+	if a.logFile != nil {
+		flushErr = errors.Join(flushErr, a.logFile.Close())
+	}
+	if err == nil && flushErr != nil && !errors.Is(flushErr, syscall.EPIPE) {
+		fmt.Fprintln(os.Stderr, "error: writing output:", flushErr)
+		return exitError
+	}
+	return exitDone
+}
+
+func (a *app) newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kubectl-operator",
+		Short: "Review exactly what an install would do to a cluster, then do exactly that",
+		Long: `kubectl operator resolves a package to an immutable digest, shows what installing
+it would do to the cluster - permissions, cloud access, manifest changes, risks -
+and, once approved, applies exactly the reviewed content and follows the rollout.`,
+		Example: `  # Review and install interactively
+  kubectl operator install mongodb --catalog registry.example.com/catalogs/community:latest
+
+  # The same review for a pull request, then exactly that plan from a script
+  kubectl operator preview mongodb --catalog ./catalog --out plan.tgz -o markdown
+  kubectl operator install --plan plan.tgz --yes`,
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: a.program},
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.start() },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q", args[0])
+			}
+			return cmd.Help()
+		},
+	}
+	root.SetIn(a.streams.In)
+	root.SetOut(a.streams.Human())
+	root.SetErr(a.streams.HumanErr())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usagef("%s", err) })
+	a.kube.AddFlags(root.PersistentFlags())
+	a.global.add(root.PersistentFlags())
+	root.AddCommand(
+		a.newInstallCommand(), a.newPreviewCommand(), a.newShowCommand(), a.newUpgradeCommand(),
+		a.newUninstallCommand(), a.newListCommand(), a.newStatusCommand(), a.newSearchCommand(),
+		a.newVersionCommand(), a.newCompletionCommand(),
+		newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),
+	)
+	return root
+}
+
+// start applies the global flags, before any command runs.
+func (a *app) start() error {
+	if err := a.streams.Configure(streams.Options{Color: a.global.color, ASCII: a.global.ascii}); err != nil {
+		return usagef("%s", err)
+	}
+	if a.global.logFile == "" {
+		return nil
+	}
+	file, err := os.OpenFile(a.global.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return fmt.Errorf("opening --log-file: %w", err)
+	}
+	a.logFile = file
+	log := streams.Plain(file)
+	a.log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	k8s.RouteLogs(log)
+	return nil
+}
+
+// rangeArgs is cobra.RangeArgs with a sentence for a person.
+func rangeArgs(least, most int, want string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usagef("%d arguments, want %s", len(args), want)
+		}
+		return nil
+	}
+}

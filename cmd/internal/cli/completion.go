@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// completionPatience bounds what a person waits for after pressing tab.
+const completionPatience = 3 * time.Second
+
+func (a *app) newCompletionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion bash|zsh|fish|powershell",
+		Short: "Print the completion script of a shell",
+		Long: `Print the completion script of a shell for kubectl-operator. For completion of
+"kubectl operator", put an executable named kubectl_complete-operator on the PATH
+that runs: kubectl-operator __complete "$@"`,
+		Example: `  # In the running bash
+  source <(kubectl-operator completion bash)
+
+  # Completion of "kubectl operator ..."
+  printf '#!/bin/sh\nkubectl-operator __complete "$@"\n' > ~/bin/kubectl_complete-operator
+  chmod +x ~/bin/kubectl_complete-operator`,
+		Args:      rangeArgs(1, 1, "a shell: bash, zsh, fish or powershell"),
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, out := cmd.Root(), a.streams.Out
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(out, true)
+			case "zsh":
+				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(out)
+			}
+			return usagef("completion %s: want bash, zsh, fish or powershell", args[0])
+		},
+	}
+}
+
+// completePackages offers the packages of the catalogs named on the line.
+func (a *app) completePackages(resolve *resolveFlags, src *sourceFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 || len(resolve.catalogs) == 0 || strings.ContainsAny(prefix, "./:") {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+		defer cancel()
+		catalogs, err := a.newResolver(*src, *resolve, format.Params{}, nil).catalogs(ctx, resolve.catalogs)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var names []string
+		for _, hit := range catalog.Search(catalogs, "") {
+			names = append(names, hit.Package)
+		}
+		return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeReleases offers the releases of the cluster.
+func (a *app) completeReleases(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+	defer cancel()
+	cluster, err := (&planner{app: a}).connect(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	records, err := history.List(ctx, cluster, a.kube.Namespace())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	var names []string
+	for _, r := range records {
+		names = append(names, r.Release.Name)
+	}
+	return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
+}
+
+// safeNames emits only what a shell cannot misread: DNS-1123 names.
+func safeNames(names []string, prefix string) []string {
+	var out []string
+	for _, name := range names {
+		if ref.IsName(name) && strings.HasPrefix(name, prefix) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// The exit codes answer one question: did the target change? They are contract.
+const (
+	exitDone        = 0
+	exitError       = int(install.NotStarted)
+	exitDeclined    = int(install.Declined) // or preview --detailed-exitcode with changes
+	exitFailed      = int(install.Failed)
+	exitInterrupted = int(install.Interrupted)
+	exitRefused     = int(install.Refused)
+)
+
+// usageError is a command line that makes no sense. Help is pointed to.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// silentExit ends the program with a code and no further text.
+type silentExit struct{ code int }
+
+func (e *silentExit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// refuse is a refusal of this package: exit 5, nothing changed.
+func refuse(what, next string) error { return &engine.Refused{What: what, Next: next} }
+
+// exitCode is the one place where an error becomes an exit code.
+func exitCode(err error) int {
+	var silent *silentExit
+	var refused *engine.Refused
+	var installError *install.Error
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &silent):
+		return silent.code
+	case errors.As(err, &installError):
+		return int(installError.Kind)
+	case errors.As(err, &refused):
+		return exitRefused
+	case errors.Is(err, context.Canceled):
+		return exitDeclined
+	}
+	return exitError
+}
+
+// errorText is the one place where an error becomes text: at most three lines.
+func errorText(err error, program string) string {
+	var silent *silentExit
+	var usage *usageError
+	switch {
+	case errors.As(err, &silent):
+		return ""
+	case errors.Is(err, context.Canceled) && exitCode(err) == exitDeclined:
+		return "cancelled; nothing was applied"
+	case errors.As(err, &usage):
+		return "error: " + usage.text + "\nSee \"" + program + " --help\"."
+	}
+	return "error: " + strings.TrimRight(err.Error(), "\n")
+}

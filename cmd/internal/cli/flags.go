@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+)
+
+// globalFlags are accepted by every command.
+type globalFlags struct {
+	color    string
+	ascii    bool
+	noMotion bool
+	logFile  string
+}
+
+func (f *globalFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.color, "color", "auto", "colour in human output: auto, always or never")
+	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII characters only")
+	flags.BoolVar(&f.noMotion, "no-motion", false, "draw nothing that moves by itself")
+	flags.StringVar(&f.logFile, "log-file", "", "append debug messages to this file; never bodies or credentials")
+}
+
+// sourceFlags say how content is fetched.
+type sourceFlags struct {
+	registryConfig, cacheDir, caFile string
+	plainHTTP                        bool
+}
+
+func (f *sourceFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.registryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
+	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
+	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of certificate authorities that registries may use, besides the system's")
+	flags.BoolVar(&f.plainHTTP, "plain-http", false, "allow registries without TLS")
+}
+
+// resolveFlags choose among a package's versions.
+type resolveFlags struct {
+	version, channel string
+	catalogs         []string
+}
+
+func (f *resolveFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.version, "version", "", "version or range of the package, such as 1.10.0 or '>=1.8 <2'")
+	flags.StringVar(&f.channel, "channel", "", "channel of the package (default: the package's default channel)")
+	addCatalogFlag(flags, &f.catalogs)
+}
+
+func addCatalogFlag(flags *pflag.FlagSet, into *[]string) {
+	flags.StringArrayVar(into, "catalog", nil, "file-based catalog to resolve packages in: a directory or an image (repeatable)")
+}
+
+// renderFlags are the configuration of a bundle.
+type renderFlags struct {
+	installMode     string
+	watchNamespaces []string
+	values          []string
+	set             []string
+	certs           string
+	kubeVersion     string
+	apiVersions     []string
+}
+
+func (f *renderFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.installMode, "install-mode", "", "AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace (default: the only one the bundle supports, else AllNamespaces)")
+	flags.StringArrayVar(&f.watchNamespaces, "watch-namespace", nil, "namespace the operator watches (repeatable)")
+	flags.StringArrayVar(&f.values, "values", nil, "YAML file of values (repeatable; later files win)")
+	flags.StringArrayVar(&f.set, "set", nil, "one value as KEY=VALUE, KEY a dotted path (repeatable; wins over --values)")
+	flags.StringVar(&f.certs, "certs", "", "who issues webhook certificates: cert-manager, service-ca or none (default: cert-manager when the bundle has webhooks)")
+	flags.StringVar(&f.kubeVersion, "kube-version", "", "Kubernetes version to render for, recorded in the plan")
+	flags.StringArrayVar(&f.apiVersions, "api-versions", nil, "API version to assume served when rendering (repeatable)")
+}
+
+// params reads the files behind the flags.
+func (f *renderFlags) params() (format.Params, error) {
+	if !slices.Contains([]string{"", "AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNamespace"}, f.installMode) {
+		return format.Params{}, usagef("--install-mode %s: want AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace", f.installMode)
+	}
+	if !slices.Contains([]string{"", "cert-manager", "service-ca", "none"}, f.certs) {
+		return format.Params{}, usagef("--certs %s: want cert-manager, service-ca or none", f.certs)
+	}
+	values := map[string]any{}
+	for _, path := range f.values {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return format.Params{}, fmt.Errorf("reading --values: %w", err)
+		}
+		docs, err := preview.Decode(data)
+		if err != nil {
+			return format.Params{}, fmt.Errorf("reading --values %s: %w", path, err)
+		}
+		for _, doc := range docs {
+			m, ok := doc.(map[string]any)
+			if !ok {
+				return format.Params{}, fmt.Errorf("reading --values %s: want a mapping at the top", path)
+			}
+			mergeValues(values, m)
+		}
+	}
+	for _, assignment := range f.set {
+		if err := setValue(values, assignment); err != nil {
+			return format.Params{}, err
+		}
+	}
+	return format.Params{
+		InstallMode: f.installMode, WatchNamespaces: f.watchNamespaces, Values: values,
+		Certs: f.certs, KubeVersion: f.kubeVersion,
+	}, nil
+}
+
+// mergeValues lays one values file over another: maps merge, all else replaces.
+func mergeValues(into, from map[string]any) {
+	for key, v := range from {
+		below, isMap := v.(map[string]any)
+		if existing, ok := into[key].(map[string]any); ok && isMap {
+			mergeValues(existing, below)
+			continue
+		}
+		into[key] = v
+	}
+}
+
+// setValue applies one KEY=VALUE. The value means what it would in YAML.
+func setValue(values map[string]any, assignment string) error {
+	path, text, ok := strings.Cut(assignment, "=")
+	keys := strings.Split(path, ".")
+	if !ok || slices.Contains(keys, "") {
+		return usagef("--set %s: want KEY=VALUE, KEY a dotted path", assignment)
+	}
+	value := any(text)
+	if docs, err := preview.Decode([]byte(text)); err == nil && len(docs) == 1 {
+		value = docs[0]
+	}
+	for _, key := range keys[:len(keys)-1] {
+		below, ok := values[key].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			values[key] = below
+		}
+		values = below
+	}
+	values[keys[len(keys)-1]] = value
+	return nil
+}
+
+// readFlags say how the cluster is read.
+type readFlags struct {
+	offline  bool
+	readOnly string
+}
+
+func (f *readFlags) add(flags *pflag.FlagSet, offline bool) {
+	if offline {
+		flags.BoolVar(&f.offline, "offline", false, "contact no cluster: plan for an empty one")
+	}
+	flags.StringVar(&f.readOnly, "read-only", string(preview.ReadDryRun), "how the cluster is read: dry-run")
+}
+
+func (f *readFlags) check() error {
+	switch f.readOnly {
+	case string(preview.ReadDryRun):
+		return nil
+	case string(preview.ReadGet):
+		return usagef("--read-only get is not supported yet; use dry-run or --offline")
+	}
+	return usagef("--read-only %s: want dry-run", f.readOnly)
+}
+
+// outputFlag is -o of commands that print a plan.
+type outputFlag struct {
+	format string
+}
+
+func (f *outputFlag) add(flags *pflag.FlagSet) {
+	flags.StringVarP(&f.format, "output", "o", "text", "output format: text, markdown, json, yaml or manifests")
+}
+
+func (f *outputFlag) check() error {
+	if slices.Contains([]string{report.Text, report.Markdown, report.JSON, report.YAML, report.Manifests}, f.format) {
+		return nil
+	}
+	return usagef("-o %s: want text, markdown, json, yaml or manifests", f.format)
+}
+
+// approveFlags are how a plan is approved without the screen.
+type approveFlags struct {
+	yes     bool
+	approve string
+	ruleset int
+	plan    string
+	accept  []string
+}
+
+func (f *approveFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.yes, "yes", false, "apply without asking; alone only when nothing is critical or unknown")
+	flags.StringVar(&f.approve, "approve", "", "apply only the plan, or the content, with this reviewed digest (needs --yes)")
+	flags.IntVar(&f.ruleset, "ruleset", 0, "ruleset the digest was reviewed with; lets --approve cover critical findings")
+	flags.StringVar(&f.plan, "plan", "", "apply exactly the plan in this file, as saved by preview --out (needs --yes)")
+	flags.StringArrayVar(&f.accept, "accept", nil, "accept one finding as ID=FINGERPRINT (repeatable; a bare ID only with --plan or --approve)")
+}
+
+func (f *approveFlags) check() error {
+	switch {
+	case f.approve != "" && f.plan != "":
+		return usagef("--approve and --plan cannot be used together: the plan file has its digest")
+	case !f.yes && (f.approve != "" || f.plan != "" || len(f.accept) > 0 || f.ruleset != 0):
+		return usagef("--approve, --ruleset, --plan and --accept need --yes")
+	case f.approve != "" && !isDigest(f.approve):
+		return usagef("--approve %s: want sha256: and 64 hexadecimal digits", f.approve)
+	}
+	return nil
+}
+
+func isDigest(s string) bool {
+	hex, ok := strings.CutPrefix(s, "sha256:")
+	return ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
+}
+
+// rolloutFlags bound the apply.
+type rolloutFlags struct {
+	rolloutTimeout, stageTimeout time.Duration
+	noWait                       bool
+}
+
+func (f *rolloutFlags) add(flags *pflag.FlagSet) {
+	flags.DurationVar(&f.rolloutTimeout, "rollout-timeout", 5*time.Minute, "how long to wait until everything is ready")
+	flags.DurationVar(&f.stageTimeout, "stage-timeout", 0, "how long each stage may take (default: each stage's own)")
+	flags.BoolVar(&f.noWait, "no-wait", false, "return when everything is written, without waiting for the rollout")
+}
+
+func (f *rolloutFlags) stage() string {
+	if f.stageTimeout == 0 {
+		return ""
+	}
+	return f.stageTimeout.String()
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func (a *app) newInstallCommand() *cobra.Command {
+	p := &planner{app: a}
+	r := &runner{app: a, planner: p}
+	cmd := &cobra.Command{
+		Use:   "install REF [NAME]",
+		Short: "Review a package or bundle, and install exactly what was reviewed",
+		Long: `Resolve REF to an immutable digest, show what installing it would do, and apply
+exactly that once it is approved. REF is a package of a catalog (mongodb,
+mongodb@1.10.0), an image (HOST/REPO:TAG, HOST/REPO@sha256:...) or a directory
+(./bundle). NAME names the release; it defaults to the package.
+
+On a terminal the review is interactive. In scripts use --yes, alone only when
+nothing is critical or unknown, else with a reviewed plan or digest.`,
+		Example: `  # Review and install the head of the default channel
+  kubectl operator install mongodb --catalog registry.example.com/catalogs/community:latest
+
+  # Apply exactly the plan a pull request reviewed
+  kubectl operator install --plan plan.tgz --yes`,
+		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.check(p); err != nil {
+				return err
+			}
+			if r.approve.plan != "" {
+				if len(args) > 0 {
+					return usagef("--plan says what to install; leave out %q", args[0])
+				}
+				return r.runPlanFile(cmd.Context())
+			}
+			if len(args) == 0 {
+				return usagef("say what to install: a package, an image or a directory")
+			}
+			return r.run(cmd.Context(), "install "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+				return p.content(ctx, args[0], argument(args, 1), progress)
+			})
+		},
+		ValidArgsFunction: a.completePackages(&p.resolve, &p.source),
+	}
+	flags := cmd.Flags()
+	p.source.add(flags)
+	p.resolve.add(flags)
+	p.render.add(flags)
+	p.read.add(flags, false)
+	r.add(flags)
+	return cmd
+}
+
+func (a *app) newUpgradeCommand() *cobra.Command {
+	p := &planner{app: a}
+	r := &runner{app: a, planner: p}
+	cmd := &cobra.Command{
+		Use:   "upgrade NAME [REF]",
+		Short: "Review and apply another version of an installed release",
+		Long: `Plan an installed release again. Without REF it goes along the upgrade edges of
+the catalog that it came from. With REF any version may be named; the plan then
+says that no edges were followed.`,
+		Example: `  # To the newest version that the channel's edges allow
+  kubectl operator upgrade mongodb
+
+  # Only show what a bundle directory would change
+  kubectl operator upgrade mongodb ./bundle --preview`,
+		Args: rangeArgs(1, 2, "the NAME of a release and, if you like, REF"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.check(p); err != nil {
+				return err
+			}
+			if r.approve.plan != "" {
+				return r.runPlanFile(cmd.Context())
+			}
+			return r.run(cmd.Context(), "upgrade "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+				return p.upgrade(ctx, args[0], argument(args, 1), progress)
+			})
+		},
+		ValidArgsFunction: a.completeReleases,
+	}
+	flags := cmd.Flags()
+	p.source.add(flags)
+	p.resolve.add(flags)
+	p.render.add(flags)
+	p.read.add(flags, false)
+	r.add(flags)
+	r.addPreview(flags)
+	return cmd
+}
+
+func (a *app) newUninstallCommand() *cobra.Command {
+	p := &planner{app: a}
+	r := &runner{app: a, planner: p}
+	cmd := &cobra.Command{
+		Use:   "uninstall NAME",
+		Short: "Review and remove an installed release",
+		Long: `Plan the removal of every object of a release, review it like an install, and
+delete exactly that. CustomResourceDefinitions and Namespaces are kept and
+listed, for what they hold. While custom resources of the release's own
+definitions exist, uninstall is refused and counts them.`,
+		Example: `  # Review, then remove
+  kubectl operator uninstall mongodb
+
+  # Only show what would be deleted
+  kubectl operator uninstall mongodb --preview`,
+		Args: rangeArgs(1, 1, "the NAME of a release"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.check(p); err != nil {
+				return err
+			}
+			if r.approve.plan != "" {
+				return r.runPlanFile(cmd.Context())
+			}
+			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+				return p.uninstall(ctx, args[0])
+			})
+		},
+		ValidArgsFunction: a.completeReleases,
+	}
+	flags := cmd.Flags()
+	p.read.add(flags, false)
+	r.add(flags)
+	r.addPreview(flags)
+	return cmd
+}
+
+func argument(args []string, i int) string {
+	if i < len(args) {
+		return args[i]
+	}
+	return ""
+}

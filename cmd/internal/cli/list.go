@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// itemsOutput is -o of commands that print a list.
+type itemsOutput struct {
+	format string
+}
+
+func (f *itemsOutput) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.format, "output", "o", "text", "output format: text or json")
+}
+
+func (f *itemsOutput) check() error {
+	if f.format == "text" || f.format == "json" {
+		return nil
+	}
+	return usagef("-o %s: want text or json", f.format)
+}
+
+// items is the JSON form of every list.
+type items[T any] struct {
+	Items []T `json:"items"`
+}
+
+func (a *app) printItems(format string, list any, rows [][]string) error {
+	if format == "json" {
+		return a.printJSON(list)
+	}
+	return table(a.streams.Human(), rows)
+}
+
+// table prints rows in aligned columns; the first is the header.
+func table(w io.Writer, rows [][]string) error {
+	columns := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			if i > 0 {
+				fmt.Fprint(columns, "\t")
+			}
+			fmt.Fprint(columns, textsafe.Line(cell))
+		}
+		fmt.Fprintln(columns)
+	}
+	return columns.Flush()
+}
+
+func (a *app) writeJSON(data []byte) error {
+	_, err := a.streams.Out.Write(append(textsafe.JSON(data), '\n'))
+	return err
+}
+
+// releaseItem is one release in lists.
+type releaseItem struct {
+	Name      string    `json:"name"`
+	Namespace string    `json:"namespace"`
+	Revision  int       `json:"revision"`
+	State     string    `json:"state"`
+	Package   string    `json:"package"`
+	Version   string    `json:"version"`
+	Digest    string    `json:"digest"`
+	Updated   time.Time `json:"updated"`
+}
+
+func releaseItemOf(r *history.Record) releaseItem {
+	return releaseItem{
+		Name: r.Release.Name, Namespace: r.Release.Namespace, Revision: r.Revision, State: string(r.State),
+		Package: r.Name(), Version: r.Version(), Digest: r.Digest, Updated: r.Updated,
+	}
+}
+
+func (a *app) newListCommand() *cobra.Command {
+	var output itemsOutput
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the releases in the cluster",
+		Example: `  # Every release, in all namespaces
+  kubectl operator list
+
+  # Those of one namespace, for a script
+  kubectl operator list -n mongodb -o json`,
+		Args: rangeArgs(0, 0, "none"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			return a.list(cmd.Context(), output.format)
+		},
+	}
+	output.add(cmd)
+	return cmd
+}
+
+func (a *app) list(ctx context.Context, format string) error {
+	cluster, err := (&planner{app: a}).connect(ctx)
+	if err != nil {
+		return err
+	}
+	records, err := history.List(ctx, cluster, a.kube.Namespace())
+	list := items[releaseItem]{Items: []releaseItem{}}
+	rows := [][]string{{"NAME", "NAMESPACE", "REVISION", "STATE", "PACKAGE", "VERSION", "UPDATED"}}
+	for i := range records {
+		item := releaseItemOf(&records[i])
+		list.Items = append(list.Items, item)
+		rows = append(rows, []string{
+			item.Name, item.Namespace, fmt.Sprint(item.Revision), item.State, item.Package, item.Version, item.Updated.Format(time.RFC3339),
+		})
+	}
+	if len(records) > 0 || err == nil {
+		if printErr := a.printItems(format, list, rows); printErr != nil {
+			return printErr
+		}
+	}
+	return err
+}

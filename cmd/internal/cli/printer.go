@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui"
+)
+
+// printer shows an apply without a screen: one line per event, for a person or
+// as JSON.
+type printer struct {
+	app  *app
+	json bool
+}
+
+func (r *runner) printer() *printer {
+	return &printer{app: r.app, json: r.output.format == "json"}
+}
+
+// plan says what is about to be applied.
+func (p *printer) plan(plan *preview.Plan) {
+	if p.json {
+		p.write(install.Event{
+			Time: time.Now().UTC(), Type: install.EventPlan, Digest: plan.Digest, ContentDigest: plan.ContentDigest,
+			Message: counts(plan.Summary),
+		})
+		for _, f := range plan.Findings {
+			p.write(install.Event{
+				Time: time.Now().UTC(), Type: install.EventFinding, Object: f.Object,
+				Message: fmt.Sprintf("%s %s=%s: %s", f.Severity, f.ID, f.Fingerprint, f.Title),
+			})
+		}
+		return
+	}
+	p.app.streams.Printf("%s %s\n", plan.Request.Action, title(plan))
+	p.app.streams.Printf("  plan    %s\n  will    %s\n", plan.Digest, counts(plan.Summary))
+	for _, f := range plan.Findings {
+		if f.Severity == preview.Critical || f.Severity == preview.Warning {
+			p.app.streams.Printf("  %-8s %s\n", f.Severity, f.Title)
+		}
+	}
+}
+
+func title(plan *preview.Plan) string {
+	name := plan.Release.Name
+	for _, pkg := range plan.Packages {
+		name += " " + pkg.Version
+	}
+	return name + " -> namespace " + plan.Release.Namespace
+}
+
+// counts words a summary, actions that do not occur left out.
+func counts(s preview.Summary) string {
+	text := ""
+	for _, a := range preview.Actions() {
+		if n := s.Count(a); n > 0 {
+			text += fmt.Sprintf("%s %d %s  ", a.Symbol(), n, a)
+		}
+	}
+	if text == "" {
+		return "nothing"
+	}
+	return text[:len(text)-2]
+}
+
+// event is the sink of an apply.
+func (p *printer) event(e install.Event) {
+	if p.json {
+		p.write(e)
+		return
+	}
+	switch e.Type {
+	case install.EventStage:
+		p.app.streams.Printf("stage %-16s %s\n", e.Stage, e.Message)
+	case install.EventObject:
+		p.app.streams.Printf("  %-9s %s  %s\n", e.State, e.Object, e.Message)
+	case install.EventLog:
+		p.app.streams.Printf("  %s\n", e.Message)
+	}
+}
+
+// done prints the final summary; errors are printed by Main, and in JSON were
+// events already.
+func (p *printer) done(plan *preview.Plan, receipt *install.Receipt, err error) {
+	if p.json {
+		return
+	}
+	p.app.streams.Printf("%s", tui.Summary(plan, tui.FollowOutcome{}, receipt, err))
+}
+
+// failed ends the events of a run that never began.
+func (p *printer) failed(err error) {
+	code := exitCode(err)
+	p.write(install.Event{Time: time.Now().UTC(), Type: install.EventError, Message: err.Error()})
+	p.write(install.Event{Time: time.Now().UTC(), Type: install.EventResult, ExitCode: &code})
+}
+
+func (p *printer) write(e install.Event) {
+	data, err := json.Marshal(e)
+	if err != nil {
+		p.app.log.Error("an event has no JSON form", "error", err)
+		return
+	}
+	_, _ = p.app.streams.Out.Write(append(textsafe.JSON(data), '\n')) // a broken pipe shows when the streams are flushed
+}

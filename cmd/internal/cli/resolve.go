@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// formats is the closed set of formats. Content belongs to the first that
+// recognises it.
+func formats() []format.Format { return []format.Format{registryv1.New()} }
+
+// resolver turns what a user typed into sealed content.
+type resolver struct {
+	fetcher  *source.Fetcher
+	resolve  resolveFlags
+	params   format.Params
+	progress func(string)
+}
+
+func (a *app) newResolver(src sourceFlags, res resolveFlags, params format.Params, progress func(string)) *resolver {
+	if progress == nil {
+		progress = func(string) {}
+	}
+	return &resolver{
+		fetcher: source.New(source.Options{
+			CacheDir: src.cacheDir, RegistryConfig: src.registryConfig, CAFile: src.caFile, PlainHTTP: src.plainHTTP,
+			Progress: func(p source.Progress) {
+				progress(fmt.Sprintf("downloading %s: %d of %d bytes", p.Reference, p.Done, p.Total))
+			},
+		}),
+		resolve: res, params: params, progress: progress,
+	}
+}
+
+// resolved is content before it belongs to a release.
+type resolved struct {
+	request preview.Request
+	info    format.Info
+	format  format.Format
+	content *source.Content
+	via     []preview.Via
+	why     string // why this version, in words; empty for a direct reference
+}
+
+// find resolves a reference to content. installed is what the release runs
+// now, nil when it is new: a package name is then followed along its edges.
+func (r *resolver) find(ctx context.Context, text string, installed *catalog.Installed) (*resolved, error) {
+	reference, err := ref.Parse(text)
+	if err != nil {
+		return nil, usagef("%s", err)
+	}
+	out := &resolved{request: preview.Request{Reference: text, Version: r.resolve.version, Channel: r.resolve.channel}}
+	if reference.Kind == ref.KindPackage {
+		choice, err := r.choose(ctx, reference, installed)
+		if err != nil {
+			return nil, err
+		}
+		out.request.Version, out.request.Channel = orElse(r.resolve.version, reference.Version), choice.Channel
+		out.via = []preview.Via{choice.Via()}
+		out.why = choice.Why
+		if reference, err = bundleReference(choice); err != nil {
+			return nil, err
+		}
+	} else if r.resolve.version != "" || r.resolve.channel != "" {
+		return nil, usagef("--version and --channel choose within a catalog; %s names its content already", text)
+	}
+	r.progress("resolving " + reference.Text)
+	pin, err := r.fetcher.Pin(ctx, reference)
+	if err != nil {
+		return nil, err
+	}
+	r.progress("reading " + pin.Source.Digest)
+	if out.content, err = r.fetcher.Open(ctx, pin); err != nil {
+		return nil, err
+	}
+	return out, out.detect(text)
+}
+
+func (out *resolved) detect(text string) error {
+	for _, f := range formats() {
+		info, err := f.Detect(out.content.FS)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", text, err)
+		}
+		if info != nil {
+			out.info, out.format = *info, f
+			return nil
+		}
+	}
+	return fmt.Errorf("reading %s: not a bundle: there is neither metadata/annotations.yaml nor a ClusterServiceVersion in manifests/", text)
+}
+
+// choose resolves a package name in the catalogs given.
+func (r *resolver) choose(ctx context.Context, reference ref.Reference, installed *catalog.Installed) (*catalog.Choice, error) {
+	catalogs, err := r.catalogs(ctx, r.resolve.catalogs)
+	if err != nil {
+		return nil, err
+	}
+	version := reference.Version
+	if r.resolve.version != "" {
+		if version != "" && version != r.resolve.version {
+			return nil, usagef("%s and --version %s ask for two versions", reference.Text, r.resolve.version)
+		}
+		version = r.resolve.version
+	}
+	return catalog.Resolve(catalogs, catalog.Query{
+		Package: reference.Package, Version: version, Channel: r.resolve.channel, Installed: installed,
+	})
+}
+
+// catalogs loads every catalog named.
+func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Catalog, error) {
+	if len(names) == 0 {
+		return nil, usagef("a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE")
+	}
+	var out []*catalog.Catalog
+	for _, name := range names {
+		reference, err := ref.Parse(name)
+		if err != nil || reference.Kind == ref.KindPackage {
+			return nil, usagef("--catalog %s: want a directory (./DIR) or an image (HOST/REPO:TAG)", name)
+		}
+		r.progress("resolving catalog " + name)
+		pin, err := r.fetcher.Pin(ctx, reference)
+		if err != nil {
+			return nil, fmt.Errorf("catalog: %w", err)
+		}
+		content, err := r.fetcher.Open(ctx, pin)
+		if err != nil {
+			return nil, fmt.Errorf("catalog: %w", err)
+		}
+		tree, err := configs(content)
+		if err != nil {
+			return nil, fmt.Errorf("catalog %s: %w", name, err)
+		}
+		loaded, err := catalog.Load(tree, catalog.Origin{Reference: name, Digest: pin.Source.Digest})
+		if err != nil {
+			return nil, fmt.Errorf("catalog %s: %w", name, err)
+		}
+		out = append(out, loaded)
+	}
+	return out, nil
+}
+
+// labelConfigs names the directory of the catalog in an image.
+const labelConfigs = "operators.operatorframework.io.index.configs.v1"
+
+func configs(content *source.Content) (fs.FS, error) {
+	if content.Source.Kind != string(ref.KindImage) {
+		return content.FS, nil
+	}
+	dir := strings.Trim(content.Labels[labelConfigs], "/")
+	if dir == "" {
+		return nil, errors.New("not a catalog image: the label " + labelConfigs + " is missing")
+	}
+	return fs.Sub(content.FS, filepath.ToSlash(filepath.Clean(dir)))
+}
+
+// bundleReference is where a catalog says its bundle is. A catalog cannot
+// point into the file system.
+func bundleReference(choice *catalog.Choice) (ref.Reference, error) {
+	reference, err := ref.Parse(choice.Image)
+	if err != nil || reference.Kind != ref.KindImage {
+		return ref.Reference{}, fmt.Errorf("bundle %s of catalog %s names no usable image: %q", choice.Bundle, choice.Catalog.Reference, choice.Image)
+	}
+	return reference, nil
+}
+
+// release names a new release: NAME, else the package; -n, else the bundle's
+// suggestion, else the package.
+func (out *resolved) release(name, namespace string) (preview.Release, error) {
+	r := preview.Release{
+		Name:      orElse(name, out.info.Package),
+		Namespace: orElse(namespace, orElse(out.info.SuggestedNamespace, out.info.Package)),
+	}
+	return r, checkRelease(r)
+}
+
+// checkRelease holds names to what the record's name and label can carry.
+func checkRelease(r preview.Release) error {
+	for what, name := range map[string]string{"release name": r.Name, "namespace": r.Namespace} {
+		if !ref.IsName(name) || strings.Contains(name, ".") || len(name) > 63 {
+			return usagef("%s %q: want a DNS label: at most 63 of a-z, 0-9 and -", what, name)
+		}
+	}
+	return nil
+}
+
+// seal renders the content for a release and hashes it.
+func (r *resolver) seal(ctx context.Context, found *resolved, release preview.Release) (engine.Content, error) {
+	r.progress("rendering " + found.info.Bundle)
+	output, err := found.format.Render(ctx, format.Input{Content: found.content.FS, Release: release, Params: r.params})
+	if err != nil {
+		return engine.Content{}, fmt.Errorf("rendering %s: %w", found.info.Package, err)
+	}
+	return engine.Prepare(release, engine.Material{
+		Info: found.info, Output: output, Values: r.params.Values, Source: found.content.Source, Via: found.via,
+	})
+}
+
+func orElse(s, fallback string) string {
+	if s != "" {
+		return s
+	}
+	return fallback
+}

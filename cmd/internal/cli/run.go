@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/tui"
+)
+
+// makePlan plans, telling a waiting person what is being done.
+type makePlan func(ctx context.Context, progress func(string)) (*preview.Plan, error)
+
+// runner takes a plan to an approval and through apply: the part that install,
+// upgrade and uninstall share.
+type runner struct {
+	app     *app
+	planner *planner
+	approve approveFlags
+	preview bool
+	output  outputFlag
+}
+
+func (r *runner) add(flags *pflag.FlagSet) {
+	r.approve.add(flags)
+	r.planner.rollout.add(flags)
+	r.output.add(flags)
+}
+
+func (r *runner) addPreview(flags *pflag.FlagSet) {
+	flags.BoolVar(&r.preview, "preview", false, "stop after the plan and print it")
+}
+
+// check refuses flags that make no sense, and a run that could not ask, before
+// anything is contacted.
+func (r *runner) check(p *planner) error {
+	if err := firstError(r.approve.check(), p.read.check(), r.output.check()); err != nil {
+		return err
+	}
+	switch {
+	case r.preview && r.approve.yes:
+		return usagef("--preview writes nothing; leave out --yes")
+	case r.preview:
+		return nil
+	case r.output.format != "text" && r.output.format != "json":
+		return usagef("-o %s is a form of plans; use preview, or text or json here", r.output.format)
+	case r.approve.yes:
+		return nil
+	case r.output.format == "json":
+		return usagef("-o json never asks and never approves; add --yes")
+	case !r.app.streams.CanPrompt():
+		return fmt.Errorf("not a terminal: review with \"preview -o markdown\", then \"install --yes --approve sha256:...\"")
+	}
+	return nil
+}
+
+func (r *runner) run(ctx context.Context, title string, plan makePlan) error {
+	switch {
+	case r.preview:
+		p, err := plan(ctx, r.app.progress())
+		if err != nil {
+			return err
+		}
+		return r.app.print(p, r.output.format)
+	case r.approve.yes:
+		return r.scripted(ctx, plan)
+	}
+	return r.interactive(ctx, title, plan)
+}
+
+// scripted plans and applies without asking.
+func (r *runner) scripted(ctx context.Context, plan makePlan) error {
+	p, err := plan(ctx, r.app.progress())
+	if err != nil {
+		return r.failed(err)
+	}
+	approval := install.Approval{
+		Digest: r.approve.approve, How: install.ApprovedByDigest, By: p.Target.User, Ruleset: r.approve.ruleset,
+	}
+	switch r.approve.approve {
+	case "":
+		approval.How, approval.Digest = install.ApprovedByYes, p.Digest
+	case p.ContentDigest:
+		approval.How = install.ApprovedByContent
+	case p.Digest:
+	default:
+		resumed, err := r.unfinished(ctx, p)
+		if err != nil {
+			return r.failed(err)
+		}
+		if resumed != nil {
+			p = resumed
+		}
+	}
+	return r.approved(ctx, p, approval)
+}
+
+// unfinished returns the plan that an interrupted run of the approved digest
+// recorded, nil when there is none: the same command resumes it.
+func (r *runner) unfinished(ctx context.Context, fresh *preview.Plan) (*preview.Plan, error) {
+	record, err := install.LoadRecord(ctx, r.planner.cluster, fresh.Release)
+	if err != nil || record == nil || record.Digest != r.approve.approve || !record.State.Unfinished() {
+		return nil, err
+	}
+	sealed := map[string]map[string]any{}
+	for i := range fresh.Objects {
+		sealed[fresh.Objects[i].ID] = fresh.Objects[i].Sealed
+	}
+	return install.LoadPlan(ctx, r.planner.cluster, record, sealed)
+}
+
+// runPlanFile applies a saved plan.
+func (r *runner) runPlanFile(ctx context.Context) error {
+	p, err := r.app.loadPlan(r.approve.plan, r.planner)
+	if err != nil {
+		return r.failed(err)
+	}
+	if p.ReadMode == preview.ReadOffline {
+		return r.failed(refuse("the plan was made offline and has seen no cluster",
+			"make it again without --offline, or approve its content: install REF --yes --approve "+p.ContentDigest))
+	}
+	cluster, err := r.planner.connect(ctx)
+	if err != nil {
+		return r.failed(err)
+	}
+	target, err := cluster.Target(ctx)
+	if err != nil {
+		return r.failed(err)
+	}
+	if target.Identity != p.Target.Identity {
+		return r.failed(refuse(fmt.Sprintf("the plan is for the cluster %s, and this is %s", p.Target.Identity, target.Identity),
+			"choose the right one with --context, or preview again for this one"))
+	}
+	p.Target = target
+	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
+	return r.approved(ctx, p, approval)
+}
+
+// approved passes the gate of flags, then applies with progress as lines.
+func (r *runner) approved(ctx context.Context, p *preview.Plan, approval install.Approval) error {
+	accepted, err := install.ParseAccept(r.approve.accept, p.Findings, r.approve.plan != "" || r.approve.approve != "")
+	if err != nil {
+		return r.failed(err)
+	}
+	approval.Accepted = accepted
+	if missing := p.Access.Installer.Missing; len(missing) > 0 {
+		return r.failed(missingRights(missing))
+	}
+	printer := r.printer()
+	printer.plan(p)
+	receipt, err := install.Apply(ctx, p, approval, r.planner.cluster, r.options(printer.event))
+	printer.done(p, receipt, err)
+	return err
+}
+
+func missingRights(missing []preview.MissingRight) error {
+	lines := make([]string, 0, len(missing))
+	for _, m := range missing {
+		lines = append(lines, m.Verb+" "+m.Resource)
+	}
+	return fmt.Errorf("forbidden: you may not %s; ask for these rights, or let somebody apply the plan who has them", strings.Join(lines, ", "))
+}
+
+func (r *runner) options(sink install.Sink) install.Options {
+	host, _ := os.Hostname() // only a name in the lock
+	return install.Options{
+		Schemas: r.planner.typer(), Sink: sink, Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
+		StageTimeout: r.planner.rollout.stageTimeout, RolloutTimeout: r.planner.rollout.rolloutTimeout,
+		NoWait: r.planner.rollout.noWait, ToolVersion: r.app.version,
+	}
+}
+
+// failed reports an error before apply began, as the last event where events
+// were asked for.
+func (r *runner) failed(err error) error {
+	if r.output.format == "json" {
+		r.printer().failed(err)
+	}
+	return err
+}
+
+// interactive reviews on the screen and applies what was approved there.
+func (r *runner) interactive(ctx context.Context, title string, plan makePlan) error {
+	var current *preview.Plan // set before the screen can ask for a recheck
+	outcome, err := tui.Review(ctx, tui.ReviewOptions{
+		Terminal: r.app.terminal(), Title: title,
+		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			p, err := plan(ctx, progress)
+			if err == nil {
+				err = r.feasible(ctx, p)
+			}
+			current = p
+			return p, err
+		},
+		Recheck: func(ctx context.Context) (*preview.Plan, error) {
+			p, err := r.planner.recheck(ctx, current)
+			if err == nil {
+				current = p
+			}
+			return p, err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	switch outcome.Kind {
+	case tui.Approved:
+		return r.follow(ctx, outcome)
+	case tui.Failed:
+		return outcome.Err
+	}
+	r.app.streams.Printf("Nothing was applied.\n")
+	if outcome.Plan != nil && outcome.Plan.Summary.Changes() {
+		r.app.streams.Printf("  plan    %s\n  resume  %s\n", outcome.Plan.Digest, r.command(outcome.Plan))
+	}
+	return &silentExit{exitDeclined}
+}
+
+// feasible ends an interactive review before it begins where no answer could
+// lead to an apply.
+func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
+	if missing := p.Access.Installer.Missing; len(missing) > 0 {
+		return missingRights(missing)
+	}
+	if p.Request.Action != preview.RequestUninstall {
+		return nil
+	}
+	var crds []map[string]any
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Kind == "CustomResourceDefinition" && o.LiveBody != nil {
+			crds = append(crds, o.LiveBody)
+		}
+	}
+	counts, err := install.Operands(ctx, r.planner.cluster, crds)
+	if err != nil {
+		return err
+	}
+	return install.RefuseOperands(p.Release, counts)
+}
+
+// command is the line that applies a reviewed plan from a script.
+func (r *runner) command(p *preview.Plan) string {
+	return report.Command(p)
+}
+
+// follow applies what was approved and shows it on the screen. The apply does
+// not depend on the screen: when that is left, it goes on unless it was told
+// to stop.
+func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
+	p := outcome.Plan
+	approval := install.Approval{
+		Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: p.Target.User,
+		Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	events := make(chan install.Event, 1024)
+	type ending struct {
+		receipt *install.Receipt
+		err     error
+	}
+	applied := make(chan ending, 1)
+	go func() {
+		defer close(events)
+		receipt, err := install.Apply(ctx, p, approval, r.planner.cluster, r.options(func(e install.Event) {
+			select {
+			case events <- e:
+			case <-ctx.Done():
+			}
+		}))
+		applied <- ending{receipt, err}
+	}()
+	followed, err := tui.Follow(ctx, tui.FollowOptions{
+		Terminal: r.app.terminal(), Plan: p, Events: events, Limit: r.planner.rollout.rolloutTimeout,
+		Interrupt: func(i tui.Interrupt) {
+			if i != tui.NoInterrupt {
+				stop()
+			}
+		},
+	})
+	if err != nil {
+		stop()
+	}
+	go func() { // nobody reads the events any more
+		for range events {
+		}
+	}()
+	end := <-applied
+	r.app.streams.Printf("%s", tui.Summary(p, followed, end.receipt, end.err))
+	if end.err != nil {
+		return end.err
+	}
+	return err
+}

@@ -1,0 +1,312 @@
+package cli_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// The scripts of testdata/script drive the real Main. testscript runs this
+// test binary under the program's name.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"kubectl-operator": func() {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			os.Exit(cli.Main(ctx, os.Args[1:], cli.Options{
+				Version: "v0.0.0-test", Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+			}))
+		},
+	})
+}
+
+// Scripts that contact no cluster.
+func TestOfflineScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: scripts(t, "offline"), Setup: setup(t), Cmds: commands(t),
+	})
+}
+
+// Scripts against the embedded control plane, one of its own for each.
+func TestClusterScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out tests against the embedded control plane")
+	}
+	sandboxtest.Binary(t) // skips or fails visibly
+	testscript.Run(t, testscript.Params{
+		Dir: scripts(t, "cluster"), Setup: setupCluster(t), Cmds: commands(t),
+	})
+}
+
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func scripts(t testing.TB, name string) string {
+	return filepath.Join(root(t), "testdata", "script", name)
+}
+
+// corpusDir is the folder of real bundles, empty when it is missing.
+func corpusDir(t testing.TB) string {
+	dir := os.Getenv("CORPUS")
+	if dir == "" {
+		dir = filepath.Join(root(t), "..", "shared", "corpus")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("the corpus is missing: %v", err)
+		}
+		return ""
+	}
+	return dir
+}
+
+func setup(t testing.TB) func(*testscript.Env) error {
+	return func(env *testscript.Env) error {
+		home := filepath.Join(env.WorkDir, "home")
+		env.Setenv("HOME", home)
+		env.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
+		env.Setenv("KUBECONFIG", filepath.Join(home, "no-kubeconfig"))
+		env.Setenv("BUNDLES", filepath.Join(root(t), "testdata", "bundles"))
+		env.Setenv("CATALOG", filepath.Join(root(t), "testdata", "catalogs", "demo"))
+		env.Setenv("CORPUS", corpusDir(t))
+		env.Setenv("CI", "")
+		return os.MkdirAll(home, 0o700)
+	}
+}
+
+type sandboxKey struct{}
+
+func setupCluster(t testing.TB) func(*testscript.Env) error {
+	base := setup(t)
+	return func(env *testscript.Env) error {
+		if err := base(env); err != nil {
+			return err
+		}
+		box, err := sandbox.Start(context.Background(), sandbox.Options{Binary: sandboxtest.Binary(t)})
+		if err != nil {
+			return err
+		}
+		env.Defer(box.Stop)
+		env.Values[sandboxKey{}] = box
+		env.Setenv("KUBECONFIG", box.Kubeconfig())
+		return nil
+	}
+}
+
+func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"exits":     exitsCommand,
+		"registry":  registryCommand,
+		"pushlayer": pushLayerCommand,
+		"push":      pushCommand,
+		"catalog":   catalogCommand,
+		"kubectl":   kubectlCommand(t),
+		"user":      userCommand,
+		"mutations": mutationsCommand,
+		"capture":   captureCommand,
+		"replace":   replaceCommand,
+	}
+}
+
+// exits CODE COMMAND... runs a command and asserts its exit code.
+func exitsCommand(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// registry starts an in-memory registry without TLS and sets REGISTRY. With
+// "tamper" it changes one byte of every blob it serves.
+func registryCommand(ts *testscript.TestScript, _ bool, args []string) {
+	handler := source.NewRegistry()
+	if len(args) > 0 {
+		handler = tampering(handler)
+	}
+	server := httptest.NewServer(handler)
+	ts.Defer(server.Close)
+	ts.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
+}
+
+// tampering changes the last byte of each blob on its way out.
+func tampering(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/blobs/") {
+			next.ServeHTTP(w, r)
+			return
+		}
+		recorder := httptest.NewRecorder()
+		next.ServeHTTP(recorder, r)
+		body := recorder.Body.Bytes()
+		if len(body) > 0 {
+			body[len(body)-1] ^= 1
+		}
+		for key, values := range recorder.Header() {
+			w.Header()[key] = values
+		}
+		w.WriteHeader(recorder.Code)
+		_, _ = w.Write(body)
+	})
+}
+
+// pushlayer NAME:TAG KIND pushes an image whose one layer is malicious.
+func pushLayerCommand(ts *testscript.TestScript, _ bool, args []string) {
+	header := tar.Header{Typeflag: tar.TypeReg, Name: "manifests/x.yaml", Mode: 0o644}
+	var content []byte
+	switch args[1] {
+	case "parent":
+		header.Name = "../../x.yaml"
+	case "absolute":
+		header.Name = "/etc/x.yaml"
+	case "symlink":
+		header.Typeflag, header.Linkname = tar.TypeSymlink, "/etc/passwd"
+	case "device":
+		header.Typeflag = tar.TypeChar
+	case "bomb":
+		content = make([]byte, 512<<20)
+	case "huge":
+		content = make([]byte, 48<<20)
+		for i := range content { // does not compress, so that the size cap decides and not the ratio
+			content[i] = byte(i * i >> 7)
+		}
+	default:
+		ts.Fatalf("no layer of kind %s", args[1])
+	}
+	header.Size = int64(len(content))
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	ts.Check(w.WriteHeader(&header))
+	_, err := w.Write(content)
+	ts.Check(errors.Join(err, w.Close()))
+	_, err = source.PushLayers(context.Background(), ts.Getenv("REGISTRY")+"/"+args[0], nil, source.Options{PlainHTTP: true}, b.Bytes())
+	ts.Check(err)
+}
+
+// push NAME:TAG DIR pushes a bundle directory and sets DIGEST.
+func pushCommand(ts *testscript.TestScript, _ bool, args []string) {
+	digest, err := source.PushDir(context.Background(), ts.Getenv("REGISTRY")+"/"+args[0], os.DirFS(ts.MkAbs(args[1])), nil, source.Options{PlainHTTP: true})
+	ts.Check(err)
+	ts.Setenv("DIGEST", digest)
+}
+
+// catalog DIR copies the demo catalog into DIR and pushes its bundles, so that
+// the catalog names them in the script's registry.
+func catalogCommand(ts *testscript.TestScript, _ bool, args []string) {
+	ctx := context.Background()
+	bundles, err := filepath.Glob(filepath.Join(ts.Getenv("BUNDLES"), "*", "*"))
+	ts.Check(err)
+	pairs := []string{}
+	for _, dir := range bundles {
+		name, version := filepath.Base(filepath.Dir(dir)), filepath.Base(dir)
+		repository := ts.Getenv("REGISTRY") + "/demo/" + name
+		digest, err := source.PushDir(ctx, repository+":v"+version, os.DirFS(dir), nil, source.Options{PlainHTTP: true})
+		ts.Check(err)
+		pairs = append(pairs, "localhost/demo/"+name+":v"+version, repository+"@"+digest)
+	}
+	to := ts.MkAbs(args[0])
+	ts.Check(os.CopyFS(to, os.DirFS(ts.Getenv("CATALOG"))))
+	files, err := filepath.Glob(filepath.Join(to, "*", "*.yaml"))
+	ts.Check(err)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		ts.Check(err)
+		ts.Check(os.WriteFile(file, []byte(strings.NewReplacer(pairs...).Replace(string(data))), 0o600))
+	}
+}
+
+// kubectl runs the kubectl that is built together with the control plane.
+func kubectlCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		err := ts.Exec(sandboxtest.Kubectl(t), args...)
+		if (err != nil) != neg {
+			ts.Fatalf("kubectl %v: %v", args, err)
+		}
+	}
+}
+
+// user NAME [GROUP...] makes another user and sets NAME_KUBECONFIG to its kubeconfig.
+func userCommand(ts *testscript.TestScript, _ bool, args []string) {
+	box := ts.Value(sandboxKey{}).(*sandbox.Sandbox)
+	kubeconfig, err := box.User(args[0], args[1:]...)
+	ts.Check(err)
+	ts.Setenv(args[0]+"_KUBECONFIG", kubeconfig)
+}
+
+// mutations USER N asserts how many requests of a user were persisted so far.
+// "+" instead of N remembers the count, "same" compares with it.
+func mutationsCommand(ts *testscript.TestScript, _ bool, args []string) {
+	box := ts.Value(sandboxKey{}).(*sandbox.Sandbox)
+	events, err := sandbox.ReadAudit(box.AuditLog())
+	ts.Check(err)
+	n, last := 0, ""
+	for _, event := range events {
+		if event.User.Username == args[0] && event.Persisted() {
+			n++
+			last = event.Verb + " " + event.RequestURI
+		}
+	}
+	want := args[1]
+	switch want {
+	case "+":
+		ts.Setenv("MUTATIONS_"+args[0], strconv.Itoa(n))
+		return
+	case "same":
+		want = ts.Getenv("MUTATIONS_" + args[0])
+	}
+	if strconv.Itoa(n) != want {
+		ts.Fatalf("%s made %d persisted mutations, want %s; the last: %s", args[0], n, want, last)
+	}
+}
+
+// capture VAR REGEXP sets a variable to the first group matched in stdout.
+func captureCommand(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile("stdout")
+	at := strings.Index(text, args[1])
+	if at < 0 {
+		ts.Fatalf("stdout has no %q", args[1])
+	}
+	value, _, _ := strings.Cut(text[at+len(args[1]):], "\n")
+	ts.Setenv(args[0], strings.Trim(value, ` ",`))
+}
+
+// replace FILE OLD NEW edits a file.
+func replaceCommand(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs(args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	if !strings.Contains(string(data), args[1]) {
+		ts.Fatalf("%s has no %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(path, []byte(strings.ReplaceAll(string(data), args[1], args[2])), 0o600))
+}

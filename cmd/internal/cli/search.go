@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+func (a *app) newSearchCommand() *cobra.Command {
+	var output itemsOutput
+	var src sourceFlags
+	var catalogs []string
+	cmd := &cobra.Command{
+		Use:   "search [TERM]",
+		Short: "Find packages in catalogs",
+		Long: `List the packages of the catalogs whose name or description holds TERM, with the
+default channel and the version at its head.`,
+		Example: `  # Everything in a catalog
+  kubectl operator search --catalog registry.example.com/catalogs/community:latest
+
+  # What speaks of databases, in two catalogs
+  kubectl operator search database --catalog ./ours --catalog ./theirs`,
+		Args: rangeArgs(0, 1, "TERM or nothing"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			return a.search(cmd.Context(), argument(args, 0), catalogs, src, output.format)
+		},
+	}
+	addCatalogFlag(cmd.Flags(), &catalogs)
+	src.add(cmd.Flags())
+	output.add(cmd)
+	return cmd
+}
+
+func (a *app) search(ctx context.Context, term string, names []string, src sourceFlags, output string) error {
+	loaded, err := a.newResolver(src, resolveFlags{}, format.Params{}, a.progress()).catalogs(ctx, names)
+	if err != nil {
+		return err
+	}
+	hits := catalog.Search(loaded, term)
+	rows := [][]string{{"PACKAGE", "CHANNEL", "VERSION", "CATALOG", "DESCRIPTION"}}
+	for _, h := range hits {
+		note := h.Description
+		switch {
+		case h.Problem != "":
+			note = "unusable: " + h.Problem
+		case h.Deprecated != "":
+			note = "deprecated: " + h.Deprecated
+		}
+		rows = append(rows, []string{h.Package, h.DefaultChannel, h.Version, h.Catalog.Reference, clipped(note, 80)})
+	}
+	return a.printItems(output, items[catalog.Hit]{Items: hits}, rows)
+}

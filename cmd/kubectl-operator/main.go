@@ -1,0 +1,23 @@
+// Command kubectl-operator is the kubectl plugin "kubectl operator".
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
+)
+
+// version is stamped by the linker.
+var version = "v0.0.0-dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := cli.Main(ctx, os.Args[1:], cli.Options{
+		Version: version, Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+	})
+	stop()
+	os.Exit(code)
+}

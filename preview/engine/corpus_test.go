@@ -1,0 +1,121 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+// realBundles lists the bundles of the corpus, or skips: in CI it must be there.
+func realBundles(t testing.TB) []string {
+	t.Helper()
+	dir := os.Getenv("CORPUS")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared", "corpus")
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "bundles", "*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("the corpus is missing at %s", dir)
+		}
+		t.Skipf("skipped: no corpus at %s (set CORPUS)", dir)
+	}
+	slices.Sort(found)
+	return found
+}
+
+// refused lists the bundles that cannot be previewed, with a part of the one
+// sentence that says why; package registryv1 holds the whole sentences. Bundles
+// that need an install mode are given one.
+var refused = map[string]string{
+	"aws-efs-csi-driver-operator/4.15.0": "ImageStream cannot be part of a registry+v1 bundle",
+	"aws-efs-csi-driver-operator/4.16.0": "ImageStream cannot be part of a registry+v1 bundle",
+	"etcd/0.9.0":                         "not served since Kubernetes 1.22",
+	"etcd/0.9.2":                         "not served since Kubernetes 1.22",
+	"ibmcloud-operator/1.0.12":           "not served since Kubernetes 1.22",
+}
+
+// Every real bundle previews, offline and against a cluster, in another
+// directory and with another HOME, with one content digest; or it is refused
+// with one sentence.
+func TestEveryRealBundleHasOneContentDigest(t *testing.T) {
+	var cluster engine.Cluster
+	if !testing.Short() {
+		box := sandboxtest.Start(t)
+		client, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: box.Kubeconfig()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cluster = client
+	}
+	for _, dir := range realBundles(t) {
+		name := filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
+		t.Run(name, func(t *testing.T) {
+			first, release, err := seal(t, dir)
+			if want, isRefused := refused[name]; isRefused {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want a refusal with %q", err, want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("HOME", t.TempDir())
+			elsewhere := filepath.Join(t.TempDir(), "moved")
+			if err := os.CopyFS(elsewhere, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			second, _, err := seal(t, elsewhere)
+			if err != nil || second.Package.ContentDigest != first.Package.ContentDigest {
+				t.Fatalf("another directory: %s, %v; first %s", second.Package.ContentDigest, err, first.Package.ContentDigest)
+			}
+			samePlans(t, first, second, release, nil)
+			if cluster != nil {
+				samePlans(t, first, second, release, cluster)
+			}
+		})
+	}
+}
+
+func seal(t *testing.T, dir string) (engine.Content, preview.Release, error) {
+	content, release, err := contentOf(t, dir, format.Params{})
+	if err != nil && strings.Contains(err.Error(), "install mode is not clear") {
+		return contentOf(t, dir, format.Params{InstallMode: "OwnNamespace"})
+	}
+	return content, release, err
+}
+
+// samePlans plans two copies of one content: the digests are equal.
+func samePlans(t *testing.T, first, second engine.Content, release preview.Release, cluster engine.Cluster) {
+	t.Helper()
+	var digests []string
+	for _, content := range []engine.Content{first, second} {
+		p, err := engine.Build(context.Background(), []engine.Content{content}, cluster, engine.Options{
+			Release: release, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
+			Request: preview.Request{Action: preview.RequestInstall},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.ContentDigest != first.Package.ContentDigest {
+			t.Errorf("%s: content digest %s, want %s", p.ReadMode, p.ContentDigest, first.Package.ContentDigest)
+		}
+		digests = append(digests, p.Digest)
+	}
+	if digests[0] != digests[1] {
+		t.Errorf("two plans of one content differ: %v", digests)
+	}
+}

@@ -1,0 +1,64 @@
+package registryv1
+
+import (
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+// ruleReplaced: of a manifest and an object made from the CSV, both with one
+// name, only one can be applied.
+const ruleReplaced = "manifest-replaced"
+
+// distinct leaves one object of each id. Equal ones, as of two equal
+// permissions, are one. Where a manifest and the CSV make the same object, the
+// later generator wins, as under OLM, which replaces a bundled webhook Service
+// by its own; a note says so. Two different manifests of one object have no
+// order that a reader could know, and are an error.
+func (b *bundle) distinct(out *format.Output) error {
+	at := make(map[string]int, len(out.Objects))
+	var kept []format.Rendered
+	for _, o := range out.Objects {
+		ref := preview.RefOf(o.Body)
+		i, dup := at[ref.ID()]
+		if !dup {
+			at[ref.ID()] = len(kept)
+			kept = append(kept, o)
+			continue
+		}
+		first := kept[i]
+		same, err := equal(first.Body, o.Body)
+		if err != nil {
+			return fmt.Errorf("rendering %s: %w", ref.ID(), err)
+		}
+		if same {
+			continue
+		}
+		if first.Origin != b.csv.origin && o.Origin != b.csv.origin {
+			return fmt.Errorf("the bundle holds %s twice with different content, in %s and in %s", ref.ID(), first.Origin.File, o.Origin.File)
+		}
+		kept[i] = o
+		out.Notes = append(out.Notes, replaced(ref, o.Origin == b.csv.origin))
+	}
+	out.Objects = kept
+	return nil
+}
+
+func replaced(ref preview.Ref, byCSV bool) preview.Note {
+	text := "the bundle's own manifest replaces the one made from the CSV"
+	if byCSV {
+		text = "the object made from the CSV replaces the bundle's own manifest"
+	}
+	return preview.Note{Rule: ruleReplaced, Object: ref.ID(), Text: text}
+}
+
+// equal compares decoded values by their canonical form.
+func equal(a, b any) (bool, error) {
+	x, err := preview.Canonical(a)
+	if err != nil {
+		return false, err
+	}
+	y, err := preview.Canonical(b)
+	return string(x) == string(y), err
+}
