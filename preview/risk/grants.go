@@ -76,21 +76,27 @@ func (s shape) cut(g preview.Grant) (shape, bool) {
 			part.groups = append(part.groups, group)
 		}
 	}
+	if len(part.groups) == 0 {
+		return part, false
+	}
 	for _, resource := range g.Resources {
 		if slices.ContainsFunc(s.resources, func(want string) bool { return sameResource(resource, want) }) {
 			part.resources = append(part.resources, resource)
 		}
 	}
-	named := len(g.ResourceNames) > 0 && !slices.ContainsFunc(part.resources, func(r string) bool { return strings.Contains(r, "/") })
-	usable := slices.DeleteFunc(slices.Clone(s.verbs), func(v string) bool {
-		return named && (v == "create" || v == "deletecollection")
-	})
+	if len(part.resources) == 0 {
+		return part, false
+	}
+	usable := s.verbs
+	if len(g.ResourceNames) > 0 && !slices.ContainsFunc(part.resources, func(r string) bool { return strings.Contains(r, "/") }) {
+		usable = slices.DeleteFunc(slices.Clone(s.verbs), func(v string) bool { return v == "create" || v == "deletecollection" })
+	}
 	for _, verb := range g.Verbs {
 		if verb == all && len(usable) > 0 || slices.Contains(usable, verb) {
 			part.verbs = append(part.verbs, verb)
 		}
 	}
-	return part, len(part.groups) > 0 && len(part.resources) > 0 && len(part.verbs) > 0
+	return part, len(part.verbs) > 0
 }
 
 // sameResource reports whether a rule's resource, wildcards included, reaches

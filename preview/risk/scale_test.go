@@ -9,10 +9,10 @@ import (
 )
 
 // TestManyGrantsTakeLinearTime guards against rules that compare every grant
-// with every other: 40,000 of them would take minutes.
+// with every other: 20,000 of them would take minutes.
 func TestManyGrantsTakeLinearTime(t *testing.T) {
 	p := &preview.Plan{Release: preview.Release{Namespace: "app"}}
-	for i := range 40_000 {
+	for i := range 20_000 {
 		g := grantOf("certificates.k8s.io,admissionregistration.k8s.io,|signers,secrets,validatingwebhookconfigurations|approve,patch,create")
 		if i%2 == 0 {
 			g.Subject.Name = fmt.Sprint(i)
@@ -21,7 +21,7 @@ func TestManyGrantsTakeLinearTime(t *testing.T) {
 	}
 	start := time.Now()
 	evaluate(t, Input{Plan: p})
-	if took := time.Since(start); took > 30*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

@@ -82,10 +82,12 @@ func extensionRules() []entry {
 		{Rule: Rule{
 			"rbac-scc", "RBAC-72", High, "uses or writes security context constraints",
 			"They decide which pods may be privileged.", "Use restricted-v2 or nonroot-v2.",
-		}, grant: &grantMatch{unlike: mildConstraints, shapes: []shape{
-			on("security.openshift.io", "securitycontextconstraints", "use create update patch delete"),
-			on("policy", "podsecuritypolicies", "use create update patch delete"),
-		}}},
+		}, grant: &grantMatch{
+			unlike: mildConstraints,
+			// Use works in a namespace, for the pods there; writing does not.
+			shapes: []shape{on("security.openshift.io", "securitycontextconstraints", "use"), on("policy", "podsecuritypolicies", "use")},
+			custom: clusterShape(on("security.openshift.io policy", "securitycontextconstraints podsecuritypolicies", writeAny)),
+		}},
 	}
 }
 

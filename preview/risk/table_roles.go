@@ -45,7 +45,7 @@ func roleRules() []entry {
 			"Creating and approving signing requests for the API server's client signer makes an administrator's certificate.",
 			"Restrict approve to the signers needed.",
 		}, grant: &grantMatch{
-			clusterOnly: true, shapes: []shape{on("certificates.k8s.io", "signers", "approve")}, unlike: otherSigner, fixed: never,
+			clusterOnly: true, shapes: []shape{on("certificates.k8s.io", "signers", "approve")}, unlike: otherSigner, fixed: always,
 			with: []shape{
 				on("certificates.k8s.io", "certificatesigningrequests", "create"),
 				on("certificates.k8s.io", "certificatesigningrequests/approval", "update patch"),

@@ -26,7 +26,7 @@ func wildcardRules() []entry {
 			ruleEverything, "RBAC-01", Critical, "may do everything",
 			"Verbs, resources and groups are all wildcards: this equals cluster-admin, for types to come as well.",
 			"Ask the publisher to list the resources and verbs the operator needs.",
-		}, grant: &grantMatch{wins: true, fixed: never, custom: func(_ *scan, g preview.Grant) (shape, bool) {
+		}, grant: &grantMatch{wins: true, fixed: always, custom: func(_ *scan, g preview.Grant) (shape, bool) {
 			return shape{g.APIGroups, g.Resources, g.Verbs}, unlimited(g)
 		}}},
 		{Rule: Rule{
@@ -87,7 +87,7 @@ func wildcardRules() []entry {
 // lesser are the rules that a wildcard of any kind says more than.
 var lesser = []string{"rbac-all-verbs", "rbac-deletecollection"}
 
-func never(preview.Grant) bool { return true }
+func always(preview.Grant) bool { return true }
 
 func groupLevel(c *scan, g preview.Grant, _ shape) Level {
 	if slices.ContainsFunc(g.APIGroups, func(group string) bool { return slices.Contains(takeoverGroups, group) }) {
@@ -117,7 +117,7 @@ var clusterScoped = []string{
 	"nodes", "persistentvolumes", "clusterroles", "clusterrolebindings", "customresourcedefinitions", "apiservices",
 	"validatingwebhookconfigurations", "mutatingwebhookconfigurations", "certificatesigningrequests", "storageclasses",
 	"csidrivers", "csinodes", "volumeattachments", "priorityclasses", "runtimeclasses", "flowschemas",
-	"prioritylevelconfigurations", "ingressclasses", "securitycontextconstraints", "tokenreviews", "subjectaccessreviews",
+	"prioritylevelconfigurations", "ingressclasses", "tokenreviews", "subjectaccessreviews",
 	"clustertrustbundles",
 }
 

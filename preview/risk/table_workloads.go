@@ -63,6 +63,6 @@ func workloadRules() []entry {
 			"The operator creates them at run time, from its own code and from custom resources.", "",
 		}, grant: &grantMatch{shapes: []shape{
 			on("core", "pods", "create"), on("apps", "deployments daemonsets statefulsets replicasets", "create"), on("batch", "jobs cronjobs", "create"),
-		}, fixed: never, level: func(*scan, preview.Grant, shape) Level { return Notice }}},
+		}, fixed: always, level: func(*scan, preview.Grant, shape) Level { return Notice }}},
 	}
 }
