@@ -173,6 +173,16 @@ func TestDeprecationsAreNoted(t *testing.T) {
 	}
 }
 
+func TestTheNearestNameIsSuggestedWhateverElseThereIs(t *testing.T) {
+	stranger := "schema: olm.package\nname: etcd-backup\ndefaultChannel: stable\n"
+	cats := []*Catalog{
+		load(t, "first", map[string]string{"c": mongodbCatalog()}),
+		load(t, "second", map[string]string{"c": stranger}),
+	}
+	_, err := Resolve(cats, Query{Package: "mongdb"})
+	mustFail(t, err, `did you mean "mongodb"?`)
+}
+
 func TestAPackageInTwoCatalogsIsAnErrorThatNamesBoth(t *testing.T) {
 	cats := []*Catalog{
 		load(t, "first", map[string]string{"c": mongodbCatalog()}),

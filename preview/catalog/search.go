@@ -179,10 +179,11 @@ func nearest(cats []*Catalog, name string) string {
 	return best
 }
 
-// distance is the Levenshtein distance of two names, or most when it is more.
+// distance is the Levenshtein distance of two names, or most+1 when it is more
+// than most.
 func distance(a, b string, most int) int {
 	if diff := len(a) - len(b); diff > most || -diff > most {
-		return most
+		return most + 1
 	}
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -200,5 +201,5 @@ func distance(a, b string, most int) int {
 			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
 		}
 	}
-	return min(row[len(b)], most)
+	return min(row[len(b)], most+1)
 }

@@ -2,10 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -140,11 +137,10 @@ func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Cat
 		if err != nil {
 			return nil, fmt.Errorf("catalog: %w", err)
 		}
-		tree, err := configs(content)
-		if err != nil {
-			return nil, fmt.Errorf("catalog %s: %w", name, err)
+		if reference.Kind == ref.KindImage && content.Labels[labelConfigs] == "" {
+			return nil, fmt.Errorf("catalog %s: not a catalog image: it has no label %s", name, labelConfigs)
 		}
-		loaded, err := catalog.Load(tree, catalog.Origin{Reference: name, Digest: pin.Source.Digest})
+		loaded, err := catalog.Load(content.FS, catalog.Origin{Reference: name, Digest: pin.Source.Digest})
 		if err != nil {
 			return nil, fmt.Errorf("catalog %s: %w", name, err)
 		}
@@ -153,24 +149,13 @@ func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Cat
 	return out, nil
 }
 
-// labelConfigs names the directory of the catalog in an image.
+// labelConfigs marks a catalog image and names its directory of documents.
 const labelConfigs = "operators.operatorframework.io.index.configs.v1"
-
-func configs(content *source.Content) (fs.FS, error) {
-	if content.Source.Kind != string(ref.KindImage) {
-		return content.FS, nil
-	}
-	dir := strings.Trim(content.Labels[labelConfigs], "/")
-	if dir == "" {
-		return nil, errors.New("not a catalog image: the label " + labelConfigs + " is missing")
-	}
-	return fs.Sub(content.FS, filepath.ToSlash(filepath.Clean(dir)))
-}
 
 // bundleReference is where a catalog says its bundle is. A catalog cannot
 // point into the file system.
 func bundleReference(choice *catalog.Choice) (ref.Reference, error) {
-	reference, err := ref.Parse(choice.Image)
+	reference, err := ref.Parse("oci://" + choice.Image)
 	if err != nil || reference.Kind != ref.KindImage {
 		return ref.Reference{}, fmt.Errorf("bundle %s of catalog %s names no usable image: %q", choice.Bundle, choice.Catalog.Reference, choice.Image)
 	}
