@@ -1,0 +1,279 @@
+package install_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const scaled = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: registry.example.com/web:1}]
+`
+
+// edit changes a live object as somebody else does: another field manager.
+func (w *world) edit(t *testing.T, args ...string) {
+	t.Helper()
+	runKubectl(t, w.sandbox.Kubeconfig(), args...)
+}
+
+// TestRefusalsWriteNothing: whatever is refused before the first write leaves
+// no trace in the audit log, not even a lease.
+func TestRefusalsWriteNothing(t *testing.T) {
+	w := newWorld(t, "refusals")
+	w.apply(t, w.plan(t, w.content(t, "1.0.0", scaled, configMap("a", "1"))))
+	ns := w.release.Namespace
+	upgrade := func(t *testing.T) *preview.Plan {
+		return w.plan(t, w.content(t, "2.0.0", strings.Replace(scaled, "web:1", "web:2", 1), configMap("a", "2")))
+	}
+	applied := w.plan(t, w.content(t, "1.1.0", scaled, configMap("a", "1.1")))
+	w.apply(t, applied)
+
+	tests := []struct {
+		name    string
+		prepare func(t *testing.T) (*preview.Plan, install.Approval)
+		kind    install.Kind
+		want    string
+	}{
+		{"another digest", func(t *testing.T) (*preview.Plan, install.Approval) {
+			plan := upgrade(t)
+			approval := byDigest(plan)
+			approval.Digest = preview.HashBytes([]byte("other"))
+			return plan, approval
+		}, install.Refused, preview.HashBytes([]byte("other"))},
+		{"a plan that was already applied", func(t *testing.T) (*preview.Plan, install.Approval) {
+			return applied, byDigest(applied)
+		}, install.Refused, "already applied"},
+		{"a sealed body that was changed after the review", func(t *testing.T) (*preview.Plan, install.Approval) {
+			plan := upgrade(t)
+			approval := byDigest(plan)
+			o := plan.Object("core/ConfigMap/" + ns + "/a")
+			o.Sealed = body(t, configMap("a", "evil"))
+			return plan, approval
+		}, install.Refused, "does not match its digest"},
+		{"a fact that was changed after the review", func(t *testing.T) (*preview.Plan, install.Approval) {
+			plan := upgrade(t)
+			approval := byDigest(plan)
+			plan.Object("core/ConfigMap/" + ns + "/a").Action = preview.ActionUnchanged
+			return plan, approval
+		}, install.Refused, "facts hash"},
+		{"findings taken as accepted that no record accepted", func(t *testing.T) (*preview.Plan, install.Approval) {
+			plan := upgrade(t)
+			plan.Base.Accepted = map[string]int{"sha256:x": 1}
+			if err := plan.Seal(); err != nil {
+				t.Fatal(err)
+			}
+			return plan, byDigest(plan)
+		}, install.Refused, "accepted"},
+		{"another cluster", func(t *testing.T) (*preview.Plan, install.Approval) {
+			plan := upgrade(t)
+			plan.Target.Identity = "elsewhere"
+			if err := plan.Seal(); err != nil {
+				t.Fatal(err)
+			}
+			return plan, byDigest(plan)
+		}, install.Refused, "another cluster"},
+		{"a base that is not the newest revision", func(t *testing.T) (*preview.Plan, install.Approval) {
+			plan := upgrade(t)
+			plan.Base.Revision = 1
+			if err := plan.Seal(); err != nil {
+				t.Fatal(err)
+			}
+			return plan, byDigest(plan)
+		}, install.Refused, "revision"},
+		{"somebody scaled between review and apply", func(t *testing.T) (*preview.Plan, install.Approval) {
+			plan := upgrade(t)
+			w.edit(t, "scale", "deployment/web", "--replicas=3", "-n", ns)
+			t.Cleanup(func() { w.edit(t, "scale", "deployment/web", "--replicas=1", "-n", ns) })
+			return plan, byDigest(plan)
+		}, install.Refused, ".spec.replicas"},
+		{"somebody owns a field now", func(t *testing.T) (*preview.Plan, install.Approval) {
+			w.edit(t, "patch", "configmap", "a", "-n", ns, "--type=merge", `-p={"data":{"key":"theirs"}}`)
+			plan := upgrade(t)
+			return plan, byDigest(plan)
+		}, install.Refused, ".data.key"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			plan, approval := tt.prepare(t)
+			before := len(w.writes(t))
+			receipt, err := install.Apply(t.Context(), plan, approval, w, w.options(t))
+			if err == nil || install.KindOf(err) != tt.kind || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("kind %d: %v\nwant kind %d that says %q", install.KindOf(err), err, tt.kind, tt.want)
+			}
+			if receipt != nil {
+				t.Error("there is a receipt of nothing")
+			}
+			if after := w.writes(t); len(after) != before {
+				t.Errorf("it wrote %v", after[before:])
+			}
+		})
+	}
+}
+
+func TestDriftThatIsNotOursDoesNotRefuse(t *testing.T) {
+	w := newWorld(t, "drift")
+	free := strings.Replace(scaled, "  replicas: 1\n", "", 1)
+	w.apply(t, w.plan(t, w.content(t, "1.0.0", free)))
+	plan := w.plan(t, w.content(t, "2.0.0", strings.Replace(free, "web:1", "web:2", 1)))
+	w.edit(t, "annotate", "deployment/web", "hello=world", "-n", w.release.Namespace)
+	w.edit(t, "scale", "deployment/web", "--replicas=2", "-n", w.release.Namespace)
+	receipt := w.apply(t, plan)
+	live := w.read(t, "apps/v1", "Deployment", w.release.Namespace, "web")
+	if preview.String(live, "metadata", "annotations", "hello") != "world" || preview.Value(live, "spec", "replicas") != int64(2) {
+		t.Error("the change of somebody else was undone")
+	}
+	verdict, notes, err := install.Compare(w.schemas, install.Written{
+		Sealed: plan.Objects[0].Sealed, Reviewed: plan.Objects[0].ResultBody, Before: live, Live: live,
+	})
+	if err != nil || verdict != install.Same || len(notes) != 1 || !strings.HasPrefix(notes[0], install.NoteOutside) {
+		t.Errorf("%s with %v, %v, want same, changed outside this plan", verdict, notes, err)
+	}
+	if o := receipt.Objects[0]; o.State != install.StateReady {
+		t.Errorf("the Deployment is %s: %s", o.State, o.Message)
+	}
+}
+
+func TestTwoRunsOfOnePlan(t *testing.T) {
+	w := newWorld(t, "race")
+	other := *w
+	other.Client = connect(t, sandboxtest.User(t, w.sandbox, w.user, "system:masters"))
+	plan := w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("b", "1")))
+	var wg sync.WaitGroup
+	errs := make([]error, 2)
+	for i, user := range []*world{w, &other} {
+		opts := user.options(t)
+		opts.Sink, opts.Holder = nil, []string{"first", "second"}[i]
+		wg.Go(func() { _, errs[i] = install.Apply(t.Context(), plan, byDigest(plan), user, opts) })
+	}
+	wg.Wait()
+	if (errs[0] == nil) == (errs[1] == nil) {
+		t.Fatalf("want exactly one to succeed: %v; %v", errs[0], errs[1])
+	}
+	for _, want := range []string{"patch core/namespaces race/race", "patch core/configmaps race/a", "patch core/configmaps race/b"} {
+		n := 0
+		for _, event := range w.writes(t) {
+			if event == want {
+				n++
+			}
+		}
+		if n != 1 {
+			t.Errorf("%q was persisted %d times", want, n)
+		}
+	}
+}
+
+func TestALockThatIsHeldAndRenewedIsRespected(t *testing.T) {
+	w := newWorld(t, "held")
+	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"))))
+	plan := w.plan(t, w.content(t, "2.0.0", configMap("a", "2")))
+	lease := preview.DryRun{Body: body(t, `{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: kubectl-operator.held, namespace: held}}`)}
+	ctx, stop := context.WithCancel(t.Context())
+	var renewing sync.WaitGroup
+	defer renewing.Wait()
+	defer stop()
+	held := make(chan struct{})
+	renewing.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			lease.Body["spec"] = map[string]any{
+				"holderIdentity": "somebody", "leaseDurationSeconds": int64(15),
+				"renewTime": "2026-11-20T00:00:00." + strings.Repeat("0", 3) + string(rune('0'+n%10)) + "00Z",
+			}
+			live, err := w.Apply(ctx, lease)
+			if err != nil {
+				return
+			}
+			lease.UID, lease.ResourceVersion = preview.String(live, "metadata", "uid"), preview.String(live, "metadata", "resourceVersion")
+			if n == 0 {
+				close(held)
+			}
+		}
+	})
+	<-held
+	_, err := install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t))
+	if install.KindOf(err) != install.NotStarted || err == nil || !strings.Contains(err.Error(), "somebody") {
+		t.Errorf("kind %d: %v, want 1, naming the holder", install.KindOf(err), err)
+	}
+	stop()
+	renewing.Wait()
+	if live := w.read(t, "v1", "ConfigMap", "held", "a"); preview.String(live, "data", "key") != "1" {
+		t.Error("it wrote without the lock")
+	}
+}
+
+// cancelling is a cluster that tells the run to stop at its n-th plan object.
+type cancelling struct {
+	install.Cluster
+	stop  context.CancelFunc
+	at, n int
+}
+
+func (c *cancelling) Apply(ctx context.Context, item preview.DryRun) (map[string]any, error) {
+	if preview.RefOf(item.Body).Kind == "ConfigMap" {
+		if c.n++; c.n == c.at {
+			c.stop()
+		}
+	}
+	return c.Cluster.Apply(ctx, item)
+}
+
+func TestCancelStopsSendingAndCanBeResumed(t *testing.T) {
+	w := newWorld(t, "cancel")
+	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"))))
+	plan := w.plan(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("b", "2"), configMap("c", "2")))
+
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err := install.Apply(ctx, plan, byDigest(plan), w, w.options(t))
+	if install.KindOf(err) != install.Declined {
+		t.Errorf("cancelled before the first write: kind %d: %v, want 2", install.KindOf(err), err)
+	}
+
+	ctx, stop = context.WithCancel(t.Context())
+	receipt, err := install.Apply(ctx, plan, byDigest(plan), &cancelling{Cluster: w.Client, stop: stop, at: 2}, w.options(t))
+	var e *install.Error
+	if !errors.As(err, &e) || e.Kind != install.Interrupted || !strings.Contains(e.Came, "2 applied, 1 not applied, 0 in flight") {
+		t.Fatalf("cancelled while writing: %v, want 4 with two applied and one not", err)
+	}
+	if receipt == nil || receipt.State != string(install.RecordApplying) {
+		t.Errorf("the receipt is %+v, want applying", receipt)
+	}
+	if live := w.read(t, "v1", "ConfigMap", "cancel", "c"); live != nil {
+		t.Error("it went on sending")
+	}
+	if receipt := w.apply(t, plan); receipt.Revision != 2 || receipt.State != string(install.RecordApplied) {
+		t.Errorf("resumed: revision %d is %s, want 2 applied", receipt.Revision, receipt.State)
+	}
+}
+
+func TestResumeRefusesWhatSomebodyElseChanged(t *testing.T) {
+	w := newWorld(t, "meddled")
+	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("b", "1"))))
+	plan := w.plan(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("b", "2")))
+	ctx, stop := context.WithCancel(t.Context())
+	if _, err := install.Apply(ctx, plan, byDigest(plan), &cancelling{Cluster: w.Client, stop: stop, at: 1}, w.options(t)); err == nil {
+		t.Fatal("the run was not interrupted")
+	}
+	w.edit(t, "patch", "configmap", "b", "-n", "meddled", "--type=merge", `-p={"data":{"key":"theirs"}}`)
+	_, err := install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t))
+	if install.KindOf(err) != install.Refused || err == nil || !strings.Contains(err.Error(), "core/ConfigMap/meddled/b") {
+		t.Errorf("kind %d: %v, want a refusal that names the object", install.KindOf(err), err)
+	}
+	if live := w.read(t, "v1", "ConfigMap", "meddled", "b"); preview.String(live, "data", "key") != "theirs" {
+		t.Error("the change of somebody else was overwritten")
+	}
+}
