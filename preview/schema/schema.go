@@ -1,0 +1,152 @@
+// Package schema checks custom resources against the CustomResourceDefinition
+// they come with: before that is in the cluster, no dry run can.
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	maxProblems = 50
+	maxProblem  = 500 // bytes of one problem's text
+)
+
+// Definition finds the CustomResourceDefinition of a resource's kind among
+// objects; it is nil when none defines it.
+func Definition(objects []map[string]any, resource map[string]any) map[string]any {
+	ref := preview.RefOf(resource)
+	for _, body := range objects {
+		if preview.String(body, "kind") == "CustomResourceDefinition" &&
+			preview.String(body, "spec", "group") == ref.Group() &&
+			preview.String(body, "spec", "names", "kind") == ref.Kind {
+			return body
+		}
+	}
+	return nil
+}
+
+// Validate returns why the API server would refuse a custom resource under a
+// definition (apiextensions.k8s.io/v1), one sentence with a path each, sorted:
+// unknown fields (server-side apply refuses them), values that do not fit, and
+// duplicate keys of lists. Rules in CEL, and what webhooks would say, are not
+// evaluated. The error says why the definition itself cannot be used.
+//
+// The sentences quote field names, patterns and allowed values, which come
+// from the bundle and must pass textsafe; of the resource's values they quote
+// none that is text.
+func Validate(definition, resource map[string]any) (problems []string, err error) {
+	// The validators of kube-openapi panic on schemas that the API server
+	// refuses before it gets that far, such as one with a broken pattern.
+	defer func() {
+		if cause := recover(); cause != nil {
+			problems, err = nil, fmt.Errorf("reading the schema of %s: it cannot be evaluated: %v", preview.RefOf(definition).Name, cause)
+		}
+	}()
+	root, err := structuralOf(definition, preview.RefOf(resource).APIVersion)
+	if err != nil {
+		return nil, fmt.Errorf("reading the schema of %s: %w", preview.RefOf(definition).Name, err)
+	}
+	body := preview.CloneBody(resource)
+	unknown := pruning.PruneWithOptions(body, root, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	for _, path := range unknown {
+		problems = append(problems, path+": field not declared in schema")
+	}
+	setDefaults(body, root)
+	for _, problem := range validate.NewSchemaValidator(root.ToKubeOpenAPI(), nil, "", strfmt.Default).Validate(body).Errors {
+		problems = append(problems, sentence(problem))
+	}
+	for _, problem := range listtype.ValidateListSetsAndMaps(nil, root, body) {
+		problems = append(problems, problem.Field+": "+string(problem.Type))
+	}
+	slices.Sort(problems)
+	problems = slices.Compact(problems)
+	for i, problem := range problems {
+		if len(problem) > maxProblem {
+			problems[i] = strings.ToValidUTF8(problem[:maxProblem], "") + "…"
+		}
+	}
+	return problems[:min(len(problems), maxProblems)], nil
+}
+
+// structuralOf reads the structural schema (apiextensions.k8s.io/v1) of the
+// version a resource is written in.
+func structuralOf(definition map[string]any, apiVersion string) (*structural.Structural, error) {
+	data, err := preview.Canonical(definition)
+	if err != nil {
+		return nil, err
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := json.Unmarshal(data, &crd); err != nil {
+		return nil, err
+	}
+	for _, version := range crd.Spec.Versions {
+		if crd.Spec.Group+"/"+version.Name != apiVersion {
+			continue
+		}
+		if !version.Served {
+			return nil, fmt.Errorf("version %s is not served", version.Name)
+		}
+		if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
+			return nil, fmt.Errorf("version %s has no schema", version.Name)
+		}
+		var internal apiextensions.JSONSchemaProps
+		if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(version.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
+			return nil, err
+		}
+		return structural.NewStructural(&internal)
+	}
+	return nil, errors.New("it does not define " + apiVersion)
+}
+
+// setDefaults fills in the schema's defaults as the API server does before it
+// validates. (apiextensions-apiserver's own function cannot copy a uint64, and
+// its package links the whole of CEL.)
+func setDefaults(v any, s *structural.Structural) {
+	if s == nil {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for key, property := range s.Properties {
+			current, set := v[key]
+			if property.Default.Object != nil && (!set || current == nil && !property.Nullable) {
+				v[key] = preview.Clone(property.Default.Object)
+			}
+		}
+		for key, item := range v {
+			if property, ok := s.Properties[key]; ok {
+				setDefaults(item, &property)
+			} else if s.AdditionalProperties != nil {
+				setDefaults(item, s.AdditionalProperties.Structural)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			setDefaults(item, s.Items)
+		}
+	}
+}
+
+// sentence rewrites a message of kube-openapi, such as "spec.count in body
+// must be of type integer: "string"", as a path and a reason.
+func sentence(problem error) string {
+	path, reason, ok := strings.Cut(problem.Error(), " in body ")
+	if !ok {
+		return problem.Error()
+	}
+	return path + ": " + reason
+}
