@@ -104,7 +104,7 @@ func packageAnnotations(objects []map[string]any) map[string]string {
 		if preview.String(body, "kind") != "Deployment" {
 			continue
 		}
-		_, meta := PodTemplate(body)
+		_, meta := preview.PodTemplate(body)
 		for key, v := range preview.Map(meta, "annotations") {
 			if text, ok := v.(string); ok && strings.Contains(key, "operators.openshift.io/") {
 				out[key] = text
@@ -119,9 +119,9 @@ func images(p *preview.Plan) []preview.Image {
 	usedBy := map[string][]string{}
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		pod, _ := PodTemplate(o.Sealed)
+		pod, _ := preview.PodTemplate(o.Sealed)
 		for _, field := range []string{"initContainers", "containers"} {
-			for _, container := range mapsIn(pod, field) {
+			for _, container := range preview.Maps(pod, field) {
 				if image := preview.String(container, "image"); image != "" {
 					usedBy[image] = append(usedBy[image], o.ID)
 				}

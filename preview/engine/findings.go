@@ -74,7 +74,7 @@ func untrustedServices(body map[string]any) []string {
 	var clients []map[string]any
 	switch preview.String(body, "kind") {
 	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
-		for _, webhook := range mapsIn(body, "webhooks") {
+		for _, webhook := range preview.Maps(body, "webhooks") {
 			clients = append(clients, preview.Map(webhook, "clientConfig"))
 		}
 	case "CustomResourceDefinition":

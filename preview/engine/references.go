@@ -30,7 +30,7 @@ func references(p *preview.Plan) []reference {
 	var out []reference
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		pod, _ := PodTemplate(o.Sealed)
+		pod, _ := preview.PodTemplate(o.Sealed)
 		if pod == nil {
 			continue
 		}
@@ -71,21 +71,6 @@ func broughtBy(p *preview.Plan) map[string]bool {
 	return ids
 }
 
-// PodTemplate returns the pod spec and metadata an object carries, nil when
-// its kind has none.
-func PodTemplate(body map[string]any) (spec, meta map[string]any) {
-	switch preview.String(body, "kind") {
-	case "Pod":
-		return preview.Map(body, "spec"), preview.Map(body, "metadata")
-	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job":
-		return preview.Map(body, "spec", "template", "spec"), preview.Map(body, "spec", "template", "metadata")
-	case "CronJob":
-		template := preview.Map(body, "spec", "jobTemplate", "spec", "template")
-		return preview.Map(template, "spec"), preview.Map(template, "metadata")
-	}
-	return nil, nil
-}
-
 // podReferences lists what must exist for a pod to start. Optional references
 // and what every cluster has (the default ServiceAccount) are left out.
 func podReferences(pod map[string]any, namespace string) []preview.Ref {
@@ -101,15 +86,15 @@ func podReferences(pod map[string]any, namespace string) []preview.Ref {
 	if class := preview.String(pod, "priorityClassName"); !strings.HasPrefix(class, "system-") {
 		add("scheduling.k8s.io/v1", "PriorityClass", "", class)
 	}
-	for _, v := range mapsIn(pod, "volumes") {
+	for _, v := range preview.Maps(pod, "volumes") {
 		refs = append(refs, sourceReferences(v, namespace, "secretName")...)
-		for _, source := range mapsIn(preview.Map(v, "projected"), "sources") {
+		for _, source := range preview.Maps(preview.Map(v, "projected"), "sources") {
 			refs = append(refs, sourceReferences(source, namespace, "name")...)
 		}
 		add("v1", "PersistentVolumeClaim", namespace, preview.String(v, "persistentVolumeClaim", "claimName"))
 	}
 	for _, field := range []string{"initContainers", "containers"} {
-		for _, container := range mapsIn(pod, field) {
+		for _, container := range preview.Maps(pod, field) {
 			refs = append(refs, containerReferences(container, namespace)...)
 		}
 	}
@@ -138,22 +123,11 @@ func containerReferences(container map[string]any, namespace string) []preview.R
 			}
 		}
 	}
-	for _, env := range mapsIn(container, "env") {
+	for _, env := range preview.Maps(container, "env") {
 		one(preview.Map(env, "valueFrom"), "secretKeyRef", "configMapKeyRef")
 	}
-	for _, from := range mapsIn(container, "envFrom") {
+	for _, from := range preview.Maps(container, "envFrom") {
 		one(from, "secretRef", "configMapRef")
 	}
 	return refs
-}
-
-// mapsIn returns the maps in a list field.
-func mapsIn(body map[string]any, field string) []map[string]any {
-	var out []map[string]any
-	for _, item := range preview.List(body, field) {
-		if m, ok := item.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
 }

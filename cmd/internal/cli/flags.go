@@ -197,9 +197,12 @@ type approveFlags struct {
 	ruleset int
 	plan    string
 	accept  []string
+
+	given func(name string) bool // whether a flag was on the command line
 }
 
 func (f *approveFlags) add(flags *pflag.FlagSet) {
+	f.given = flags.Changed
 	flags.BoolVar(&f.yes, "yes", false, "apply without asking; alone only when nothing is critical or unknown")
 	flags.StringVar(&f.approve, "approve", "", "apply only the plan, or the content, with this reviewed digest (needs --yes)")
 	flags.IntVar(&f.ruleset, "ruleset", 0, "ruleset the digest was reviewed with; lets --approve cover critical findings")
@@ -209,6 +212,9 @@ func (f *approveFlags) add(flags *pflag.FlagSet) {
 
 func (f *approveFlags) check() error {
 	switch {
+	case f.given("approve") && f.approve == "", f.given("plan") && f.plan == "":
+		// A script whose variable is unset must not become a bare --yes.
+		return usagef("--approve and --plan need a value; an empty one approves nothing")
 	case f.approve != "" && f.plan != "":
 		return usagef("--approve and --plan cannot be used together: the plan file has its digest")
 	case !f.yes && (f.approve != "" || f.plan != "" || len(f.accept) > 0 || f.ruleset != 0):

@@ -289,14 +289,15 @@ func mutationsCommand(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// capture VAR REGEXP sets a variable to the first group matched in stdout.
+// capture VAR PREFIX sets a variable to the rest of the line of stdout that
+// begins with PREFIX.
 func captureCommand(ts *testscript.TestScript, _ bool, args []string) {
 	text := ts.ReadFile("stdout")
-	at := strings.Index(text, args[1])
-	if at < 0 {
-		ts.Fatalf("stdout has no %q", args[1])
+	_, rest, found := strings.Cut("\n"+text, "\n"+args[1])
+	if !found {
+		ts.Fatalf("no line of stdout begins with %q", args[1])
 	}
-	value, _, _ := strings.Cut(text[at+len(args[1]):], "\n")
+	value, _, _ := strings.Cut(rest, "\n")
 	ts.Setenv(args[0], strings.Trim(value, ` ",`))
 }
 
