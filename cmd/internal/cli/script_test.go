@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -52,7 +53,7 @@ func TestClusterScripts(t *testing.T) {
 	}
 	sandboxtest.Binary(t) // skips or fails visibly
 	testscript.Run(t, testscript.Params{
-		Dir: scripts(t, "cluster"), Setup: setupCluster(t), Cmds: commands(t),
+		Dir: scripts(t, "cluster"), Setup: setupCluster(t), Cmds: commands(t), Condition: conditions(t),
 	})
 }
 
@@ -67,6 +68,16 @@ func root(t testing.TB) string {
 
 func scripts(t testing.TB, name string) string {
 	return filepath.Join(root(t), "testdata", "script", name)
+}
+
+// conditions adds [corpus]: the real bundles are there.
+func conditions(t testing.TB) func(string) (bool, error) {
+	return func(name string) (bool, error) {
+		if name != "corpus" {
+			return false, fmt.Errorf("unknown condition %q", name)
+		}
+		return corpusDir(t) != "", nil
+	}
 }
 
 // corpusDir is the folder of real bundles, empty when it is missing.
