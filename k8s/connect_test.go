@@ -62,6 +62,7 @@ func TestConnectSaysInOneSentenceWhatIsMissing(t *testing.T) {
 		{"a file that is none", write("broken", "{{{"), "reading the kubeconfig", ""},
 		{"a kubeconfig without clusters", write("empty", "{apiVersion: v1, kind: Config}"), "no kubeconfig", ""},
 		{"a context that does not exist", write("context", strings.Replace(nowhere, "current-context: c", "current-context: other", 1)), "specified context: other", ""},
+		{"no context is current", write("current", strings.Replace(nowhere, "current-context: c, ", "", 1)), "no current context", ""},
 		{"a server that does not answer", write("nowhere", nowhere), "connecting to https://" + address, preview.ReasonUnavailable},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -75,6 +76,20 @@ func TestConnectSaysInOneSentenceWhatIsMissing(t *testing.T) {
 				t.Errorf("not one harmless line: %q", err)
 			}
 		})
+	}
+}
+
+func TestTheServerIsShownWithoutCredentials(t *testing.T) {
+	// The address is one that nothing listens on, so that the error shows it.
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	text := "{apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c}}], clusters: [{name: c, cluster: {server: 'https://user:hunter2@127.0.0.1:1/path?token=hunter2'}}]}"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: path})
+	requireReason(t, err, preview.ReasonUnavailable)
+	if text := err.Error(); strings.Contains(text, "hunter2") || !strings.Contains(text, "https://127.0.0.1:1/path") {
+		t.Errorf("got %q", text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // Flags are kubectl's own flags for finding and entering a cluster.
@@ -56,11 +57,8 @@ func (f *Flags) load(kubeconfig string) (*connection, error) {
 		}
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	// Without this check clientcmd falls back to localhost:8080, whose refusal
-	// says nothing about the kubeconfig that is missing.
-	if len(raw.Clusters) == 0 && *f.config.APIServer == "" && os.Getenv("KUBERNETES_MASTER") == "" && !inCluster() {
-		return nil, fmt.Errorf("no kubeconfig: %s names no cluster; set --kubeconfig or KUBECONFIG, or start one with \"kubectl operator sandbox up\"",
-			loader.ConfigAccess().GetDefaultFilename())
+	if err := f.checkCluster(raw, loader.ConfigAccess().GetDefaultFilename()); err != nil {
+		return nil, err
 	}
 	config, err := f.config.ToRESTConfig()
 	if err != nil {
@@ -77,6 +75,21 @@ func (f *Flags) load(kubeconfig string) (*connection, error) {
 		c.user = name
 	}
 	return c, nil
+}
+
+// checkCluster finds out whether anything names a cluster. Without it clientcmd
+// falls back to localhost:8080, whose refusal says nothing about what is
+// missing.
+func (f *Flags) checkCluster(raw clientcmdapi.Config, file string) error {
+	switch {
+	case *f.config.APIServer != "" || os.Getenv("KUBERNETES_MASTER") != "" || inCluster():
+		return nil
+	case len(raw.Clusters) == 0:
+		return fmt.Errorf("no kubeconfig: %s names no cluster; set --kubeconfig or KUBECONFIG, or start one with \"kubectl operator sandbox up\"", file)
+	case raw.CurrentContext == "" && *f.config.Context == "" && *f.config.ClusterName == "":
+		return errors.New("the kubeconfig has no current context; set --context, or choose one with \"kubectl config use-context\"")
+	}
+	return nil
 }
 
 // inCluster reports whether clientcmd would use a pod's own service account.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -207,6 +208,9 @@ func (w *observer) watch(ctx context.Context, r *rest.Request, from string) (ver
 			return "", err
 		}
 		version = next
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return "", nil // going on from here would meet the same event again
 	}
 	// A stream that broke is opened again; what was missed comes then.
 	return version, nil

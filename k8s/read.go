@@ -227,6 +227,12 @@ func (c *Client) readPage(ctx context.Context, r *rest.Request) (listPage, error
 	if err != nil {
 		return listPage{}, err
 	}
+	return decodePage(data)
+}
+
+// decodePage reads a LIST response. Items are decoded one by one, so that the
+// cap of one document does not hold for the whole page.
+func decodePage(data []byte) (listPage, error) {
 	var envelope struct {
 		Metadata struct {
 			Continue           string `json:"continue"`
