@@ -17,6 +17,10 @@ func Gate(plan *preview.Plan, approval Approval) error {
 		return err
 	}
 	reasons := gateActions(plan)
+	advice := gateAdvice(plan, approval)
+	if len(reasons) > 0 {
+		advice = "no approval covers that; settle these objects first, then preview again"
+	}
 	reasons = append(reasons, gateUnknowns(plan, approval)...)
 	if approval.How == ApprovedByContent {
 		reasons = append(reasons, gateContent(plan)...)
@@ -25,7 +29,7 @@ func Gate(plan *preview.Plan, approval Approval) error {
 	if len(reasons) == 0 {
 		return nil
 	}
-	return refusal("checking the approval of "+plan.Release.Name, gateAdvice(plan, approval), reasons...)
+	return refusal("checking the approval of "+plan.Release.Name, advice, reasons...)
 }
 
 func gateAdvice(plan *preview.Plan, approval Approval) string {

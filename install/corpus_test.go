@@ -1,0 +1,81 @@
+package install_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+)
+
+// corpus returns the directory of the corpus, or skips.
+func corpus(t *testing.T) string {
+	t.Helper()
+	root := os.Getenv("CORPUS")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared", "corpus")
+	}
+	if _, err := os.Stat(filepath.Join(root, "bundles")); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("no corpus: %v; set CORPUS", err)
+		}
+		t.Skipf("no corpus: %v; set CORPUS", err)
+	}
+	return root
+}
+
+func (w *world) bundle(t *testing.T, dir string) engine.Content {
+	t.Helper()
+	f := registryv1.New()
+	info, err := f.Detect(os.DirFS(dir))
+	if err != nil || info == nil {
+		t.Fatalf("not a bundle: %v", err)
+	}
+	in := format.Input{Content: os.DirFS(dir), Release: w.release, Params: format.Params{Certs: "none"}}
+	out, err := f.Render(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := engine.Prepare(w.release, engine.Material{
+		Info: *info, Output: out, Source: preview.Source{Kind: "directory", Digest: preview.HashBytes([]byte(dir))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// TestARealOperatorIsUpgradedExactly takes a real bundle from one version to
+// another: eight large CRDs, webhooks, roles with generated names.
+func TestARealOperatorIsUpgradedExactly(t *testing.T) {
+	root := corpus(t)
+	w := newWorld(t, "mongodb")
+	var plan *preview.Plan
+	for _, version := range []string{"1.8.1", "1.10.0"} {
+		plan = w.plan(t, w.bundle(t, filepath.Join(root, "bundles", "mongodb-kubernetes", version)))
+		for _, o := range w.apply(t, plan).Objects {
+			if o.State != install.StateReady && o.State != install.StateRemoved && o.Action != preview.ActionKeep {
+				t.Errorf("%s: %s is %s: %s", version, o.ID, o.State, o.Message)
+			}
+		}
+	}
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		if o.Sealed == nil {
+			continue
+		}
+		live := w.read(t, o.APIVersion, o.Kind, o.Namespace, o.Name)
+		verdict, notes, err := install.Compare(w.schemas, install.Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+		if err != nil || verdict != install.Same {
+			t.Errorf("%s: %s %v %v", o.ID, verdict, notes, err)
+		}
+	}
+	again := w.plan(t, w.bundle(t, filepath.Join(root, "bundles", "mongodb-kubernetes", "1.10.0")))
+	if again.Summary.Changes() {
+		t.Errorf("a new preview says %+v", again.Summary)
+	}
+}
