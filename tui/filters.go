@@ -52,5 +52,5 @@ func (m *review) clearFilter() {
 func (m *review) refilter() {
 	b := m.browser()
 	b.pane, b.kind = paneList, docFacts
-	m.refresh()
+	m.refreshTab(m.tab)
 }

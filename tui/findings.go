@@ -120,8 +120,10 @@ func findingDoc(m *review, id string, width int) document {
 	if len(it.findings) == 1 {
 		m.aboutObject(b, f.Object)
 	}
-	b.heading("Undo")
-	b.text(theme.Plain, "   ", undo(m.plan))
+	if command := undo(m.plan); command != "" {
+		b.heading("Undo")
+		b.text(theme.Plain, "   ", command)
+	}
 	d.lines = b.lines
 	return d
 }
@@ -210,10 +212,11 @@ func short(v any) string {
 	return clip(string(data), 120)
 }
 
-// undo says how to get back to where the cluster is now.
+// undo is the command that takes back a first install; empty when no single
+// command does.
 func undo(p *preview.Plan) string {
-	if p.Base.Revision > 0 {
-		return fmt.Sprintf("kubectl operator rollback %s --to %d -n %s", p.Release.Name, p.Base.Revision, p.Release.Namespace)
+	if p.Request.Action != preview.RequestInstall || p.Base.Revision > 0 {
+		return ""
 	}
 	return fmt.Sprintf("kubectl operator uninstall %s -n %s", p.Release.Name, p.Release.Namespace)
 }

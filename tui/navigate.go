@@ -54,8 +54,7 @@ func (m *review) markOrScroll(at int) bool {
 		m.notice = "more evidence: n goes on when all of it was shown"
 		return false
 	}
-	m.board.mark(at, true)
-	m.refresh()
+	m.setMark(at, true)
 	return true
 }
 
@@ -66,8 +65,7 @@ func (m *review) toggleMark() {
 		return
 	}
 	if m.board.looked(at) {
-		m.board.mark(at, false)
-		m.refresh()
+		m.setMark(at, false)
 		return
 	}
 	m.markOrScroll(at)

@@ -43,12 +43,9 @@ type ReviewOptions struct {
 	Resolve func(ctx context.Context, progress func(string)) (*preview.Plan, error)
 	// Recheck makes the plan again from fresh reads, when CONFIRM opens.
 	Recheck func(ctx context.Context) (*preview.Plan, error)
-	// Gate decides whether an approval covers a plan: install.Gate. Why it
-	// would refuse is shown before anybody is asked. Required unless ReadOnly.
+	// Gate decides whether an approval covers a plan. Why it would refuse is
+	// shown before anybody is asked. nil is [install.Gate].
 	Gate func(plan *preview.Plan, approval install.Approval) error
-	// Command returns the command line that would apply the plan, without a
-	// terminal. Empty or nil: the screen makes one.
-	Command func(plan *preview.Plan) string
 	// ReadOnly leaves out approval.
 	ReadOnly bool
 

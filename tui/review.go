@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -68,6 +69,9 @@ type (
 func newReview(ctx context.Context, opts ReviewOptions) *review {
 	if opts.Now == nil {
 		opts.Now = time.Now
+	}
+	if opts.Gate == nil {
+		opts.Gate = install.Gate
 	}
 	m := &review{ctx: ctx, opts: opts, theme: opts.theme(), keys: newKeyMap(), table: tabTable()}
 	m.size = arrange(opts.Width, opts.Height, false)
@@ -142,9 +146,18 @@ func (m *review) show(p *preview.Plan) {
 
 // refresh makes the rows of every tab again.
 func (m *review) refresh() {
-	for t := range m.tabs {
-		m.tabs[t].setRows(m.table[t].rows(m))
+	for t := range tabCount {
+		m.refreshTab(t)
 	}
+}
+
+func (m *review) refreshTab(t tab) { m.tabs[t].setRows(m.table[t].rows(m)) }
+
+// setMark marks an item and shows it in the two tabs that list findings.
+func (m *review) setMark(at int, looked bool) {
+	m.board.mark(at, looked)
+	m.refreshTab(tabSummary)
+	m.refreshTab(tabFindings)
 }
 
 // settle brings cursor, window and detail of the open tab in line with each
@@ -228,7 +241,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.hit(-1)
 	case m.tab == tabAccess && b.pane == paneList && key.Matches(msg, k.Group):
 		m.filter.group = (m.filter.group + 1) % groupCount
-		m.refresh()
+		m.refreshTab(tabAccess)
 	case key.Matches(msg, k.Filter):
 		m.cycleFilter()
 	case key.Matches(msg, k.ClearFilter):
@@ -242,7 +255,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Copy):
 		return m.copy(b.selected().copy)
 	case key.Matches(msg, k.CopyCommand):
-		return m.copy(m.command())
+		return m.copy(report.Command(m.plan))
 	case key.Matches(msg, k.Approve):
 		return m.approve()
 	case key.Matches(msg, k.Mouse):

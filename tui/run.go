@@ -14,8 +14,8 @@ func Review(ctx context.Context, opts ReviewOptions) (Outcome, error) {
 	if opts.Plan == nil && opts.Resolve == nil {
 		return Outcome{}, errors.New("opening the review: neither a plan nor a way to make one")
 	}
-	if !opts.ReadOnly && (opts.Recheck == nil || opts.Gate == nil) {
-		return Outcome{}, errors.New("opening the review: an approval needs a gate and a way to check the cluster again")
+	if opts.Recheck == nil && !opts.ReadOnly {
+		return Outcome{}, errors.New("opening the review: an approval needs a way to check the cluster again")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -72,11 +72,11 @@ func countsRow(m *review) row {
 		line = nil
 	}
 	line = append(line, counts(m.plan.Summary, m.size.mode == modeDouble)...)
+	if m.size.mode != modeDouble {
+		line = append(line, widget.Text(theme.Plain, " plan "+shortDigest(m.plan.Digest, 4)))
+	}
 	if m.plan.Base.Revision > 0 {
 		line = append(line, widget.Text(theme.Plain, fmt.Sprintf("   since revision %d", m.plan.Base.Revision)))
-	}
-	if m.size.mode != modeDouble {
-		line = append(line, widget.Text(theme.Plain, "   plan "+shortDigest(m.plan.Digest, 4)))
 	}
 	return textRow(line)
 }
@@ -145,7 +145,7 @@ func (m *review) sectionHeading(s preview.Severity, at []int) row {
 		title = fmt.Sprintf("MUST LOOK  (%d of %d left)", left, len(at))
 	}
 	heading := widget.Line{widget.Text(theme.Heading, title)}
-	if s != preview.Critical || m.tab != tabSummary {
+	if s != preview.Critical {
 		return textRow(heading)
 	}
 	return row{text: title, line: func(width int) widget.Line {

@@ -35,7 +35,7 @@ func tabTable() [tabCount]tabRow {
 		tabSummary: {name: "Summary", short: "Sum", rows: summaryRows},
 		tabFindings: {name: "Findings", short: "Find", split: true, rows: findingRows, doc: findingDoc,
 			count: func(m *review) int { return len(m.board.items) }},
-		tabAccess: {name: "Access", short: "Acc", rows: accessRows, doc: accessDoc,
+		tabAccess: {name: "Access", short: "Access", rows: accessRows, doc: accessDoc,
 			count: func(m *review) int { return len(m.plan.Access.Grants) + len(m.plan.Cloud.Permissions) }},
 		tabObjects: {name: "Objects", short: "Obj", split: true, rows: objectRows, doc: objectDoc,
 			count: func(m *review) int { return len(m.plan.Objects) }},

@@ -66,7 +66,7 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 		return []string{f.tooSmall()}, nil
 	case m.page != nil:
 		body := m.page.Paint(m.theme, m.size.width, m.size.body, -1)
-		return m.compose(f, body, "", f.footer([]key.Binding{m.keys.Back, m.keys.Down, m.keys.Up}, plain("esc goes back"))), nil
+		return m.compose(f, body, "", f.footer([]key.Binding{m.keys.Back, as(m.keys.Down, "down"), as(m.keys.Up, "up")}, plain(""))), nil
 	case m.screen == screenResolve:
 		return m.compose(f, m.resolveBody(), "", f.footer([]key.Binding{as(m.keys.Stop, "quit, nothing applied")}, nil)), nil
 	case m.screen == screenConfirm:

@@ -1,0 +1,139 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// maxBlamed objects are named in the final summary.
+const maxBlamed = 20
+
+// Summary is the block printed on the normal screen when an apply is over:
+// plain text that can be pasted into a report. receipt is nil when nothing was
+// written; err is what [install.Apply] returned.
+func Summary(p *preview.Plan, f FollowOutcome, receipt *install.Receipt, err error) string {
+	if receipt == nil {
+		return nothingApplied(p, err)
+	}
+	s := &summary{}
+	elapsed := f.Elapsed
+	if !receipt.Finished.IsZero() && receipt.Finished.After(receipt.Started) {
+		elapsed = receipt.Finished.Sub(receipt.Started)
+	}
+	s.line("%s %s -> %s/%s      %s", p.Release.Name, version(p), cluster(p), p.Release.Namespace, ending(err, elapsed))
+	s.pair("bundle", pinnedRef(p))
+	s.pair("plan", receipt.Digest)
+	if by := receipt.Approval.By; by != "" {
+		approved := by + " " + receipt.Started.UTC().Format(time.RFC3339)
+		if n := len(receipt.Approval.Accepted); n > 0 {
+			approved += "   accepted " + plural(n, "finding")
+		}
+		s.pair("approved", approved)
+	}
+	blamed := s.objects(receipt)
+	if err != nil && blamed == 0 {
+		s.cause(err)
+	}
+	s.pair("look", lookCommand(p))
+	s.pair("undo", undo(p))
+	return s.String()
+}
+
+// nothingApplied is the block when the cluster was not changed.
+func nothingApplied(p *preview.Plan, err error) string {
+	s := &summary{}
+	if err == nil {
+		s.line("%s %s -> %s/%s      nothing to change", p.Release.Name, version(p), cluster(p), p.Release.Namespace)
+		s.pair("plan", p.Digest)
+		return s.String()
+	}
+	s.line("Nothing was applied.")
+	s.pair("plan", p.Digest)
+	return s.String()
+}
+
+// ending words how an apply ended.
+func ending(err error, elapsed time.Duration) string {
+	if err == nil {
+		return "DONE in " + round(elapsed)
+	}
+	code := int(install.KindOf(err))
+	text := stateOf(code) + " after " + round(elapsed)
+	if code == int(install.Failed) || code == int(install.Interrupted) {
+		text += " (cluster was changed)"
+	}
+	return text
+}
+
+// summary collects harmless lines.
+type summary struct{ b strings.Builder }
+
+func (s *summary) line(format string, args ...any) {
+	s.b.WriteString(strings.TrimRight(textsafe.Line(fmt.Sprintf(format, args...)), " ") + "\n")
+}
+
+func (s *summary) pair(name, value string) {
+	if value != "" {
+		s.line("  %-8s %s", name, value)
+	}
+}
+
+func (s *summary) String() string { return s.b.String() }
+
+// objects counts what was written, names what is not well, and returns how
+// many objects that is.
+func (s *summary) objects(r *install.Receipt) int {
+	total, applied, ready := 0, 0, 0
+	var bad []install.ObjectReceipt
+	for _, o := range r.Objects {
+		if !writes(o.Action) {
+			continue
+		}
+		total++
+		switch o.State {
+		case install.StateReady, install.StateRemoved:
+			applied, ready = applied+1, ready+1
+			continue
+		case install.StateApplied:
+			applied++
+			continue
+		case install.StateWaiting, install.StateRemoving, install.StateDiverged:
+			applied++
+		}
+		bad = append(bad, o)
+	}
+	s.line("  applied %d/%d   ready %d   not well %d", applied, total, ready, len(bad))
+	for i, o := range bad {
+		if i == maxBlamed {
+			s.line("  … %d more", len(bad)-i)
+			break
+		}
+		sign, _ := stateSign(o.State)
+		s.line("  %s %s   %s", sign, objectName(o.ID), strings.Join(words(string(o.State), o.Message), ": "))
+	}
+	return len(bad)
+}
+
+// cause is the error, when no object is to blame for it.
+func (s *summary) cause(err error) {
+	for _, line := range strings.Split(textsafe.Block(err.Error()), "\n") {
+		s.line("  x %s", line)
+	}
+}
+
+func lookCommand(p *preview.Plan) string {
+	return fmt.Sprintf("kubectl operator status %s -n %s", p.Release.Name, p.Release.Namespace)
+}
+
+// pinnedRef is where the content came from, by digest.
+func pinnedRef(p *preview.Plan) string {
+	if ref := contentRef(p); ref != "" {
+		return ref + "@" + contentPin(p)
+	}
+	return contentPin(p)
+}

@@ -1,0 +1,198 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// followOf opens APPLYING. Events are given by hand: the channel stays empty.
+func followOf(t *testing.T, p *preview.Plan, width, height int) (*follow, *clock, *[]Interrupt) {
+	t.Helper()
+	c := newClock()
+	asked := &[]Interrupt{}
+	m := newFollow(FollowOptions{
+		Terminal: Terminal{NoMotion: true}, Plan: p, Events: closedEvents(), Limit: 5 * time.Minute, Now: c.Now,
+		Interrupt: func(i Interrupt) { *asked = append(*asked, i) },
+	})
+	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
+	return m, c, asked
+}
+
+func closedEvents() <-chan install.Event { return make(chan install.Event) }
+
+// happen gives events a second apart.
+func happen(m *follow, c *clock, events ...install.Event) {
+	for _, e := range events {
+		c.forward(time.Second)
+		m.Update(eventsMsg{e})
+	}
+}
+
+func object(id string, s install.ObjectState, message string) install.Event {
+	return install.Event{Type: install.EventObject, Object: id, State: s, Message: message}
+}
+
+func result(code int) install.Event {
+	return install.Event{Type: install.EventResult, ExitCode: &code, Revision: 1}
+}
+
+// rollout is an apply in which one object fails and one waits.
+func rollout(p *preview.Plan) []install.Event {
+	events := []install.Event{{Type: install.EventStage, Stage: "crds", Message: "14 objects"}}
+	for i := range p.Objects {
+		events = append(events, object(p.Objects[i].ID, install.StateSent, ""), object(p.Objects[i].ID, install.StateReady, ""))
+	}
+	return append(events,
+		install.Event{Type: install.EventStage, Stage: "deploy", Message: "1 objects"},
+		object(deployObject, install.StateWaiting, "0/1 ready"),
+		install.Event{Type: install.EventLog, Object: deployObject, Message: "I1120 14:03:19 listening"},
+		install.Event{Type: install.EventLog, Object: deployObject, Message: "E1120 14:03:24 tls: no certificate"},
+	)
+}
+
+func TestFollowLooksAsRecorded(t *testing.T) {
+	p := freshPlan(t)
+	failed := append(rollout(p), object(deployObject, install.StateFailed, "pod operator-x7k2p: ImagePullBackOff: Back-off pulling image \"quay.io/mongodb/mongodb-kubernetes:1.10.0\": 401 unauthorized"))
+	done := append(rollout(p), object(deployObject, install.StateReady, ""), result(0))
+	broken := append(slices.Clone(failed), install.Event{Type: install.EventError, Message: "waiting for the rollout\nDeployment operator failed\nlook at it with kubectl operator status mongodb"}, result(3))
+	for name, events := range map[string][]install.Event{"start": nil, "waiting": rollout(p), "failing": failed, "done": done, "broken": broken} {
+		for _, size := range sizes {
+			t.Run(fmt.Sprintf("%s/%dx%d", name, size[0], size[1]), func(t *testing.T) {
+				m, c, _ := followOf(t, p, size[0], size[1])
+				happen(m, c, events...)
+				golden(t, fmt.Sprintf("apply-%s/%dx%d/fresh", name, size[0], size[1]), m, size[0], size[1])
+			})
+		}
+	}
+	m, c, _ := followOf(t, p, 120, 36)
+	happen(m, c, rollout(p)...)
+	drive(m, c, "ctrl+c")
+	golden(t, "apply-asking/120x36/fresh", m, 120, 36)
+}
+
+func TestStoppingAnApply(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		keys []any
+		want []Interrupt
+	}{
+		{"one ctrl+c only asks", []any{"ctrl+c"}, nil},
+		{"esc goes on", []any{"ctrl+c", "esc"}, nil},
+		{"s stops after the object", []any{"ctrl+c", "s"}, []Interrupt{StopAfterObject}},
+		{"d detaches", []any{"ctrl+c", "d"}, []Interrupt{Detach}},
+		{"a second ctrl+c stops at once", []any{"ctrl+c", "ctrl+c"}, []Interrupt{StopNow}},
+		{"q asks too", []any{"q", "esc"}, nil},
+		{"ctrl+z does not suspend an apply", []any{"ctrl+z"}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m, c, asked := followOf(t, freshPlan(t), 80, 24)
+			drive(m, c, tc.keys...)
+			if !slices.Equal(*asked, tc.want) {
+				t.Errorf("asked for %v, want %v", *asked, tc.want)
+			}
+			if m.over() {
+				t.Error("the screen ended before the result")
+			}
+		})
+	}
+}
+
+func TestTheScreenStaysUntilItIsLeft(t *testing.T) {
+	m, c, _ := followOf(t, cleanPlan(t), 80, 24)
+	_, cmd := m.Update(press("enter"))
+	if cmd != nil {
+		t.Fatal("enter did something while applying")
+	}
+	happen(m, c, result(0))
+	c.forward(time.Hour)
+	if got := m.elapsed(); got != time.Second {
+		t.Errorf("elapsed is %s after the end, want 1s", got)
+	}
+	if _, cmd = m.Update(press("q")); cmd == nil {
+		t.Fatal("q does not leave")
+	} else if _, ok := cmd().(tea.QuitMsg); !ok {
+		t.Fatal("q does not leave")
+	}
+}
+
+func TestEventsThatEndWithoutResultAreNoSuccess(t *testing.T) {
+	m, _, _ := followOf(t, cleanPlan(t), 80, 24)
+	m.Update(closedMsg{})
+	if m.state() != "ENDED" || m.result != nil {
+		t.Errorf("state is %s", m.state())
+	}
+}
+
+func TestHostileProgressStaysText(t *testing.T) {
+	p := freshPlan(t)
+	for _, size := range sizes {
+		m, c, _ := followOf(t, p, size[0], size[1])
+		happen(m, c,
+			install.Event{Type: install.EventStage, Stage: hostile, Message: hostile},
+			object(deployObject, install.StateFailed, hostile+strings.Repeat("x", 10_000)),
+			object(hostile, install.StateWaiting, hostile),
+			install.Event{Type: install.EventLog, Object: deployObject, Message: hostile},
+			install.Event{Type: install.EventLog, Message: hostile},
+			install.Event{Type: install.EventError, Message: hostile},
+		)
+		checkHarmless(t, "applying", m, size)
+		drive(m, c, "l")
+		checkHarmless(t, "logs", m, size)
+		happen(m, c, result(3))
+		drive(m, c, "l", "f", "a")
+		checkHarmless(t, "done", m, size)
+	}
+}
+
+func TestLogsAreBounded(t *testing.T) {
+	m, _, _ := followOf(t, cleanPlan(t), 80, 24)
+	var batch eventsMsg
+	for i := range 3 * maxLogLines {
+		batch = append(batch, install.Event{Type: install.EventLog, Object: deployObject, Message: fmt.Sprint(i)})
+	}
+	m.Update(batch)
+	logs := m.byID[deployObject].logs
+	if len(logs) != maxLogLines || logs[len(logs)-1] != fmt.Sprint(3*maxLogLines-1) {
+		t.Errorf("%d lines are kept, the last is %q", len(logs), logs[len(logs)-1])
+	}
+}
+
+func TestSummaryIsPasteable(t *testing.T) {
+	p := freshPlan(t)
+	started := newClock().now
+	receipt := &install.Receipt{
+		Digest: p.Digest, Started: started, Finished: started.Add(5 * time.Minute),
+		Approval: install.Approval{By: "jane@example.com", Accepted: []install.Acceptance{{ID: "a"}, {ID: "b"}}},
+		Objects: []install.ObjectReceipt{
+			{ID: deployObject, Action: preview.ActionCreate, State: install.StateFailed, Message: "ImagePullBackOff: 401 \x1b[2Junauthorized"},
+			{ID: roleObject, Action: preview.ActionCreate, State: install.StateReady},
+		},
+	}
+	want := `mongodb 1.10.0 -> prod-eu-1/mongodb      FAILED after 5m00s (cluster was changed)
+  bundle   quay.io/mongodb/mongodb-kubernetes-bundle@` + digestOf("bundle") + `
+  plan     ` + p.Digest + `
+  approved jane@example.com 2026-11-20T14:02:11Z   accepted 2 findings
+  applied 1/2   ready 1   not well 1
+  x Deployment mongodb/operator   failed: ImagePullBackOff: 401 \x1b[2Junauthorized
+  look     kubectl operator status mongodb -n mongodb
+  undo     kubectl operator uninstall mongodb -n mongodb
+`
+	got := Summary(p, FollowOutcome{}, receipt, &install.Error{Kind: install.Failed, Came: "rollout failed"})
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if got := Summary(p, FollowOutcome{}, nil, errors.New("unreachable")); !strings.HasPrefix(got, "Nothing was applied.\n") {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
+var _ tea.Model = (*follow)(nil)

@@ -1,0 +1,209 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// shows reports whether a text is on screen.
+func shows(m tea.Model, text string) bool {
+	return strings.Contains(strings.Join(screenOf(m), "\n"), text)
+}
+
+func TestResolveShowsProgress(t *testing.T) {
+	c := newClock()
+	m := newReview(t.Context(), ReviewOptions{
+		Title: "install mongodb", Now: c.Now, Recheck: recheckSame(nil),
+		Resolve: func(context.Context, func(string)) (*preview.Plan, error) { return nil, errors.New("unused") },
+	})
+	for _, size := range sizes {
+		drive(m, c, tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		m.progress.lines = []string{"catalog quay.io/operatorhubio/catalog:latest is sha256:1234", "bundle \x1b[2J pulled"}
+		golden(t, fmt.Sprintf("resolve/%dx%d/progress", size[0], size[1]), m, size[0], size[1])
+	}
+	drive(m, c, "a", "enter", "y", "enter")
+	if m.outcome.Kind != Quit || m.screen != screenResolve {
+		t.Error("keys did something while resolving")
+	}
+}
+
+func TestSearch(t *testing.T) {
+	m, c := reviewOf(t, freshPlan(t), 120, 36)
+	drive(m, c, "4", "/", "k", "i", "n", "d", "0", "3", "enter")
+	if got := m.browser().selected().id; !strings.HasSuffix(got, "/kind03.mongodb.com") {
+		t.Errorf("selected %s", got)
+	}
+	drive(m, c, "/", "r", "e", ":", "k", "i", "n", "d", "1", "[", "0", "-", "9", "]", "enter")
+	if !strings.Contains(m.notice, "hit 1 of 4") {
+		t.Errorf("notice %q, want the first of four", m.notice)
+	}
+	first := m.browser().selected().id
+	drive(m, c, "]", "[")
+	if got := m.browser().selected().id; got != first {
+		t.Errorf("] and [ lead to %s, not back to %s", got, first)
+	}
+	drive(m, c, "/", "z", "z", "enter")
+	if !strings.Contains(m.notice, `no match for "zz"`) {
+		t.Errorf("notice %q does not say that the exact text is absent", m.notice)
+	}
+	drive(m, c, "/", "r", "e", ":", "(", "enter")
+	if !strings.Contains(m.notice, "not a regular expression") {
+		t.Errorf("notice %q", m.notice)
+	}
+	drive(m, c, "esc", "e", "/", "k", "i", "n", "d", "enter")
+	if m.search.line < 0 {
+		t.Error("no hit in the YAML")
+	}
+}
+
+func TestCapitalLettersMakeASearchExact(t *testing.T) {
+	match, err := matcher("Secret")
+	if err != nil || match("secret") || !match("a Secret") {
+		t.Error("a query with a capital letter ignores case")
+	}
+	if match, _ = matcher("secret"); !match("SECRET") {
+		t.Error("a query without one does not")
+	}
+}
+
+func TestFiltersAndGroups(t *testing.T) {
+	m, c := reviewOf(t, upgradePlan(t), 120, 36)
+	drive(m, c, "3")
+	if !shows(m, "show: new or risky (f)   1 of 2 grants") {
+		t.Errorf("an upgrade does not begin with what is new:\n%s", strings.Join(screenOf(m), "\n"))
+	}
+	drive(m, c, "F")
+	if !shows(m, "show: all (f)   2 of 2 grants") {
+		t.Error("F does not clear the filter")
+	}
+	drive(m, c, "g", "g")
+	if !shows(m, "group: role (g)") {
+		t.Error("g does not group by role")
+	}
+	drive(m, c, "4", "f")
+	if shows(m, "UNCHANGED") || !shows(m, "changes only") {
+		t.Error("f does not hide unchanged objects")
+	}
+}
+
+func TestSecretsAreNeverShown(t *testing.T) {
+	m, c := reviewOf(t, upgradePlan(t), 120, 36)
+	drive(m, c, "4", "down")
+	for _, keys := range [][]any{{}, {"e"}, {"esc", "d"}} {
+		drive(m, c, keys...)
+		for _, value := range []string{"bmV3", "b2xk", "YWRtaW4="} {
+			if shows(m, value) {
+				t.Errorf("a secret value is on screen after %v", keys)
+			}
+		}
+	}
+	if !shows(m, "(secret, changed)") {
+		t.Errorf("the changed key does not say so:\n%s", strings.Join(screenOf(m), "\n"))
+	}
+}
+
+func TestMouse(t *testing.T) {
+	m, c := reviewOf(t, cleanPlan(t), 120, 36)
+	_, at := m.tabBar()
+	drive(m, c, tea.MouseClickMsg{X: at[tabObjects][0] + 1, Y: m.size.header - 1, Button: tea.MouseLeft})
+	if m.tab != tabObjects {
+		t.Fatalf("a click on Objects opened tab %d", m.tab)
+	}
+	before := m.browser().selected().id
+	drive(m, c, tea.MouseClickMsg{X: 5, Y: m.size.bodyTop + 3, Button: tea.MouseLeft})
+	if m.browser().selected().id == before {
+		t.Error("a click did not select the row")
+	}
+	if m.View().MouseMode == tea.MouseModeNone {
+		t.Error("the mouse is off in the review")
+	}
+	drive(m, c, "a")
+	if m.screen != screenConfirm || m.View().MouseMode != tea.MouseModeNone {
+		t.Error("the mouse is on at the question")
+	}
+	for y := range 36 {
+		drive(m, c, tea.MouseClickMsg{X: 10, Y: y, Button: tea.MouseLeft})
+	}
+	if m.outcome.Kind == Approved {
+		t.Error("a click approved")
+	}
+}
+
+func TestManyFindingsOfOneRuleAreOneItem(t *testing.T) {
+	b := newPlan(t, preview.RequestInstall)
+	for i := range 12 {
+		b.finding(preview.Critical, "rbac-secrets-read", "RBAC-10", fmt.Sprintf("rbac.authorization.k8s.io/ClusterRole/-/r%02d", i), "reads every Secret", "why", fmt.Sprintf("grant %d", i))
+	}
+	b.finding(preview.Critical, "other", "", roleObject, "other", "why", "e")
+	p := b.seal()
+	m, c := reviewOf(t, p, 120, 36)
+	if len(m.board.items) != 2 || m.board.left() != 2 {
+		t.Fatalf("%d items, want the folded one and the other", len(m.board.items))
+	}
+	drive(m, c, "n")
+	golden(t, "findings-folded/120x36/many", m, 120, 36)
+	drive(m, c, "n", "n")
+	if m.board.left() != 0 || len(m.board.accepted()) != 13 {
+		t.Errorf("%d left, %d accepted", m.board.left(), len(m.board.accepted()))
+	}
+}
+
+func TestAsciiScreensAreAscii(t *testing.T) {
+	p := freshPlan(t)
+	c := newClock()
+	m := newReview(t.Context(), ReviewOptions{Terminal: Terminal{ASCII: true}, Plan: p, Recheck: recheckSame(p), Gate: openGate, Now: c.Now})
+	for _, keys := range [][]any{{tea.WindowSizeMsg{Width: 120, Height: 36}}, {"2"}, {"3"}, {"4"}, {"?"}} {
+		drive(m, c, keys...)
+		for i, r := range m.View().Content {
+			if r >= 0x7f {
+				t.Fatalf("%q at byte %d after %v", r, i, keys)
+			}
+		}
+	}
+}
+
+func TestColourIsOnlyUsedWhenAllowed(t *testing.T) {
+	p := freshPlan(t)
+	for _, color := range []bool{false, true} {
+		c := newClock()
+		m := newReview(t.Context(), ReviewOptions{Terminal: Terminal{Color: color}, Plan: p, Recheck: recheckSame(p), Gate: openGate, Now: c.Now})
+		drive(m, c, tea.WindowSizeMsg{Width: 120, Height: 36})
+		content := m.View().Content
+		if got := strings.Contains(content, "\x1b[33m") || strings.Contains(content, ";33m"); got != color {
+			t.Errorf("colour allowed %t, used %t", color, got)
+		}
+	}
+}
+
+func TestEscNeverQuits(t *testing.T) {
+	m, c := reviewOf(t, freshPlan(t), 80, 24)
+	for range 10 {
+		c.forward(1)
+		if _, cmd := m.Update(press("esc")); cmd != nil {
+			t.Fatal("esc returned a command")
+		}
+	}
+}
+
+func TestEveryKeyOfTheFooterHasHelp(t *testing.T) {
+	m, c := reviewOf(t, freshPlan(t), 120, 36)
+	for _, keys := range [][]any{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"4", "e"}} {
+		drive(m, c, keys...)
+		bindings := m.footerKeys()
+		if len(bindings) > 7 {
+			t.Errorf("%d keys in the footer after %v, want at most 7", len(bindings), keys)
+		}
+		for _, b := range bindings {
+			if b.Help().Key == "" || b.Help().Desc == "" || len(b.Keys()) == 0 {
+				t.Errorf("a footer key without keys or words after %v", keys)
+			}
+		}
+	}
+}
