@@ -191,6 +191,35 @@ func TestEnvironmentVariablesTwiceAreFoundOffline(t *testing.T) {
 	t.Errorf("findings %v", p.Findings)
 }
 
+func TestCustomResourcesAreHeldToTheDefinitionOfTheSamePlan(t *testing.T) {
+	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: {
+		group: example.com, scope: Namespaced, names: {kind: Thing, plural: things}, versions: [{name: v1, served: true, storage: true,
+		schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer, minimum: 1}}}}}}}]}}
+---
+{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, spec: {size: `
+	for size, want := range map[string]int{"3": 0, "0": 1, "many": 1} {
+		content, err := engine.Prepare(preview.Release{Name: "r", Namespace: "n"}, material(t, crd+size+"}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := engine.Build(t.Context(), []engine.Content{content}, nil, engine.Options{
+			Release: preview.Release{Name: "r", Namespace: "n"}, Schemas: k8s.NewSchemas(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, f := range p.Findings {
+			if f.Rule == engine.RuleNotAppliable {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("size %s: %d findings, want %d", size, got, want)
+		}
+	}
+}
+
 func TestWithoutCertificatesEveryWebhookIsACriticalFinding(t *testing.T) {
 	count := func(certs string) (n int) {
 		p, err := offline(t, bundle("mongodb", "1.9.0"), format.Params{Certs: certs})

@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"strings"
+
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
 // The rules that the engine itself raises: they take schemas or reads that a
@@ -22,12 +25,29 @@ func notAppliable(p *preview.Plan, schemas Schemas) []preview.Finding {
 		if o.Sealed == nil {
 			continue
 		}
-		if err := schemas.Check(o.Sealed); preview.ReasonOf(err) == preview.ReasonNotAppliable {
+		if problem := misfit(p, o, schemas); problem != "" {
 			out = append(out, finding(RuleNotAppliable, preview.Critical, o.ID, o.Kind+" "+o.Name+" cannot be applied",
-				"The API server refuses this object on every apply; the install would stop at it.", clip(err.Error(), 500)))
+				"The API server refuses this object on every apply; the install would stop at it.", o.ID+": "+clip(problem, 500)))
 		}
 	}
 	return out
+}
+
+// misfit says why an object does not fit the schema of its kind: the embedded
+// one, or that of a definition in the same plan, which no dry run can know yet.
+func misfit(p *preview.Plan, o *preview.Object, schemas Schemas) string {
+	if err := schemas.Check(o.Sealed); preview.ReasonOf(err) == preview.ReasonNotAppliable {
+		return err.Error()
+	}
+	definition := schema.Definition(sealedBodies(p.Objects), o.Sealed)
+	if definition == nil {
+		return ""
+	}
+	problems, err := schema.Validate(definition, o.Sealed)
+	if err != nil {
+		return "its definition cannot be used: " + err.Error()
+	}
+	return strings.Join(problems, "; ")
 }
 
 // noted turns what the packages' rendering noted into findings.

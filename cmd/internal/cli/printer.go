@@ -16,10 +16,11 @@ import (
 type printer struct {
 	app  *app
 	json bool
+	last map[string]install.ObjectState // of each object, as printed
 }
 
 func (r *runner) printer() *printer {
-	return &printer{app: r.app, json: r.output.format == "json"}
+	return &printer{app: r.app, json: r.output.format == "json", last: map[string]install.ObjectState{}}
 }
 
 // plan says what is about to be applied.
@@ -78,10 +79,24 @@ func (p *printer) event(e install.Event) {
 	case install.EventStage:
 		p.app.streams.Printf("stage %-16s %s\n", e.Stage, e.Message)
 	case install.EventObject:
-		p.app.streams.Printf("  %-9s %s  %s\n", e.State, e.Object, e.Message)
+		p.object(e)
 	case install.EventLog:
 		p.app.streams.Printf("  %s\n", e.Message)
 	}
+}
+
+// object prints a step of an object that tells a person something new: not
+// that it is about to be sent, and each state once.
+func (p *printer) object(e install.Event) {
+	if e.State == install.StateSent || p.last[e.Object] == e.State && e.State != install.StateWaiting {
+		return
+	}
+	p.last[e.Object] = e.State
+	line := fmt.Sprintf("  %-9s %s", e.State, e.Object)
+	if e.Message != "" {
+		line += "  " + e.Message
+	}
+	p.app.streams.Printf("%s\n", line)
 }
 
 // done prints the final summary; errors are printed by Main, and in JSON were
@@ -90,7 +105,11 @@ func (p *printer) done(plan *preview.Plan, receipt *install.Receipt, err error) 
 	if p.json {
 		return
 	}
-	p.app.streams.Printf("%s", tui.Summary(plan, tui.FollowOutcome{}, receipt, err))
+	followed := tui.FollowOutcome{}
+	if receipt != nil {
+		followed.Elapsed = receipt.Finished.Sub(receipt.Started)
+	}
+	p.app.streams.Printf("%s", tui.Summary(plan, followed, receipt, err))
 }
 
 // failed ends the events of a run that never began.
