@@ -135,17 +135,21 @@ func (m *review) accessChips(shown int) row {
 // change.
 func accessColumns(width int) [6]int {
 	if width < 90 {
-		return [6]int{width * 30 / 100, 9, width * 18 / 100, width - 9 - 10 - width*30/100 - width*18/100, 0, 10}
+		return [6]int{width * 26 / 100, 9, width * 24 / 100, width - 9 - 10 - width*26/100 - width*24/100, 0, 10}
 	}
 	rest := width - 11 - 10
-	return [6]int{rest * 27 / 100, 11, rest * 21 / 100, rest * 28 / 100, rest - rest*27/100 - rest*21/100 - rest*28/100, 10}
+	return [6]int{rest * 23 / 100, 11, rest * 27 / 100, rest * 28 / 100, rest - rest*23/100 - rest*27/100 - rest*28/100, 10}
 }
 
 func accessLine(width int, roles [6]theme.Role, cells [6]string) widget.Line {
 	var line widget.Line
 	for i, w := range accessColumns(width) {
+		cell := widget.Cell
+		if i == 0 || i == 1 || i == 4 {
+			cell = widget.Tail // names
+		}
 		if w > 1 {
-			line = append(line, widget.Cell(roles[i], cells[i], w-1), widget.Text(theme.Plain, " "))
+			line = append(line, cell(roles[i], cells[i], w-1), widget.Text(theme.Plain, " "))
 		}
 	}
 	return line
@@ -167,13 +171,16 @@ func (m *review) accessHeading() row {
 // grantRow is one grant; its subject is named where the group changes.
 func (m *review) grantRow(i int, g preview.Grant, first bool) row {
 	subject := subjectName(g.Subject)
-	shown := subject
+	shown := strings.Replace(subject, "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
 	if !first && m.filter.group == groupSubject {
 		shown = ""
 	}
 	scope := "cluster"
 	if g.Scope == preview.ScopeNamespace {
 		scope = "ns " + g.Namespace
+		if g.Namespace == m.plan.Release.Namespace {
+			scope = "own ns"
+		}
 	}
 	roles := [6]theme.Role{}
 	change := g.Change
@@ -186,12 +193,12 @@ func (m *review) grantRow(i int, g preview.Grant, first bool) row {
 	default:
 		change = "= " + change
 	}
-	cells := [6]string{shown, scope, strings.Join(g.Verbs, " "), grantTarget(g), strings.Join(g.Via, " "), change}
+	cells := [6]string{shown, scope, verbWords(g.Verbs), grantTarget(g), roleName(g), change}
 	words := capital(access.Explain(g))
 	return row{
 		id: grantPrefix + strconv.Itoa(i), object: roleID(g), explain: words,
 		copy: subject + " " + strings.Join(cells[1:], " "),
-		text: strings.Join(append([]string{subject}, cells[1:]...), " "),
+		text: strings.Join(slices.Concat([]string{subject, g.Namespace}, cells[1:], g.Verbs, g.Via), " "),
 		line: func(width int) widget.Line { return accessLine(width, roles, cells) },
 	}
 }
@@ -212,6 +219,33 @@ func subjectName(s preview.Subject) string {
 		return "SA " + name
 	}
 	return strings.ToLower(s.Kind) + " " + name
+}
+
+// verbWords lists verbs in the usual order. All of reading, and all of
+// writing, become one word each: the rules behind the row spell them out.
+func verbWords(verbs []string) string {
+	rest := slices.Clone(verbs)
+	var out []string
+	for _, set := range [][]string{{"read", "get", "list", "watch"}, {"write", "create", "update", "patch", "delete"}} {
+		held := slices.DeleteFunc(slices.Clone(set[1:]), func(v string) bool { return !slices.Contains(verbs, v) })
+		if len(held) == len(set)-1 {
+			out = append(out, set[0])
+		} else {
+			out = append(out, held...)
+		}
+		rest = slices.DeleteFunc(rest, func(v string) bool { return slices.Contains(held, v) })
+	}
+	return strings.Join(append(out, rest...), " ")
+}
+
+// roleName is the first role a grant came through, its kind abbreviated.
+func roleName(g preview.Grant) string {
+	if len(g.Via) == 0 {
+		return ""
+	}
+	parts := strings.Split(g.Via[0], "/")
+	kind := map[string]string{"ClusterRole": "CR", "Role": "R"}[parts[0]]
+	return strings.TrimSpace(kind + " " + parts[len(parts)-1])
 }
 
 // grantTarget is what a grant reaches, groups after resources.

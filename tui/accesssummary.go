@@ -19,16 +19,20 @@ type accessClass struct {
 }
 
 func accessClasses() []accessClass {
+	const rbac = "rbac.authorization.k8s.io"
+	write := []string{"create", "update", "patch", "delete", "deletecollection"}
 	return []accessClass{
-		{"read secrets", func(g preview.Grant) bool { return reaches(g, "secrets") && does(g, "get", "list", "watch") }},
+		{"read secrets", func(g preview.Grant) bool { return reaches(g, "", "secrets") && does(g, "get", "list", "watch") }},
 		{"write workloads", func(g preview.Grant) bool {
-			return reaches(g, "pods", "deployments", "daemonsets", "statefulsets", "replicasets", "jobs", "cronjobs", "pods/exec") &&
-				does(g, "create", "update", "patch", "delete")
+			workload := reaches(g, "", "pods", "replicationcontrollers") || reaches(g, "batch", "jobs", "cronjobs") ||
+				reaches(g, "apps", "deployments", "daemonsets", "statefulsets", "replicasets")
+			return workload && does(g, write...) || reaches(g, "", "pods/exec", "pods/attach") && does(g, "create", "get")
 		}},
 		{"change RBAC / escalate", func(g preview.Grant) bool {
-			rbac := reaches(g, "roles", "clusterroles", "rolebindings", "clusterrolebindings") &&
-				does(g, "create", "update", "patch", "delete", "escalate", "bind")
-			return rbac || does(g, "impersonate") || reaches(g, "serviceaccounts/token")
+			roles := reaches(g, rbac, "roles", "clusterroles", "rolebindings", "clusterrolebindings")
+			return roles && does(g, append(write, "escalate", "bind")...) ||
+				reaches(g, "", "users", "groups", "serviceaccounts") && does(g, "impersonate") ||
+				reaches(g, "", "serviceaccounts/token") && does(g, "create")
 		}},
 		{"wildcard verbs or resources", func(g preview.Grant) bool {
 			return slices.Contains(g.Verbs, "*") || slices.Contains(g.Resources, "*")
@@ -36,7 +40,11 @@ func accessClasses() []accessClass {
 	}
 }
 
-func reaches(g preview.Grant, resources ...string) bool {
+// reaches reports whether a grant covers one of some resources of a group.
+func reaches(g preview.Grant, group string, resources ...string) bool {
+	if !slices.Contains(g.APIGroups, group) && !slices.Contains(g.APIGroups, "*") {
+		return false
+	}
 	return slices.Contains(g.Resources, "*") || slices.ContainsFunc(resources, func(r string) bool { return slices.Contains(g.Resources, r) })
 }
 

@@ -163,9 +163,9 @@ func (m *review) itemLines(h *head, name string, s preview.Severity, role theme.
 	var lines []string
 	for n, i := range at {
 		it := m.board.items[i]
-		what := it.first().Title
+		what, who := statement(it.first())
 		if s == preview.NotKnown {
-			what = objectName(it.first().Object)
+			what = who
 		}
 		next := it.label + " " + clip(what, 48)
 		last := len(lines) - 1

@@ -57,7 +57,7 @@ func (m *review) objectsBy(a preview.Action) []int {
 func objectRow(o *preview.Object) row {
 	name := objectName(o.ID)
 	line := func(int) widget.Line {
-		l := widget.Line{widget.Cell(actionRole(o.Action), o.Action.Symbol(), 4), widget.Text(theme.Plain, name)}
+		l := widget.Line{widget.Cell(actionRole(o.Action), o.Action.Symbol(), 4), widget.Text(theme.Plain, shortKind(name))}
 		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
 			l = append(l, widget.Text(theme.Change, "  "+plural(n, "field")))
 		}

@@ -171,39 +171,70 @@ func sectionTitle(s preview.Severity) string {
 // meaningAt is the column at which findings say what they mean.
 func meaningAt(width int) int { return width * 3 / 5 }
 
-// findingRow is one finding in a list: mark, label, what and where; with room
+// findingRow is one finding in a list: mark, label, what and who; with room
 // also what it means.
 func (m *review) findingRow(at int, short bool) row {
 	it := m.board.items[at]
 	f := it.first()
-	where := objectName(f.Object)
-	what := f.Title
+	what, who := statement(f)
 	if len(it.findings) > 1 {
-		what, where = fmt.Sprintf("%s (%d times)", f.Title, len(it.findings)), ""
+		what, who = fmt.Sprintf("%s (%d times)", what, len(it.findings)), ""
 	}
 	sign, role := signOf(it.severity(), m.board.looked(at))
-	lead := func() widget.Line {
-		return widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, it.label, len(it.label)+1)}
-	}
 	line := func(width int) widget.Line {
-		l := lead()
+		l := widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, it.label, len(it.label)+1)}
 		rest := width - l.Width()
 		switch {
 		case short || m.size.mode == modeTiny:
-			return append(l, widget.Text(theme.Plain, strings.TrimSpace(what+"  "+where)))
+			return append(l, widget.Text(theme.Plain, strings.TrimSpace(what+"  "+who)))
 		case m.size.mode == modeSingle:
-			return append(l, widget.Cell(theme.Plain, what, rest*11/20), widget.Text(theme.Plain, " "+where))
+			return append(l, m.whatAndWho(what, who, rest)...)
 		}
-		full := what
-		if where != "" {
-			full += ": " + where
-		}
-		return append(l, widget.Cell(theme.Plain, full, meaningAt(width)-l.Width()-1), widget.Text(theme.Plain, " "+f.Why))
+		l = append(l, m.whatAndWho(what, who, meaningAt(width)-l.Width()-1)...)
+		return append(l, widget.Text(theme.Plain, "  "+f.Why))
 	}
 	return row{
 		id: it.label, object: f.Object, copy: f.ID, explain: f.Why, line: line,
-		text: strings.Join([]string{it.label, what, where, f.Rule, f.Ref, f.Why}, " "),
+		text: strings.Join([]string{it.label, f.Title, objectName(f.Object), f.Rule, f.Ref, f.Why}, " "),
 	}
+}
+
+// whatAndWho are two columns of a finding's row.
+func (m *review) whatAndWho(what, who string, width int) widget.Line {
+	if who == "" {
+		return widget.Line{widget.Cell(theme.Plain, what, width)}
+	}
+	column := width * 3 / 5
+	return widget.Line{
+		widget.Cell(theme.Plain, what, column-1), widget.Text(theme.Plain, " "),
+		widget.Tail(theme.Plain, who, width-column),
+	}
+}
+
+// statement splits a title of the form "KIND NAME: what it does" into what is
+// said and about whom; other titles are about the finding's object. What is
+// said comes first in a list, where names would push it off the row.
+func statement(f preview.Finding) (what, who string) {
+	if before, after, ok := strings.Cut(f.Title, ": "); ok && after != "" {
+		return after, shortKind(before)
+	}
+	return f.Title, shortKind(objectName(f.Object))
+}
+
+// shortKind abbreviates the longest kind names as kubectl does.
+func shortKind(name string) string {
+	kind, rest, _ := strings.Cut(name, " ")
+	switch kind {
+	case "ServiceAccount":
+		kind = "SA"
+	case "ValidatingWebhookConfiguration":
+		kind = "ValidatingWebhook"
+	case "MutatingWebhookConfiguration":
+		kind = "MutatingWebhook"
+	case "CustomResourceDefinition":
+		kind = "CRD"
+	}
+	return strings.TrimSpace(kind + " " + rest)
 }
 
 // signOf is the mark before a finding.

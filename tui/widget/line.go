@@ -26,6 +26,23 @@ func Cell(role theme.Role, text string, width int) Span {
 	return Span{fit(textsafe.Line(text), width), role}
 }
 
+// Tail makes a span of exactly width cells for text of the form "KIND NAME".
+// What does not fit is cut from the start of the name: names differ at their
+// end.
+func Tail(role theme.Role, text string, width int) Span {
+	safe := textsafe.Line(text)
+	kind, name, ok := strings.Cut(safe, " ")
+	if !ok || textsafe.Width(kind) > width/2 {
+		kind, name = "", safe
+	} else {
+		kind += " "
+	}
+	if over := textsafe.Width(safe) - width; over > 0 && width > 0 {
+		safe = kind + "…" + dropCells(name, over+1)
+	}
+	return Span{fit(safe, width), role}
+}
+
 // Line is one row of text. Its parts are painted only when it is visible.
 type Line []Span
 

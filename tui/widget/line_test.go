@@ -57,6 +57,17 @@ func TestACutLineEndsInAnEllipsis(t *testing.T) {
 	}
 }
 
+func TestTailKeepsKindAndEnd(t *testing.T) {
+	for _, tc := range []struct{ text, want string }{
+		{"SA short", "SA short    "}, {"SA some-long-operator", "SA …operator"}, {"averylongname-x", "…longname-x"},
+		{"ValidatingWebhook mongodb", "…ook mongodb"},
+	} {
+		if got := Tail(theme.Plain, tc.text, 12).text; !strings.HasSuffix(got, strings.TrimPrefix(tc.want, "…")) || textsafe.Width(got) != 12 {
+			t.Errorf("Tail(%q) is %q, want %q", tc.text, got, tc.want)
+		}
+	}
+}
+
 func TestSpreadKeepsTheRightEnd(t *testing.T) {
 	left, right := Line{Text(theme.Plain, strings.Repeat("l", 30))}, Line{Text(theme.Plain, "right")}
 	if got := Spread(left, right, 20).Plain(); got != strings.Repeat("l", 14)+"…right" {
