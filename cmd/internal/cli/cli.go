@@ -43,11 +43,7 @@ type Options struct {
 // Main runs one command line and returns the exit code. A cancelled ctx ends
 // the command in order.
 func Main(ctx context.Context, args []string, o Options) int {
-	a := &app{
-		version: o.Version, getenv: o.Getenv, kube: k8s.NewFlags(),
-		program: "kubectl operator", log: slog.New(slog.DiscardHandler),
-		streams: streams.New(o.In, o.Out, o.Err, o.Getenv),
-	}
+	a := newApp(o)
 	k8s.RouteLogs(io.Discard)
 	root := a.newRootCommand()
 	root.SetArgs(args)
@@ -60,6 +56,14 @@ func Main(ctx context.Context, args []string, o Options) int {
 	}
 	a.log.Info("done", "exitCode", exitCode(err))
 	return max(exitCode(err), a.close(err))
+}
+
+func newApp(o Options) *app {
+	return &app{
+		version: o.Version, getenv: o.Getenv, kube: k8s.NewFlags(),
+		program: "kubectl operator", log: slog.New(slog.DiscardHandler),
+		streams: streams.New(o.In, o.Out, o.Err, o.Getenv),
+	}
 }
 
 func (a *app) printError(err error) {

@@ -26,6 +26,9 @@ that runs: kubectl-operator __complete "$@"`,
 		Example: `  # In the running bash
   source <(kubectl-operator completion bash)
 
+  # In every new zsh
+  kubectl-operator completion zsh > "${fpath[1]}/_kubectl-operator"
+
   # Completion of "kubectl operator ..."
   printf '#!/bin/sh\nkubectl-operator __complete "$@"\n' > ~/bin/kubectl_complete-operator
   chmod +x ~/bin/kubectl_complete-operator`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
@@ -46,7 +47,7 @@ func exitCode(err error) int {
 	case errors.As(err, &silent):
 		return silent.code
 	case errors.As(err, &installError):
-		return int(installError.Kind)
+		return max(int(installError.Kind), exitError) // no error ends with 0
 	case errors.As(err, &refused):
 		return exitRefused
 	case errors.Is(err, context.Canceled):
@@ -65,7 +66,17 @@ func errorText(err error, program string) string {
 	case errors.Is(err, context.Canceled) && exitCode(err) == exitDeclined:
 		return "cancelled; nothing was applied"
 	case errors.As(err, &usage):
-		return "error: " + usage.text + "\nSee \"" + program + " --help\"."
+		return "error: " + err.Error() + "\nSee \"" + program + " --help\"."
 	}
-	return "error: " + strings.TrimRight(err.Error(), "\n")
+	return "error: " + threeLines(err.Error())
+}
+
+// threeLines keeps the first line of an error (what was being done) and the
+// last (what to do next), and folds what came back into one between them.
+func threeLines(text string) string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	if last := len(lines) - 1; last > 2 {
+		lines = []string{lines[0], strings.Join(lines[1:last], "; "), lines[last]}
+	}
+	return strings.Join(lines, "\n")
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -75,9 +76,15 @@ func (f *renderFlags) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.values, "values", nil, "YAML file of values (repeatable; later files win)")
 	flags.StringArrayVar(&f.set, "set", nil, "one value as KEY=VALUE, KEY a dotted path (repeatable; wins over --values)")
 	flags.StringVar(&f.certs, "certs", "", "who issues webhook certificates: cert-manager, service-ca or none (default: cert-manager when the bundle has webhooks)")
-	flags.StringVar(&f.kubeVersion, "kube-version", "", "Kubernetes version to render for, recorded in the plan")
-	flags.StringArrayVar(&f.apiVersions, "api-versions", nil, "API version to assume served when rendering (repeatable)")
+	flags.StringVar(&f.kubeVersion, "kube-version", "", "Kubernetes version to render for, recorded in the plan, such as v1.37.1")
+	flags.StringArrayVar(&f.apiVersions, "api-versions", nil, "API version to assume served when rendering, such as monitoring.coreos.com/v1 (repeatable)")
 }
+
+// What the flags of a cluster's version take; kubectl prints both like this.
+var (
+	kubeVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+(\.[0-9]+)?([-+][0-9A-Za-z.+-]+)?$`)
+	apiVersion  = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
+)
 
 // params reads the files behind the flags.
 func (f *renderFlags) params() (format.Params, error) {
@@ -86,6 +93,14 @@ func (f *renderFlags) params() (format.Params, error) {
 	}
 	if !slices.Contains([]string{"", "cert-manager", "service-ca", "none"}, f.certs) {
 		return format.Params{}, usagef("--certs %s: want cert-manager, service-ca or none", f.certs)
+	}
+	if f.kubeVersion != "" && !kubeVersion.MatchString(f.kubeVersion) {
+		return format.Params{}, usagef("--kube-version %s: want a version such as v1.37.1", f.kubeVersion)
+	}
+	for _, v := range f.apiVersions {
+		if !apiVersion.MatchString(v) {
+			return format.Params{}, usagef("--api-versions %s: want GROUP/VERSION or v1", v)
+		}
 	}
 	values := map[string]any{}
 	for _, path := range f.values {
@@ -138,6 +153,8 @@ func setValue(values map[string]any, assignment string) error {
 	value := any(text)
 	if docs, err := preview.Decode([]byte(text)); err == nil && len(docs) == 1 {
 		value = docs[0]
+	} else if text == "null" || text == "~" { // Decode drops documents of nothing
+		value = nil
 	}
 	for _, key := range keys[:len(keys)-1] {
 		below, ok := values[key].(map[string]any)
@@ -179,15 +196,23 @@ type outputFlag struct {
 	format string
 }
 
-func (f *outputFlag) add(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.format, "output", "o", "text", "output format: text, markdown, json, yaml or manifests")
+// What -o takes: a command that ends with a plan has all forms, one that applies
+// reports progress, and one that may stop after the plan does either.
+const (
+	outputOfPlan   = "text, markdown, json, yaml or manifests"
+	outputOfApply  = "text or json"
+	outputOfEither = "text or json; with --preview also markdown, yaml or manifests"
+)
+
+func (f *outputFlag) add(flags *pflag.FlagSet, forms string) {
+	flags.StringVarP(&f.format, "output", "o", "text", "output format: "+forms)
 }
 
 func (f *outputFlag) check() error {
 	if slices.Contains([]string{report.Text, report.Markdown, report.JSON, report.YAML, report.Manifests}, f.format) {
 		return nil
 	}
-	return usagef("-o %s: want text, markdown, json, yaml or manifests", f.format)
+	return usagef("-o %s: want "+outputOfPlan, f.format)
 }
 
 // approveFlags are how a plan is approved without the screen.

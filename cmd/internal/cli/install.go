@@ -88,8 +88,7 @@ says that no edges were followed.`,
 	p.resolve.add(flags)
 	p.render.add(flags)
 	p.read.add(flags, false)
-	r.add(flags)
-	r.addPreview(flags)
+	r.addWithPreview(flags)
 	return cmd
 }
 
@@ -124,8 +123,7 @@ definitions exist, uninstall is refused and counts them.`,
 	}
 	flags := cmd.Flags()
 	p.read.add(flags, false)
-	r.add(flags)
-	r.addPreview(flags)
+	r.addWithPreview(flags)
 	return cmd
 }
 

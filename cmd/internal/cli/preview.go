@@ -22,7 +22,7 @@ type documentFlags struct {
 }
 
 func (f *documentFlags) add(flags *pflag.FlagSet) {
-	f.output.add(flags)
+	f.output.add(flags, outputOfPlan)
 	flags.StringVar(&f.out, "out", "", "save the plan to this file, for install --plan")
 	flags.BoolVar(&f.plaintextSecrets, "plaintext-secrets", false, "let the saved plan hold secret values in the clear")
 	flags.BoolVar(&f.detailedExitcode, "detailed-exitcode", false, "exit 2 when the plan changes something")
@@ -100,7 +100,7 @@ server's address - is not shown, because nothing vouches for it.`,
 			return a.print(plan, output.format)
 		},
 	}
-	output.add(cmd.Flags())
+	output.add(cmd.Flags(), outputOfPlan)
 	return cmd
 }
 

@@ -42,7 +42,7 @@ func (p *printer) plan(plan *preview.Plan) {
 	p.app.streams.Printf("  plan    %s\n  will    %s\n", plan.Digest, counts(plan.Summary))
 	for _, f := range plan.Findings {
 		if f.Severity == preview.Critical || f.Severity == preview.Warning {
-			p.app.streams.Printf("  %-8s %s\n", f.Severity, f.Title)
+			p.app.streams.Printf("  %-8s %s\n", f.Severity, textsafe.Line(f.Title))
 		}
 	}
 }
@@ -75,6 +75,8 @@ func (p *printer) event(e install.Event) {
 		p.write(e)
 		return
 	}
+	// What the cluster says must not look like a line of ours.
+	e.Message = textsafe.Line(e.Message)
 	switch e.Type {
 	case install.EventStage:
 		p.app.streams.Printf("stage %-16s %s\n", e.Stage, e.Message)
@@ -92,7 +94,7 @@ func (p *printer) object(e install.Event) {
 		return
 	}
 	p.last[e.Object] = e.State
-	line := fmt.Sprintf("  %-9s %s", e.State, e.Object)
+	line := fmt.Sprintf("  %-9s %s", e.State, textsafe.Line(e.Object))
 	if e.Message != "" {
 		line += "  " + e.Message
 	}

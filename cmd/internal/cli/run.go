@@ -28,13 +28,21 @@ type runner struct {
 }
 
 func (r *runner) add(flags *pflag.FlagSet) {
-	r.approve.add(flags)
-	r.planner.rollout.add(flags)
-	r.output.add(flags)
+	r.addApply(flags)
+	r.output.add(flags, outputOfApply)
 }
 
-func (r *runner) addPreview(flags *pflag.FlagSet) {
+// addWithPreview is add for commands on a release, which may stop after the
+// plan. To plan an install is what preview is for.
+func (r *runner) addWithPreview(flags *pflag.FlagSet) {
+	r.addApply(flags)
+	r.output.add(flags, outputOfEither)
 	flags.BoolVar(&r.preview, "preview", false, "stop after the plan and print it")
+}
+
+func (r *runner) addApply(flags *pflag.FlagSet) {
+	r.approve.add(flags)
+	r.planner.rollout.add(flags)
 }
 
 // check refuses flags that make no sense, and a run that could not ask, before

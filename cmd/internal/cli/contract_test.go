@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// flagRow is a row of the contract's flags table: which commands take the
+// flags, and no others do.
+type flagRow struct {
+	flags    string
+	commands string
+}
+
+// The contract's two tables, as far as they are built. Everything that --help
+// offers is in one of them, and the other way round.
+var (
+	contractCommands = map[string]string{
+		"install":            "REF [NAME]",
+		"preview":            "REF [NAME]",
+		"show":               "PLANFILE",
+		"upgrade":            "NAME [REF]",
+		"uninstall":          "NAME",
+		"list":               "",
+		"status":             "NAME",
+		"search":             "[TERM]",
+		"sandbox":            "",
+		"sandbox up":         "",
+		"sandbox down":       "",
+		"sandbox status":     "",
+		"sandbox kubeconfig": "",
+		"version":            "",
+		"completion":         "bash|zsh|fish|powershell",
+	}
+	contractFlags = []flagRow{
+		{"--version --channel", "install preview upgrade"},
+		{"--catalog", "install preview upgrade search"},
+		{"--install-mode --watch-namespace --values --set --certs", "install preview upgrade"},
+		{"--kube-version --api-versions", "install preview upgrade"},
+		{"--offline", "preview"}, // an apply without a cluster is none
+		{"--read-only", "install preview upgrade uninstall"},
+		{"--output", "install preview show upgrade uninstall list status search version"},
+		{"--out --plaintext-secrets --detailed-exitcode --fail-on", "preview"},
+		{"--yes --approve --ruleset --plan --accept", "install upgrade uninstall"},
+		{"--preview", "upgrade uninstall"},
+		{"--rollout-timeout --stage-timeout --no-wait", "install upgrade uninstall"},
+		{"--registry-config --plain-http --cache-dir --ca-file", "install preview upgrade search"},
+		{"--detach", "sandbox:up"},
+		// Beyond the contract: where the sandbox listens.
+		{"--port", "sandbox:up"},
+	}
+	contractGlobals = strings.Fields(`--color --ascii --no-motion --log-file --request-timeout
+		--kubeconfig --context --namespace --as --as-group`)
+	// kubectlGlobals mean what they mean to kubectl and come with the above.
+	kubectlGlobals = strings.Fields(`--as-uid --as-user-extra --certificate-authority --client-certificate
+		--client-key --cluster --disable-compression --insecure-skip-tls-verify --proxy-url --server
+		--tls-server-name --token --user`)
+	contractShorthands = map[string]string{"--output": "-o", "--namespace": "-n", "--server": "-s", "--help": "-h"}
+)
+
+func TestHelpListsExactlyTheCommandsOfTheContract(t *testing.T) {
+	var found []string
+	walk(testRoot(t), func(path string, cmd *cobra.Command) {
+		found = append(found, path)
+		if cmd.Short == "" {
+			t.Errorf("%s says nothing about itself", path)
+		}
+		if cmd.Hidden || cmd.Deprecated != "" {
+			t.Errorf("%s is in the contract and must be shown", path)
+		}
+	})
+	slices.Sort(found)
+	if want := slices.Sorted(maps.Keys(contractCommands)); !slices.Equal(found, want) {
+		t.Errorf("commands are\n%q, want\n%q", found, want)
+	}
+	root := help(t)
+	for path := range contractCommands {
+		if name, _, sub := strings.Cut(path, " "); !sub && !regexp.MustCompile(`(?m)^  `+name+` +\S`).MatchString(root.text) {
+			t.Errorf("the program's --help does not list %s", name)
+		}
+	}
+}
+
+func TestHelpListsExactlyTheFlagsOfTheContract(t *testing.T) {
+	for path, arguments := range contractCommands {
+		t.Run(path, func(t *testing.T) {
+			page := help(t, strings.Fields(path)...)
+			if usage := "kubectl operator " + strings.TrimSpace(path+" "+arguments); !strings.Contains(page.text, "  "+usage) {
+				t.Errorf("--help shows no usage line %q", usage)
+			}
+			want := []string{"--help"}
+			for _, row := range contractFlags {
+				if slices.Contains(strings.Fields(row.commands), strings.ReplaceAll(path, " ", ":")) {
+					want = append(want, strings.Fields(row.flags)...)
+				}
+			}
+			page.expectFlags(t, "Flags:", want)
+			page.expectFlags(t, "Global Flags:", slices.Concat(contractGlobals, kubectlGlobals))
+		})
+	}
+}
+
+// The forms of -o are part of the contract, and only those that work are shown.
+func TestHelpListsTheFormsOfOutput(t *testing.T) {
+	for path, want := range map[string]string{
+		"preview": "text, markdown, json, yaml or manifests", "show": "text, markdown, json, yaml or manifests",
+		"install": "text or json", "upgrade": "text or json; with --preview also markdown, yaml or manifests",
+		"uninstall": "text or json; with --preview also markdown, yaml or manifests",
+		"list":      "text or json", "status": "text or json", "search": "text or json", "version": "text or json",
+	} {
+		page := help(t, strings.Fields(path)...)
+		if got := page.flags["Flags:"]["--output"]; got != `output format: `+want+` (default "text")` {
+			t.Errorf("%s: -o is described as %q, want the forms %q", path, got, want)
+		}
+	}
+}
+
+// An example that does not parse is worse than none.
+func TestEveryCommandShowsTwoExamplesThatParse(t *testing.T) {
+	for path := range contractCommands {
+		t.Run(path, func(t *testing.T) {
+			page := help(t, strings.Fields(path)...)
+			if n := strings.Count(page.examples, "\n  # "); n < 2 {
+				t.Errorf("%d examples, want two:\n%s", n, page.examples)
+			}
+			own := 0
+			for _, line := range exampleCalls(page.examples) {
+				if isExampleOf(t, path, line) {
+					own++
+				}
+			}
+			if own < 2 {
+				t.Errorf("%d examples call the command itself, want two:\n%s", own, page.examples)
+			}
+		})
+	}
+	for _, line := range exampleCalls(help(t).examples) {
+		isExampleOf(t, "", line)
+	}
+}
+
+var exampleCall = regexp.MustCompile(`kubectl[ -]operator ([^|)&">\n]+)`)
+
+// exampleCalls are the arguments of every call in the examples, comments left
+// out. The shells' own entry into completion is no command.
+func exampleCalls(examples string) [][]string {
+	var calls [][]string
+	for line := range strings.Lines(examples) {
+		if strings.HasPrefix(line, "  #") || strings.Contains(line, "__complete") {
+			continue
+		}
+		for _, match := range exampleCall.FindAllStringSubmatch(line, -1) {
+			calls = append(calls, strings.Fields(match[1]))
+		}
+	}
+	return calls
+}
+
+// isExampleOf parses the arguments of a call as the program would, and reports
+// whether it runs the command at path or one below it.
+func isExampleOf(t *testing.T, path string, args []string) bool {
+	t.Helper()
+	cmd, rest, err := testRoot(t).Find(args)
+	if err != nil {
+		t.Errorf("example %q: %v", args, err)
+		return false
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		t.Errorf("example %q: %v", args, err)
+	}
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+		t.Errorf("example %q: %v", args, err)
+	}
+	return strings.HasPrefix(cmd.CommandPath()+" ", "kubectl operator "+path+" ")
+}
+
+// helpPage is what --help printed.
+type helpPage struct {
+	text     string
+	examples string
+	flags    map[string]map[string]string // section to flag to description
+	short    map[string]string            // flag to shorthand
+}
+
+var helpFlag = regexp.MustCompile(`^ +(?:(-\w), +)?(--[a-z-]+)(?: [a-zA-Z]+)?(?: {2,}(.*))?$`)
+
+// help runs the real program.
+func help(t *testing.T, args ...string) helpPage {
+	t.Helper()
+	code, stdout, stderr := runMain(t, append(args, "--help")...)
+	if code != exitDone || stderr != "" {
+		t.Fatalf("%v --help: exit code %d, %q", args, code, stderr)
+	}
+	page := helpPage{text: stdout, flags: map[string]map[string]string{}, short: map[string]string{}}
+	_, rest, _ := strings.Cut(stdout, "\nExamples:")
+	page.examples, _, _ = strings.Cut(rest, "\n\nFlags:")
+	section := ""
+	for line := range strings.Lines(stdout) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasSuffix(line, "Flags:") {
+			section = line
+			page.flags[section] = map[string]string{}
+		}
+		if match := helpFlag.FindStringSubmatch(line); match != nil && section != "" {
+			page.flags[section][match[2]], page.short[match[2]] = match[3], match[1]
+		}
+	}
+	return page
+}
+
+func (p helpPage) expectFlags(t *testing.T, section string, want []string) {
+	t.Helper()
+	slices.Sort(want)
+	if got := slices.Sorted(maps.Keys(p.flags[section])); !slices.Equal(got, want) {
+		t.Errorf("%s\n%q, want\n%q", section, got, want)
+	}
+	for flag, description := range p.flags[section] {
+		if len(description) < 10 {
+			t.Errorf("%s is described as %q", flag, description)
+		}
+		if p.short[flag] != contractShorthands[flag] {
+			t.Errorf("%s has the short form %q, want %q", flag, p.short[flag], contractShorthands[flag])
+		}
+	}
+}
+
+func walk(cmd *cobra.Command, visit func(path string, cmd *cobra.Command)) {
+	for _, sub := range cmd.Commands() {
+		if sub.Name() == "help" {
+			continue // cobra's own
+		}
+		visit(strings.TrimPrefix(sub.CommandPath(), "kubectl operator "), sub)
+		walk(sub, visit)
+	}
+}
+
+// testRoot is the tree of commands, for what --help does not show.
+func testRoot(t *testing.T) *cobra.Command {
+	t.Helper()
+	a := newApp(testOptions(t))
+	root := a.newRootCommand()
+	root.InitDefaultHelpCmd()
+	return root
+}
+
+// runMain runs the real program in this process.
+func runMain(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	o := testOptions(t)
+	code = Main(t.Context(), args, o)
+	return code, contents(t, o.Out), contents(t, o.Err)
+}
+
+// testOptions are streams into files, and no environment.
+func testOptions(t *testing.T) Options {
+	t.Helper()
+	o := Options{Version: "v0.0.0-test", Getenv: func(string) string { return "" }}
+	dir := t.TempDir()
+	for name, file := range map[string]**os.File{"in": &o.In, "out": &o.Out, "err": &o.Err} {
+		opened, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = opened.Close() })
+		*file = opened
+	}
+	return o
+}
+
+func contents(t *testing.T, file *os.File) string {
+	t.Helper()
+	data, err := os.ReadFile(file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
