@@ -153,11 +153,12 @@ func (r *run) underLock(ctx context.Context) error {
 		return err
 	}
 	record := newRecord(r.checked, r.approval, r.before, r.opts.ToolVersion, r.opts.Clock.Now().UTC())
-	if err := r.store.begin(ctx, r.plan, r.before, record); err != nil {
-		return r.fail("recording the plan", "", err)
-	}
 	r.record = record
 	r.recordNamespace()
+	if err := r.store.begin(ctx, r.plan, r.before, record); err != nil {
+		r.record = nil
+		return r.fail("recording the plan", "", err)
+	}
 	return nil
 }
 

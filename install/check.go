@@ -74,7 +74,7 @@ func (r *run) wholeCheck(ctx context.Context) error {
 	if r.namespace != nil {
 		cluster = &withoutNamespace{Cluster: r.cluster, object: r.ownNamespace()}
 	}
-	now, err := engine.Recheck(ctx, r.plan, cluster, r.opts.Schemas)
+	now, err := r.recheck(ctx, cluster)
 	var refused *engine.Refused
 	switch {
 	case errors.As(err, &refused):
@@ -95,6 +95,21 @@ func (r *run) wholeCheck(ctx context.Context) error {
 	}
 	r.checked = now
 	return r.checkOperands(ctx)
+}
+
+// recheck plans again. Controllers write status at any time, so an object may
+// change between its read and its dry run; that is no reason to give up.
+func (r *run) recheck(ctx context.Context, cluster engine.Cluster) (now *preview.Plan, err error) {
+	for range maxAttempts {
+		now, err = engine.Recheck(ctx, r.plan, cluster, r.opts.Schemas)
+		if preview.ReasonOf(err) != preview.ReasonChanged {
+			return now, err
+		}
+		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
+			return nil, err
+		}
+	}
+	return nil, err
 }
 
 // ownNamespace returns the release Namespace if this plan creates it, else nil.

@@ -169,6 +169,7 @@ func breakAt(t *testing.T, s scenario, mode string, at int, name string) bool {
 		if kind := install.KindOf(err); (kind == install.Failed || kind == install.Interrupted) != wrote {
 			t.Errorf("write %d: exit %d although a plan object was written: %t\n%v", at, kind, wrote, err)
 		}
+		checkReconciled(t, w, plan, at, w.writes(t)[before:])
 		err = resume(t, w, plan, at)
 	}
 	if err != nil {
@@ -203,6 +204,38 @@ func resume(t *testing.T, w *world, plan *preview.Plan, at int) error {
 	opts.Sink, opts.Holder, opts.Clock = nil, "second", fastClock{time.Now()}
 	_, err = install.Apply(t.Context(), plan, approval, w, opts)
 	return err
+}
+
+// checkReconciled holds what a killed run left on record, once the cluster is
+// asked, against the audit log.
+func checkReconciled(t *testing.T, w *world, plan *preview.Plan, at int, writes []string) {
+	t.Helper()
+	record, err := install.LoadRecord(t.Context(), w, w.release)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if record == nil || record.Digest != plan.Digest {
+		return
+	}
+	objects, err := install.Reconcile(t.Context(), w, w.schemas, record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		_, kind, _, name, err := preview.ParseID(o.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		verb := "patch"
+		if o.Action == preview.ActionDelete {
+			verb = "delete"
+		}
+		event := verb + " core/" + strings.ToLower(kind) + "s " + w.release.Namespace + "/" + name
+		happened := slices.Contains(writes, event)
+		if told := o.State != install.StatePending; told != happened || o.State == install.StateSent {
+			t.Errorf("write %d: %s is told to be %s; written: %t", at, o.ID, o.State, happened)
+		}
+	}
 }
 
 func isOnce(s scenario, w *world, event string) bool {

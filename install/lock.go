@@ -129,7 +129,9 @@ func (l *lock) write(ctx context.Context, live map[string]any) (map[string]any, 
 	if preview.String(live, "spec", "holderIdentity") == l.holder {
 		acquired = preview.String(live, "spec", "acquireTime")
 	}
-	item := preview.DryRun{Body: map[string]any{
+	// Force, because the lease is this tool's own: somebody's edit of it must
+	// not lock the release for good.
+	item := preview.DryRun{Force: true, Body: map[string]any{
 		"apiVersion": l.ref.APIVersion, "kind": l.ref.Kind,
 		"metadata": map[string]any{"name": l.ref.Name, "namespace": l.ref.Namespace},
 		"spec": map[string]any{

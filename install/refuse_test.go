@@ -3,9 +3,11 @@ package install_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -275,5 +277,58 @@ func TestResumeRefusesWhatSomebodyElseChanged(t *testing.T) {
 	}
 	if live := w.read(t, "v1", "ConfigMap", "meddled", "b"); preview.String(live, "data", "key") != "theirs" {
 		t.Error("the change of somebody else was overwritten")
+	}
+}
+
+// robbed is a cluster in which somebody takes the lock away at the first
+// ConfigMap, which is answered only when the run has looked at its lease since.
+type robbed struct {
+	install.Cluster
+	steal  func()
+	once   sync.Once
+	looked chan struct{}
+	saw    sync.Once
+}
+
+func (r *robbed) Apply(ctx context.Context, item preview.DryRun) (map[string]any, error) {
+	live, err := r.Cluster.Apply(ctx, item)
+	if preview.RefOf(item.Body).Kind == "ConfigMap" {
+		r.once.Do(func() {
+			r.steal()
+			<-r.looked
+		})
+	}
+	return live, err
+}
+
+func (r *robbed) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
+	live, err := r.Cluster.Get(ctx, ref)
+	if preview.String(live, "spec", "holderIdentity") == "thief" {
+		r.saw.Do(func() { close(r.looked) })
+	}
+	return live, err
+}
+
+func TestALostLockStopsTheRun(t *testing.T) {
+	w := newWorld(t, "robbed")
+	var manifests []string
+	for i := range 60 {
+		manifests = append(manifests, configMap(fmt.Sprintf("c%02d", i), "1"))
+	}
+	plan := w.plan(t, w.content(t, "1.0.0", manifests...))
+	cluster := &robbed{Cluster: w.Client, looked: make(chan struct{}), steal: func() {
+		w.edit(t, "patch", "lease", "kubectl-operator.robbed", "-n", "robbed", "--type=merge", `-p={"spec":{"holderIdentity":"thief"}}`)
+	}}
+	opts := w.options(t)
+	opts.Clock = fastClock{time.Now()}
+	_, err := install.Apply(t.Context(), plan, byDigest(plan), cluster, opts)
+	if install.KindOf(err) != install.Interrupted || err == nil || !strings.Contains(err.Error(), "lock") {
+		t.Errorf("kind %d: %v, want 4, naming the lock", install.KindOf(err), err)
+	}
+	if live := w.read(t, "v1", "ConfigMap", "robbed", "c59"); live != nil {
+		t.Error("it went on writing without the lock")
+	}
+	if lease := w.read(t, "coordination.k8s.io/v1", "Lease", "robbed", "kubectl-operator.robbed"); preview.String(lease, "spec", "holderIdentity") != "thief" {
+		t.Error("it took the lock of somebody else away")
 	}
 }

@@ -220,6 +220,20 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 		}
 	}
 
+	parent := w.read(t, "v1", "Secret", w.release.Namespace, "kubectl-operator.lifecycle")
+	for key, want := range map[string]string{
+		preview.AnnotationTool:  "kubectl-operator/v0.0.1",
+		preview.AnnotationKinds: "ConfigMap,CustomResourceDefinition.apiextensions.k8s.io,Deployment.apps,Role.rbac.authorization.k8s.io,RoleBinding.rbac.authorization.k8s.io,Secret,ServiceAccount",
+		preview.AnnotationExtra: "",
+	} {
+		if got := preview.String(parent, "metadata", "annotations", key); got != want {
+			t.Errorf("%s is %q, want %q", key, got, want)
+		}
+	}
+	if got := preview.String(parent, "metadata", "labels", preview.LabelSetID); got != preview.SetID(w.release) {
+		t.Errorf("the ApplySet id is %q", got)
+	}
+
 	again := w.plan(t, w.content(t, "1.0.0", w.operator("one"), configMap("old", "x")))
 	if n := again.Summary.Unchanged; n != len(again.Objects) {
 		t.Errorf("a new preview says %+v, want all %d objects unchanged", again.Summary, len(again.Objects))

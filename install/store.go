@@ -109,20 +109,7 @@ func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, 
 // are not recorded: they come from sealed, by object id, and must have the
 // reviewed digest; sealed may be nil when the plan holds no Secret.
 func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[string]map[string]any) (*preview.Plan, error) {
-	var parts [][]byte
-	for i := 1; i <= record.Archive.Parts; i++ {
-		ref := secretRef(record.Release, partName(record.Release.Name, record.Revision, i))
-		secret, err := cluster.Get(ctx, ref)
-		if err != nil {
-			return nil, fmt.Errorf("reading the plan in %s/%s: %w", ref.Namespace, ref.Name, err)
-		}
-		part, err := secretValue(secret, keyPlan)
-		if err != nil {
-			return nil, fmt.Errorf("reading the plan in %s/%s: %w", ref.Namespace, ref.Name, err)
-		}
-		parts = append(parts, part)
-	}
-	plan, err := decodeArchive(parts, record.Archive, record.Digest)
+	plan, err := loadPlan(ctx, cluster, record)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +123,24 @@ func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[st
 		return nil, fmt.Errorf("the recorded plan: %w", err)
 	}
 	return plan, nil
+}
+
+// loadPlan reads a recorded plan as it is, without the bodies of its Secrets.
+func loadPlan(ctx context.Context, cluster Getter, record *Record) (*preview.Plan, error) {
+	var parts [][]byte
+	for i := 1; i <= record.Archive.Parts; i++ {
+		ref := secretRef(record.Release, partName(record.Release.Name, record.Revision, i))
+		secret, err := cluster.Get(ctx, ref)
+		if err != nil {
+			return nil, fmt.Errorf("reading the plan in %s/%s: %w", ref.Namespace, ref.Name, err)
+		}
+		part, err := secretValue(secret, keyPlan)
+		if err != nil {
+			return nil, fmt.Errorf("reading the plan in %s/%s: %w", ref.Namespace, ref.Name, err)
+		}
+		parts = append(parts, part)
+	}
+	return decodeArchive(parts, record.Archive, record.Digest)
 }
 
 // store writes the records of one release. Only the holder of the lock has one.
@@ -224,12 +229,12 @@ func (s *store) put(ctx context.Context, body map[string]any) error {
 
 // write sends a Secret of ours until it is stored. Only the lock's holder
 // writes them, so a change underneath is either our own write, whose answer
-// was lost, or somebody's label on it; both are built upon.
+// was lost, or somebody's edit, which our fields overrule.
 func (s *store) write(ctx context.Context, body, live map[string]any) (map[string]any, error) {
 	ref := preview.RefOf(body)
 	var last error
 	for range maxAttempts {
-		item := preview.DryRun{Body: body}
+		item := preview.DryRun{Body: body, Force: true}
 		if live != nil {
 			item.UID, item.ResourceVersion = uidOf(live), versionOf(live)
 		}

@@ -154,23 +154,31 @@ func (r *run) isBefore(o *preview.Object, live map[string]any) (bool, error) {
 // isAfter reports whether an object already is what applying o makes of it: a
 // dry run by our manager changes neither a value nor which fields we own.
 func (r *run) isAfter(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
-	result := r.cluster.DryRun(ctx, []preview.DryRun{{Body: o.Sealed, UID: uidOf(live), ResourceVersion: versionOf(live)}})[0]
-	switch preview.ReasonOf(result.Err) {
-	case preview.ReasonUnavailable, preview.ReasonUnauthorized:
-		return false, result.Err
+	for range maxAttempts {
+		result := r.cluster.DryRun(ctx, []preview.DryRun{{Body: o.Sealed, UID: uidOf(live), ResourceVersion: versionOf(live)}})[0]
+		switch preview.ReasonOf(result.Err) {
+		case "":
+			return result.Err == nil && changesNothing(live, result.Body), result.Err
+		case preview.ReasonChanged: // such as a status that a controller wrote
+		case preview.ReasonUnavailable, preview.ReasonUnauthorized:
+			return false, result.Err
+		default:
+			return false, nil // what cannot be applied is not what an apply left
+		}
+		fresh, err := r.cluster.Get(ctx, o.Ref())
+		if err != nil || uidOf(fresh) != uidOf(live) {
+			return false, err
+		}
+		live = fresh
 	}
-	if result.Err != nil {
-		return false, nil // it cannot be applied, so it is not what an apply left
-	}
+	return false, nil
+}
+
+func changesNothing(live, result map[string]any) bool {
 	owned, err := preview.OwnedFields(live)
-	if err != nil {
-		return false, nil
-	}
-	wouldOwn, err := preview.OwnedFields(result.Body)
-	if err != nil || !owned.Equals(wouldOwn) {
-		return false, nil
-	}
-	return reflect.DeepEqual(preview.WithoutVolatile(live), preview.WithoutVolatile(result.Body)), nil
+	wouldOwn, wouldErr := preview.OwnedFields(result)
+	return err == nil && wouldErr == nil && owned.Equals(wouldOwn) &&
+		reflect.DeepEqual(preview.WithoutVolatile(live), preview.WithoutVolatile(result))
 }
 
 // movedFields names the relevant fields at which two reads differ.

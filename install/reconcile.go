@@ -1,0 +1,70 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// Reconcile tells what became of the objects that a record left in flight: a
+// run that was killed could not say. It reads, and writes nothing; the record
+// stays as it is. An update of a Secret stays in flight, because its body is
+// not recorded.
+func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, record *Record) ([]ObjectReceipt, error) {
+	objects := slices.Clone(record.Objects)
+	if !slices.ContainsFunc(objects, func(o ObjectReceipt) bool { return o.State == StateSent }) {
+		return objects, nil
+	}
+	plan, err := loadPlan(ctx, cluster, record)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{plan: plan, cluster: cluster, opts: Options{Schemas: schemas}}
+	for i := range objects {
+		entry := &objects[i]
+		o := plan.Object(entry.ID)
+		if entry.State != StateSent || o == nil {
+			continue
+		}
+		live, err := cluster.Get(ctx, o.Ref())
+		if err != nil && preview.ReasonOf(err) != preview.ReasonNotServed {
+			return nil, fmt.Errorf("reading %s: %w", o.ID, err)
+		}
+		if entry.State, err = r.reconciled(ctx, o, live); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", o.ID, err)
+		}
+		if entry.State == StateApplied {
+			entry.UID = uidOf(live)
+		}
+	}
+	return objects, nil
+}
+
+// reconciled decides whether the one write of an object that may have happened
+// did.
+func (r *run) reconciled(ctx context.Context, o *preview.Object, live map[string]any) (ObjectState, error) {
+	switch {
+	case o.Action == preview.ActionDelete && (live == nil || uidOf(live) != o.Live.UID):
+		return StateRemoved, nil
+	case o.Action == preview.ActionDelete && preview.String(live, "metadata", "deletionTimestamp") != "":
+		return StateRemoving, nil
+	case o.Action == preview.ActionDelete, live == nil:
+		return StatePending, nil
+	case o.Action != preview.ActionUpdate:
+		// It did not exist before, and only this release marks it so.
+		if preview.Ours(live, r.plan.Release) {
+			return StateApplied, nil
+		}
+		return StatePending, nil
+	case o.Sealed == nil:
+		return StateSent, nil
+	}
+	after, err := r.isAfter(ctx, o, live)
+	if err != nil || after {
+		return StateApplied, err
+	}
+	return StatePending, nil
+}
