@@ -210,3 +210,22 @@ func FuzzJSON(f *testing.F) {
 		}
 	})
 }
+
+// One cluster can be wider than any line: thirty combining letters are one.
+func TestClustersWiderThanALineAreSplit(t *testing.T) {
+	for _, letter := range []string{"\u1161", "\u0d4e", "\u0903", "\u0e33", "\u2e3b"} {
+		text := strings.Repeat(letter, 30)
+		for n := range 8 {
+			for name, lines := range map[string][]string{"Fold": Fold(text, n), "Wrap": Wrap("a "+text+" b", n)} {
+				for _, line := range lines {
+					if w := Width(line); w > max(n, 4) { // U+2E3B alone takes four
+						t.Errorf("%s(%q, %d): a line of %d cells", name, letter, n, w)
+					}
+				}
+			}
+			if joined := strings.Join(Fold(text, n), ""); joined != text {
+				t.Errorf("Fold(%q, %d) lost text", letter, n)
+			}
+		}
+	}
+}

@@ -51,6 +51,19 @@ func cut(s string, n int) (head, tail string, used int) {
 	return s[:len(s)-len(rest)], rest, used
 }
 
+// split cuts inside a cluster that alone is wider than n cells, as a row of
+// combining letters can be: at least one rune, then as many as fit.
+func split(s string, n int) (head, tail string) {
+	used := 0
+	for i, r := range s {
+		used += Width(string(r))
+		if i > 0 && used > n {
+			return s[:i], s[i:]
+		}
+	}
+	return s, ""
+}
+
 // Wrap breaks printable text into lines of at most n cells, at spaces where
 // there are any, within a word where it alone is wider. Spaces between words
 // stay, but for those at a break. It returns at least one line.
@@ -92,6 +105,10 @@ func Fold(s string, n int) []string {
 	var lines []string
 	for width := Width(s); width > n; {
 		head, tail, cells := cut(s, n)
+		if head == "" {
+			head, tail = split(s, n)
+			cells = width - Width(tail)
+		}
 		lines = append(lines, head)
 		s, width = tail, width-cells
 	}
