@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -90,8 +89,6 @@ type run struct {
 	// wrote is set as soon as a write of a plan object was acknowledged, or
 	// its outcome is unknown: from then on errors are Failed or Interrupted.
 	wrote bool
-
-	sinkMu sync.Mutex
 }
 
 func (r *run) apply(ctx context.Context) error {
@@ -99,7 +96,14 @@ func (r *run) apply(ctx context.Context) error {
 	if err := r.precheck(ctx); err != nil {
 		return err
 	}
-	if !r.resumed() {
+	if r.resumed() {
+		// A look ahead, forgotten afterwards: what is refused takes no lock.
+		probe := *r
+		probe.opts.Sink, probe.done = nil, map[string]bool{}
+		if err := probe.resume(ctx); err != nil {
+			return err
+		}
+	} else {
 		if err := r.wholeCheck(ctx); err != nil {
 			return err
 		}
@@ -308,8 +312,6 @@ func (r *run) emit(e Event) {
 	if r.opts.Sink == nil {
 		return
 	}
-	r.sinkMu.Lock()
-	defer r.sinkMu.Unlock()
 	e.Time = r.opts.Clock.Now().UTC()
 	r.opts.Sink(e)
 }

@@ -271,9 +271,13 @@ func TestResumeRefusesWhatSomebodyElseChanged(t *testing.T) {
 		t.Fatal("the run was not interrupted")
 	}
 	w.edit(t, "patch", "configmap", "b", "-n", "meddled", "--type=merge", `-p={"data":{"key":"theirs"}}`)
+	before := len(w.writes(t))
 	_, err := install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t))
 	if install.KindOf(err) != install.Refused || err == nil || !strings.Contains(err.Error(), "core/ConfigMap/meddled/b") {
 		t.Errorf("kind %d: %v, want a refusal that names the object", install.KindOf(err), err)
+	}
+	if after := w.writes(t); len(after) != before {
+		t.Errorf("it wrote %v", after[before:])
 	}
 	if live := w.read(t, "v1", "ConfigMap", "meddled", "b"); preview.String(live, "data", "key") != "theirs" {
 		t.Error("the change of somebody else was overwritten")

@@ -13,11 +13,16 @@ func (r *run) resumed() bool { return r.before != nil && r.before.Digest == r.pl
 // resume takes an unfinished record of this plan over. Every object must be as
 // it was reviewed, before the write or after it; what is neither, somebody
 // else has changed.
-func (r *run) resume(ctx context.Context) error {
+func (r *run) resume(ctx context.Context) (err error) {
 	if err := Gate(r.plan, r.approval); err != nil {
 		return err
 	}
 	r.record = r.before
+	defer func() {
+		if err != nil {
+			r.record = nil // it stays as it was found
+		}
+	}()
 	r.record.Approval = r.approval
 	r.log(fmt.Sprintf("resuming revision %d, which is %s", r.record.Revision, r.record.State))
 	if err := r.knowsObjects(); err != nil {
