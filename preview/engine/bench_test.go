@@ -1,0 +1,161 @@
+package engine_test
+
+import (
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+)
+
+// corpusBundle is one bundle of the corpus.
+func corpusBundle(b *testing.B, name, version string) string {
+	b.Helper()
+	return filepath.Join(filepath.Dir(filepath.Dir(realBundles(b)[0])), name, version)
+}
+
+// The steps of a preview without a cluster, on the largest bundle.
+func BenchmarkOffline(b *testing.B) {
+	dir := corpusBundle(b, "argocd-operator", "0.18.0")
+	content, release, err := contentOf(b, dir, format.Params{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("content", func(b *testing.B) {
+		for b.Loop() {
+			if _, _, err := contentOf(b, dir, format.Params{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	var p *preview.Plan
+	b.Run("plan", func(b *testing.B) {
+		for b.Loop() {
+			if p, err = build(b, content, release, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	if p == nil { // -bench chose only reports
+		if p, err = build(b, content, release, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, form := range []string{report.Text, report.Markdown, report.JSON, report.YAML, report.Manifests} {
+		b.Run("report-"+form, func(b *testing.B) {
+			for b.Loop() {
+				if err := report.Write(io.Discard, p, report.Options{Format: form}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A whole plan against a real API server, nearby and far away: the difference
+// is what round trips cost. Discovery is cold, as it is for a command.
+func BenchmarkDryRun(b *testing.B) {
+	content, release, err := contentOf(b, corpusBundle(b, "mongodb-kubernetes", "1.10.0"), format.Params{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	box := sandboxtest.Start(b)
+	for name, trip := range map[string]time.Duration{"near": 0, "50ms-away": 50 * time.Millisecond} {
+		b.Run(name, func(b *testing.B) {
+			kubeconfig := farAway(b, box.Kubeconfig(), trip)
+			for b.Loop() {
+				client, err := k8s.Connect(b.Context(), k8s.Options{Kubeconfig: kubeconfig})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := build(b, content, release, client); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func build(b *testing.B, content engine.Content, release preview.Release, cluster engine.Cluster) (*preview.Plan, error) {
+	return engine.Build(b.Context(), []engine.Content{content}, cluster, engine.Options{
+		Release: release, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
+		Request: preview.Request{Action: preview.RequestInstall},
+	})
+}
+
+// farAway returns a kubeconfig that reaches the same API server through a
+// connection whose round trip takes longer.
+func farAway(b *testing.B, kubeconfig string, trip time.Duration) string {
+	b.Helper()
+	data, err := os.ReadFile(kubeconfig)
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "https://")
+	address := strings.Trim(strings.Fields(rest)[0], `"'`)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", address)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			go delayed(server, client, trip/2)
+			go delayed(client, server, trip/2)
+		}
+	}()
+	path := filepath.Join(b.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(data), address, listener.Addr().String())), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// delayed copies a stream; every piece arrives as much later as the others.
+func delayed(to, from net.Conn, delay time.Duration) {
+	type piece struct {
+		due  time.Time
+		data []byte
+	}
+	pieces := make(chan piece, 1024)
+	go func() {
+		defer close(pieces)
+		for {
+			data := make([]byte, 64<<10)
+			n, err := from.Read(data)
+			if n > 0 {
+				pieces <- piece{time.Now().Add(delay), data[:n]}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for p := range pieces {
+		time.Sleep(time.Until(p.due))
+		if _, err := to.Write(p.data); err != nil {
+			break
+		}
+	}
+	_, _ = to.Close(), from.Close()
+	for range pieces { // the reader must not block
+	}
+}
