@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -27,6 +29,7 @@ func validate(b *bundle) error {
 		conversionNeedsAllNamespaces, webhookDeploymentsExist, webhookNamesUnique, webhookNamesValid,
 		conversionCRDsUnshared, conversionCRDsOwned, webhookRulesAllowed, additionalKindsSupported,
 		webhooksComplete, conversionPreservesNothing, crdsServed, noAPIServices, deploymentsComplete, namesPresent,
+		versionReadable,
 	} {
 		rule(b, p)
 	}
@@ -133,6 +136,18 @@ func deploymentsComplete(b *bundle, p *problems) {
 		if d.spec == nil {
 			p.add("the deployment %q has no spec", d.name)
 		}
+	}
+}
+
+// versionReadable keeps to what OLM reads: a version that is none fails there,
+// and could not be compared with others here. A package is a DNS name wherever
+// OLM v1 refers to it.
+func versionReadable(b *bundle, p *problems) {
+	if _, err := semver.NewVersion(b.csv.version); b.csv.version != "" && err != nil {
+		p.add("the CSV's spec.version %q is not a semantic version", b.csv.version)
+	}
+	if name := b.packageName; name != "" && !isSubdomain(name) {
+		p.add("the package name %q is not a DNS-1123 subdomain", name)
 	}
 }
 

@@ -150,6 +150,16 @@ func TestValidationRules(t *testing.T) {
 			want:   []string{`the service account name "a/b" is not a DNS-1123 subdomain`},
 		},
 		{
+			name:   "a version that is none",
+			change: set(t, "version", `"1.0.0\e[2J"`),
+			want:   []string{`the CSV's spec.version "1.0.0\x1b[2J" is not a semantic version`},
+		},
+		{
+			name: "a package that cannot be named so",
+			more: map[string]string{annotationsFile: "annotations: {operators.operatorframework.io.bundle.package.v1: \"de\\u202Emo\"}"},
+			want: []string{`the package name "de\u202emo" is not a DNS-1123 subdomain`},
+		},
+		{
 			name: "an object without a name",
 			more: map[string]string{"manifests/cm.yaml": "apiVersion: v1\nkind: ConfigMap\n"},
 			want: []string{"manifests/cm.yaml: document 1: ConfigMap without metadata.name"},
