@@ -10,11 +10,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -30,7 +28,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"kubectl-operator": func() {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := cli.Signals(context.Background())
 			defer stop()
 			os.Exit(cli.Main(ctx, os.Args[1:], cli.Options{
 				Version: "v0.0.0-test", Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
@@ -105,6 +103,7 @@ func setup(t testing.TB) func(*testscript.Env) error {
 		env.Setenv("CATALOG", filepath.Join(root(t), "testdata", "catalogs", "demo"))
 		env.Setenv("CORPUS", corpusDir(t))
 		env.Setenv("CI", "")
+		env.Setenv("ESC", "\x1b[2J\u202e") // clears the screen, then turns the text around
 		return os.MkdirAll(home, 0o700)
 	}
 }
@@ -137,9 +136,13 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"catalog":   catalogCommand,
 		"kubectl":   kubectlCommand(t),
 		"user":      userCommand,
-		"mutations": mutationsCommand,
-		"capture":   captureCommand,
-		"replace":   replaceCommand,
+
+		"secondcluster": secondClusterCommand(t),
+		"mutations":     mutationsCommand,
+		"capture":       captureCommand,
+		"replace":       replaceCommand,
+		"printable":     printableCommand,
+		"fill":          fillCommand,
 	}
 }
 
@@ -234,26 +237,41 @@ func pushCommand(ts *testscript.TestScript, _ bool, args []string) {
 // catalog DIR copies the demo catalog into DIR and pushes its bundles, so that
 // the catalog names them in the script's registry.
 func catalogCommand(ts *testscript.TestScript, _ bool, args []string) {
-	ctx := context.Background()
-	bundles, err := filepath.Glob(filepath.Join(ts.Getenv("BUNDLES"), "*", "*"))
-	ts.Check(err)
-	pairs := []string{}
-	for _, dir := range bundles {
+	ts.Check(pushCatalog(context.Background(), ts.Getenv("REGISTRY"), ts.Getenv("BUNDLES"), ts.Getenv("CATALOG"), ts.MkAbs(args[0])))
+}
+
+func pushCatalog(ctx context.Context, registry, bundles, catalog, to string) error {
+	found, err := filepath.Glob(filepath.Join(bundles, "*", "*"))
+	if err != nil {
+		return err
+	}
+	var pairs []string
+	for _, dir := range found {
 		name, version := filepath.Base(filepath.Dir(dir)), filepath.Base(dir)
-		repository := ts.Getenv("REGISTRY") + "/demo/" + name
+		repository := registry + "/demo/" + name
 		digest, err := source.PushDir(ctx, repository+":v"+version, os.DirFS(dir), nil, source.Options{PlainHTTP: true})
-		ts.Check(err)
+		if err != nil {
+			return err
+		}
 		pairs = append(pairs, "localhost/demo/"+name+":v"+version, repository+"@"+digest)
 	}
-	to := ts.MkAbs(args[0])
-	ts.Check(os.CopyFS(to, os.DirFS(ts.Getenv("CATALOG"))))
+	if err := os.CopyFS(to, os.DirFS(catalog)); err != nil {
+		return err
+	}
 	files, err := filepath.Glob(filepath.Join(to, "*", "*.yaml"))
-	ts.Check(err)
+	if err != nil {
+		return err
+	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		ts.Check(err)
-		ts.Check(os.WriteFile(file, []byte(strings.NewReplacer(pairs...).Replace(string(data))), 0o600))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(strings.NewReplacer(pairs...).Replace(string(data))), 0o600); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // kubectl runs the kubectl that is built together with the control plane.
@@ -263,6 +281,16 @@ func kubectlCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 		if (err != nil) != neg {
 			ts.Fatalf("kubectl %v: %v", args, err)
 		}
+	}
+}
+
+// secondcluster starts another control plane and sets SECOND_KUBECONFIG.
+func secondClusterCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, _ []string) {
+		box, err := sandbox.Start(context.Background(), sandbox.Options{Binary: sandboxtest.Binary(t)})
+		ts.Check(err)
+		ts.Defer(box.Stop)
+		ts.Setenv("SECOND_KUBECONFIG", box.Kubeconfig())
 	}
 }
 
