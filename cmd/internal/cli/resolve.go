@@ -174,9 +174,9 @@ func (out *resolved) release(name, namespace string) (preview.Release, error) {
 
 // checkRelease holds names to what the record's name and label can carry.
 func checkRelease(r preview.Release) error {
-	for what, name := range map[string]string{"release name": r.Name, "namespace": r.Namespace} {
-		if !ref.IsName(name) || strings.Contains(name, ".") || len(name) > 63 {
-			return usagef("%s %q: want a DNS label: at most 63 of a-z, 0-9 and -", what, name)
+	for _, part := range [...]struct{ what, name string }{{"release name", r.Name}, {"namespace", r.Namespace}} {
+		if !ref.IsName(part.name) || strings.Contains(part.name, ".") || len(part.name) > 63 {
+			return usagef("%s %q: want a DNS label: at most 63 of a-z, 0-9 and -", part.what, part.name)
 		}
 	}
 	return nil
