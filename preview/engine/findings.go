@@ -20,12 +20,13 @@ const (
 // cluster holds.
 func notAppliable(p *preview.Plan, schemas Schemas) []preview.Finding {
 	var out []preview.Finding
+	bodies := sealedBodies(p.Objects)
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if o.Sealed == nil {
 			continue
 		}
-		if problem := misfit(p, o, schemas); problem != "" {
+		if problem := misfit(bodies, o, schemas); problem != "" {
 			out = append(out, finding(RuleNotAppliable, preview.Critical, o.ID, o.Kind+" "+o.Name+" cannot be applied",
 				"The API server refuses this object on every apply; the install would stop at it.", o.ID+": "+clip(problem, 500)))
 		}
@@ -35,11 +36,11 @@ func notAppliable(p *preview.Plan, schemas Schemas) []preview.Finding {
 
 // misfit says why an object does not fit the schema of its kind: the embedded
 // one, or that of a definition in the same plan, which no dry run can know yet.
-func misfit(p *preview.Plan, o *preview.Object, schemas Schemas) string {
+func misfit(bodies []map[string]any, o *preview.Object, schemas Schemas) string {
 	if err := schemas.Check(o.Sealed); preview.ReasonOf(err) == preview.ReasonNotAppliable {
 		return err.Error()
 	}
-	definition := schema.Definition(sealedBodies(p.Objects), o.Sealed)
+	definition := schema.Definition(bodies, o.Sealed)
 	if definition == nil {
 		return ""
 	}
