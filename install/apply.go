@@ -30,6 +30,9 @@ type Options struct {
 	NoWait bool
 	// ToolVersion of this program, for the ApplySet tooling annotation.
 	ToolVersion string
+	// Stop, once closed, ends the run after the request under way, so that
+	// nothing stays in flight. Cancelling ctx ends it at once.
+	Stop <-chan struct{}
 }
 
 // DefaultRolloutTimeout is how long a rollout may take unless said otherwise.
@@ -223,6 +226,28 @@ func (r *run) interrupted(ctx, held context.Context, err error) error {
 		if r.resumed() {
 			e.Came, e.Next = "stopped; this run has written nothing", r.resumeAdvice()
 		}
+	}
+	return e
+}
+
+// asked reports whether the run was asked to stop between two requests.
+func (r *run) asked() bool {
+	select {
+	case <-r.opts.Stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// stopped is the end of a run that was asked to stop.
+func (r *run) stopped() *Error {
+	e := &Error{
+		Kind: Interrupted, Doing: "applying " + r.plan.Release.Name,
+		Came: "stopped as asked: " + r.progress(), Next: r.resumeAdvice(),
+	}
+	if !r.wrote && !r.resumed() {
+		e.Kind, e.Next = Declined, "nothing was applied; run the command again"
 	}
 	return e
 }

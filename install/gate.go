@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
 // Gate decides whether an approval covers a plan. The plan's findings must be
@@ -181,6 +182,11 @@ func planHasRole(plan *preview.Plan, via string) bool {
 func gateFindings(plan *preview.Plan, approval Approval) []string {
 	var reasons []string
 	for _, f := range plan.Findings {
+		if f.Rule == engine.RuleNotAppliable {
+			// No approval makes the API server take it.
+			reasons = append(reasons, f.Evidence)
+			continue
+		}
 		if f.Severity != preview.Critical || approval.accepts(f) {
 			continue
 		}

@@ -262,6 +262,45 @@ func TestCancelStopsSendingAndCanBeResumed(t *testing.T) {
 	}
 }
 
+func TestStopEndsBetweenTwoWritesAndCanBeResumed(t *testing.T) {
+	w := newWorld(t, "stopping")
+	plan := w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("b", "1"), configMap("c", "1")))
+	stop := make(chan struct{})
+	close(stop)
+	opts := w.options(t)
+	opts.Stop = stop
+	receipt, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts)
+	var e *install.Error
+	if !errors.As(err, &e) || e.Kind != install.Interrupted || !strings.Contains(e.Came, "0 in flight") {
+		t.Fatalf("stopped: %v, want 4 with nothing in flight", err)
+	}
+	if receipt == nil || receipt.State == string(install.RecordApplied) || w.read(t, "v1", "ConfigMap", "stopping", "a") != nil {
+		t.Errorf("the receipt is %+v; nothing should have been sent after the lock", receipt)
+	}
+	if receipt := w.apply(t, plan); receipt.Revision != 1 || receipt.State != string(install.RecordApplied) {
+		t.Errorf("resumed: revision %d is %s, want 1 applied", receipt.Revision, receipt.State)
+	}
+
+	// Stopped while it waits for the rollout: everything is written.
+	plan = w.plan(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("b", "1"), configMap("c", "1")))
+	opts = w.options(t)
+	late := make(chan struct{})
+	opts.Stop = late
+	sink := opts.Sink
+	opts.Sink = func(e install.Event) {
+		sink(e)
+		if e.Type == install.EventStage && e.Stage == "rollout" {
+			close(late)
+		}
+	}
+	if _, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts); err != nil && install.KindOf(err) != install.Interrupted {
+		t.Errorf("stopped in the rollout: %v, want success or 4", err)
+	}
+	if live := w.read(t, "v1", "ConfigMap", "stopping", "a"); preview.String(live, "data", "key") != "2" {
+		t.Errorf("live is %v, want what was reviewed", live["data"])
+	}
+}
+
 func TestResumeRefusesWhatSomebodyElseChanged(t *testing.T) {
 	w := newWorld(t, "meddled")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("b", "1"))))

@@ -129,9 +129,20 @@ func (r *run) await(ctx context.Context, stage string, o rollout.Options) error 
 			r.observe(seen, object)
 		}
 	}
-	report, err := rollout.Wait(ctx, o)
+	waiting, done := context.WithCancel(ctx)
+	defer done()
+	go func() {
+		select {
+		case <-r.opts.Stop:
+			done()
+		case <-waiting.Done():
+		}
+	}()
+	report, err := rollout.Wait(waiting, o)
 	doing := "waiting for stage " + stage
 	switch {
+	case report.Outcome != rollout.AllReady && r.asked():
+		return r.stopped()
 	case err != nil:
 		return r.fail(doing, "", err)
 	case report.Outcome == rollout.AllReady:

@@ -115,6 +115,10 @@ func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*previe
 			r.unsend(objects[i:])
 			return r.fail("applying "+stage.ID, "", err)
 		}
+		if r.asked() {
+			r.unsend(objects[i:])
+			return r.stopped()
+		}
 		verdict, err := r.send(ctx, o)
 		if err != nil {
 			r.unsend(objects[i+1:])

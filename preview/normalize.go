@@ -74,6 +74,12 @@ func Normalize(body map[string]any, namespaced bool) (removed []string, err erro
 	if err := secretData(body); err != nil {
 		return nil, err
 	}
+	if Map(body, "aggregationRule") != nil && String(body, "kind") == "ClusterRole" {
+		if !empty(body["rules"]) {
+			removed = append(removed, ".rules")
+		}
+		delete(body, "rules") // the aggregation controller owns them, and would conflict
+	}
 	dropNulls(body)
 	sort.Strings(removed)
 	return removed, nil

@@ -48,6 +48,10 @@ func TestNormalize(t *testing.T) {
 			"{apiVersion: v1, kind: X, metadata: {name: a}, spec: {a: null, b: [{c: null, d: 1}]}}",
 			"{apiVersion: v1, kind: X, metadata: {name: a}, spec: {b: [{d: 1}]}}", true, nil,
 		},
+		"rules of an aggregated ClusterRole belong to its controller": {
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {clusterRoleSelectors: []}, rules: []}",
+			"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}, aggregationRule: {clusterRoleSelectors: []}}", false, nil,
+		},
 		"stringData becomes data and wins over it": {
 			"{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {k: b2xk, l: bA==}, stringData: {k: new}}",
 			"{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {k: bmV3, l: bA==}}", true, nil,

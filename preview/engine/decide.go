@@ -2,13 +2,11 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
 // decider turns sealed objects and leftovers into actions and live facts. It
@@ -254,143 +252,6 @@ func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 		return ""
 	}
 	return preview.ActionDelete
-}
-
-// dryRun asks what creates and updates would lead to.
-func (d *decider) dryRun(ctx context.Context) error {
-	var items []preview.DryRun
-	var at []int
-	for i := range d.plan.Objects {
-		o := &d.plan.Objects[i]
-		if o.Action != preview.ActionCreate && o.Action != preview.ActionUpdate {
-			continue
-		}
-		if d.served[o.APIVersion+"/"+o.Kind] != nil || o.Namespace != "" && !d.namespaces[o.Namespace] {
-			d.withoutDryRun(o)
-			continue
-		}
-		item := preview.DryRun{Body: o.Sealed}
-		if o.LiveBody != nil {
-			item.UID = preview.String(o.LiveBody, "metadata", "uid")
-			item.ResourceVersion = preview.String(o.LiveBody, "metadata", "resourceVersion")
-		}
-		items, at = append(items, item), append(at, i)
-	}
-	d.tell("asking the cluster for %d dry runs", len(items))
-	for n, result := range d.cluster.DryRun(ctx, items) {
-		o := &d.plan.Objects[at[n]]
-		if result.Err == nil {
-			if err := d.decideFromResult(o, result.Body); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := d.decideFromRefusal(o, result.Err); err != nil {
-			return err
-		}
-	}
-	for i := range d.plan.Objects {
-		o := &d.plan.Objects[i]
-		if o.Sealed != nil && o.Action != preview.ActionUnknown {
-			after := o.ResultBody
-			if after == nil {
-				after = o.Sealed
-			}
-			o.SecretKeys = preview.SecretKeys(o.LiveBody, after)
-		}
-	}
-	return nil
-}
-
-// withoutDryRun settles an object whose namespace or kind does not exist yet.
-func (d *decider) withoutDryRun(o *preview.Object) {
-	if o.Namespace == "" || d.namespaces[o.Namespace] {
-		return
-	}
-	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}.ID()
-	if d.plan.Object(id) == nil {
-		o.Action = preview.ActionUnknown
-		d.unknown(o.ID, "namespace "+o.Namespace+" does not exist")
-	}
-}
-
-func (d *decider) decideFromResult(o *preview.Object, result map[string]any) error {
-	o.ResultBody = result
-	hash, err := diff.ResultHash(o.LiveBody, result)
-	if err != nil {
-		return fmt.Errorf("comparing %s: %w", o.ID, err)
-	}
-	o.Result = hash
-	if o.Action == preview.ActionUpdate && len(diff.Changes(o.LiveBody, result)) == 0 && !secretMoves(o.LiveBody, result) {
-		o.Action = preview.ActionUnchanged
-	}
-	return nil
-}
-
-func secretMoves(live, result map[string]any) bool {
-	for _, state := range preview.SecretKeys(live, result) {
-		if state != "equal" {
-			return true
-		}
-	}
-	return false
-}
-
-// decideFromRefusal reads a refused dry run. What cannot be settled is
-// unknown; what the network ate is an error.
-func (d *decider) decideFromRefusal(o *preview.Object, err error) error {
-	var refusal *preview.Refusal
-	if !errors.As(err, &refusal) {
-		return fmt.Errorf("dry run of %s: %w", o.ID, err)
-	}
-	switch refusal.Reason {
-	case preview.ReasonUnavailable, preview.ReasonUnauthorized:
-		return fmt.Errorf("dry run of %s: %w", o.ID, err)
-	case preview.ReasonChanged:
-		return fmt.Errorf("%s changed while it was being read; run the command again: %w", o.ID, err)
-	case preview.ReasonConflict:
-		o.Conflicts = refusal.Conflicts
-		return nil
-	case preview.ReasonImmutable:
-		o.Action = preview.ActionReplace
-		return nil
-	case preview.ReasonRoleMissing:
-		if d.bringsRole(o.Sealed) {
-			return nil // decided by the caller's own rights, EXACTNESS section 5
-		}
-	case preview.ReasonNotAppliable:
-		if d.schemas.Check(o.Sealed) != nil {
-			return nil // the finding says so, with the field
-		}
-	case preview.ReasonForbidden:
-		d.plan.Access.Installer.Missing = append(d.plan.Access.Installer.Missing, missingRight(o, refusal))
-		o.Action = preview.ActionUnknown
-		d.unknown(o.ID, "forbidden")
-		return nil
-	}
-	o.Action = preview.ActionUnknown
-	d.unknown(o.ID, clip(refusal.Error(), 500))
-	return nil
-}
-
-func (d *decider) bringsRole(binding map[string]any) bool {
-	ref := preview.Ref{
-		APIVersion: "rbac.authorization.k8s.io/v1",
-		Kind:       preview.String(binding, "roleRef", "kind"),
-		Name:       preview.String(binding, "roleRef", "name"),
-	}
-	if ref.Kind == "Role" {
-		ref.Namespace = preview.String(binding, "metadata", "namespace")
-	}
-	return d.plan.Object(ref.ID()) != nil
-}
-
-func missingRight(o *preview.Object, refusal *preview.Refusal) preview.MissingRight {
-	verb := "patch"
-	if o.LiveBody == nil {
-		verb = "create"
-	}
-	return preview.MissingRight{Verb: verb, Resource: strings.ToLower(o.Kind) + " " + o.Name, Why: clip(refusal.Message, 300)}
 }
 
 func (d *decider) unknown(object, why string) {

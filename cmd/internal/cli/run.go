@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -257,18 +258,25 @@ func (r *runner) command(p *preview.Plan) string {
 	return report.Command(p)
 }
 
-// follow applies what was approved and shows it on the screen. The apply does
-// not depend on the screen: when that is left, it goes on unless it was told
-// to stop.
+// follow applies what was approved and shows it on the screen. The apply has a
+// life of its own: the screen only asks it to stop.
 func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
 	p := outcome.Plan
 	approval := install.Approval{
 		Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: p.Target.User,
 		Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	applying, stopNow := context.WithCancel(ctx)
+	defer stopNow()
+	stop, left := make(chan struct{}), make(chan struct{})
 	events := make(chan install.Event, 1024)
+	opts := r.options(func(e install.Event) {
+		select {
+		case events <- e:
+		case <-left: // nobody reads them any more
+		}
+	})
+	opts.Stop = stop
 	type ending struct {
 		receipt *install.Receipt
 		err     error
@@ -276,29 +284,25 @@ func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
 	applied := make(chan ending, 1)
 	go func() {
 		defer close(events)
-		receipt, err := install.Apply(ctx, p, approval, r.planner.cluster, r.options(func(e install.Event) {
-			select {
-			case events <- e:
-			case <-ctx.Done():
-			}
-		}))
+		receipt, err := install.Apply(applying, p, approval, r.planner.cluster, opts)
 		applied <- ending{receipt, err}
 	}()
+	askToStop := sync.OnceFunc(func() { close(stop) })
 	followed, err := tui.Follow(ctx, tui.FollowOptions{
 		Terminal: r.app.terminal(), Plan: p, Events: events, Limit: r.planner.rollout.rolloutTimeout,
 		Interrupt: func(i tui.Interrupt) {
-			if i != tui.NoInterrupt {
-				stop()
+			switch i {
+			case tui.StopNow:
+				stopNow()
+			case tui.StopAfterObject, tui.Detach:
+				askToStop()
 			}
 		},
 	})
+	close(left)
 	if err != nil {
-		stop()
+		stopNow() // a screen that broke approves nothing more
 	}
-	go func() { // nobody reads the events any more
-		for range events {
-		}
-	}()
 	end := <-applied
 	r.app.streams.Printf("%s", tui.Summary(p, followed, end.receipt, end.err))
 	if end.err != nil {

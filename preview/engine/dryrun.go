@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+// maxRounds bounds how often an object that changes between its read and its
+// dry run is read again. Controllers move status fields all the time.
+const maxRounds = 5
+
+// dryRun asks what creates and updates would lead to.
+func (d *decider) dryRun(ctx context.Context) error {
+	var pending []int
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		if o.Action != preview.ActionCreate && o.Action != preview.ActionUpdate {
+			continue
+		}
+		if d.served[o.APIVersion+"/"+o.Kind] != nil || o.Namespace != "" && !d.namespaces[o.Namespace] {
+			d.withoutDryRun(o)
+			continue
+		}
+		pending = append(pending, i)
+	}
+	d.tell("asking the cluster for %d dry runs", len(pending))
+	for round := 1; len(pending) > 0; round++ {
+		moved, err := d.dryRunRound(ctx, pending)
+		if err != nil {
+			return err
+		}
+		if len(moved) > 0 && round == maxRounds {
+			return fmt.Errorf("%s keeps changing while it is read; run the command again", d.plan.Objects[moved[0]].ID)
+		}
+		if pending, err = d.readAgain(ctx, moved); err != nil {
+			return err
+		}
+	}
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		if o.Sealed != nil && o.Action != preview.ActionUnknown {
+			after := o.ResultBody
+			if after == nil {
+				after = o.Sealed
+			}
+			o.SecretKeys = preview.SecretKeys(o.LiveBody, after)
+		}
+	}
+	return nil
+}
+
+// dryRunRound asks once for each pending object and returns those that were
+// not what had been read.
+func (d *decider) dryRunRound(ctx context.Context, pending []int) (moved []int, err error) {
+	items := make([]preview.DryRun, 0, len(pending))
+	for _, i := range pending {
+		o := &d.plan.Objects[i]
+		item := preview.DryRun{Body: o.Sealed}
+		if o.LiveBody != nil {
+			item.UID = preview.String(o.LiveBody, "metadata", "uid")
+			item.ResourceVersion = preview.String(o.LiveBody, "metadata", "resourceVersion")
+		}
+		items = append(items, item)
+	}
+	for n, result := range d.cluster.DryRun(ctx, items) {
+		o := &d.plan.Objects[pending[n]]
+		switch {
+		case result.Err == nil:
+			err = d.decideFromResult(o, result.Body)
+		case preview.ReasonOf(result.Err) == preview.ReasonChanged:
+			moved = append(moved, pending[n])
+		default:
+			err = d.decideFromRefusal(o, result.Err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return moved, nil
+}
+
+// readAgain reads objects that moved, and returns those that still need a dry run.
+func (d *decider) readAgain(ctx context.Context, moved []int) (pending []int, err error) {
+	refs := make([]preview.Ref, 0, len(moved))
+	for _, i := range moved {
+		refs = append(refs, d.plan.Objects[i].Ref())
+	}
+	for n, r := range d.cluster.Read(ctx, refs) {
+		o := &d.plan.Objects[moved[n]]
+		if r.Err != nil {
+			return nil, fmt.Errorf("reading %s again: %w", o.ID, r.Err)
+		}
+		o.LiveBody = r.Body
+		d.decideFromLive(o)
+		if o.Action == preview.ActionCreate || o.Action == preview.ActionUpdate {
+			pending = append(pending, moved[n])
+		}
+	}
+	return pending, nil
+}
+
+// withoutDryRun settles an object whose namespace or kind does not exist yet.
+func (d *decider) withoutDryRun(o *preview.Object) {
+	if o.Namespace == "" || d.namespaces[o.Namespace] {
+		return
+	}
+	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: o.Namespace}.ID()
+	if d.plan.Object(id) == nil {
+		o.Action = preview.ActionUnknown
+		d.unknown(o.ID, "namespace "+o.Namespace+" does not exist")
+	}
+}
+
+func (d *decider) decideFromResult(o *preview.Object, result map[string]any) error {
+	o.ResultBody = result
+	hash, err := diff.ResultHash(o.LiveBody, result)
+	if err != nil {
+		return fmt.Errorf("comparing %s: %w", o.ID, err)
+	}
+	o.Result = hash
+	if o.Action == preview.ActionUpdate && len(diff.Changes(o.LiveBody, result)) == 0 && !secretMoves(o.LiveBody, result) {
+		o.Action = preview.ActionUnchanged
+	}
+	return nil
+}
+
+func secretMoves(live, result map[string]any) bool {
+	for _, state := range preview.SecretKeys(live, result) {
+		if state != "equal" {
+			return true
+		}
+	}
+	return false
+}
+
+// decideFromRefusal reads a refused dry run. What cannot be settled is
+// unknown; what the network ate is an error.
+func (d *decider) decideFromRefusal(o *preview.Object, err error) error {
+	var refusal *preview.Refusal
+	if !errors.As(err, &refusal) {
+		return fmt.Errorf("dry run of %s: %w", o.ID, err)
+	}
+	switch refusal.Reason {
+	case preview.ReasonUnavailable, preview.ReasonUnauthorized:
+		return fmt.Errorf("dry run of %s: %w", o.ID, err)
+	case preview.ReasonConflict:
+		o.Conflicts = refusal.Conflicts
+		return nil
+	case preview.ReasonImmutable:
+		o.Action = preview.ActionReplace
+		return nil
+	case preview.ReasonRoleMissing:
+		if d.bringsRole(o.Sealed) {
+			return nil // decided by the caller's own rights, EXACTNESS section 5
+		}
+	case preview.ReasonNotAppliable:
+		if d.schemas.Check(o.Sealed) != nil {
+			return nil // the finding says so, with the field
+		}
+	case preview.ReasonForbidden:
+		d.plan.Access.Installer.Missing = append(d.plan.Access.Installer.Missing, missingRight(o, refusal))
+		o.Action = preview.ActionUnknown
+		d.unknown(o.ID, "forbidden")
+		return nil
+	}
+	o.Action = preview.ActionUnknown
+	d.unknown(o.ID, clip(refusal.Error(), 500))
+	return nil
+}
+
+func (d *decider) bringsRole(binding map[string]any) bool {
+	ref := preview.Ref{
+		APIVersion: "rbac.authorization.k8s.io/v1",
+		Kind:       preview.String(binding, "roleRef", "kind"),
+		Name:       preview.String(binding, "roleRef", "name"),
+	}
+	if ref.Kind == "Role" {
+		ref.Namespace = preview.String(binding, "metadata", "namespace")
+	}
+	return d.plan.Object(ref.ID()) != nil
+}
+
+func missingRight(o *preview.Object, refusal *preview.Refusal) preview.MissingRight {
+	verb := "patch"
+	if o.LiveBody == nil {
+		verb = "create"
+	}
+	return preview.MissingRight{Verb: verb, Resource: strings.ToLower(o.Kind) + " " + o.Name, Why: clip(refusal.Message, 300)}
+}
