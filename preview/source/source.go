@@ -56,9 +56,18 @@ type Options struct {
 	// RequestTimeout bounds the wait for one answer of a registry, and any
 	// pause within a body. Zero means 30 seconds.
 	RequestTimeout time.Duration
+	// Cluster answers for what lies in the target cluster: ConfigMap sources
+	// and pull secrets. Nil means that no cluster may be asked.
+	Cluster Getter
 	// Progress, when set, is called while blobs are downloaded. Calls do not
 	// overlap.
 	Progress func(Progress)
+}
+
+// Getter reads objects of the target cluster, with the user's own rights.
+type Getter interface {
+	// Get returns nil and no error for an object that does not exist.
+	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
 }
 
 // Progress is how far the download behind one reference is, in bytes.
