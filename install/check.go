@@ -13,8 +13,8 @@ import (
 // precheck is what can be refused before the cluster is read as a whole.
 func (r *run) precheck(ctx context.Context) error {
 	doing := "checking the plan for " + r.plan.Release.Name
-	if err := verifyPlan(r.plan); err != nil {
-		return refusal(doing, "make a new plan", "the plan does not hold together: "+err.Error())
+	if err := engine.CheckSealed(r.plan); err != nil {
+		return refusal(doing, "make a new plan", err.Error())
 	}
 	if err := gateDigest(r.plan, r.approval); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (r *run) wholeCheck(ctx context.Context) error {
 	if r.namespace != nil {
 		cluster = &withoutNamespace{Cluster: r.cluster, object: r.ownNamespace()}
 	}
-	now, err := r.recheck(ctx, cluster)
+	now, err := engine.Recheck(ctx, r.plan, cluster, r.opts.Schemas)
 	var refused *engine.Refused
 	switch {
 	case errors.As(err, &refused):
@@ -95,21 +95,6 @@ func (r *run) wholeCheck(ctx context.Context) error {
 	}
 	r.checked = now
 	return r.checkOperands(ctx)
-}
-
-// recheck plans again. Controllers write status at any time, so an object may
-// change between its read and its dry run; that is no reason to give up.
-func (r *run) recheck(ctx context.Context, cluster engine.Cluster) (now *preview.Plan, err error) {
-	for range maxAttempts {
-		now, err = engine.Recheck(ctx, r.plan, cluster, r.opts.Schemas)
-		if preview.ReasonOf(err) != preview.ReasonChanged {
-			return now, err
-		}
-		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
-			return nil, err
-		}
-	}
-	return nil, err
 }
 
 // ownNamespace returns the release Namespace if this plan creates it, else nil.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
 // The keys of a record's Secrets.
@@ -119,7 +120,7 @@ func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[st
 			o.Sealed = sealed[o.ID]
 		}
 	}
-	if err := verifyPlan(plan); err != nil {
+	if err := engine.CheckSealed(plan); err != nil {
 		return nil, fmt.Errorf("the recorded plan: %w", err)
 	}
 	return plan, nil

@@ -15,7 +15,10 @@ import (
 // only recorded, and a notice when findings could not be compared because
 // another ruleset made them.
 func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice string, err error) {
-	if err := checkBodies(loaded, schemas); err != nil {
+	if err := CheckSealed(loaded); err != nil {
+		return nil, "", err
+	}
+	if err := checkRecorded(loaded, schemas); err != nil {
 		return nil, "", err
 	}
 	fresh := *loaded
@@ -49,15 +52,16 @@ func tampered(what string) error {
 	return &Refused{What: "the plan does not hold together: " + what, Next: "make a new one with preview --out"}
 }
 
-// checkBodies recomputes every hash that stands beside a body.
-func checkBodies(p *preview.Plan, typer preview.Typer) error {
+// CheckSealed recomputes what can be recomputed from the sealed objects alone:
+// their digests, those of the packages, and the digest of the Facts. What apply
+// sends is then what was approved, whoever made the plan value.
+func CheckSealed(p *preview.Plan) error {
 	for i := range p.Objects {
-		if err := checkObject(p, &p.Objects[i], typer); err != nil {
+		if err := checkSealed(p, &p.Objects[i]); err != nil {
 			return err
 		}
 	}
-	for i := range p.Packages {
-		pkg := p.Packages[i]
+	for _, pkg := range p.Packages {
 		var members []preview.Object
 		for _, o := range p.Objects {
 			if o.Package == pkg.Name && o.Sealed != nil {
@@ -69,46 +73,67 @@ func checkBodies(p *preview.Plan, typer preview.Typer) error {
 			return tampered("the objects of package " + pkg.Name + " do not hash to its contentDigest")
 		}
 	}
-	for _, r := range p.Reads {
-		if r.Body == nil {
-			if r.Fingerprint != "" && r.Fingerprint != present || r.UID != "" {
-				return tampered("the recorded read " + r.ID + " is missing")
-			}
-			continue
+	digest, err := p.Facts().Digest()
+	if err != nil || digest != p.Digest {
+		return tampered(fmt.Sprintf("its facts hash to %s, not to its digest %s", digest, p.Digest))
+	}
+	return nil
+}
+
+func checkSealed(p *preview.Plan, o *preview.Object) error {
+	if o.Ref().ID() != o.ID {
+		return tampered("object " + o.ID + " goes by another name inside")
+	}
+	if o.Sealed == nil {
+		if o.Digest != "" {
+			return tampered("the sealed object " + o.ID + " is missing")
 		}
-		hash, err := preview.Hash(r.Body)
-		if err != nil || hash != r.Fingerprint || preview.String(r.Body, "metadata", "uid") != r.UID || preview.RefOf(r.Body).ID() != r.ID {
-			return tampered("the recorded read " + r.ID + " does not match its fingerprint")
+		return nil
+	}
+	if o.ID != releaseNamespaceID(p) && !hasPackage(p, o.Package) {
+		return tampered("object " + o.ID + " belongs to no package of the plan")
+	}
+	digest, err := preview.HashObject(o.Sealed, pinOf(p, o.Package))
+	if err != nil || digest != o.Digest || preview.RefOf(o.Sealed) != o.Ref() {
+		return tampered("the sealed object " + o.ID + " does not match its digest")
+	}
+	return nil
+}
+
+// checkRecorded recomputes the hashes of what was read and dry-run.
+func checkRecorded(p *preview.Plan, typer preview.Typer) error {
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		live, err := liveFact(typer, o)
+		if err != nil || live != o.Live {
+			return tampered("the recorded live object " + o.ID + " does not match its fingerprint")
+		}
+		result := ""
+		if o.ResultBody != nil {
+			result, err = diff.ResultHash(o.LiveBody, o.ResultBody)
+		}
+		if err != nil || result != o.Result {
+			return tampered("the recorded dry run of " + o.ID + " does not match its hash")
+		}
+	}
+	for _, r := range p.Reads {
+		if err := checkRead(r); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func checkObject(p *preview.Plan, o *preview.Object, typer preview.Typer) error {
-	if o.Ref().ID() != o.ID {
-		return tampered("object " + o.ID + " goes by another name inside")
-	}
-	if o.Sealed != nil && o.ID != releaseNamespaceID(p) && !hasPackage(p, o.Package) {
-		return tampered("object " + o.ID + " belongs to no package of the plan")
-	}
-	if o.Sealed != nil {
-		digest, err := preview.HashObject(o.Sealed, pinOf(p, o.Package))
-		if err != nil || digest != o.Digest || preview.RefOf(o.Sealed) != o.Ref() {
-			return tampered("the sealed object " + o.ID + " does not match its digest")
+func checkRead(r preview.Read) error {
+	if r.Body == nil {
+		if r.Fingerprint != "" && r.Fingerprint != present || r.UID != "" {
+			return tampered("the recorded read " + r.ID + " is missing")
 		}
-	} else if o.Digest != "" {
-		return tampered("the sealed object " + o.ID + " is missing")
+		return nil
 	}
-	live, err := liveFact(typer, o)
-	if err != nil || live != o.Live {
-		return tampered("the recorded live object " + o.ID + " does not match its fingerprint")
-	}
-	result := ""
-	if o.ResultBody != nil {
-		result, err = diff.ResultHash(o.LiveBody, o.ResultBody)
-	}
-	if err != nil || result != o.Result {
-		return tampered("the recorded dry run of " + o.ID + " does not match its hash")
+	hash, err := preview.Hash(r.Body)
+	if err != nil || hash != r.Fingerprint || preview.String(r.Body, "metadata", "uid") != r.UID || preview.RefOf(r.Body).ID() != r.ID {
+		return tampered("the recorded read " + r.ID + " does not match its fingerprint")
 	}
 	return nil
 }
