@@ -7,26 +7,11 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
 )
-
-// corpus returns the directory of the corpus, or skips.
-func corpus(t *testing.T) string {
-	t.Helper()
-	root := os.Getenv("CORPUS")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared", "corpus")
-	}
-	if _, err := os.Stat(filepath.Join(root, "bundles")); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("no corpus: %v; set CORPUS", err)
-		}
-		t.Skipf("no corpus: %v; set CORPUS", err)
-	}
-	return root
-}
 
 func (w *world) bundle(t *testing.T, dir string) engine.Content {
 	t.Helper()
@@ -52,7 +37,7 @@ func (w *world) bundle(t *testing.T, dir string) engine.Content {
 // TestARealOperatorIsUpgradedExactly takes a real bundle from one version to
 // another: eight large CRDs, webhooks, roles with generated names.
 func TestARealOperatorIsUpgradedExactly(t *testing.T) {
-	root := corpus(t)
+	root := corpustest.Dir(t)
 	w := newWorld(t, "mongodb")
 	var plan *preview.Plan
 	for _, version := range []string{"1.8.1", "1.10.0"} {

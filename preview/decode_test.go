@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 func TestDecodeReadsWhatTheAPIMachineryReads(t *testing.T) {
@@ -71,7 +73,7 @@ func TestDecodeRefuses(t *testing.T) {
 // Every manifest of the corpus decodes to what sigs.k8s.io/yaml makes of it.
 func TestDecodeAgreesWithKubernetesOnTheCorpus(t *testing.T) {
 	n := 0
-	err := filepath.WalkDir(filepath.Join(corpus(t), "bundles"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(corpustest.Dir(t, "bundles"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yaml") {
 			return err
 		}
@@ -96,19 +98,4 @@ func TestDecodeAgreesWithKubernetesOnTheCorpus(t *testing.T) {
 		t.Fatalf("%d files compared, %v", n, err)
 	}
 	t.Logf("%d files compared", n)
-}
-
-// corpus returns the folder of real-world data, or skips: in CI it must be there.
-func corpus(t testing.TB) string {
-	dir := os.Getenv("CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "corpus")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("the corpus is missing: %v", err)
-		}
-		t.Skipf("skipped: no corpus at %s (set CORPUS)", dir)
-	}
-	return dir
 }

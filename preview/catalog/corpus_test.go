@@ -9,22 +9,14 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 // corpus returns a catalog of the shared corpus, or skips the test.
 func corpus(t testing.TB, name string) fs.FS {
 	t.Helper()
-	root := os.Getenv("CORPUS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	dir := filepath.Join(root, "catalogs", name)
-	if _, err := os.Stat(dir); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("the corpus is missing: %v", err)
-		}
-		t.Skipf("skipped: no corpus at %s (set CORPUS)", root)
-	}
+	dir := corpustest.Dir(t, "catalogs", name)
 	if name != "community-operators-derived" {
 		return os.DirFS(dir)
 	}

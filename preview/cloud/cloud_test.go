@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 func objects(t testing.TB, text string) []map[string]any {
@@ -254,25 +255,8 @@ func TestGlob(t *testing.T) {
 	}
 }
 
-// corpus returns a folder of the shared corpus, and skips without it.
-func corpus(t *testing.T, folder string) string {
-	t.Helper()
-	root := os.Getenv("CORPUS")
-	if root == "" {
-		root = "../../../shared/corpus"
-	}
-	dir := filepath.Join(root, folder)
-	if _, err := os.Stat(dir); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("the corpus is missing: %v", err)
-		}
-		t.Skip("skipped: the corpus is not here; set CORPUS to its folder")
-	}
-	return dir
-}
-
 func TestCorpusCredentialsRequests(t *testing.T) {
-	dir := corpus(t, "credentialsrequests")
+	dir := corpustest.Dir(t, "credentialsrequests")
 	counts := map[string]int{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || strings.Contains(path, string(filepath.Separator)+"crd"+string(filepath.Separator)) {

@@ -11,27 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
-
-// corpus is the folder of real bundles, see README.
-func corpus(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("the corpus is missing: %v", err)
-		}
-		t.Skip("the corpus is missing; set CORPUS to its folder")
-	}
-	return dir
-}
 
 func TestRealManifestsDecodeToTheSameObjects(t *testing.T) {
 	objects := 0
-	err := filepath.WalkDir(filepath.Join(corpus(t), "bundles"), func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(corpustest.Dir(t, "bundles"), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".yaml") {
 			return err
 		}

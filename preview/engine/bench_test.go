@@ -12,20 +12,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
-// corpusBundle is one bundle of the corpus.
-func corpusBundle(b *testing.B, name, version string) string {
-	b.Helper()
-	return filepath.Join(filepath.Dir(filepath.Dir(realBundles(b)[0])), name, version)
-}
-
 // The steps of a preview without a cluster, on the largest bundle.
 func BenchmarkOffline(b *testing.B) {
-	dir := corpusBundle(b, "argocd-operator", "0.18.0")
+	dir := corpustest.Dir(b, "bundles", "argocd-operator", "0.18.0")
 	content, release, err := contentOf(b, dir, format.Params{})
 	if err != nil {
 		b.Fatal(err)
@@ -64,7 +59,7 @@ func BenchmarkOffline(b *testing.B) {
 // A whole plan against a real API server, nearby and far away: the difference
 // is what round trips cost. Discovery is cold, as it is for a command.
 func BenchmarkDryRun(b *testing.B) {
-	content, release, err := contentOf(b, corpusBundle(b, "mongodb-kubernetes", "1.10.0"), format.Params{})
+	content, release, err := contentOf(b, corpustest.Dir(b, "bundles", "mongodb-kubernetes", "1.10.0"), format.Params{})
 	if err != nil {
 		b.Fatal(err)
 	}

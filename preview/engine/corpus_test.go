@@ -4,47 +4,30 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
-
-// realBundles lists the bundles of the corpus, or skips: in CI it must be there.
-func realBundles(t testing.TB) []string {
-	t.Helper()
-	dir := os.Getenv("CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	found, err := filepath.Glob(filepath.Join(dir, "bundles", "*", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) == 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("the corpus is missing at %s", dir)
-		}
-		t.Skipf("skipped: no corpus at %s (set CORPUS)", dir)
-	}
-	slices.Sort(found)
-	return found
-}
 
 // refused lists the bundles that cannot be previewed, with a part of the one
 // sentence that says why; package registryv1 holds the whole sentences. Bundles
 // that need an install mode are given one.
 var refused = map[string]string{
-	"aws-efs-csi-driver-operator/4.15.0": "ImageStream cannot be part of a registry+v1 bundle",
-	"aws-efs-csi-driver-operator/4.16.0": "ImageStream cannot be part of a registry+v1 bundle",
-	"etcd/0.9.0":                         "not served since Kubernetes 1.22",
-	"etcd/0.9.2":                         "not served since Kubernetes 1.22",
-	"ibmcloud-operator/1.0.12":           "not served since Kubernetes 1.22",
+	"bundles/aws-efs-csi-driver-operator/4.15.0": "ImageStream cannot be part of a registry+v1 bundle",
+	"bundles/aws-efs-csi-driver-operator/4.16.0": "ImageStream cannot be part of a registry+v1 bundle",
+	"bundles/etcd/0.9.0":                         "not served since Kubernetes 1.22",
+	"bundles/etcd/0.9.2":                         "not served since Kubernetes 1.22",
+	"bundles/ibmcloud-operator/1.0.12":           "not served since Kubernetes 1.22",
+	"bundles-odd/invalid-annotations":            "not served since Kubernetes 1.22",
+	"bundles-odd/invalid-csv":                    "missing metadata/annotations.yaml",
+	"bundles-odd/invalid-dependency-type":        "not served since Kubernetes 1.22",
+	"bundles-odd/invalid-gvk-dependency":         "not served since Kubernetes 1.22",
 }
 
 // Every real bundle previews, offline and against a cluster, in another
@@ -60,8 +43,11 @@ func TestEveryRealBundleHasOneContentDigest(t *testing.T) {
 		}
 		cluster = client
 	}
-	for _, dir := range realBundles(t) {
-		name := filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
+	for _, dir := range corpustest.Bundles(t) {
+		name, err := filepath.Rel(corpustest.Dir(t), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Run(name, func(t *testing.T) {
 			first, release, err := seal(t, dir)
 			if want, isRefused := refused[name]; isRefused {

@@ -14,26 +14,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
 )
-
-// corpus returns a folder of the shared corpus, and skips without it.
-func corpus(t testing.TB, folder string) string {
-	t.Helper()
-	root := os.Getenv("CORPUS")
-	if root == "" {
-		root = "../../../shared/corpus"
-	}
-	dir := filepath.Join(root, folder)
-	if _, err := os.Stat(dir); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("the corpus is missing: %v", err)
-		}
-		t.Skip("skipped: the corpus is not here; set CORPUS to its folder")
-	}
-	return dir
-}
 
 // planOfBundle renders a bundle and makes a plan that creates it; nil when the
 // bundle is refused.
@@ -66,7 +50,7 @@ func planOfBundle(t testing.TB, dir string) (*preview.Plan, *format.Output) {
 // TestCorpusIsNotTooLoud prints what the rules find in every bundle. More than
 // seven critical findings are more than a person reads with care.
 func TestCorpusIsNotTooLoud(t *testing.T) {
-	dirs, err := filepath.Glob(filepath.Join(corpus(t, "bundles"), "*", "*"))
+	dirs, err := filepath.Glob(filepath.Join(corpustest.Dir(t, "bundles"), "*", "*"))
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no bundles: %v", err)
 	}

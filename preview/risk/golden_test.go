@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -66,7 +67,7 @@ func TestTheDefaultVersionHasNoCriticalFinding(t *testing.T) {
 }
 
 func BenchmarkEvaluateLargestBundle(b *testing.B) {
-	p, _ := planOfBundle(b, filepath.Join(corpus(b, "bundles"), "argocd-operator", "0.18.0"))
+	p, _ := planOfBundle(b, filepath.Join(corpustest.Dir(b, "bundles"), "argocd-operator", "0.18.0"))
 	if p == nil {
 		b.Fatal("the bundle is refused")
 	}

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // Scripts that contact no cluster.
 func TestOfflineScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: scripts(t, "offline"), Setup: setup(t), Cmds: commands(t),
+		Dir: scripts(t, "offline"), Setup: setup(t), Cmds: commands(t), Condition: conditions(t),
 	})
 }
 

@@ -8,24 +8,9 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
-
-// corpus returns the directory of real-world bundles, or skips the test.
-func corpus(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("CORPUS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "shared", "corpus")
-	}
-	if _, err := os.Stat(dir); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("no corpus: %v; set CORPUS", err)
-		}
-		t.Skip("skipped: no corpus of real bundles; set CORPUS to its directory")
-	}
-	return dir
-}
 
 func input(dir, namespace string, params format.Params) format.Input {
 	return format.Input{
@@ -74,7 +59,7 @@ func expected(t *testing.T, dir string) map[string]string {
 
 func TestRenderMatchesUpstream(t *testing.T) {
 	const name = "argocd-operator.v0.6.0"
-	root := filepath.Join(corpus(t), "convert")
+	root := corpustest.Dir(t, "convert")
 	crds := expected(t, filepath.Join(root, "expected-manifests", name, "all-namespaces"))
 	for id := range crds {
 		if !strings.HasPrefix(id, "apiextensions.k8s.io/") {

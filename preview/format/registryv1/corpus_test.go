@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
@@ -45,24 +46,6 @@ func refused() map[string]string {
 	}
 }
 
-// realBundles are the corpus directories that are bundles, however odd.
-func realBundles(t testing.TB) (root string, dirs []string) {
-	t.Helper()
-	root = corpus(t)
-	for _, pattern := range []string{"bundles/*/*", "convert/bundles/*", "bundles-odd/*", "bundles-odd/*/*"} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, dir := range found {
-			if _, err := os.Stat(filepath.Join(dir, manifestsDir)); err == nil {
-				dirs = append(dirs, dir)
-			}
-		}
-	}
-	return root, dirs
-}
-
 // renderDefault detects and renders a bundle as a user does who gives no flag.
 func renderDefault(t testing.TB, dir string, params format.Params) (*format.Output, error) {
 	info, err := New().Detect(os.DirFS(dir))
@@ -80,7 +63,7 @@ func renderDefault(t testing.TB, dir string, params format.Params) (*format.Outp
 }
 
 func TestRealBundlesRenderOrAreRefusedWithOneSentence(t *testing.T) {
-	root, dirs := realBundles(t)
+	root, dirs := corpustest.Dir(t), corpustest.Bundles(t)
 	want := refused()
 	count := map[string]int{}
 	for _, dir := range dirs {
@@ -113,7 +96,7 @@ func TestRealBundlesRenderOrAreRefusedWithOneSentence(t *testing.T) {
 // TestRealBundlesRenderInEveryMode renders what is valid in each supported
 // mode, the first one twice: two runs make the same bytes.
 func TestRealBundlesRenderInEveryMode(t *testing.T) {
-	root, dirs := realBundles(t)
+	root, dirs := corpustest.Dir(t), corpustest.Bundles(t)
 	broken := refused()
 	for _, dir := range dirs {
 		name, err := filepath.Rel(root, dir)
@@ -166,7 +149,7 @@ func renderText(t *testing.T, dir string, params format.Params) string {
 }
 
 func TestMongoDBRendersItsWebhooks(t *testing.T) {
-	out, err := renderDefault(t, filepath.Join(corpus(t), "bundles", "mongodb-kubernetes", "1.10.0"), format.Params{})
+	out, err := renderDefault(t, corpustest.Dir(t, "bundles", "mongodb-kubernetes", "1.10.0"), format.Params{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +163,7 @@ func TestMongoDBRendersItsWebhooks(t *testing.T) {
 }
 
 func BenchmarkRenderLargest(b *testing.B) {
-	dir := filepath.Join(corpus(b), "bundles", "argocd-operator", "0.18.0")
+	dir := corpustest.Dir(b, "bundles", "argocd-operator", "0.18.0")
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := renderDefault(b, dir, format.Params{}); err != nil {

@@ -1,0 +1,65 @@
+// Package corpustest finds the real-world test data. Only tests import it.
+package corpustest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Dir returns a folder of the corpus: below CORPUS, else below
+// ../shared/corpus beside the repository. Without it the test is skipped with
+// one visible line; with CI set it fails.
+func Dir(t testing.TB, elem ...string) string {
+	t.Helper()
+	root := os.Getenv("CORPUS")
+	if root == "" {
+		root = filepath.Join(repository(t), "..", "shared", "corpus")
+	}
+	dir := filepath.Join(append([]string{root}, elem...)...)
+	if _, err := os.Stat(dir); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("the corpus is missing: %v", err)
+		}
+		t.Skipf("skipped: no corpus at %s (set CORPUS)", root)
+	}
+	return dir
+}
+
+// Bundles returns the directories of all bundles, however odd, sorted.
+func Bundles(t testing.TB) []string {
+	t.Helper()
+	root := Dir(t)
+	var dirs []string
+	for _, pattern := range []string{"bundles/*/*", "bundles-odd/*", "bundles-odd/*/*", "convert/bundles/*"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range found {
+			if _, err := os.Stat(filepath.Join(dir, "manifests")); err == nil {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	if len(dirs) == 0 {
+		t.Fatalf("the corpus at %s has no bundles", root)
+	}
+	return dirs
+}
+
+// repository is the directory of go.mod above the package under test.
+func repository(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no go.mod above this package")
+	return ""
+}
