@@ -35,9 +35,22 @@ type Reference struct {
 	Text string // as typed
 
 	Package string // KindPackage: the name
-	Version string // KindPackage: the range after "@" (Masterminds semver), may be empty
+	Version string // KindPackage, KindChart: the range (Masterminds semver), may be empty
 	Image   string // KindImage: HOST/REPO:TAG, HOST/REPO@sha256:HEX or both
-	Path    string // KindDirectory: as typed, not made absolute
+	Path    string // KindDirectory, local KindArchive: as typed, not made absolute
+
+	Namespace string // KindConfigMap
+	Name      string // KindConfigMap, KindChart: the object, the chart
+	Provider  string // KindBucket: ProviderS3 or ProviderGCS
+	Bucket    string // KindBucket
+	Key       string // KindBucket: literal
+	Endpoint  string // KindBucket: SCHEME://HOST[:PORT]; empty means the environment's, else the provider's own
+	Region    string // KindBucket: empty means the environment's
+	URL       string // KindChart, KindGit: the repository, without "/" at its end; KindArchive: where it is, empty for a local one
+
+	Subdir string // KindGit: the directory below the repository's root, may be empty
+	GitRef string // KindGit: branch, tag or commit; empty means the default branch
+	SHA256 string // KindArchive: sha256:HEX that the bytes must have, may be empty
 }
 
 const (
@@ -71,9 +84,10 @@ var schemes = []struct {
 	{"oci-layout:", KindLayout},
 	{"git+https://", KindGit},
 	{"git+ssh://", KindGit},
-	{"git+file:///", KindGit},
+	{"git+file://", KindGit},
 	{"chart+https://", KindChart},
 	{"https://", KindArchive},
+	{"http://", KindArchive},
 	{"configmap://", KindConfigMap},
 	{"s3://", KindBucket},
 	{"gs://", KindBucket},
@@ -90,8 +104,19 @@ func Parse(text string) (Reference, error) {
 		if !ok {
 			continue
 		}
-		if s.kind == KindImage {
+		switch s.kind {
+		case KindImage:
 			return parseImage(text, rest)
+		case KindConfigMap:
+			return parseConfigMap(text, rest)
+		case KindBucket:
+			return parseBucket(text, strings.TrimSuffix(s.prefix, "://"), rest)
+		case KindChart:
+			return parseChart(text, rest)
+		case KindGit:
+			return parseGit(text, strings.TrimSuffix(strings.TrimPrefix(s.prefix, "git+"), "://"), rest)
+		case KindArchive:
+			return parseArchive(text)
 		}
 		return parseLocated(text, rest, s.kind)
 	}
@@ -139,10 +164,8 @@ func isPath(text string) bool {
 }
 
 func parsePath(text string) (Reference, error) {
-	for _, suffix := range []string{".tgz", ".tar", ".tar.gz", ".tar.zst", ".zip"} {
-		if strings.HasSuffix(text, suffix) {
-			return Reference{Kind: KindArchive, Text: text}, nil
-		}
+	if isArchive(text) {
+		return Reference{Kind: KindArchive, Text: text, Path: text}, nil
 	}
 	return Reference{Kind: KindDirectory, Text: text, Path: text}, nil
 }

@@ -25,21 +25,25 @@ func TestParseReadsEveryRowOfTheGrammar(t *testing.T) {
 		{"quay.io/org/b@" + digest, Reference{Kind: KindImage, Image: "quay.io/org/b@" + digest}},
 		{"quay.io/org/b:v1@" + digest, Reference{Kind: KindImage, Image: "quay.io/org/b:v1@" + digest}},
 		{"oci-layout:out/layout:v1", Reference{Kind: KindLayout}},
-		{"git+https://github.com/org/repo//bundle?ref=main", Reference{Kind: KindGit}},
-		{"git+ssh://git@github.com/org/repo", Reference{Kind: KindGit}},
-		{"git+file:///srv/repo", Reference{Kind: KindGit}},
-		{"https://example.com/x.tgz#sha256=00", Reference{Kind: KindArchive}},
-		{"./x.tgz", Reference{Kind: KindArchive}},
-		{"/srv/x.tar.zst", Reference{Kind: KindArchive}},
+		{"git+https://github.com/org/repo//bundle?ref=main", Reference{Kind: KindGit, URL: "https://github.com/org/repo", Subdir: "bundle", GitRef: "main"}},
+		{"git+https://h:8443/a/b.git//c/d?ref=refs/tags/v1", Reference{Kind: KindGit, URL: "https://h:8443/a/b.git", Subdir: "c/d", GitRef: "refs/tags/v1"}},
+		{"git+ssh://git@github.com/org/repo", Reference{Kind: KindGit, URL: "ssh://git@github.com/org/repo"}},
+		{"git+ssh://h:22/repo?ref=a%2Fb", Reference{Kind: KindGit, URL: "ssh://h:22/repo", GitRef: "a/b"}},
+		{"git+file:///srv/repo//x", Reference{Kind: KindGit, URL: "file:///srv/repo", Subdir: "x"}},
+		{"https://example.com/x.tgz", Reference{Kind: KindArchive, URL: "https://example.com/x.tgz"}},
+		{"https://example.com/x?ref=a#sha256=" + digest[7:], Reference{Kind: KindArchive, URL: "https://example.com/x?ref=a", SHA256: digest}},
+		{"http://example.com/x.tgz#sha256=" + digest[7:], Reference{Kind: KindArchive, URL: "http://example.com/x.tgz", SHA256: digest}},
+		{"./x.tgz", Reference{Kind: KindArchive, Path: "./x.tgz"}},
+		{"/srv/x.tar.zst", Reference{Kind: KindArchive, Path: "/srv/x.tar.zst"}},
 		{"./dir", Reference{Kind: KindDirectory, Path: "./dir"}},
 		{"../dir", Reference{Kind: KindDirectory, Path: "../dir"}},
 		{"/dir", Reference{Kind: KindDirectory, Path: "/dir"}},
 		{".", Reference{Kind: KindDirectory, Path: "."}},
 		{"./x.tgz/", Reference{Kind: KindDirectory, Path: "./x.tgz/"}},
-		{"configmap://ns/name", Reference{Kind: KindConfigMap}},
-		{"s3://bucket/key", Reference{Kind: KindBucket}},
-		{"gs://bucket/key", Reference{Kind: KindBucket}},
-		{"chart+https://example.com/charts/name?version=1", Reference{Kind: KindChart}},
+		{"configmap://ns/name", Reference{Kind: KindConfigMap, Namespace: "ns", Name: "name"}},
+		{"s3://bucket/key", Reference{Kind: KindBucket, Provider: "s3", Bucket: "bucket", Key: "key"}},
+		{"gs://bucket/key", Reference{Kind: KindBucket, Provider: "gs", Bucket: "bucket", Key: "key"}},
+		{"chart+https://example.com/charts/name?version=1", Reference{Kind: KindChart, URL: "https://example.com/charts", Name: "name", Version: "1"}},
 	}
 	for _, test := range tests {
 		t.Run(test.text, func(t *testing.T) {
@@ -71,9 +75,23 @@ func TestParseRefusesWithAdvice(t *testing.T) {
 		{"another algorithm", "quay.io/org/repo@sha512:00", "64 lower-case hex"},
 		{"a repository that climbs", "quay.io/../x:v1", "not a repository name"},
 		{"a tag with a space", "quay.io/x:v 1", "not a tag"},
-		{"plain http", "http://example.com/x.tgz", "not a kind of source"},
+		{"plain http without a digest", "http://example.com/x.tgz", "only with #sha256=HEX"},
+		{"a short digest of an archive", "https://example.com/x.tgz#sha256=00", "64 lower-case hex"},
+		{"another fragment", "https://example.com/x.tgz#top", "sha256="},
+		{"no archive", "https://example.com/", "names no archive"},
+		{"no host", "https:///x.tgz", "names no archive"},
+		{"a repository's branch as a fragment", "git+https://h/a/b#main", "?ref=REF"},
+		{"a repository without a name", "git+https://h", "names no git repository"},
+		{"a repository with a third slash", "git+https://h/a///b", "empty part"},
+		{"a directory that climbs", "git+https://h/a//../b", "\"..\""},
+		{"a ref that is an option", "git+https://h/a?ref=--upload-pack=x", "not the name of a branch"},
+		{"a ref that is a revision", "git+https://h/a?ref=main~1", "not the name of a branch"},
+		{"an unknown parameter", "git+https://h/a?depth=1", "no parameter"},
+		{"a host that is an option", "git+ssh://-oProxyCommand=x/a", "no git host"},
+		{"a user that is an option", "git+ssh://-l@h/a", "not one a git server takes"},
+		{"a file on another host", "git+file://h/a", "three slashes"},
 		{"a file URL", "file:///etc/passwd", "not a kind of source"},
-		{"a bucket without a name", "s3://", "names no bucket"},
+		{"a bucket without a name", "s3://", "no bucket"},
 		{"an option", "-f", "lower-case"},
 		{"a control character", "mongo\x1b[31mdb", "control character"},
 		{"bytes that are not UTF-8", "mongo\xff", "not UTF-8"},
@@ -93,6 +111,11 @@ func TestParseRefusesWithAdvice(t *testing.T) {
 func TestErrorsNeverRepeatAPassword(t *testing.T) {
 	for _, text := range []string{
 		"https://user:hunter2@example.com/x.tgz",
+		"https://hunter2@example.com/x.tgz",
+		"https://example.com/x.tgz?X-Amz-Signature=hunter2",
+		"https://example.com/x.tgz?private%5ftoken=hunter2",
+		"git+https://hunter2@example.com/x",
+		"git+https://example.com/x?token=hunter2",
 		"git+https://user:hunter2@example.com/x",
 		"oci://user:hunter2@example.com/x:v1",
 		"ftp://user:hunter2@example.com/x",
@@ -106,7 +129,7 @@ func TestErrorsNeverRepeatAPassword(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"mongodb@>=1.8 <2", "quay.io/org/b:v1@" + digest, "./dir", "git+ssh://git@h/r", "oci://u:p@h/x", "[::1]:1/a:b"} {
+	for _, seed := range []string{"mongodb@>=1.8 <2", "quay.io/org/b:v1@" + digest, "./dir", "git+ssh://git@h/r//s?ref=v1", "https://h/x.zip?a=b#sha256=" + digest[7:], "oci://u:p@h/x", "[::1]:1/a:b"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -1,0 +1,71 @@
+package ref
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// archiveSuffixes are those of local archives; what an archive is, its bytes
+// tell.
+var archiveSuffixes = []string{".tgz", ".tar", ".tar.gz", ".tar.zst", ".zip"}
+
+// secretNames are parts of query parameters' names that carry credentials, as
+// those of signed URLs do.
+var secretNames = []string{"token", "secret", "password", "passwd", "signature", "credential", "apikey", "api_key", "access_key", "x-amz-", "x-goog-"}
+
+// parseArchive reads https://HOST/PATH[?QUERY][#sha256=HEX]. Plain http needs
+// the digest: nothing else vouches for the bytes.
+func parseArchive(text string) (Reference, error) {
+	where, fragment, hashed := strings.Cut(text, "#")
+	u, err := url.Parse(where)
+	switch {
+	case err != nil || !hostPattern.MatchString(u.Host) || u.Opaque != "":
+		return Reference{}, errors.New("reference names no archive; write https://HOST/PATH/FILE.tgz")
+	case u.User != nil:
+		return Reference{}, errors.New("the reference carries credentials before \"@\"; leave them out: they come from the environment or a netrc file")
+	case strings.Trim(u.Path, "/") == "":
+		return Reference{}, fmt.Errorf("reference %q names no archive; write https://HOST/PATH/FILE.tgz", u.Scheme+"://"+u.Host+"/")
+	}
+	shown := u.Scheme + "://" + u.Host + u.EscapedPath()
+	for pair := range strings.SplitSeq(strings.ToLower(u.RawQuery), "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if isSecretName(name) {
+			// A plan records its reference, and this one would be a key.
+			return Reference{}, fmt.Errorf("reference %q carries credentials in its query; leave them out: they come from the environment or a netrc file, or use s3:// or gs://", shown)
+		}
+	}
+	out := Reference{Kind: KindArchive, Text: text, URL: where}
+	if hashed {
+		digits, found := strings.CutPrefix(fragment, "sha256=")
+		if out.SHA256 = "sha256:" + digits; !found || !IsDigest(out.SHA256) {
+			return Reference{}, fmt.Errorf("reference %q: what follows \"#\" is sha256= and %d lower-case hex digits", shown, sha256Hex)
+		}
+	}
+	if u.Scheme == "http" && out.SHA256 == "" {
+		return Reference{}, fmt.Errorf("reference %q: plain http is read only with #sha256=HEX, which says what must come", shown)
+	}
+	return out, nil
+}
+
+func isSecretName(name string) bool {
+	if unescaped, err := url.QueryUnescape(name); err == nil {
+		name = strings.ToLower(unescaped)
+	}
+	for _, part := range secretNames {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return name == "sig" || name == "key" || name == "auth"
+}
+
+func isArchive(path string) bool {
+	for _, suffix := range archiveSuffixes {
+		if strings.HasSuffix(path, suffix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,98 @@
+package ref
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// The object stores.
+const (
+	ProviderS3  = "s3" // Amazon S3 and what speaks its API
+	ProviderGCS = "gs" // Google Cloud Storage
+)
+
+// Lengths in bytes, the larger of the two stores'.
+const (
+	minBucket, maxBucket = 3, 222
+	maxKey               = 1024
+	maxRegion            = 63
+)
+
+var (
+	// bucketPattern holds the names of both stores ("Bucket naming rules" of
+	// Amazon S3, "Bucket names" of Cloud Storage): never a path, never a host
+	// with a port.
+	bucketPattern = regexp.MustCompile(`^[a-z0-9][-a-z0-9._]*[a-z0-9]$`)
+	regionPattern = regexp.MustCompile(`^[a-z0-9][-a-z0-9]*$`)
+)
+
+// parseBucket reads BUCKET/KEY[?endpoint=URL&region=NAME]. A key is literal up
+// to the "?": like in the stores' own tools, nothing in it is escaped.
+func parseBucket(text, provider, rest string) (Reference, error) {
+	path, query, _ := strings.Cut(rest, "?")
+	bucket, key, _ := strings.Cut(path, "/")
+	if !isBucket(bucket) {
+		return Reference{}, fmt.Errorf("reference names no bucket; write %s://BUCKET/KEY", provider)
+	}
+	if err := checkKey(key); err != nil {
+		return Reference{}, fmt.Errorf("reference %q: %w", provider+"://"+path, err)
+	}
+	known := []string{"endpoint", "region"}
+	if provider == ProviderGCS {
+		known = known[:1]
+	}
+	values, err := parseQuery(query, known...)
+	if err != nil {
+		return Reference{}, fmt.Errorf("reference %q: %w", provider+"://"+path, err)
+	}
+	out := Reference{Kind: KindBucket, Text: text, Provider: provider, Bucket: bucket, Key: key, Region: values["region"]}
+	if out.Region != "" && (len(out.Region) > maxRegion || !regionPattern.MatchString(out.Region)) {
+		return Reference{}, fmt.Errorf("reference %q: %q is not a region", provider+"://"+path, clip(out.Region))
+	}
+	if endpoint, given := values["endpoint"]; given {
+		if out.Endpoint, err = ParseEndpoint(endpoint); err != nil {
+			return Reference{}, fmt.Errorf("reference %q: %w", provider+"://"+path, err)
+		}
+	}
+	return out, nil
+}
+
+func isBucket(s string) bool {
+	return len(s) >= minBucket && len(s) <= maxBucket && bucketPattern.MatchString(s) && !strings.Contains(s, "..")
+}
+
+func checkKey(key string) error {
+	switch {
+	case key == "" || strings.HasSuffix(key, "/"):
+		return errors.New("name one object, an archive (tar, tar.gz, tar.zst, zip); a prefix is not read")
+	case len(key) > maxKey:
+		return fmt.Errorf("the key has %d bytes; at most %d are read", len(key), maxKey)
+	case strings.Contains(key, "#"):
+		return errors.New("the key holds a \"#\"; name the object without it")
+	}
+	for part := range strings.SplitSeq(key, "/") {
+		if part == "" || part == "." || part == ".." {
+			// Clients and proxies clean such paths, each in its own way.
+			return errors.New("the key holds an empty part, \".\" or \"..\"")
+		}
+	}
+	return nil
+}
+
+// ParseEndpoint reads the address of a service as https://HOST[:PORT], or http.
+// The answer has neither path nor credentials. Errors do not repeat the text.
+func ParseEndpoint(text string) (string, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || !hostPattern.MatchString(u.Host):
+		return "", errors.New("an endpoint is https://HOST[:PORT]")
+	case u.User != nil:
+		return "", errors.New("the endpoint carries credentials; leave them out: they come from the environment")
+	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
+		return "", errors.New("an endpoint is https://HOST[:PORT], without a path")
+	}
+	return u.Scheme + "://" + u.Host, nil
+}
