@@ -1,0 +1,48 @@
+package source
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+)
+
+// explainNetwork turns an error on the way to a peer, such as "registry HOST",
+// into one sentence without URLs, which may carry tokens, and without bodies,
+// which may echo them.
+func explainNetwork(err error, peer string) error {
+	var (
+		noHTTP  *plainHTTPError
+		unknown x509.UnknownAuthorityError
+		badName x509.HostnameError
+		dns     *net.DNSError
+		dial    *net.OpError
+		timeout net.Error
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return context.Canceled
+	case errors.Is(err, ErrDigestMismatch), errors.Is(err, errTooLarge):
+		return err
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return fmt.Errorf("%s speaks plain http; --plain-http allows it", peer)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("the certificate of %s is not trusted; --ca-file adds its root", peer)
+	case errors.As(err, &badName):
+		return fmt.Errorf("the certificate of %s is for another name", peer)
+	case errors.As(err, &dns):
+		return fmt.Errorf("%s cannot be reached: no such host", peer)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fmt.Errorf("%s does not answer; try again later", peer)
+	case errors.As(err, &dial):
+		return fmt.Errorf("%s cannot be reached: %s", peer, firstLine(dial.Err))
+	case errors.As(err, &noHTTP):
+		return noHTTP
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the answer of %s ends too early; try again", peer)
+	}
+	return fmt.Errorf("reading from %s: %s", peer, firstLine(innermost(err)))
+}
