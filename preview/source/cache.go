@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
@@ -20,8 +21,18 @@ import (
 // their own and rename it, so two processes never see each other's halves.
 type cache struct{ dir string }
 
+// errCacheWrite is in the chain of errors of this machine's disk: another
+// source of the same bytes would not help.
+var errCacheWrite = errors.New("writing the cache")
+
+// partialPrefix begins the names of files that are still being written.
+const partialPrefix = ".partial-"
+
 // blobDir returns where blobs live, and makes it.
-func (c cache) blobDir() (string, error) {
+func (c cache) blobDir() (string, error) { return c.dirOf("blobs", "sha256") }
+
+// dirOf returns a directory of the cache, and makes it.
+func (c cache) dirOf(parts ...string) (string, error) {
 	base := c.dir
 	if base == "" {
 		var err error
@@ -29,7 +40,7 @@ func (c cache) blobDir() (string, error) {
 			return "", err
 		}
 	}
-	dir := filepath.Join(base, "blobs", "sha256")
+	dir := filepath.Join(append([]string{base}, parts...)...)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("making the cache: %w; --cache-dir chooses another place", err)
 	}
@@ -84,7 +95,15 @@ func (c cache) open(digest string) (*blob, error) {
 	if err != nil {
 		return nil, err
 	}
+	touch(name)
 	return &blob{digest: digest, file: file, hash: sha256.New()}, nil
+}
+
+// touch notes that an entry was used; those used least recently go first. That
+// it fails, as in a cache that is read only, is no error.
+func touch(name string) {
+	now := time.Now()
+	_ = os.Chtimes(name, now, now)
 }
 
 // read returns a whole small entry, verified.
@@ -116,13 +135,26 @@ func (c cache) remove(digest string) error {
 // put stores what r yields, if that is the blob of the digest with at most
 // `most` bytes. Nothing else ever gets the name.
 func (c cache) put(digest string, most int64, r io.Reader) error {
-	name, err := c.path(digest)
-	if err != nil {
+	if _, err := c.path(digest); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(filepath.Dir(name), ".partial-*") // 0600
+	_, err := c.store(digest, most, r)
+	return err
+}
+
+// add stores at most `most` bytes under whatever digest they have.
+func (c cache) add(most int64, r io.Reader) (string, error) { return c.store("", most, r) }
+
+// store writes a blob and returns its digest, which must be want unless that
+// is empty.
+func (c cache) store(want string, most int64, r io.Reader) (string, error) {
+	dir, err := c.blobDir()
 	if err != nil {
-		return fmt.Errorf("writing the cache: %w", err)
+		return "", err
+	}
+	temp, err := os.CreateTemp(dir, partialPrefix+"*") // 0600
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
 	}
 	defer func() {
 		_ = temp.Close()
@@ -132,23 +164,26 @@ func (c cache) put(digest string, most int64, r io.Reader) error {
 	source := &errorKeeper{r: io.LimitReader(r, most+1)}
 	n, err := io.Copy(io.MultiWriter(temp, sum), source)
 	switch {
+	case n > most && want == "":
+		return "", fmt.Errorf("%w of %s", errTooLarge, byteCount(most))
 	case n > most:
-		return fmt.Errorf("asked for %s, got more bytes than it has: %w", digest, ErrDigestMismatch)
+		return "", fmt.Errorf("asked for %s, got more bytes than it has: %w", want, ErrDigestMismatch)
 	case err != nil && source.err == nil:
-		return fmt.Errorf("writing the cache: %w", err)
+		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
 	case err != nil && !errors.Is(err, ErrDigestMismatch):
-		return err
+		return "", err
 	}
-	if got := digestOf(sum); got != digest {
-		return fmt.Errorf("asked for %s, got %s: %w", digest, got, ErrDigestMismatch)
+	got := digestOf(sum)
+	if want != "" && got != want {
+		return "", fmt.Errorf("asked for %s, got %s: %w", want, got, ErrDigestMismatch)
 	}
 	if err := temp.Close(); err != nil {
-		return fmt.Errorf("writing the cache: %w", err)
+		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
 	}
-	if err := os.Rename(temp.Name(), name); err != nil {
-		return fmt.Errorf("writing the cache: %w", err)
+	if err := os.Rename(temp.Name(), filepath.Join(dir, strings.TrimPrefix(got, "sha256:"))); err != nil {
+		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
 	}
-	return nil
+	return got, nil
 }
 
 // errorKeeper remembers that an error came from reading, not from writing.

@@ -110,16 +110,24 @@ func TestATagResolvesToADigestThatOpensAgainFromTheCache(t *testing.T) {
 	}
 
 	o.Offline = true
-	_, _, err = get(t.Context(), o, registry.Host+"/org/b:v1")
-	mustFail(t, err, "--offline forbids that")
-	_, content, err = get(t.Context(), o, registry.Host+"/org/b@"+digest)
-	if err != nil {
-		t.Fatal(err)
+	for _, text := range []string{registry.Host + "/org/b:v1", registry.Host + "/org/b@" + digest} {
+		pin, content, err = get(t.Context(), o, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pin.Source.Digest != digest {
+			t.Errorf("offline %s is %s, want %s", text, pin.Source.Digest, digest)
+		}
+		mustHold(t, content.FS, "manifests/csv.yaml", "metadata/annotations.yaml")
 	}
-	mustHold(t, content.FS, "manifests/csv.yaml", "metadata/annotations.yaml")
+	_, _, err = get(t.Context(), o, registry.Host+"/org/b:v2")
+	mustFail(t, err, "forbids to look its tag up")
 	o.CacheDir = t.TempDir()
 	_, _, err = get(t.Context(), o, registry.Host+"/org/b@"+digest)
 	mustFail(t, err, "is not in the cache")
+	if !errors.Is(err, source.ErrNotCached) {
+		t.Errorf("%v is not an ErrNotCached", err)
+	}
 }
 
 func TestATagThatMovesBetweenPinAndOpenChangesNothing(t *testing.T) {

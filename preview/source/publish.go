@@ -69,7 +69,7 @@ func push(ctx context.Context, dst string, image v1.Image, o Options) (string, e
 	if err != nil {
 		return "", err
 	}
-	opts, err := remoteOptions(o.withDefaults())
+	opts, err := remoteOptions(ctx, o.withDefaults())
 	if err != nil {
 		return "", err
 	}

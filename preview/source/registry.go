@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,10 +21,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
 // remoteOptions are the go-containerregistry options that follow from ours.
-func remoteOptions(o Options) ([]remote.Option, error) {
+func remoteOptions(ctx context.Context, o Options) ([]remote.Option, error) {
 	guard, err := newGuard(o)
 	if err != nil {
 		return nil, err
@@ -34,10 +37,19 @@ func remoteOptions(o Options) ([]remote.Option, error) {
 			return nil, err
 		}
 	}
+	if len(o.PullSecrets) > 0 {
+		pulls, err := readPullSecrets(ctx, o.Cluster, o.PullSecrets)
+		if err != nil {
+			return nil, err
+		}
+		keys = authn.NewMultiKeychain(pulls, keys)
+	}
 	return []remote.Option{
 		remote.WithTransport(guard),
 		remote.WithAuthFromKeychain(keys),
 		remote.WithUserAgent("kubectl-operator"),
+		// Three more attempts within three seconds, where the answer was 5xx.
+		remote.WithRetryBackoff(remote.Backoff{Duration: 200 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 4}),
 	}, nil
 }
 
@@ -55,6 +67,19 @@ func parseImage(image string, plainHTTP bool) (name.Reference, error) {
 	return r, nil
 }
 
+// parseRepository is parseImage for HOST/REPO.
+func parseRepository(repo string, plainHTTP bool) (name.Repository, error) {
+	opts := []name.Option{name.StrictValidation}
+	if plainHTTP {
+		opts = append(opts, name.Insecure)
+	}
+	r, err := name.NewRepository(repo, opts...)
+	if err != nil {
+		return name.Repository{}, fmt.Errorf("repository %s: not a name a registry takes", clip(repo))
+	}
+	return r, nil
+}
+
 // guard is the only way to the network. go-containerregistry chooses http by
 // itself for loopback addresses, *.local names and private ranges; guard
 // refuses that unless the user allowed it, and never follows a redirect from
@@ -62,6 +87,9 @@ func parseImage(image string, plainHTTP bool) (name.Reference, error) {
 type guard struct {
 	inner     http.RoundTripper
 	plainHTTP bool
+	// insecure are the hosts, as in URLs, whose certificates nobody verifies.
+	insecure   map[string]bool
+	unverified http.RoundTripper
 }
 
 // plainHTTPError is a request that would have left without TLS.
@@ -76,27 +104,42 @@ func newGuard(o Options) (*guard, error) {
 	if err != nil {
 		return nil, err
 	}
+	g := &guard{plainHTTP: o.PlainHTTP, insecure: map[string]bool{}, inner: newTransport(o, &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12})}
+	for _, host := range o.InsecureRegistries {
+		g.insecure[host] = true
+	}
+	if len(g.insecure) > 0 {
+		g.unverified = newTransport(o, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
+	}
+	return g, nil
+}
+
+// unverified reports whether a reference leads to a host whose certificate
+// nobody verifies.
+func (o Options) unverified(r ref.Reference) bool {
+	host, _, _ := strings.Cut(r.Image, "/")
+	return slices.Contains(o.InsecureRegistries, host)
+}
+
+func newTransport(o Options, tlsConfig *tls.Config) *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-	return &guard{
-		plainHTTP: o.PlainHTTP,
-		inner: &http.Transport{
-			Proxy: http.ProxyFromEnvironment,
-			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-				conn, err := dialer.DialContext(ctx, network, address)
-				if err != nil {
-					return nil, err
-				}
-				return &impatientConn{Conn: conn, patience: o.RequestTimeout}, nil
-			},
-			TLSClientConfig:       &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-			ForceAttemptHTTP2:     true,
-			MaxIdleConnsPerHost:   8,
-			IdleConnTimeout:       90 * time.Second,
-			TLSHandshakeTimeout:   10 * time.Second,
-			ResponseHeaderTimeout: o.RequestTimeout,
-			ExpectContinueTimeout: time.Second,
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return &impatientConn{Conn: conn, patience: o.RequestTimeout}, nil
 		},
-	}, nil
+		TLSClientConfig:       tlsConfig,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConnsPerHost:   8,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: o.RequestTimeout,
+		ExpectContinueTimeout: time.Second,
+	}
 }
 
 func trustedRoots(caFile string) (*x509.CertPool, error) {
@@ -122,7 +165,11 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme != "https" && (!g.plainHTTP || r.URL.Scheme != "http" || fromHTTPS(r)) {
 		return nil, &plainHTTPError{host: r.URL.Host}
 	}
-	response, err := g.inner.RoundTrip(r)
+	inner := g.inner
+	if g.insecure[r.URL.Host] {
+		inner = g.unverified
+	}
+	response, err := inner.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
@@ -220,39 +267,17 @@ func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 // may carry tokens, and without bodies, which may echo them.
 func explain(err error, host string) error {
 	var (
-		answer  *transport.Error
-		noHTTP  *plainHTTPError
-		unknown x509.UnknownAuthorityError
-		badName x509.HostnameError
-		dns     *net.DNSError
-		dial    *net.OpError
-		timeout net.Error
+		answer      *transport.Error
+		certificate *tls.CertificateVerificationError
 	)
 	switch {
-	case errors.Is(err, context.Canceled):
-		return context.Canceled
-	case errors.Is(err, ErrDigestMismatch), errors.Is(err, errTooLarge):
-		return err
 	case isVerifyError(err):
 		return ErrDigestMismatch
-	case errors.Is(err, http.ErrSchemeMismatch):
-		return fmt.Errorf("registry %s speaks plain http; --plain-http allows it", host)
-	case errors.As(err, &unknown):
-		return fmt.Errorf("the certificate of registry %s is not trusted; --ca-file adds its root", host)
-	case errors.As(err, &badName):
-		return fmt.Errorf("the certificate of registry %s is for another name", host)
-	case errors.As(err, &answer):
+	// With --plain-http both schemes are tried and both errors come back.
+	case errors.As(err, &answer) && !errors.As(err, &certificate):
 		return explainStatus(answer, host)
-	case errors.As(err, &dns):
-		return fmt.Errorf("registry %s cannot be reached: no such host", host)
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Errorf("registry %s does not answer; try again later", host)
-	case errors.As(err, &dial):
-		return fmt.Errorf("registry %s cannot be reached: %s", host, firstLine(dial.Err))
-	case errors.As(err, &noHTTP):
-		return noHTTP
 	}
-	return fmt.Errorf("reading from registry %s: %s", host, firstLine(innermost(err)))
+	return explainNetwork(err, "registry "+host)
 }
 
 // isVerifyError recognises go-containerregistry's two errors about bytes that
@@ -271,7 +296,7 @@ func explainStatus(answer *transport.Error, host string) error {
 	case http.StatusNotFound:
 		return fmt.Errorf("registry %s does not have it (404%s); check name and tag", host, code)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("registry %s refuses access (%d%s); log in, or give --registry-config", host, answer.StatusCode, code)
+		return fmt.Errorf("registry %s refuses access (%d%s); log in, or give --registry-config or --pull-secret", host, answer.StatusCode, code)
 	case http.StatusTooManyRequests:
 		return fmt.Errorf("registry %s has had too many requests (429); try again later", host)
 	}

@@ -26,6 +26,10 @@ import (
 // hash to the digest they were asked for by.
 var ErrDigestMismatch = errors.New("the bytes do not match their digest")
 
+// ErrNotCached is in the chain of every error of an offline Fetcher about
+// something that it could fetch if it were not offline.
+var ErrNotCached = errors.New("it is not in the cache")
+
 // UnsupportedError is returned for references to kinds that have no source yet.
 type UnsupportedError struct{ Kind ref.Kind }
 
@@ -47,7 +51,20 @@ type Options struct {
 	// PlainHTTP allows registries without TLS. Nothing else does: not a
 	// loopback address, not a redirect.
 	PlainHTTP bool
-	// Offline contacts no registry; only digests that are in the cache open.
+	// InsecureRegistries are hosts, HOST or HOST:PORT, whose certificates are
+	// not verified. Nothing else is relaxed, and for no other host.
+	InsecureRegistries []string
+	// PullSecrets are Secrets of the target cluster, as NAMESPACE/NAME, with
+	// registry credentials. They come before the user's own.
+	PullSecrets []string
+	// Mirrors say where content of a registry or repository may be read from
+	// instead, by digest.
+	Mirrors []Mirror
+	// CacheBytes is how large the cache may grow; what was used least recently
+	// goes first. Zero means 4 GiB.
+	CacheBytes int64
+	// Offline contacts nothing: references answer as they were resolved
+	// before, from the cache alone. What is not there is an ErrNotCached.
 	Offline bool
 	// Platform picks from a multi-platform index, as OS/ARCH[/VARIANT]. Empty
 	// means linux/amd64 on every machine, so that content never depends on
@@ -80,6 +97,10 @@ type Progress struct {
 type Pin struct {
 	Source    preview.Source // kind, reference as typed, digest
 	Reference ref.Reference
+	// Remembered is when the reference was resolved, where an offline Fetcher
+	// took it from the cache; else zero.
+	Remembered time.Time
+	lookedUp   bool // by this Fetcher
 
 	// content is set where resolving already read everything: a directory is
 	// read once, and what was hashed is what opens.
@@ -101,14 +122,17 @@ type source interface {
 
 // Fetcher resolves and opens references. It is safe for concurrent use.
 type Fetcher struct {
-	limits limits
-	image  *imageSource
+	options Options
+	limits  limits
+	cache   cache
+	image   *imageSource
 }
 
 // New returns a Fetcher. It touches neither disk nor network.
 func New(o Options) *Fetcher {
-	l := defaultLimits()
-	return &Fetcher{limits: l, image: newImageSource(o.withDefaults(), l)}
+	o, l := o.withDefaults(), defaultLimits()
+	reader := imageReader{options: o, limits: l, cache: cache{dir: o.CacheDir}}
+	return &Fetcher{options: o, limits: l, cache: reader.cache, image: newImageSource(reader)}
 }
 
 func (o Options) withDefaults() Options {
@@ -117,6 +141,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.RequestTimeout == 0 {
 		o.RequestTimeout = 30 * time.Second
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 4 * gib
 	}
 	return o
 }
@@ -141,15 +168,30 @@ func (f *Fetcher) Pin(ctx context.Context, r ref.Reference) (Pin, error) {
 	if err != nil {
 		return Pin{}, fmt.Errorf("reference %q: %w", r.Text, err)
 	}
-	return s.pin(ctx, r)
+	if f.options.Offline {
+		if p, ok := f.recall(r); ok {
+			return p, nil
+		}
+	}
+	p, err := s.pin(ctx, r)
+	p.lookedUp = err == nil
+	return p, err
 }
 
 // Open reads the content behind a pin. Bytes that do not match are an
-// [ErrDigestMismatch], never content.
+// [ErrDigestMismatch], never content. What was looked up and opened is
+// remembered, for the next time when offline.
 func (f *Fetcher) Open(ctx context.Context, p Pin) (*Content, error) {
 	s, err := f.sourceOf(p.Reference.Kind)
 	if err != nil {
 		return nil, fmt.Errorf("reference %q: %w", p.Reference.Text, err)
 	}
-	return s.open(ctx, p)
+	content, err := s.open(ctx, p)
+	if err == nil && p.lookedUp {
+		err = f.remember(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return content, nil
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
@@ -20,7 +19,7 @@ const (
 
 // unpack applies the layers. What is kept depends on what the labels say the
 // image is: of a catalog its configs, of everything else all.
-func (s *imageSource) unpack(ctx context.Context, repo name.Repository, layers []v1.Descriptor, labels map[string]string) (*tree, error) {
+func (s imageReader) unpack(ctx context.Context, from origin, layers []v1.Descriptor, labels map[string]string) (*tree, error) {
 	u := &unpacker{limits: s.limits, tree: newTree(), left: budget{limits: s.limits.bundle}}
 	if dir, ok := labels[labelConfigs]; ok {
 		keep, err := labelledDir(labelConfigs, dir, s.limits)
@@ -33,7 +32,7 @@ func (s *imageSource) unpack(ctx context.Context, repo name.Repository, layers [
 		if !isTarLayer(string(layer.MediaType)) {
 			return nil, fmt.Errorf("layer %s has media type %s, which is no file system", layer.Digest, clip(string(layer.MediaType)))
 		}
-		entries, err := s.unpackLayer(ctx, repo, layer, u)
+		entries, err := s.unpackLayer(ctx, from, layer, u)
 		if err != nil {
 			return nil, fmt.Errorf("layer %s: %w", layer.Digest, err)
 		}
@@ -47,7 +46,7 @@ func (s *imageSource) unpack(ctx context.Context, repo name.Repository, layers [
 
 // unpackLayer parses a layer from the cache and says nothing of it before its
 // last byte is verified. An entry that was damaged is fetched again, once.
-func (s *imageSource) unpackLayer(ctx context.Context, repo name.Repository, layer v1.Descriptor, u *unpacker) ([]entry, error) {
+func (s imageReader) unpackLayer(ctx context.Context, from origin, layer v1.Descriptor, u *unpacker) ([]entry, error) {
 	digest := layer.Digest.String()
 	for attempt := 0; ; attempt++ {
 		if err := ctx.Err(); err != nil {
@@ -62,13 +61,13 @@ func (s *imageSource) unpackLayer(ctx context.Context, repo name.Repository, lay
 		if err := s.missing(digest, err); err != nil {
 			return nil, err
 		}
-		if err := s.fetch(ctx, repo, layer, nil); err != nil {
+		if err := s.fetch(ctx, from, layer, nil); err != nil {
 			return nil, err
 		}
 	}
 }
 
-func (s *imageSource) parseLayer(digest string, size int64, u *unpacker) ([]entry, error) {
+func (s imageReader) parseLayer(digest string, size int64, u *unpacker) ([]entry, error) {
 	b, err := s.cache.open(digest)
 	if err != nil {
 		return nil, err

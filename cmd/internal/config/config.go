@@ -1,0 +1,213 @@
+// Package config reads the user's configuration file.
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// Config is the user's configuration. Paths in it are absolute once loaded;
+// in the file they may be relative to its directory.
+type Config struct {
+	// Catalogs are searched when the command line names none.
+	Catalogs []Catalog `json:"catalogs"`
+	// Mirrors are files of mirror rules, ImageDigestMirrorSets, of which
+	// those that come first are asked first.
+	Mirrors      []string     `json:"mirrors"`
+	Verification Verification `json:"verification"`
+	Cache        Cache        `json:"cache"`
+}
+
+// Catalog is a catalog by a name that --catalog takes too.
+type Catalog struct {
+	Name      string `json:"name"`
+	Reference string `json:"reference"`
+}
+
+// Verification says whose signatures are asked for.
+type Verification struct {
+	// Policies hold for repositories; of several the longest prefix decides.
+	Policies []Policy `json:"policies"`
+}
+
+// Policy says what a signature must be for the repositories below a prefix.
+type Policy struct {
+	Prefix      string `json:"prefix"`      // HOST[/PATH], whole parts; empty means every repository
+	Mode        string `json:"mode"`        // required, if-present or off
+	Key         string `json:"key"`         // file of a public key, PEM
+	Identity    string `json:"identity"`    // subject of a certificate
+	Issuer      string `json:"issuer"`      // OIDC issuer that vouched for the identity
+	TrustedRoot string `json:"trustedRoot"` // file of roots, certificate authorities and logs
+}
+
+// Cache bounds what is kept on disk.
+type Cache struct {
+	MaxBytes int64 `json:"maxBytes"` // 0 means the default
+}
+
+// Load reads the file that KUBECTL_OPERATOR_CONFIG names, else
+// ${XDG_CONFIG_HOME:-~/.config}/kubectl-operator/config.yaml, which need not
+// exist. Fields that nobody knows are errors: a policy with a typing error must
+// not become no policy.
+func Load(getenv func(string) string) (Config, error) {
+	path, named := getenv("KUBECTL_OPERATOR_CONFIG"), true
+	if path == "" {
+		if path, named = defaultPath(getenv), false; path == "" {
+			return Config{}, nil
+		}
+	}
+	data, err := read(path)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return Config{}, nil
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("reading the configuration: %w", err)
+	}
+	c, err := Parse(data)
+	if err != nil {
+		return Config{}, fmt.Errorf("reading the configuration %s: %w", path, err)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return Config{}, fmt.Errorf("reading the configuration: %w", err)
+	}
+	c.anchor(filepath.Dir(path))
+	return c, nil
+}
+
+func defaultPath(getenv func(string) string) string {
+	base := getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(base) { // the XDG specification says to ignore relative ones
+		home := getenv("HOME")
+		if home == "" {
+			return ""
+		}
+		base = filepath.Join(home, ".config")
+	}
+	return filepath.Join(base, "kubectl-operator", "config.yaml")
+}
+
+func read(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	// One more than Decode takes, for it to say so.
+	return io.ReadAll(io.LimitReader(file, preview.MaxDocumentBytes+1))
+}
+
+// Parse reads a configuration and checks it. Paths stay as they are.
+func Parse(data []byte) (Config, error) {
+	var c Config
+	docs, err := preview.Decode(data)
+	if err != nil {
+		return c, err
+	}
+	switch len(docs) {
+	case 0:
+		return c, nil
+	case 1:
+	default:
+		return c, fmt.Errorf("%d documents; want one", len(docs))
+	}
+	text, err := json.Marshal(docs[0])
+	if err != nil {
+		return c, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&c); err != nil {
+		return Config{}, describe(err)
+	}
+	if err := c.check(); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// describe words an error of the JSON decoder for a person who wrote YAML.
+func describe(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		if wrong.Field == "" {
+			return errors.New("want a mapping at the top")
+		}
+		return fmt.Errorf("%s: a %s, want %s", wrong.Field, wrong.Value, wrong.Type)
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+}
+
+func (c *Config) check() error {
+	seen := map[string]bool{}
+	for i, entry := range c.Catalogs {
+		switch {
+		case !ref.IsName(entry.Name):
+			return fmt.Errorf("catalogs[%d].name %q: want lower-case letters, digits, \"-\" and \".\"", i, entry.Name)
+		case seen[entry.Name]:
+			return fmt.Errorf("catalogs[%d].name %q is there twice", i, entry.Name)
+		}
+		seen[entry.Name] = true
+		if r, err := ref.Parse(entry.Reference); err != nil || r.Kind == ref.KindPackage {
+			return fmt.Errorf("catalogs[%d].reference %q: want a directory (/DIR) or an image (HOST/REPO:TAG)", i, entry.Reference)
+		}
+	}
+	for i, policy := range c.Verification.Policies {
+		if !slices.Contains([]string{"required", "if-present", "off"}, policy.Mode) {
+			return fmt.Errorf("verification.policies[%d].mode %q: want required, if-present or off", i, policy.Mode)
+		}
+	}
+	if c.Cache.MaxBytes < 0 {
+		return fmt.Errorf("cache.maxBytes %d: want a number of bytes", c.Cache.MaxBytes)
+	}
+	return nil
+}
+
+// anchor makes relative paths mean the directory of the file they are in.
+func (c *Config) anchor(dir string) {
+	at := func(path *string) {
+		if *path != "" && !filepath.IsAbs(*path) {
+			*path = filepath.Join(dir, *path)
+		}
+	}
+	for i := range c.Mirrors {
+		at(&c.Mirrors[i])
+	}
+	for i := range c.Verification.Policies {
+		at(&c.Verification.Policies[i].Key)
+		at(&c.Verification.Policies[i].TrustedRoot)
+	}
+	for i := range c.Catalogs {
+		if r, err := ref.Parse(c.Catalogs[i].Reference); err == nil && r.Kind == ref.KindDirectory {
+			at(&c.Catalogs[i].Reference)
+		}
+	}
+}
+
+// ReadMirrors reads the files of mirror rules.
+func (c Config) ReadMirrors() ([]source.Mirror, error) {
+	var all []source.Mirror
+	for _, path := range c.Mirrors {
+		data, err := read(path)
+		if err != nil {
+			return nil, fmt.Errorf("reading the mirror rules: %w", err)
+		}
+		rules, err := source.ParseMirrors(data)
+		if err != nil {
+			return nil, fmt.Errorf("reading the mirror rules %s: %w", path, err)
+		}
+		all = append(all, rules...)
+	}
+	return all, nil
+}

@@ -1,0 +1,122 @@
+package source
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// resolution is what a reference resolved to, as the cache remembers it. The
+// digest is checked like any other when the content opens; that the reference
+// led there is only remembered, which is why it answers offline alone.
+type resolution struct {
+	Source preview.Source `json:"source"`
+	Time   time.Time      `json:"time"`
+}
+
+// resolvedBytes caps an entry: a reference has at most 4 KiB.
+const resolvedBytes = 32 * kib
+
+// remembered reports whether what a reference resolves to is worth keeping.
+// What lies on this machine is read again instead, and an image's digest needs
+// no look-up.
+func remembered(r ref.Reference) bool {
+	switch r.Kind {
+	case ref.KindImage:
+		return !strings.Contains(r.Image, "@")
+	case ref.KindDirectory, ref.KindLayout:
+		return false
+	}
+	return strings.Contains(r.Text, "://") && !strings.Contains(r.Text, "+file://")
+}
+
+// resolvedName is the file of a reference. How far the answer could be trusted
+// is part of it: what came without TLS never answers for a caller who wants it.
+func (f *Fetcher) resolvedName(r ref.Reference) (string, error) {
+	dir, err := f.cache.dirOf("resolved")
+	if err != nil {
+		return "", err
+	}
+	key := fmt.Sprintf("v1\n%s\n%s\n%t\n%t", r.Kind, r.Text, f.options.PlainHTTP, f.options.unverified(r))
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(dir, hex.EncodeToString(sum[:])), nil
+}
+
+// remember notes what a reference resolved to.
+func (f *Fetcher) remember(p Pin) error {
+	if !remembered(p.Reference) {
+		return nil
+	}
+	name, err := f.resolvedName(p.Reference)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(resolution{Source: p.Source, Time: time.Now().UTC()})
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCacheWrite, err)
+	}
+	return writeAside(name, data)
+}
+
+// recall returns the pin that a reference was resolved to before. An entry
+// that makes no sense is none.
+func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
+	if !remembered(r) {
+		return Pin{}, false
+	}
+	name, err := f.resolvedName(r)
+	if err != nil {
+		return Pin{}, false
+	}
+	data, err := readRegularFile(name, resolvedBytes)
+	if err != nil {
+		return Pin{}, false
+	}
+	var found resolution
+	if json.Unmarshal(data, &found) != nil || !ref.IsDigest(found.Source.Digest) || found.Source.Kind == "" {
+		return Pin{}, false
+	}
+	touch(name)
+	return Pin{Source: found.Source, Reference: r, Remembered: found.Time}, true
+}
+
+// readRegularFile reads a small plain file of the cache; a link there is not ours.
+func readRegularFile(name string, most int64) ([]byte, error) {
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fs.ErrNotExist)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return readCapped(file, most)
+}
+
+// writeAside writes a file under another name and renames it, so that nobody
+// sees half of it.
+func writeAside(name string, data []byte) error {
+	temp, err := os.CreateTemp(filepath.Dir(name), partialPrefix+"*")
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCacheWrite, err)
+	}
+	defer func() { _ = os.Remove(temp.Name()) }() // gone already after the rename
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), name)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCacheWrite, err)
+	}
+	return nil
+}

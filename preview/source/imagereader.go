@@ -1,0 +1,215 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// parallelDownloads bounds the layers fetched at once.
+const parallelDownloads = 4
+
+// origin is where the parts of an image come from when they are not in the
+// cache: a registry, or a layout on disk.
+type origin interface {
+	// manifest reads a manifest or index whole.
+	manifest(ctx context.Context, digest string) ([]byte, error)
+	// blob hands the bytes of a blob to use; again from elsewhere, if there is
+	// an elsewhere, when use says that they were not the blob's.
+	blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error
+}
+
+// offline is the origin that has nothing.
+type offline struct{}
+
+func (offline) manifest(context.Context, string) ([]byte, error) { return nil, errOffline }
+func (offline) blob(context.Context, v1.Descriptor, func(io.Reader) error) error {
+	return errOffline
+}
+
+var errOffline = fmt.Errorf("%w, and --offline forbids to fetch it", ErrNotCached)
+
+// imageReader reads images by digest, through the cache.
+type imageReader struct {
+	options Options
+	limits  limits
+	cache   cache
+}
+
+// keep puts a manifest into the cache under the digest of the bytes we have.
+// The digest that somebody claims plays no part.
+func (s imageReader) keep(data []byte) (string, error) {
+	sum := sha256.New()
+	sum.Write(data)
+	digest := digestOf(sum)
+	return digest, s.cache.put(digest, s.limits.manifestBytes, bytes.NewReader(data))
+}
+
+func (s imageReader) read(ctx context.Context, from origin, p Pin) (*Content, error) {
+	if !ref.IsDigest(p.Source.Digest) {
+		return nil, fmt.Errorf("%s is not a sha256 digest", clip(p.Source.Digest))
+	}
+	m, err := s.manifest(ctx, from, p.Source.Digest)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := s.labels(ctx, from, *m.Config)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.fetchLayers(ctx, from, p.Reference.Text, m.Layers); err != nil {
+		return nil, err
+	}
+	t, err := s.unpack(ctx, from, m.Layers, labels)
+	if err != nil {
+		return nil, err
+	}
+	return &Content{FS: t.freeze(), Source: p.Source, Labels: labels}, nil
+}
+
+// manifest returns the image manifest behind a digest: itself, or the index's
+// one for the platform.
+func (s imageReader) manifest(ctx context.Context, from origin, digest string) (*manifest, error) {
+	m, err := s.oneManifest(ctx, from, digest)
+	if err != nil || m.Manifests == nil {
+		return m, err
+	}
+	child, err := m.forPlatform(s.options.Platform)
+	if err != nil {
+		return nil, err
+	}
+	m, err = s.oneManifest(ctx, from, child.Digest.String())
+	if err == nil && m.Manifests != nil {
+		return nil, errors.New("an index within an index is not read")
+	}
+	return m, err
+}
+
+func (s imageReader) oneManifest(ctx context.Context, from origin, digest string) (*manifest, error) {
+	data, err := s.cache.read(digest, s.limits.manifestBytes)
+	if err != nil {
+		if err := s.missing(digest, err); err != nil {
+			return nil, err
+		}
+		if data, err = from.manifest(ctx, digest); err != nil {
+			return nil, fmt.Errorf("manifest %s: %w", digest, err)
+		}
+		// put hashes once more, so that what is parsed below has the digest.
+		if err := s.cache.put(digest, s.limits.manifestBytes, bytes.NewReader(data)); err != nil {
+			return nil, err
+		}
+	}
+	return parseManifest(data, s.limits)
+}
+
+// missing decides what an error of the cache means: nil when the blob is to be
+// fetched. A damaged entry is removed on the way.
+func (s imageReader) missing(digest string, err error) error {
+	switch {
+	case errors.Is(err, ErrDigestMismatch), errors.Is(err, errTooLarge):
+		return s.cache.remove(digest)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return fmt.Errorf("reading the cache: %w", err)
+}
+
+// labels returns those of the image's config, none for other artifacts.
+func (s imageReader) labels(ctx context.Context, from origin, config v1.Descriptor) (map[string]string, error) {
+	if !isImageConfig(string(config.MediaType)) {
+		return nil, nil
+	}
+	digest := config.Digest.String()
+	data, err := s.cache.read(digest, s.limits.manifestBytes)
+	if err != nil {
+		if err := s.missing(digest, err); err != nil {
+			return nil, err
+		}
+		if err := s.fetch(ctx, from, config, nil); err != nil {
+			return nil, err
+		}
+		if data, err = s.cache.read(digest, s.limits.manifestBytes); err != nil {
+			return nil, err
+		}
+	}
+	return parseLabels(data)
+}
+
+// fetch brings one blob into the cache, verified. count, when set, is told of
+// the bytes read, and with a negative number that they were for nothing.
+func (s imageReader) fetch(ctx context.Context, from origin, d v1.Descriptor, count func(int64)) error {
+	if count == nil {
+		count = func(int64) {}
+	}
+	digest := d.Digest.String()
+	err := from.blob(ctx, d, func(r io.Reader) error {
+		counted := &countingReader{r: r, count: count}
+		err := s.cache.put(digest, d.Size, counted)
+		if err != nil {
+			count(-counted.n)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("blob %s: %w", digest, err)
+	}
+	return nil
+}
+
+// fetchLayers brings all layers into the cache, a few at a time.
+func (s imageReader) fetchLayers(ctx context.Context, from origin, text string, layers []v1.Descriptor) error {
+	var wanted []v1.Descriptor
+	seen := map[string]bool{}
+	progress := Progress{Reference: text}
+	for _, layer := range layers {
+		digest := layer.Digest.String()
+		if seen[digest] || s.cache.has(digest, layer.Size) {
+			continue
+		}
+		seen[digest] = true
+		wanted = append(wanted, layer)
+		progress.Total += layer.Size
+	}
+	var mu sync.Mutex
+	count := func(n int64) {
+		if s.options.Progress == nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		progress.Done += n
+		s.options.Progress(progress)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelDownloads)
+	for _, layer := range wanted {
+		group.Go(func() error { return s.fetch(ctx, from, layer, count) })
+	}
+	return group.Wait()
+}
+
+// countingReader tells how much was read.
+type countingReader struct {
+	r     io.Reader
+	n     int64
+	count func(int64)
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if n > 0 {
+		c.n += int64(n)
+		c.count(int64(n))
+	}
+	return n, err
+}

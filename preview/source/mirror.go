@@ -1,0 +1,159 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Mirror says that content below a registry, or a repository or part of one,
+// may be read from other places. Mirrors are asked in order, by digest only:
+// what a tag means is for its own registry to say. Pin and reference stay those
+// of the source.
+type Mirror struct {
+	// Source is HOST[:PORT], HOST[:PORT]/PATH, or *.DOMAIN.
+	Source string
+	// Mirrors take the place of Source in a reference: HOST[:PORT][/PATH].
+	Mirrors []string
+	// Never keeps from asking the source when no mirror has it.
+	Never bool
+}
+
+// mirrorKinds are the forms in which users have mirror rules, and where each
+// keeps them (OpenShift config/v1 and operator/v1alpha1).
+var mirrorKinds = map[string]string{
+	"config.openshift.io/v1/ImageDigestMirrorSet":             "imageDigestMirrors",
+	"operator.openshift.io/v1alpha1/ImageContentSourcePolicy": "repositoryDigestMirrors",
+}
+
+const (
+	maxMirrorRules  = 1000
+	maxMirrorPlaces = 16 // of one rule
+)
+
+// mirrorPlace is HOST[:PORT][/PATH]; sources may begin with "*.".
+var mirrorPlace = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`)
+
+// ParseMirrors reads mirror rules from the YAML or JSON of an
+// ImageDigestMirrorSet or ImageContentSourcePolicy, one or several documents.
+func ParseMirrors(data []byte) ([]Mirror, error) {
+	docs, err := preview.Decode(data)
+	if err != nil {
+		return nil, err
+	}
+	var out []Mirror
+	for _, doc := range docs {
+		object, _ := doc.(map[string]any)
+		kind := preview.String(object, "apiVersion") + "/" + preview.String(object, "kind")
+		field, ok := mirrorKinds[kind]
+		if !ok {
+			return nil, fmt.Errorf("%s is not a set of digest mirrors; want an ImageDigestMirrorSet of config.openshift.io/v1", clip(kind))
+		}
+		spec, _ := object["spec"].(map[string]any)
+		rules, ok := spec[field].([]any)
+		if !ok {
+			return nil, fmt.Errorf("spec.%s is missing or not a list", field)
+		}
+		for i, rule := range rules {
+			m, err := parseMirror(rule)
+			if err != nil {
+				return nil, fmt.Errorf("spec.%s[%d]: %w", field, i, err)
+			}
+			if out = append(out, m); len(out) > maxMirrorRules {
+				return nil, fmt.Errorf("more than %d rules", maxMirrorRules)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("it holds no rule")
+	}
+	return out, nil
+}
+
+func parseMirror(rule any) (Mirror, error) {
+	fields, ok := rule.(map[string]any)
+	if !ok {
+		return Mirror{}, errors.New("not a mapping")
+	}
+	m := Mirror{Source: preview.String(fields, "source")}
+	if !mirrorPlace.MatchString(strings.TrimPrefix(m.Source, "*.")) {
+		return Mirror{}, fmt.Errorf("source %s: want HOST, HOST/PATH or *.DOMAIN", clip(m.Source))
+	}
+	switch policy := preview.String(fields, "mirrorSourcePolicy"); policy {
+	case "", "AllowContactingSource":
+	case "NeverContactSource":
+		m.Never = true
+	default:
+		return Mirror{}, fmt.Errorf("mirrorSourcePolicy %s: want AllowContactingSource or NeverContactSource", clip(policy))
+	}
+	places, _ := fields["mirrors"].([]any)
+	for _, place := range places {
+		text, _ := place.(string)
+		if !mirrorPlace.MatchString(text) {
+			return Mirror{}, fmt.Errorf("mirror %s: want HOST or HOST/PATH", clip(fmt.Sprint(place)))
+		}
+		m.Mirrors = append(m.Mirrors, text)
+	}
+	if len(m.Mirrors) == 0 || len(m.Mirrors) > maxMirrorPlaces {
+		return Mirror{}, fmt.Errorf("%d mirrors; want 1 to %d", len(m.Mirrors), maxMirrorPlaces)
+	}
+	return m, nil
+}
+
+// mirrored is what the rules say of one repository.
+type mirrored struct {
+	places []string // HOST/REPO, in the order they are asked
+	never  bool
+}
+
+// mirrorsOf applies the rules with the longest source that covers a
+// repository; rules of one source add up.
+func mirrorsOf(rules []Mirror, repo name.Repository) mirrored {
+	full := repo.RegistryStr() + "/" + repo.RepositoryStr()
+	var out mirrored
+	longest := -1
+	for _, rule := range rules {
+		rest, ok := below(full, rule.Source)
+		if !ok || len(rule.Source) < longest {
+			continue
+		}
+		if len(rule.Source) > longest {
+			longest, out = len(rule.Source), mirrored{}
+		}
+		out.never = out.never || rule.Never
+		for _, mirror := range rule.Mirrors {
+			if place := mirror + rest; !slices.Contains(out.places, place) {
+				out.places = append(out.places, place)
+			}
+		}
+	}
+	return out
+}
+
+// below returns what is left of a repository's name below a rule's source.
+func below(repo, source string) (string, bool) {
+	host, path, _ := strings.Cut(repo, "/")
+	if domain, ok := strings.CutPrefix(source, "*."); ok {
+		return "/" + path, strings.HasSuffix(host, "."+domain)
+	}
+	sourceHost, sourcePath, _ := strings.Cut(source, "/")
+	if sourceHost == "docker.io" {
+		sourceHost = name.DefaultRegistry
+	}
+	switch {
+	case !strings.EqualFold(host, sourceHost):
+		return "", false
+	case sourcePath == "":
+		return "/" + path, true
+	case path == sourcePath:
+		return "", true
+	}
+	rest, ok := strings.CutPrefix(path, sourcePath+"/")
+	return "/" + rest, ok
+}
