@@ -35,6 +35,7 @@ type PackageFact struct {
 	ContentDigest string       `json:"contentDigest"`
 	Sources       []SourceFact `json:"sources"`
 	Notes         []Note       `json:"notes,omitempty"`
+	RelatedImages []string     `json:"relatedImages,omitempty"`
 	Requires      []string     `json:"requires,omitempty"`
 }
 
@@ -96,7 +97,8 @@ func (p *Plan) Facts() Facts {
 
 func (p *Package) fact() PackageFact {
 	fact := PackageFact{
-		Name: p.Name, Bundle: p.Bundle, Format: p.Format, ContentDigest: p.ContentDigest, Notes: p.Notes, Requires: p.Requires,
+		Name: p.Name, Bundle: p.Bundle, Format: p.Format, ContentDigest: p.ContentDigest, Notes: p.Notes,
+		RelatedImages: p.RelatedImages, Requires: p.Requires,
 	}
 	for _, source := range p.Sources {
 		fact.Sources = append(fact.Sources, SourceFact{Kind: source.Kind, Digest: source.Digest})

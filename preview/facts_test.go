@@ -66,7 +66,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"release":                    "name namespace",
 		"options":                    "adopt conflicts onFailure prune",
 		"target":                     "context identity server user version",
-		"packages.0":                 "bundle contentDigest format name notes parameters requires sources verification version via",
+		"packages.0":                 "bundle contentDigest format name notes parameters relatedImages requires sources verification version via",
 		"packages.0.parameters":      "certs installMode kubeVersion values watchNamespaces",
 		"packages.0.sources.0":       "digest kind reference",
 		"packages.0.via.0":           "channel digest kind reference",
@@ -127,7 +127,7 @@ func TestDigestCoversExactlyTheFacts(t *testing.T) {
 	facts := map[string]bool{
 		"release": true, "base": true, "readMode": true, "options": true, "target.identity": true,
 		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true,
-		"packages.0.notes": true, "packages.0.bundle": true, "packages.0.format": true, "packages.0.sources.0.kind": true, "packages.0.sources.0.digest": true,
+		"packages.0.notes": true, "packages.0.relatedImages": true, "packages.0.bundle": true, "packages.0.format": true, "packages.0.sources.0.kind": true, "packages.0.sources.0.digest": true,
 		"objects.0.package": true, "objects.0.origin": true, "files": true, "stages": true,
 		"reads": true, "unknowns": true, "cloud": true, "access.grants": true,
 		"objects.0.id": true, "objects.0.action": true, "objects.0.digest": true, "objects.0.live": true,

@@ -121,6 +121,9 @@ type Package struct {
 	Verification  Verification `json:"verification"`
 	// Notes are what making the objects decided or took away.
 	Notes []Note `json:"notes,omitempty"`
+	// RelatedImages are the image references the package lists as its own,
+	// sorted; empty when it lists none.
+	RelatedImages []string `json:"relatedImages,omitempty"`
 	// Requires lists the APIs the package needs and does not bring, as
 	// APIVERSION/KIND, sorted.
 	Requires []string `json:"requires,omitempty"`

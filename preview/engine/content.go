@@ -39,7 +39,9 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 		Parameters: m.Output.Resolved, Sources: []preview.Source{m.Source}, Via: m.Via,
 		Verification: preview.Verification{Status: "unverified"},
 		Notes:        slices.Clone(m.Output.Notes),
-		Requires:     requires(m.Output.Required),
+
+		RelatedImages: sortedUnique(m.Output.RelatedImages),
+		Requires:      requires(m.Output.Required),
 	}}
 	pin := m.Source.Digest
 	bodies := make([]map[string]any, 0, len(m.Output.Objects))
@@ -132,8 +134,13 @@ func requires(refs []preview.Ref) []string {
 	for _, ref := range refs {
 		out = append(out, ref.APIVersion+"/"+ref.Kind)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return sortedUnique(out)
+}
+
+func sortedUnique(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // distinct refuses two packages that bring one object.

@@ -26,13 +26,23 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	slices.SortFunc(p.Unknowns, func(a, b preview.Unknown) int { return strings.Compare(a.Object, b.Object) })
 	p.Unknowns = slices.CompactFunc(p.Unknowns, func(a, b preview.Unknown) bool { return a.Object == b.Object })
 
-	extra := slices.Concat(notAppliable(p, schemas), webhooksWithoutCA(p), needsExternal(p), noted(p))
-	findings, err := risk.Evaluate(risk.Input{Plan: p, Extra: extra, Accepted: p.Base.Accepted})
+	extra := slices.Concat(notAppliable(p, schemas), needsExternal(p), noted(p))
+	findings, err := risk.Evaluate(risk.Input{
+		Plan: p, RelatedImages: relatedImages(p), Extra: extra, Accepted: p.Base.Accepted,
+	})
 	if err != nil {
 		return fmt.Errorf("judging risks: %w", err)
 	}
 	p.Findings = findings
 	return nil
+}
+
+func relatedImages(p *preview.Plan) []string {
+	var out []string
+	for _, pkg := range p.Packages {
+		out = append(out, pkg.RelatedImages...)
+	}
+	return out
 }
 
 // changes compares what is with what would be. Without a dry-run result the

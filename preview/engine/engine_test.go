@@ -227,7 +227,7 @@ func TestWithoutCertificatesEveryWebhookIsACriticalFinding(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range p.Findings {
-			if f.Rule == engine.RuleWebhookWithoutCA && f.Severity == preview.Critical {
+			if f.Rule == "webhook-without-ca" && f.Severity == preview.Critical {
 				n++
 			}
 		}

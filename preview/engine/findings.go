@@ -10,10 +10,9 @@ import (
 // The rules that the engine itself raises: they take schemas or reads that a
 // rule over the plan does not have, or follow from how content was rendered.
 const (
-	RuleNotAppliable     = "not-appliable"
-	RuleNeedsExternal    = "needs-external"
-	RuleWebhookWithoutCA = "webhook-without-ca"
-	RuleNormalized       = "field-not-sent"
+	RuleNotAppliable  = "not-appliable"
+	RuleNeedsExternal = "needs-external"
+	RuleNormalized    = "field-not-sent"
 )
 
 // notAppliable finds objects that server-side apply refuses whatever the
@@ -56,56 +55,12 @@ func noted(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
-			out = append(out, finding(n.Rule, preview.Info, n.Object, n.Object+": "+n.Text,
+			_, kind, _, name, err := preview.ParseID(n.Object)
+			if err != nil {
+				kind, name = "object", n.Object
+			}
+			out = append(out, finding(n.Rule, preview.Info, n.Object, kind+" "+name+": "+n.Text,
 				"What is applied differs here from what the package's files say.", n.Object+": "+n.Text))
-		}
-	}
-	return out
-}
-
-// injectors are the annotations by which somebody else fills in a CA bundle.
-var injectors = [...]string{
-	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
-	"service.beta.openshift.io/inject-cabundle",
-}
-
-// webhooksWithoutCA finds webhooks that call a Service whose certificate the
-// API server has no reason to trust: the calls fail.
-func webhooksWithoutCA(p *preview.Plan) []preview.Finding {
-	var out []preview.Finding
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		for _, service := range untrustedServices(o.Sealed) {
-			out = append(out, finding(RuleWebhookWithoutCA, preview.Critical, o.ID, o.Kind+" "+o.Name+" calls a webhook without a CA",
-				"The API server does not trust the webhook's certificate, so every request that the webhook is asked about fails or passes unchecked.",
-				o.Kind+" "+o.Name+" calls "+service+" and has neither caBundle nor an annotation that injects one"))
-			break // one finding per object
-		}
-	}
-	return out
-}
-
-// untrustedServices lists the Services an object's webhooks call without a CA.
-func untrustedServices(body map[string]any) []string {
-	for _, key := range injectors {
-		if preview.String(body, "metadata", "annotations", key) != "" {
-			return nil
-		}
-	}
-	var clients []map[string]any
-	switch preview.String(body, "kind") {
-	case "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
-		for _, webhook := range preview.Maps(body, "webhooks") {
-			clients = append(clients, preview.Map(webhook, "clientConfig"))
-		}
-	case "CustomResourceDefinition":
-		clients = append(clients, preview.Map(body, "spec", "conversion", "webhook", "clientConfig"))
-	}
-	var out []string
-	for _, client := range clients {
-		service := preview.Map(client, "service")
-		if service != nil && preview.String(client, "caBundle") == "" {
-			out = append(out, "service "+preview.String(service, "namespace")+"/"+preview.String(service, "name"))
 		}
 	}
 	return out
