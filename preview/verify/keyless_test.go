@@ -1,0 +1,211 @@
+package verify_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"strings"
+	"testing"
+	"time"
+
+	protobundle "github.com/sigstore/protobuf-specs/gen/pb-go/bundle/v1"
+	protocommon "github.com/sigstore/protobuf-specs/gen/pb-go/common/v1"
+	protodsse "github.com/sigstore/protobuf-specs/gen/pb-go/dsse"
+	protorekor "github.com/sigstore/protobuf-specs/gen/pb-go/rekor/v1"
+	"github.com/sigstore/sigstore-go/pkg/root"
+	"github.com/sigstore/sigstore-go/pkg/testing/ca"
+	"github.com/sigstore/sigstore-go/pkg/tlog"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/verify"
+)
+
+const (
+	alice  = "alice@example.com"
+	issuer = "https://accounts.example.com"
+)
+
+// instance is a Sigstore deployment of its own: certificate authority,
+// transparency log and timestamp authority.
+type instance struct{ *ca.VirtualSigstore }
+
+func newInstance(t testing.TB) instance {
+	t.Helper()
+	sigstore, err := ca.NewVirtualSigstore()
+	return instance{must(t, sigstore, err)}
+}
+
+// parts of a trusted root that a test leaves out or adds.
+type parts struct{ noLog, noStamps, certificateLog bool }
+
+func (i instance) rootFile(t testing.TB, p parts) string {
+	t.Helper()
+	logs, stamps, certLogs := i.logs(t, i.RekorLogs()), i.TimestampingAuthorities(), map[string]*root.TransparencyLog{}
+	if p.noLog {
+		logs = nil
+	}
+	if p.noStamps {
+		stamps = nil
+	}
+	if p.certificateLog {
+		certLogs = i.logs(t, i.CTLogs())
+	}
+	trusted, err := root.NewTrustedRoot(root.TrustedRootMediaType01, i.FulcioCertificateAuthorities(), certLogs, stamps, logs)
+	data, err := must(t, trusted, err).MarshalJSON()
+	return file(t, must(t, data, err))
+}
+
+// logs repairs what the testing authority leaves out of its logs: ids are
+// bytes, and a trusted root file wants a hash function.
+func (instance) logs(t testing.TB, logs map[string]*root.TransparencyLog) map[string]*root.TransparencyLog {
+	t.Helper()
+	for id, log := range logs {
+		raw, err := hex.DecodeString(id)
+		log.ID = must(t, raw, err)
+	}
+	return logs
+}
+
+func (i instance) trust(t testing.TB, identity, issuer string, p parts) *verify.Trust {
+	t.Helper()
+	trust, err := verify.Load(verify.Signer{Identity: identity, Issuer: issuer, TrustedRoot: i.rootFile(t, p)})
+	return must(t, trust, err)
+}
+
+// proofs say when a signature was made.
+type proofs struct{ log, stamp bool }
+
+var bothProofs = proofs{log: true, stamp: true}
+
+// promise is the log's signature over an entry.
+func (i instance) promise(t testing.TB, entry *tlog.Entry) ([]byte, tlog.RekorPayload) {
+	t.Helper()
+	payload := tlog.RekorPayload{
+		Body:           base64.StdEncoding.EncodeToString(entry.TransparencyLogEntry().GetCanonicalizedBody()),
+		IntegratedTime: entry.IntegratedTime().Unix(), LogIndex: entry.LogIndex(), LogID: hex.EncodeToString([]byte(entry.LogKeyID())),
+	}
+	set, err := i.RekorSignPayload(payload)
+	return must(t, set, err), payload
+}
+
+// simple is what "cosign sign" puts beside an image, logged at a time.
+func (i instance) simple(t testing.TB, identity, digest string, at time.Time, p proofs) verify.Artifact {
+	t.Helper()
+	payload := simplePayload(digest)
+	signed, err := i.SignAtTime(identity, issuer, payload, at)
+	entity := must(t, signed, err)
+	content, err := entity.VerificationContent()
+	leaf := must(t, content, err).Certificate()
+	sig, err := entity.SignatureContent()
+	annotations := map[string]string{
+		"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(must(t, sig, err).Signature()),
+		"dev.sigstore.cosign/certificate":    string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Raw})),
+	}
+	if p.log {
+		entries, err := entity.TlogEntries()
+		set, entry := i.promise(t, must(t, entries, err)[0])
+		annotations["dev.sigstore.cosign/bundle"] = string(asJSON(t, map[string]any{"SignedEntryTimestamp": set, "Payload": entry}))
+	}
+	if p.stamp {
+		stamps, err := entity.Timestamps()
+		annotations["dev.sigstore.cosign/rfc3161timestamp"] = string(asJSON(t, map[string]any{"SignedRFC3161Timestamp": must(t, stamps, err)[0]}))
+	}
+	return verify.Artifact{MediaType: verify.SimpleSigning, Payload: payload, Annotations: annotations}
+}
+
+// bundle is what "cosign sign --new-bundle-format" and attesting build systems
+// put beside an image.
+func (i instance) bundle(t testing.TB, identity, predicate, digest string, at time.Time, p proofs) verify.Artifact {
+	t.Helper()
+	attested, err := i.AttestAtTime(identity, issuer, statement(predicate, digest), at, true)
+	entity := must(t, attested, err)
+	content, err := entity.VerificationContent()
+	material := &protobundle.VerificationMaterial{Content: &protobundle.VerificationMaterial_Certificate{
+		Certificate: &protocommon.X509Certificate{RawBytes: must(t, content, err).Certificate().Raw},
+	}}
+	if p.log {
+		entries, err := entity.TlogEntries()
+		entry := must(t, entries, err)[0]
+		set, _ := i.promise(t, entry)
+		wire := entry.TransparencyLogEntry()
+		wire.KindVersion = &protorekor.KindVersion{Kind: "dsse", Version: "0.0.1"}
+		wire.InclusionPromise = &protorekor.InclusionPromise{SignedEntryTimestamp: set}
+		material.TlogEntries = []*protorekor.TransparencyLogEntry{wire}
+	}
+	if p.stamp {
+		stamps, err := entity.Timestamps()
+		material.TimestampVerificationData = &protobundle.TimestampVerificationData{
+			Rfc3161Timestamps: []*protocommon.RFC3161SignedTimestamp{{SignedTimestamp: must(t, stamps, err)[0]}},
+		}
+	}
+	sig, err := entity.SignatureContent()
+	envelope := must(t, sig, err).EnvelopeContent().RawEnvelope()
+	payload, err := base64.StdEncoding.DecodeString(envelope.Payload)
+	raw, sigErr := base64.StdEncoding.DecodeString(envelope.Signatures[0].Sig)
+	data, err := protojson.Marshal(&protobundle.Bundle{
+		MediaType: bundleType, VerificationMaterial: material,
+		Content: &protobundle.Bundle_DsseEnvelope{DsseEnvelope: &protodsse.Envelope{
+			Payload: must(t, payload, err), PayloadType: envelope.PayloadType,
+			Signatures: []*protodsse.Signature{{Sig: must(t, raw, sigErr)}},
+		}},
+	})
+	return verify.Artifact{MediaType: bundleType, Payload: must(t, data, err)}
+}
+
+func TestKeylessSignatures(t *testing.T) {
+	sigstore, foreign := newInstance(t), newInstance(t)
+	soon := time.Now().Add(time.Minute) // the certificate holds for ten minutes from now
+	late := time.Now().Add(20 * time.Minute)
+	trust := sigstore.trust(t, alice, issuer, parts{})
+	swapped := sigstore.simple(t, alice, digest, soon, bothProofs)
+	swapped.Payload = simplePayload(otherDigest)
+
+	for _, test := range []struct {
+		name     string
+		trust    *verify.Trust
+		artifact verify.Artifact
+		want     string // of the error; empty when verified
+	}{
+		{"cosign's payload, logged", trust, sigstore.simple(t, alice, digest, soon, proofs{log: true}), ""},
+		{"cosign's payload, logged and stamped", trust, sigstore.simple(t, alice, digest, soon, bothProofs), ""},
+		{"a bundle, logged and stamped", trust, sigstore.bundle(t, alice, cosignSign, digest, soon, bothProofs), ""},
+		{"a stamp alone, where the root names no log", sigstore.trust(t, alice, issuer, parts{noLog: true}), sigstore.simple(t, alice, digest, soon, proofs{stamp: true}), ""},
+		{"a stamp alone, where the root names a log", trust, sigstore.simple(t, alice, digest, soon, proofs{stamp: true}), "in no transparency log"},
+		{"no proof of the time at all", sigstore.trust(t, alice, issuer, parts{noLog: true}), sigstore.simple(t, alice, digest, soon, proofs{}), "proves when"},
+		{"a bundle without proof of the time", sigstore.trust(t, alice, issuer, parts{noLog: true}), sigstore.bundle(t, alice, cosignSign, digest, soon, proofs{}), "proves when"},
+		{"cosign's payload, logged when the certificate had expired", trust, sigstore.simple(t, alice, digest, late, proofs{log: true}), "had expired"},
+		{"a bundle, logged when the certificate had expired", trust, sigstore.bundle(t, alice, cosignSign, digest, late, bothProofs), "had expired"},
+		{"cosign's payload by another instance", trust, foreign.simple(t, alice, digest, soon, bothProofs), "in no transparency log"},
+		{"a bundle by another instance", trust, foreign.bundle(t, alice, cosignSign, digest, soon, bothProofs), "in no transparency log"},
+		{"cosign's payload by somebody else", trust, sigstore.simple(t, "mallory@example.com", digest, soon, bothProofs), "got"},
+		{"a bundle by somebody else", trust, sigstore.bundle(t, "mallory@example.com", cosignSign, digest, soon, bothProofs), "got"},
+		{"an identity that only begins like ours", trust, sigstore.simple(t, alice+".evil.example", digest, soon, bothProofs), "got"},
+		{"an issuer that vouches for everybody", sigstore.trust(t, alice, "https://other.example.com", parts{}), sigstore.simple(t, alice, digest, soon, bothProofs), "got"},
+		{"cosign's payload for another digest", trust, sigstore.simple(t, alice, otherDigest, soon, bothProofs), "for another digest"},
+		{"a bundle for another digest", trust, sigstore.bundle(t, alice, cosignSign, otherDigest, soon, bothProofs), "another digest"},
+		{"a payload swapped after it was signed", trust, swapped, "for another payload"},
+		{"an attestation that is no signature", trust, sigstore.bundle(t, alice, "https://spdx.dev/Document", digest, soon, bothProofs), "carries no signature"},
+		{"a certificate in no certificate log, where the root names one", sigstore.trust(t, alice, issuer, parts{certificateLog: true}), sigstore.simple(t, alice, digest, soon, bothProofs), "in no certificate log"},
+		{"a key's payload, where an identity is wanted", trust, newKey(t).simple(t, digest), "by a key"},
+		{"a key's bundle, where an identity is wanted", trust, newKey(t).bundle(t, cosignSign, digest), "in no transparency log"},
+		{"a certificate's bundle, where a key is wanted", trustKeys(t, newKey(t)), sigstore.bundle(t, alice, cosignSign, digest, soon, bothProofs), "not by a key"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := verify.Check(verify.Required, test.trust, digest, []verify.Artifact{test.artifact})
+			if test.want != "" {
+				mustRefuse(t, err, test.want)
+				return
+			}
+			if err != nil || got.Status != verify.Verified || !strings.Contains(got.Identity, alice) || !strings.Contains(got.Identity, issuer) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestATrustedRootThatProvesNoTimeIsRefused(t *testing.T) {
+	_, err := verify.Load(verify.Signer{Identity: alice, Issuer: issuer, TrustedRoot: newInstance(t).rootFile(t, parts{noLog: true, noStamps: true})})
+	if err == nil || !strings.Contains(err.Error(), "nothing could prove when") {
+		t.Errorf("got %v", err)
+	}
+}

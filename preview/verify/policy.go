@@ -1,0 +1,148 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Mode says what a missing signature means.
+type Mode string
+
+// The modes. A signature that is there and does not hold is refused by both
+// Required and IfPresent.
+const (
+	Required  Mode = "required"   // no signature by the named signer, no plan
+	IfPresent Mode = "if-present" // unsigned content passes, as unverified
+	Off       Mode = "off"        // signatures are not looked at
+)
+
+// ParseMode reads a mode; the empty text is the empty mode.
+func ParseMode(s string) (Mode, error) {
+	if m := Mode(s); m == "" || m == Required || m == IfPresent || m == Off {
+		return m, nil
+	}
+	return "", fmt.Errorf("%q is not a mode of verification: want required, if-present or off", s)
+}
+
+// Signer is who must have signed, as the user names it: a file of public keys,
+// or an identity, its issuer and a file with the trusted root.
+type Signer struct {
+	Key         string // file of PEM public keys; any of them will do
+	Identity    string // exact subject alternative name of the certificate
+	Issuer      string // exact OIDC issuer in the certificate
+	TrustedRoot string // file in Sigstore's TrustedRoot JSON form
+}
+
+// Check returns an error unless the signer is none, one by key, or a whole one
+// by certificate.
+func (s Signer) Check() error {
+	byCertificate := s.Identity != "" || s.Issuer != "" || s.TrustedRoot != ""
+	switch {
+	case s.Key != "" && byCertificate:
+		return fmt.Errorf("a signer is named by a key or by a certificate's identity, not both")
+	case byCertificate && (s.Identity == "" || s.Issuer == "" || s.TrustedRoot == ""):
+		return fmt.Errorf("a certificate's signer takes an identity, its OIDC issuer and a trusted root, all three")
+	}
+	return nil
+}
+
+// Policy is what holds for the repositories below a prefix.
+type Policy struct {
+	// Prefix is HOST, or HOST/REPO with whole path segments; empty means every
+	// repository.
+	Prefix string
+	Mode   Mode // empty: Required with a signer, else IfPresent
+	Signer Signer
+}
+
+// mode is the policy's own, or the default: whoever names a signer wants the
+// signature, and without one nothing can be verified.
+func (p Policy) mode() Mode {
+	switch {
+	case p.Mode != "":
+		return p.Mode
+	case p.Signer != Signer{}:
+		return Required
+	}
+	return IfPresent
+}
+
+// CheckPolicies returns an error for policies that contradict themselves or
+// each other.
+func CheckPolicies(policies []Policy) error {
+	seen := map[string]bool{}
+	for _, p := range policies {
+		if err := p.Signer.Check(); err != nil {
+			return fmt.Errorf("verification policy for %q: %w", p.Prefix, err)
+		}
+		if _, err := ParseMode(string(p.Mode)); err != nil {
+			return fmt.Errorf("verification policy for %q: %w", p.Prefix, err)
+		}
+		if strings.ContainsAny(p.Prefix, "@ *") || strings.Contains(p.Prefix, "://") {
+			return fmt.Errorf("verification policy for %q: a prefix is HOST or HOST/REPO, without tag, digest and wildcard", p.Prefix)
+		}
+		prefix := strings.TrimSuffix(canonical(p.Prefix), "/")
+		if seen[prefix] {
+			return fmt.Errorf("verification policy for %q: there are two; one prefix has one policy", p.Prefix)
+		}
+		seen[prefix] = true
+	}
+	return nil
+}
+
+// Choose returns the policy for a repository (HOST/REPO, without tag and
+// digest; empty for content that comes from none): of those whose prefix
+// covers it the longest, over which the override's mode and signer win. A
+// signer of the override without a mode is required. The mode of the result is
+// never empty.
+func Choose(policies []Policy, override Policy, repository string) Policy {
+	repository = canonicalRepository(repository)
+	var chosen Policy
+	longest := -1
+	for _, p := range policies {
+		prefix := strings.TrimSuffix(canonical(p.Prefix), "/")
+		if covers(prefix, repository) && len(prefix) > longest {
+			chosen, longest = p, len(prefix)
+		}
+	}
+	if override.Signer != (Signer{}) {
+		chosen.Signer, chosen.Mode = override.Signer, ""
+	}
+	if override.Mode != "" {
+		chosen.Mode = override.Mode
+	}
+	chosen.Mode = chosen.mode()
+	return chosen
+}
+
+func covers(prefix, repository string) bool {
+	return prefix == "" || prefix == repository || strings.HasPrefix(repository, prefix+"/")
+}
+
+// hubNames are the names under which Docker Hub answers; the first stands for
+// all, or a catalog could step around a policy by writing another.
+var hubNames = []string{"docker.io", "index.docker.io", "registry-1.docker.io"}
+
+// canonical writes a prefix of repositories in the one way it is compared in.
+func canonical(prefix string) string {
+	host, rest, found := strings.Cut(prefix, "/")
+	host = strings.TrimSuffix(strings.ToLower(host), ":443")
+	if slices.Contains(hubNames, host) {
+		host = hubNames[0]
+	}
+	if !found {
+		return host
+	}
+	return host + "/" + rest
+}
+
+// canonicalRepository is canonical for a whole name: Docker Hub's repositories
+// without an owner belong to "library".
+func canonicalRepository(name string) string {
+	name = canonical(name)
+	if rest, ok := strings.CutPrefix(name, hubNames[0]+"/"); ok && !strings.Contains(rest, "/") {
+		return hubNames[0] + "/library/" + rest
+	}
+	return name
+}

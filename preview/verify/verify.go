@@ -1,0 +1,118 @@
+// Package verify decides whether content is signed by who it should be.
+//
+// It works on bytes alone: signatures come from preview/source as they lie
+// beside an image, and trust comes from files the user named. Nothing is ever
+// fetched here, least of all a trust root, so the same bytes give the same
+// answer on every machine.
+//
+// Two forms are read: cosign's simple signing payload (the tag
+// sha256-HEX.sig) and Sigstore bundles (OCI 1.1 referrers). Either is checked
+// with a public key, or keyless against a trusted root, an identity and the
+// issuer that vouched for it.
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// The outcomes that a plan records as preview.Verification.Status. What failed
+// is refused and never becomes a plan.
+const (
+	Verified   = "verified"
+	Unverified = "unverified"
+)
+
+// The media types of payloads that are read.
+const (
+	// SimpleSigning is cosign's payload (github.com/sigstore/cosign,
+	// specs/SIGNATURE_SPEC.md).
+	SimpleSigning = "application/vnd.dev.cosign.simplesigning.v1+json"
+	// bundlePrefix begins the media type of every version of the Sigstore
+	// bundle (github.com/sigstore/protobuf-specs, sigstore_bundle.proto).
+	bundlePrefix = "application/vnd.dev.sigstore.bundle"
+)
+
+// Artifact is one signature as it lies beside an image. All of it is
+// untrusted.
+type Artifact struct {
+	MediaType   string            // of Payload
+	Annotations map[string]string // of the layer that holds Payload
+	Payload     []byte
+}
+
+// errOtherStatement is an attestation that says nothing about who released the
+// content: it is no signature, so it neither verifies nor fails.
+var errOtherStatement = errors.New("an attestation of another kind")
+
+// Refused is an answer of "no": what was found, and what to do next. Callers
+// branch on it: nothing was contacted or written, and trying again is no help.
+type Refused struct {
+	What string
+	Next string
+}
+
+func (e *Refused) Error() string { return e.What + "; " + e.Next }
+
+// Check holds the signatures of the content with a digest to a policy, whose
+// trust is nil when the policy names no signer. The errors are all [*Refused].
+func Check(mode Mode, trust *Trust, digest string, artifacts []Artifact) (preview.Verification, error) {
+	none := preview.Verification{Status: Unverified}
+	if mode == Off {
+		return none, nil
+	}
+	if trust == nil {
+		if mode == Required {
+			return none, &Refused{
+				What: "signatures are required, and nothing says who must have signed " + digest,
+				Next: "give --verify-key FILE, or --certificate-identity, --certificate-oidc-issuer and --trusted-root, or a policy in the configuration",
+			}
+		}
+		return none, nil
+	}
+	var reasons []string
+	for _, a := range artifacts {
+		signer, err := trust.verify(digest, a)
+		if err == nil {
+			return preview.Verification{Status: Verified, Identity: signer}, nil
+		}
+		if !errors.Is(err, errOtherStatement) {
+			reasons = append(reasons, plain(err))
+		}
+	}
+	if len(reasons) > 0 {
+		return none, &Refused{
+			What: fmt.Sprintf("verification failed: %s has %s, and none by %s: %s", digest, counted(len(reasons)), trust, summary(reasons)),
+			Next: "take content that its publisher signed, or correct who is trusted",
+		}
+	}
+	if mode == Required {
+		return none, &Refused{
+			What: "verification failed: " + digest + " carries no signature, and one by " + trust.String() + " is required",
+			Next: "ask its publisher to sign it",
+		}
+	}
+	return none, nil
+}
+
+// summary names each reason once, the first few.
+func summary(reasons []string) string {
+	const most = 3
+	slices.Sort(reasons)
+	reasons = slices.Compact(reasons)
+	if extra := len(reasons) - most; extra > 0 {
+		return strings.Join(reasons[:most], "; ") + fmt.Sprintf("; and %d other reasons", extra)
+	}
+	return strings.Join(reasons, "; ")
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "1 signature"
+	}
+	return fmt.Sprintf("%d signatures", n)
+}
