@@ -61,7 +61,9 @@ func isSecretName(name string) bool {
 	return name == "sig" || name == "key" || name == "auth"
 }
 
-func isArchive(path string) bool {
+// IsArchive reports whether a file's name ends as that of an archive which is
+// read.
+func IsArchive(path string) bool {
 	for _, suffix := range archiveSuffixes {
 		if strings.HasSuffix(path, suffix) {
 			return true

@@ -6,7 +6,6 @@ package ref
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"strings"
 
@@ -37,7 +36,9 @@ type Reference struct {
 	Package string // KindPackage: the name
 	Version string // KindPackage, KindChart: the range (Masterminds semver), may be empty
 	Image   string // KindImage: HOST/REPO:TAG, HOST/REPO@sha256:HEX or both
-	Path    string // KindDirectory, local KindArchive: as typed, not made absolute
+	Path    string // KindDirectory, KindLayout, local KindArchive: as typed, not made absolute
+	Tag     string // KindLayout: may be empty
+	Digest  string // KindLayout: may be empty
 
 	Namespace string // KindConfigMap
 	Name      string // KindConfigMap, KindChart: the object, the chart
@@ -74,8 +75,7 @@ func IsName(s string) bool {
 }
 
 // schemes lists every prefix of the reference grammar, in the order they are
-// tried. Kinds beyond images check no more than that something follows the prefix:
-// their own source reads the rest.
+// tried.
 var schemes = []struct {
 	prefix string
 	kind   Kind
@@ -117,8 +117,9 @@ func Parse(text string) (Reference, error) {
 			return parseGit(text, strings.TrimSuffix(strings.TrimPrefix(s.prefix, "git+"), "://"), rest)
 		case KindArchive:
 			return parseArchive(text)
+		case KindLayout:
+			return parseLayout(text, rest)
 		}
-		return parseLocated(text, rest, s.kind)
 	}
 	switch {
 	case isPath(text):
@@ -144,6 +145,9 @@ func checkText(text string) error {
 			return fmt.Errorf("reference %q holds a control character or is not UTF-8", text)
 		}
 	}
+	if strings.HasPrefix(text, "oci-layout:") {
+		return nil // a path has no authority, and "@" begins a digest
+	}
 	rest := text
 	if _, after, found := strings.Cut(text, "://"); found {
 		rest = after
@@ -164,22 +168,10 @@ func isPath(text string) bool {
 }
 
 func parsePath(text string) (Reference, error) {
-	if isArchive(text) {
+	if IsArchive(text) {
 		return Reference{Kind: KindArchive, Text: text, Path: text}, nil
 	}
 	return Reference{Kind: KindDirectory, Text: text, Path: text}, nil
-}
-
-func parseLocated(text, rest string, kind Kind) (Reference, error) {
-	if strings.Trim(rest, "/") == "" {
-		return Reference{}, fmt.Errorf("reference %q names no %s", text, kind)
-	}
-	if strings.Contains(text, "://") {
-		if _, err := url.Parse(text); err != nil {
-			return Reference{}, fmt.Errorf("reference %q is not a URL", text)
-		}
-	}
-	return Reference{Kind: kind, Text: text}, nil
 }
 
 func parsePackage(text string) (Reference, error) {

@@ -24,7 +24,7 @@ func TestParseReadsEveryRowOfTheGrammar(t *testing.T) {
 		{"[::1]:5000/bundle:v1", Reference{Kind: KindImage, Image: "[::1]:5000/bundle:v1"}},
 		{"quay.io/org/b@" + digest, Reference{Kind: KindImage, Image: "quay.io/org/b@" + digest}},
 		{"quay.io/org/b:v1@" + digest, Reference{Kind: KindImage, Image: "quay.io/org/b:v1@" + digest}},
-		{"oci-layout:out/layout:v1", Reference{Kind: KindLayout}},
+		{"oci-layout:out/layout:v1", Reference{Kind: KindLayout, Path: "out/layout", Tag: "v1"}},
 		{"git+https://github.com/org/repo//bundle?ref=main", Reference{Kind: KindGit, URL: "https://github.com/org/repo", Subdir: "bundle", GitRef: "main"}},
 		{"git+https://h:8443/a/b.git//c/d?ref=refs/tags/v1", Reference{Kind: KindGit, URL: "https://h:8443/a/b.git", Subdir: "c/d", GitRef: "refs/tags/v1"}},
 		{"git+ssh://git@github.com/org/repo", Reference{Kind: KindGit, URL: "ssh://git@github.com/org/repo"}},

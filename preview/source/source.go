@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -125,6 +126,7 @@ type Fetcher struct {
 	options Options
 	limits  limits
 	cache   cache
+	trimmed sync.Once
 	image   *imageSource
 }
 
@@ -153,6 +155,8 @@ func (f *Fetcher) sourceOf(kind ref.Kind) (source, error) {
 	switch kind {
 	case ref.KindImage:
 		return f.image, nil
+	case ref.KindLayout:
+		return layoutSource{f.image.imageReader}, nil
 	case ref.KindDirectory:
 		return directorySource{f.limits}, nil
 	case ref.KindPackage:
@@ -192,6 +196,9 @@ func (f *Fetcher) Open(ctx context.Context, p Pin) (*Content, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !f.options.Offline {
+		f.trimmed.Do(func() { f.cache.trim(f.options.CacheBytes, time.Now()) })
 	}
 	return content, nil
 }

@@ -1,0 +1,24 @@
+package ref
+
+import (
+	"fmt"
+	"strings"
+)
+
+// parseLayout reads oci-layout:PATH[:TAG][@sha256:HEX]. What follows the last
+// ":" is a tag unless it cannot be one: a path such as a:b/c has none.
+func parseLayout(text, rest string) (Reference, error) {
+	out := Reference{Kind: KindLayout, Text: text, Path: rest}
+	if path, digest, ok := strings.Cut(rest, "@sha256:"); ok {
+		if out.Path, out.Digest = path, "sha256:"+digest; !IsDigest(out.Digest) {
+			return Reference{}, fmt.Errorf("reference %q: a digest is sha256: and %d lower-case hex digits", text, sha256Hex)
+		}
+	}
+	if at := strings.LastIndex(out.Path, ":"); at >= 0 && tagPattern.MatchString(out.Path[at+1:]) {
+		out.Path, out.Tag = out.Path[:at], out.Path[at+1:]
+	}
+	if out.Path == "" {
+		return Reference{}, fmt.Errorf("reference %q names no OCI layout; write oci-layout:PATH or oci-layout:PATH:TAG", text)
+	}
+	return out, nil
+}

@@ -1,0 +1,80 @@
+package source
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// inUse is how long an entry stays after it was last used, whatever the
+	// limit: another process may be about to read it again.
+	inUse = 10 * time.Minute
+	// abandoned is when a file that is still being written belongs to nobody.
+	// Who writes one moves its time with each write, and a peer that sends
+	// nothing is given up much sooner.
+	abandoned = time.Hour
+)
+
+// cacheEntry is a file of the cache.
+type cacheEntry struct {
+	path string
+	size int64
+	used time.Time
+}
+
+// trim removes what was used least recently until the cache has at most most
+// bytes, and what writers that died left behind. It runs beside other
+// processes: who has an entry open keeps reading it, and one that is gone is
+// fetched again. What it cannot remove stays; the cache works all the same.
+func (c cache) trim(most int64, now time.Time) {
+	base, err := c.dirOf()
+	if err != nil {
+		return
+	}
+	entries, total := cacheEntries(base, now)
+	slices.SortFunc(entries, func(a, b cacheEntry) int {
+		if order := a.used.Compare(b.used); order != 0 {
+			return order
+		}
+		return strings.Compare(a.path, b.path)
+	})
+	for _, e := range entries {
+		if total <= most || now.Sub(e.used) < inUse {
+			return
+		}
+		if os.Remove(e.path) == nil {
+			total -= e.size
+		}
+	}
+}
+
+// cacheEntries lists the entries and their size in all, and removes what dead
+// writers left.
+func cacheEntries(base string, now time.Time) (entries []cacheEntry, total int64) {
+	for _, dir := range []string{filepath.Join(base, "blobs", "sha256"), filepath.Join(base, "resolved")} {
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			continue // not made yet
+		}
+		for _, file := range files {
+			info, err := file.Info()
+			if err != nil || info.Mode()&fs.ModeType != 0 {
+				continue
+			}
+			path := filepath.Join(dir, file.Name())
+			if strings.HasPrefix(file.Name(), partialPrefix) {
+				if now.Sub(info.ModTime()) > abandoned {
+					_ = os.Remove(path)
+				}
+				continue
+			}
+			entries = append(entries, cacheEntry{path, info.Size(), info.ModTime()})
+			total += info.Size()
+		}
+	}
+	return entries, total
+}

@@ -1,0 +1,162 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// annotationRefName carries the tag of an image in a layout (OCI image
+// specification, annotations.md). Some tools write the whole reference.
+const annotationRefName = "org.opencontainers.image.ref.name"
+
+// layoutSource reads images from an OCI image layout, a directory or a tar
+// file, as imageSource does from a registry: by the digest of the manifest and
+// through the cache. The pin is the one the registry would give.
+type layoutSource struct{ imageReader }
+
+func (s layoutSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
+	pin := Pin{Reference: r, Source: preview.Source{Kind: "image", Reference: r.Text, Digest: r.Digest}}
+	if r.Digest != "" {
+		return pin, nil
+	}
+	files, err := openLayout(ctx, r.Path, s.limits)
+	if err != nil {
+		return Pin{}, fmt.Errorf("OCI layout %s: %w", r.Path, err)
+	}
+	defer func() { _ = files.Close() }()
+	if pin.Source.Digest, err = s.lookUp(files, r.Tag); err != nil {
+		return Pin{}, fmt.Errorf("OCI layout %s: %w", r.Path, err)
+	}
+	return pin, nil
+}
+
+func (s layoutSource) open(ctx context.Context, p Pin) (*Content, error) {
+	files, err := openLayout(ctx, p.Reference.Path, s.limits)
+	if err != nil {
+		return nil, fmt.Errorf("OCI layout %s: %w", p.Reference.Path, err)
+	}
+	defer func() { _ = files.Close() }()
+	content, err := s.read(ctx, layoutOrigin{files, s.limits}, p)
+	if err != nil {
+		return nil, fmt.Errorf("OCI layout %s: %w", p.Reference.Path, err)
+	}
+	return content, nil
+}
+
+// lookUp finds the digest of a tag, or of the only image there is.
+func (s layoutSource) lookUp(files layoutFiles, tag string) (string, error) {
+	data, err := readMember(files, "index.json", s.limits.manifestBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("it has no index.json, so it is no OCI layout")
+	}
+	if err != nil {
+		return "", fmt.Errorf("index.json: %w", err)
+	}
+	return pickFromLayout(data, tag)
+}
+
+// pickFromLayout reads the index.json of a layout.
+func pickFromLayout(data []byte, tag string) (string, error) {
+	var index struct {
+		Manifests []v1.Descriptor `json:"manifests"`
+	}
+	if err := json.Unmarshal(data, &index); err != nil {
+		return "", errors.New("its index.json is not JSON of the expected shape")
+	}
+	var tags, found []string
+	for _, d := range index.Manifests {
+		name := d.Annotations[annotationRefName]
+		if name != "" {
+			tags = append(tags, clip(name))
+		}
+		if tag != "" && name != tag && !strings.HasSuffix(name, ":"+tag) {
+			continue
+		}
+		digest := d.Digest.String()
+		if !ref.IsDigest(digest) {
+			return "", errors.New("its index.json names an image by something else than a sha256 digest")
+		}
+		if !slices.Contains(found, digest) {
+			found = append(found, digest)
+		}
+	}
+	slices.Sort(tags)
+	tags = slices.Compact(tags)
+	have := "it names no tags"
+	if len(tags) > 0 {
+		have = "it has " + strings.Join(tags[:min(len(tags), 10)], ", ")
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(index.Manifests) == 0:
+		return "", errors.New("it holds no image")
+	case len(found) == 0:
+		return "", fmt.Errorf("it has no image tagged %s; %s", tag, have)
+	case tag == "":
+		return "", fmt.Errorf("it holds %d images; name one as oci-layout:PATH:TAG or @sha256:HEX; %s", len(found), have)
+	}
+	return "", fmt.Errorf("%d of its images are tagged %s; name one as oci-layout:PATH@sha256:HEX", len(found), tag)
+}
+
+// layoutOrigin reads the blobs of a layout. That they are what their names say
+// is checked by who asked.
+type layoutOrigin struct {
+	files  layoutFiles
+	limits limits
+}
+
+func (o layoutOrigin) manifest(_ context.Context, digest string) ([]byte, error) {
+	data, err := readMember(o.files, blobMember(digest), o.limits.manifestBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("the layout does not have it")
+	}
+	return data, err
+}
+
+func (o layoutOrigin) blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error {
+	file, err := o.files.member(blobMember(d.Digest.String()))
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("the layout does not have it")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	return use(cancelReader{ctx, file})
+}
+
+func blobMember(digest string) string { return "blobs/" + strings.Replace(digest, ":", "/", 1) }
+
+func readMember(files layoutFiles, name string, most int64) ([]byte, error) {
+	file, err := files.member(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	return readCapped(file, most)
+}
+
+// cancelReader stops reading when its context ends.
+type cancelReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c cancelReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
