@@ -11,10 +11,12 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 )
@@ -30,6 +32,8 @@ type app struct {
 	global  globalFlags
 	log     *slog.Logger
 	logFile io.Closer
+	// config reads the user's configuration, once.
+	config func() (config.Config, error)
 }
 
 // Options start the command line.
@@ -70,6 +74,7 @@ func newApp(o Options) *app {
 		version: o.Version, getenv: o.Getenv, kube: k8s.NewFlags(),
 		program: "kubectl operator", log: slog.New(slog.DiscardHandler),
 		streams: streams.New(o.In, o.Out, o.Err, o.Getenv),
+		config:  sync.OnceValues(func() (config.Config, error) { return config.Load(o.Getenv) }),
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -54,12 +55,20 @@ that runs: kubectl-operator __complete "$@"`,
 // completePackages offers the packages of the catalogs named on the line.
 func (a *app) completePackages(resolve *resolveFlags, src *sourceFlags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 || len(resolve.catalogs) == 0 || strings.ContainsAny(prefix, "./:") {
+		if len(args) > 0 || strings.ContainsAny(prefix, "./:") {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
-		catalogs, err := a.newResolver(*src, *resolve, format.Params{}, nil).catalogs(ctx, resolve.catalogs)
+		// Without a cluster the cache answers first, which is quick.
+		r, err := a.newResolver(*src, *resolve, format.Params{}, nil, nil)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		catalogs, err := r.catalogs(ctx, resolve.catalogs)
+		if _, wrong := errors.AsType[*usageError](err); wrong {
+			return nil, cobra.ShellCompDirectiveDefault // no catalog: files
+		}
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -52,6 +52,7 @@ var (
 		{"--preview", "upgrade uninstall"},
 		{"--rollout-timeout --stage-timeout --no-wait", "install upgrade uninstall"},
 		{"--registry-config --plain-http --cache-dir --ca-file", "install preview upgrade search"},
+		{"--pull-secret --insecure-registry --platform", "install preview upgrade search"},
 		{"--detach", "sandbox:up"},
 		// Beyond the contract: where the sandbox listens.
 		{"--port", "sandbox:up"},

@@ -30,19 +30,6 @@ func (f *globalFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.logFile, "log-file", "", "append debug messages to this file; never bodies or credentials")
 }
 
-// sourceFlags say how content is fetched.
-type sourceFlags struct {
-	registryConfig, cacheDir, caFile string
-	plainHTTP                        bool
-}
-
-func (f *sourceFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.registryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
-	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
-	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of certificate authorities that registries may use, besides the system's")
-	flags.BoolVar(&f.plainHTTP, "plain-http", false, "allow registries without TLS")
-}
-
 // resolveFlags choose among a package's versions.
 type resolveFlags struct {
 	version, channel string
@@ -56,7 +43,7 @@ func (f *resolveFlags) add(flags *pflag.FlagSet) {
 }
 
 func addCatalogFlag(flags *pflag.FlagSet, into *[]string) {
-	flags.StringArrayVar(into, "catalog", nil, "file-based catalog to resolve packages in: a directory or an image (repeatable)")
+	flags.StringArrayVar(into, "catalog", nil, "file-based catalog to resolve packages in: a directory, an image, or a name from the configuration (repeatable; default: all configured)")
 }
 
 // renderFlags are the configuration of a bundle.
@@ -176,7 +163,7 @@ type readFlags struct {
 
 func (f *readFlags) add(flags *pflag.FlagSet, offline bool) {
 	if offline {
-		flags.BoolVar(&f.offline, "offline", false, "contact no cluster: plan for an empty one")
+		flags.BoolVar(&f.offline, "offline", false, "contact no cluster: plan for an empty one; references resolved before come from the cache")
 	}
 	flags.StringVar(&f.readOnly, "read-only", string(preview.ReadDryRun), "how the cluster is read: dry-run")
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
 // planner makes plans. One serves one command.
@@ -35,6 +37,14 @@ func (p *planner) connect(ctx context.Context) (*k8s.Client, error) {
 	return p.cluster, err
 }
 
+func (p *planner) resolver(params format.Params, progress func(string)) (*resolver, error) {
+	var cluster source.Getter
+	if !p.read.offline {
+		cluster = targetCluster{p}
+	}
+	return p.app.newResolver(p.source, p.resolve, params, cluster, progress)
+}
+
 func (p *planner) typer() *k8s.Schemas {
 	if p.schemas == nil {
 		p.schemas = k8s.NewSchemas()
@@ -49,7 +59,10 @@ func (p *planner) content(ctx context.Context, text, name string, progress func(
 	if err != nil {
 		return nil, err
 	}
-	r := p.app.newResolver(p.source, p.resolve, params, progress)
+	r, err := p.resolver(params, progress)
+	if err != nil {
+		return nil, err
+	}
 	found, err := r.find(ctx, text, nil)
 	if err != nil {
 		return nil, err
@@ -92,7 +105,10 @@ func (p *planner) upgrade(ctx context.Context, name, text string, progress func(
 		}
 		installed = &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}
 	}
-	r := p.app.newResolver(p.source, p.resolve, params, progress)
+	r, err := p.resolver(params, progress)
+	if err != nil {
+		return nil, err
+	}
 	found, err := r.find(ctx, text, installed)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
@@ -20,25 +22,55 @@ func formats() []format.Format { return []format.Format{registryv1.New()} }
 
 // resolver turns what a user typed into sealed content.
 type resolver struct {
+	app *app
+	// cached, where set, answers before fetcher does: it contacts nothing.
+	cached   *source.Fetcher
 	fetcher  *source.Fetcher
 	resolve  resolveFlags
 	params   format.Params
 	progress func(string)
 }
 
-func (a *app) newResolver(src sourceFlags, res resolveFlags, params format.Params, progress func(string)) *resolver {
+// newResolver makes the resolver of one command. Without a cluster it runs
+// offline: what was resolved before comes from the cache.
+func (a *app) newResolver(src sourceFlags, res resolveFlags, params format.Params, cluster source.Getter, progress func(string)) (*resolver, error) {
 	if progress == nil {
 		progress = func(string) {}
 	}
-	return &resolver{
-		fetcher: source.New(source.Options{
-			CacheDir: src.cacheDir, RegistryConfig: src.registryConfig, CAFile: src.caFile, PlainHTTP: src.plainHTTP,
-			Progress: func(p source.Progress) {
-				progress(fmt.Sprintf("downloading %s: %d of %d bytes", p.Reference, p.Done, p.Total))
-			},
-		}),
-		resolve: res, params: params, progress: progress,
+	opts, err := a.sourceOptions(src, cluster, progress)
+	if err != nil {
+		return nil, err
 	}
+	r := &resolver{app: a, fetcher: source.New(opts), resolve: res, params: params, progress: progress}
+	if cluster == nil {
+		opts.Offline = true
+		r.cached = source.New(opts)
+	}
+	return r, nil
+}
+
+// fetch reads what a reference leads to.
+func (r *resolver) fetch(ctx context.Context, reference ref.Reference) (*source.Content, error) {
+	if r.cached != nil {
+		content, err := r.open(ctx, r.cached, reference)
+		if !errors.Is(err, source.ErrNotCached) {
+			return content, err
+		}
+	}
+	return r.open(ctx, r.fetcher, reference)
+}
+
+func (r *resolver) open(ctx context.Context, from *source.Fetcher, reference ref.Reference) (*source.Content, error) {
+	r.progress("resolving " + reference.Text)
+	pin, err := from.Pin(ctx, reference)
+	if err != nil {
+		return nil, err
+	}
+	if !pin.Remembered.IsZero() {
+		r.progress(fmt.Sprintf("from the cache, as resolved on %s", pin.Remembered.Format(time.DateTime)))
+	}
+	r.progress("reading " + pin.Source.Digest)
+	return from.Open(ctx, pin)
 }
 
 // resolved is content before it belongs to a release.
@@ -73,13 +105,7 @@ func (r *resolver) find(ctx context.Context, text string, installed *catalog.Ins
 	} else if r.resolve.version != "" || r.resolve.channel != "" {
 		return nil, usagef("--version and --channel choose within a catalog; %s names its content already", text)
 	}
-	r.progress("resolving " + reference.Text)
-	pin, err := r.fetcher.Pin(ctx, reference)
-	if err != nil {
-		return nil, err
-	}
-	r.progress("reading " + pin.Source.Digest)
-	if out.content, err = r.fetcher.Open(ctx, pin); err != nil {
+	if out.content, err = r.fetch(ctx, reference); err != nil {
 		return nil, err
 	}
 	return out, out.detect(text)
@@ -117,30 +143,29 @@ func (r *resolver) choose(ctx context.Context, reference ref.Reference, installe
 	})
 }
 
-// catalogs loads every catalog named.
+// catalogs loads every catalog named, else every configured one.
 func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Catalog, error) {
+	names, err := r.app.catalogReferences(names)
+	if err != nil {
+		return nil, err
+	}
 	if len(names) == 0 {
-		return nil, usagef("a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE")
+		return nil, usagef("a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE, or in the configuration")
 	}
 	var out []*catalog.Catalog
 	for _, name := range names {
 		reference, err := ref.Parse(name)
 		if err != nil || reference.Kind == ref.KindPackage {
-			return nil, usagef("--catalog %s: want a directory (./DIR) or an image (HOST/REPO:TAG)", name)
+			return nil, usagef("--catalog %s: want a directory (./DIR), an image (HOST/REPO:TAG) or a name from the configuration", name)
 		}
-		r.progress("resolving catalog " + name)
-		pin, err := r.fetcher.Pin(ctx, reference)
-		if err != nil {
-			return nil, fmt.Errorf("catalog: %w", err)
-		}
-		content, err := r.fetcher.Open(ctx, pin)
+		content, err := r.fetch(ctx, reference)
 		if err != nil {
 			return nil, fmt.Errorf("catalog: %w", err)
 		}
 		if reference.Kind == ref.KindImage && content.Labels[labelConfigs] == "" {
 			return nil, fmt.Errorf("catalog %s: not a catalog image: it has no label %s", name, labelConfigs)
 		}
-		loaded, err := catalog.Load(content.FS, catalog.Origin{Reference: name, Digest: pin.Source.Digest})
+		loaded, err := catalog.Load(content.FS, catalog.Origin{Reference: name, Digest: content.Source.Digest})
 		if err != nil {
 			return nil, fmt.Errorf("catalog %s: %w", name, err)
 		}

@@ -38,7 +38,12 @@ default channel and the version at its head.`,
 }
 
 func (a *app) search(ctx context.Context, term string, names []string, src sourceFlags, output string) error {
-	loaded, err := a.newResolver(src, resolveFlags{}, format.Params{}, a.progress()).catalogs(ctx, names)
+	p := &planner{app: a, source: src}
+	r, err := p.resolver(format.Params{}, a.progress())
+	if err != nil {
+		return err
+	}
+	loaded, err := r.catalogs(ctx, names)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// sourceFlags say how content is fetched.
+type sourceFlags struct {
+	registryConfig, cacheDir, caFile, platform string
+	plainHTTP                                  bool
+	pullSecrets, insecureRegistries            []string
+}
+
+func (f *sourceFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.registryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
+	flags.StringArrayVar(&f.pullSecrets, "pull-secret", nil, "Secret of the cluster with registry credentials, as NAMESPACE/NAME; read with your rights (repeatable)")
+	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
+	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of certificate authorities that registries may use, besides the system's")
+	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "registry, HOST or HOST:PORT, whose certificate is not verified (repeatable)")
+	flags.BoolVar(&f.plainHTTP, "plain-http", false, "allow registries without TLS")
+	flags.StringVar(&f.platform, "platform", "", "platform to pick from a multi-platform image, as OS/ARCH (default linux/amd64, on every machine)")
+}
+
+var (
+	platform     = regexp.MustCompile(`^[a-z0-9]+/[a-z0-9_]+(/[a-z0-9]+)?$`)
+	registryHost = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?$`)
+)
+
+func (f *sourceFlags) check() error {
+	if f.platform != "" && !platform.MatchString(f.platform) {
+		return usagef("--platform %s: want OS/ARCH, such as linux/arm64", f.platform)
+	}
+	for _, host := range f.insecureRegistries {
+		if !registryHost.MatchString(host) {
+			return usagef("--insecure-registry %s: want HOST or HOST:PORT", host)
+		}
+	}
+	for _, secret := range f.pullSecrets {
+		namespace, name, _ := strings.Cut(secret, "/")
+		if !ref.IsName(namespace) || !ref.IsName(name) {
+			return usagef("--pull-secret %s: want NAMESPACE/NAME", secret)
+		}
+	}
+	return nil
+}
+
+// sourceOptions put flags and configuration together. cluster is nil when none
+// may be contacted.
+func (a *app) sourceOptions(f sourceFlags, cluster source.Getter, progress func(string)) (source.Options, error) {
+	if err := f.check(); err != nil {
+		return source.Options{}, err
+	}
+	configured, err := a.config()
+	if err != nil {
+		return source.Options{}, err
+	}
+	mirrors, err := configured.ReadMirrors()
+	if err != nil {
+		return source.Options{}, err
+	}
+	meter := &downloadMeter{say: progress, now: time.Now}
+	return source.Options{
+		CacheDir: f.cacheDir, CacheBytes: configured.Cache.MaxBytes,
+		RegistryConfig: f.registryConfig, PullSecrets: f.pullSecrets, Cluster: cluster,
+		CAFile: f.caFile, InsecureRegistries: f.insecureRegistries, PlainHTTP: f.plainHTTP,
+		Platform: f.platform, Mirrors: mirrors, Progress: meter.update,
+	}, nil
+}
+
+// catalogReferences are the catalogs to search: those of the command line,
+// where a name stands for the reference the configuration gives it, else all
+// that are configured.
+func (a *app) catalogReferences(given []string) ([]string, error) {
+	configured, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(given)
+	for _, c := range configured.Catalogs {
+		if len(given) == 0 {
+			out = append(out, c.Reference)
+		}
+		for i := range given {
+			if given[i] == c.Name {
+				out[i] = c.Reference
+			}
+		}
+	}
+	return out, nil
+}
+
+// targetCluster reads from the cluster a command is about. It connects when
+// something is first asked for.
+type targetCluster struct{ planner *planner }
+
+// Get implements [source.Getter].
+func (t targetCluster) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
+	client, err := t.planner.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client.Get(ctx, ref)
+}
+
+// downloadMeter tells a person of a download that takes longer than one
+// notices, and then once a second.
+type downloadMeter struct {
+	say           func(string)
+	now           func() time.Time
+	reference     string
+	started, said time.Time
+}
+
+const (
+	noticeable = 200 * time.Millisecond
+	meterPause = time.Second
+)
+
+func (m *downloadMeter) update(p source.Progress) {
+	now := m.now()
+	if p.Reference != m.reference {
+		m.reference, m.started, m.said = p.Reference, now, time.Time{}
+	}
+	finished := p.Total > 0 && p.Done >= p.Total && !m.said.IsZero()
+	if now.Sub(m.started) < noticeable || now.Sub(m.said) < meterPause && !finished {
+		return
+	}
+	m.said = now
+	amount := mebibytes(p.Done) + " MiB"
+	if p.Total > 0 {
+		amount = mebibytes(p.Done) + " of " + mebibytes(p.Total) + " MiB"
+	}
+	m.say(fmt.Sprintf("downloading %s: %s", p.Reference, amount))
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) }
