@@ -1,5 +1,10 @@
 package preview
 
+import (
+	"cmp"
+	"strings"
+)
+
 // APIVersion and Kind head every plan document.
 const (
 	APIVersion = "kubectl-operator/v1alpha1"
@@ -119,6 +124,9 @@ type Package struct {
 	Sources       []Source     `json:"sources"`
 	Via           []Via        `json:"via"`
 	Verification  Verification `json:"verification"`
+	// Referrers lists what else lies beside the source and refers to it, such
+	// as SBOMs and provenance, sorted. Nobody has checked them.
+	Referrers []Referrer `json:"referrers,omitempty"`
 	// Notes are what making the objects decided or took away.
 	Notes []Note `json:"notes,omitempty"`
 	// RelatedImages are the image references the package lists as its own,
@@ -160,12 +168,27 @@ type Via struct {
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
 	Channel   string `json:"channel"`
+	// Verification is the outcome for this step's own signatures, nil where
+	// none were asked for.
+	Verification *Verification `json:"verification,omitempty"`
 }
 
 // Verification is the outcome of checking signatures.
 type Verification struct {
 	Status   string `json:"status"` // verified, unverified or failed
 	Identity string `json:"identity"`
+}
+
+// Referrer is an artifact that names the content it is about as its subject
+// (OCI image specification 1.1), or that cosign tagged by its digest.
+type Referrer struct {
+	ArtifactType string `json:"artifactType"` // media type; may be empty
+	Digest       string `json:"digest"`       // of its manifest
+}
+
+// CompareReferrers is the order of [Package.Referrers].
+func CompareReferrers(a, b Referrer) int {
+	return cmp.Or(strings.Compare(a.ArtifactType, b.ArtifactType), strings.Compare(a.Digest, b.Digest))
 }
 
 // Target is the cluster a plan is for. Only Identity, the uid of the

@@ -22,6 +22,20 @@ type Material struct {
 	Values map[string]any
 	Source preview.Source
 	Via    []preview.Via
+	// Verification is the outcome of checking signatures; empty means that
+	// nobody did.
+	Verification preview.Verification
+	Referrers    []preview.Referrer
+	Notes        []preview.Note // that came up before rendering
+}
+
+// verification says unverified where nobody looked: an empty status is left to
+// plans that only recorded one.
+func verification(v preview.Verification) preview.Verification {
+	if v.Status == "" {
+		v.Status = "unverified"
+	}
+	return v
 }
 
 // maxObjects bounds the objects of one package.
@@ -37,8 +51,8 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 	c := Content{Package: preview.Package{
 		Name: m.Info.Package, Version: m.Info.Version, Bundle: m.Info.Bundle, Format: m.Info.Format,
 		Parameters: m.Output.Resolved, Sources: []preview.Source{m.Source}, Via: m.Via,
-		Verification: preview.Verification{Status: "unverified"},
-		Notes:        slices.Clone(m.Output.Notes),
+		Verification: verification(m.Verification), Referrers: m.Referrers,
+		Notes: slices.Concat(m.Notes, m.Output.Notes),
 
 		RelatedImages: sortedUnique(m.Output.RelatedImages),
 		Requires:      requires(m.Output.Required),

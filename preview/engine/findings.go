@@ -13,6 +13,8 @@ const (
 	RuleNotAppliable  = "not-appliable"
 	RuleNeedsExternal = "needs-external"
 	RuleNormalized    = "field-not-sent"
+	RuleNotSigned     = "signature-missing" // a signer is named, and nothing is signed
+	RuleNotVerified   = "signature-ignored" // a signer is named, and nobody looked
 )
 
 // notAppliable finds objects that server-side apply refuses whatever the
@@ -55,6 +57,11 @@ func noted(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
+			if n.Rule == RuleNotSigned || n.Rule == RuleNotVerified {
+				out = append(out, finding(n.Rule, preview.Warning, n.Object, "package "+pkg.Name+": "+n.Text,
+					"Whoever can write to the repository decides what is installed.", n.Object+": "+n.Text))
+				continue
+			}
 			_, kind, _, name, err := preview.ParseID(n.Object)
 			if err != nil {
 				kind, name = "object", n.Object

@@ -192,6 +192,7 @@ func forget(p *preview.Plan) {
 		}
 		pkg.Via = []preview.Via{}
 		pkg.Verification = preview.Verification{}
+		pkg.Referrers = nil
 	}
 	p.Images = slices.Clone(p.Images)
 	for i := range p.Images {

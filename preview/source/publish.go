@@ -22,7 +22,7 @@ import (
 // NewRegistry returns an OCI registry that holds everything in memory, for
 // demonstrations and tests.
 func NewRegistry() http.Handler {
-	return registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	return registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithReferrersSupport(true))
 }
 
 // PushDir pushes the plain files of a directory as an image of one layer, with

@@ -1,0 +1,325 @@
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// Signature is one signature as it lies beside an image: bytes that nobody has
+// checked.
+type Signature struct {
+	MediaType   string            // of Payload
+	Annotations map[string]string // of the layer that holds Payload
+	Payload     []byte
+}
+
+const (
+	maxReferrers      = 1000
+	maxSignatures     = 256     // manifests, and payloads in all of them
+	signatureBytes    = 4 * mib // one payload
+	allSignatureBytes = 32 * mib
+	maxArtifactType   = 255 // as RFC 6838 has it for media types
+	// courtesy is how long a list that nothing depends on may take.
+	courtesy = 5 * time.Second
+)
+
+// The artifact types of what lies beside an image under tags made from its
+// digest (github.com/sigstore/cosign, specs/SIGNATURE_SPEC.md), by suffix, and
+// the beginning of that of Sigstore bundles.
+const (
+	cosignType = "application/vnd.dev.cosign.artifact.%s.v1+json"
+	bundleType = "application/vnd.dev.sigstore.bundle"
+)
+
+var cosignSuffixes = [...]string{"sig", "att", "sbom"}
+
+// beside is a place where things lie that refer to an image by its digest.
+type beside interface {
+	origin
+	// tagged reads the manifest of a tag; there being none is no error, and nil.
+	tagged(ctx context.Context, tag string) ([]byte, error)
+	// referrers lists the manifests whose subject is the digest.
+	referrers(ctx context.Context, digest string) ([]v1.Descriptor, error)
+}
+
+// neighbours is a source whose images can have something beside them.
+type neighbours interface {
+	// besides calls visit for each place to look in, until it returns false.
+	besides(ctx context.Context, p Pin, visit func(beside) bool) error
+}
+
+// listing is what lies beside one image.
+type listing struct {
+	Referrers  []preview.Referrer `json:"referrers"`
+	Signatures []string           `json:"signatures"` // manifests that hold some, by digest
+}
+
+// Signed reports whether content of a kind can carry signatures at all.
+func Signed(kind ref.Kind) bool { return kind == ref.KindImage || kind == ref.KindLayout }
+
+// Signatures reads the signatures beside a pinned image, and lists whatever
+// else refers to it. It asks anew each time unless offline, when it answers
+// with what lay there before. Where only a part could be read it returns that
+// part and an error. Content of other kinds has nothing beside it.
+func (f *Fetcher) Signatures(ctx context.Context, p Pin) ([]Signature, []preview.Referrer, error) {
+	s, ok := f.neighbours(p)
+	if !ok {
+		return nil, nil, nil
+	}
+	if f.options.Offline && p.Reference.Kind == ref.KindImage {
+		l, ok := f.recallListing(p)
+		if !ok {
+			return nil, nil, fmt.Errorf("signatures of %s: %w, and --offline forbids to fetch them", p.Source.Digest, ErrNotCached)
+		}
+		signatures, err := f.image.signatures(ctx, offline{}, l)
+		return signatures, l.Referrers, err
+	}
+	var signatures []Signature
+	var l listing
+	var failed error
+	err := s.besides(ctx, p, func(from beside) bool {
+		found, err := f.image.list(ctx, from, p.Source.Digest)
+		if len(found.Referrers) > 0 {
+			l = found
+			more, readErr := f.image.signatures(ctx, from, l)
+			signatures, err = more, also(err, readErr)
+			failed = err // what other places did not say is said here
+			return false
+		}
+		if failed == nil {
+			failed = err
+		}
+		return ctx.Err() == nil
+	})
+	if err = also(failed, err); err != nil {
+		return signatures, l.Referrers, fmt.Errorf("signatures of %s: %w", p.Source.Digest, err)
+	}
+	return signatures, l.Referrers, f.rememberListing(p, l)
+}
+
+// Referrers lists what refers to a pinned image, such as SBOMs and provenance,
+// for information: a list seen before is good enough, and one that is slow to
+// come is not waited for.
+func (f *Fetcher) Referrers(ctx context.Context, p Pin) ([]preview.Referrer, error) {
+	s, ok := f.neighbours(p)
+	if !ok {
+		return nil, nil
+	}
+	if l, ok := f.recallListing(p); f.options.Offline || ok && len(l.Referrers) > 0 {
+		return l.Referrers, nil
+	}
+	short, cancel := context.WithTimeout(ctx, courtesy)
+	defer cancel()
+	var l listing
+	var failed error
+	err := s.besides(short, p, func(from beside) bool {
+		var err error
+		if l, err = f.image.list(short, from, p.Source.Digest); err != nil && failed == nil {
+			failed = err
+		}
+		return len(l.Referrers) == 0 && short.Err() == nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case failed != nil || err != nil:
+		return l.Referrers, also(failed, err)
+	}
+	return l.Referrers, f.rememberListing(p, l)
+}
+
+func (f *Fetcher) neighbours(p Pin) (neighbours, bool) {
+	s, err := f.sourceOf(p.Reference.Kind)
+	if err != nil {
+		return nil, false
+	}
+	n, ok := s.(neighbours)
+	return n, ok && ref.IsDigest(p.Source.Digest)
+}
+
+// list asks a place what lies beside a digest. An error comes with what was
+// found all the same.
+func (s imageReader) list(ctx context.Context, from beside, digest string) (listing, error) {
+	tagged := make([]string, len(cosignSuffixes)) // digests
+	var referrers []v1.Descriptor
+	errs := make([]error, len(cosignSuffixes)+1)
+	var group errgroup.Group
+	for i, suffix := range cosignSuffixes {
+		group.Go(func() error {
+			data, err := from.tagged(ctx, strings.Replace(digest, ":", "-", 1)+"."+suffix)
+			if err == nil && data != nil {
+				tagged[i], err = s.keep(data)
+			}
+			errs[i] = err
+			return nil
+		})
+	}
+	group.Go(func() error {
+		referrers, errs[len(errs)-1] = from.referrers(ctx, digest)
+		return nil
+	})
+	_ = group.Wait() // every error is in errs
+	var l listing
+	for i, suffix := range cosignSuffixes {
+		if tagged[i] != "" {
+			l.add(fmt.Sprintf(cosignType, suffix), tagged[i])
+		}
+	}
+	if len(referrers) > maxReferrers {
+		return l, fmt.Errorf("%d manifests refer to it; at most %d are read", len(referrers), maxReferrers)
+	}
+	for _, d := range referrers {
+		if ref.IsDigest(d.Digest.String()) && len(d.ArtifactType) <= maxArtifactType {
+			l.add(d.ArtifactType, d.Digest.String())
+		}
+	}
+	l.sort()
+	return l, firstOf(errs)
+}
+
+func (l *listing) add(artifactType, digest string) {
+	l.Referrers = append(l.Referrers, preview.Referrer{ArtifactType: artifactType, Digest: digest})
+	if artifactType == fmt.Sprintf(cosignType, "sig") || strings.HasPrefix(artifactType, bundleType) {
+		l.Signatures = append(l.Signatures, digest)
+	}
+}
+
+func (l *listing) sort() {
+	slices.SortFunc(l.Referrers, preview.CompareReferrers)
+	l.Referrers = slices.Compact(l.Referrers)
+	slices.Sort(l.Signatures)
+	l.Signatures = slices.Compact(l.Signatures)
+}
+
+// also is errors.Join on one line.
+func also(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return fmt.Errorf("%w; %w", a, b)
+}
+
+func firstOf(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signatures reads the payloads of a listing, by digest and through the cache.
+// One that cannot be read does not hide the others.
+func (s imageReader) signatures(ctx context.Context, from origin, l listing) ([]Signature, error) {
+	var out []Signature
+	var failed error
+	left := int64(allSignatureBytes)
+	for i, digest := range l.Signatures {
+		if i >= maxSignatures || len(out) >= maxSignatures || left <= 0 || ctx.Err() != nil {
+			return out, also(ctx.Err(), fmt.Errorf("more signatures than are read: at most %d, with %s in all", maxSignatures, byteCount(allSignatureBytes)))
+		}
+		m, err := s.oneManifest(ctx, from, digest)
+		if err == nil && m.Manifests != nil {
+			err = errors.New("an index holds no signature")
+		}
+		if err != nil {
+			failed = also(failed, err)
+			continue
+		}
+		for _, layer := range m.Layers {
+			if left -= layer.Size; layer.Size > signatureBytes || left < 0 {
+				failed = also(failed, fmt.Errorf("signature %s: %w of %s", layer.Digest, errTooLarge, byteCount(signatureBytes)))
+				continue
+			}
+			payload, err := s.whole(ctx, from, layer)
+			if err != nil {
+				failed = also(failed, err)
+				continue
+			}
+			out = append(out, Signature{MediaType: string(layer.MediaType), Annotations: layer.Annotations, Payload: payload})
+		}
+	}
+	return out, failed
+}
+
+// whole reads a small blob through the cache.
+func (s imageReader) whole(ctx context.Context, from origin, d v1.Descriptor) ([]byte, error) {
+	digest := d.Digest.String()
+	data, err := s.cache.read(digest, d.Size)
+	if err == nil {
+		return data, nil
+	}
+	if err := s.missing(digest, err); err != nil {
+		return nil, err
+	}
+	if err := s.fetch(ctx, from, d, nil); err != nil {
+		return nil, err
+	}
+	return s.cache.read(digest, d.Size)
+}
+
+// listingName is the file that remembers what lay beside an image.
+func (f *Fetcher) listingName(p Pin) (string, error) {
+	dir, err := f.cache.dirOf("resolved")
+	if err != nil {
+		return "", err
+	}
+	repo, _, _ := strings.Cut(p.Reference.Image, "@")
+	sum := sha256.Sum256([]byte("beside v1\n" + repo + "\n" + p.Source.Digest))
+	return filepath.Join(dir, hex.EncodeToString(sum[:])), nil
+}
+
+// rememberListing keeps what lay beside an image for the next time. A layout is
+// read again instead.
+func (f *Fetcher) rememberListing(p Pin, l listing) error {
+	if p.Reference.Kind != ref.KindImage {
+		return nil
+	}
+	name, err := f.listingName(p)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCacheWrite, err)
+	}
+	return writeAside(name, data)
+}
+
+// recallListing returns what lay beside an image before. An entry that makes no
+// sense is none.
+func (f *Fetcher) recallListing(p Pin) (listing, bool) {
+	var l listing
+	name, err := f.listingName(p)
+	if err != nil || p.Reference.Kind != ref.KindImage {
+		return l, false
+	}
+	data, err := readRegularFile(name, mib)
+	if err != nil || json.Unmarshal(data, &l) != nil || len(l.Referrers) > 2*maxReferrers {
+		return listing{}, false
+	}
+	for _, r := range l.Referrers {
+		if !ref.IsDigest(r.Digest) || len(r.ArtifactType) > maxArtifactType {
+			return listing{}, false
+		}
+	}
+	touch(name)
+	return l, true
+}
