@@ -48,8 +48,8 @@ func remoteOptions(ctx context.Context, o Options) ([]remote.Option, error) {
 		remote.WithTransport(guard),
 		remote.WithAuthFromKeychain(keys),
 		remote.WithUserAgent("kubectl-operator"),
-		// Three more attempts within three seconds, where the answer was 5xx.
-		remote.WithRetryBackoff(remote.Backoff{Duration: 200 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 4}),
+		// Two more attempts within a second, where trying again may help.
+		remote.WithRetryBackoff(remote.Backoff{Duration: 200 * time.Millisecond, Factor: 3, Jitter: 0.1, Steps: 3}),
 	}, nil
 }
 

@@ -1,0 +1,148 @@
+package source
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fill puts n blobs of size bytes into a cache, each used a minute after the
+// one before, the last at the given time. It returns their digests.
+func fill(t *testing.T, c cache, n, size int, last time.Time) []string {
+	t.Helper()
+	digests := make([]string, n)
+	for i := range n {
+		digest, err := c.add(int64(size), bytes.NewReader(bytes.Repeat([]byte{byte(i)}, size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests[i] = digest
+		backdate(t, c, digest, last.Add(-time.Duration(n-1-i)*time.Minute))
+	}
+	return digests
+}
+
+func backdate(t *testing.T, c cache, digest string, to time.Time) {
+	t.Helper()
+	name, err := c.path(digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, to, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kept tells which of the blobs are still there, as a string of 1 and 0.
+func kept(c cache, digests []string, size int) string {
+	var out strings.Builder
+	for _, digest := range digests {
+		if c.has(digest, int64(size)) {
+			out.WriteByte('1')
+		} else {
+			out.WriteByte('0')
+		}
+	}
+	return out.String()
+}
+
+func TestWhatWasUsedLeastRecentlyGoesFirst(t *testing.T) {
+	now := time.Now()
+	c := cache{dir: t.TempDir()}
+	digests := fill(t, c, 6, 1000, now.Add(-time.Hour))
+	if _, err := c.read(digests[0], 1000); err != nil { // which is a use
+		t.Fatal(err)
+	}
+	c.trim(6000, now)
+	if got := kept(c, digests, 1000); got != "111111" {
+		t.Errorf("within the limit: kept %s", got)
+	}
+	c.trim(3500, now)
+	if got := kept(c, digests, 1000); got != "100011" {
+		t.Errorf("kept %s, want the one just read and the last two", got)
+	}
+	c.trim(0, now.Add(time.Hour))
+	if got := kept(c, digests, 1000); got != "000000" {
+		t.Errorf("kept %s, want nothing", got)
+	}
+}
+
+func TestWhatIsInUseStaysWhateverTheLimit(t *testing.T) {
+	now := time.Now()
+	c := cache{dir: t.TempDir()}
+	digests := fill(t, c, 3, 1000, now.Add(-9*time.Minute))
+	c.trim(1, now)
+	if got := kept(c, digests, 1000); got != "001" {
+		t.Errorf("kept %s, want what was used nine minutes ago", got)
+	}
+}
+
+func TestWhatDeadWritersLeftIsSweptAway(t *testing.T) {
+	now := time.Now()
+	c := cache{dir: t.TempDir()}
+	fill(t, c, 1, 10, now)
+	for _, dir := range []string{"blobs/sha256", "resolved"} {
+		place, err := c.dirOf(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, age := range map[string]time.Duration{"dead": 2 * time.Hour, "alive": time.Minute} {
+			path := filepath.Join(place, partialPrefix+name)
+			if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(path, now.Add(-age), now.Add(-age)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.trim(1<<30, now)
+		left, err := os.ReadDir(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names := fmt.Sprint(left); strings.Contains(names, "dead") || !strings.Contains(names, "alive") {
+			t.Errorf("%s holds %s", dir, names)
+		}
+	}
+}
+
+func TestTrimmingTouchesNothingOutsideTheCache(t *testing.T) {
+	now := time.Now()
+	outside := filepath.Join(t.TempDir(), "precious")
+	if err := os.WriteFile(outside, make([]byte, 5000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := cache{dir: t.TempDir()}
+	digests := fill(t, c, 2, 1000, now.Add(-time.Hour))
+	dir, err := c.blobDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, strings.Repeat("a", 64))); err != nil {
+		t.Fatal(err)
+	}
+	c.trim(0, now)
+	if got := kept(c, digests, 1000); got != "00" {
+		t.Errorf("kept %s", got)
+	}
+	if _, err := os.Stat(outside); err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkTrim(b *testing.B) {
+	c := cache{dir: b.TempDir()}
+	for i := range 10_000 {
+		if _, err := c.add(100, strings.NewReader(fmt.Sprint(i))); err != nil {
+			b.Fatal(err)
+		}
+	}
+	now := time.Now()
+	for b.Loop() {
+		c.trim(1<<30, now)
+	}
+}

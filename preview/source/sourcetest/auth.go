@@ -1,0 +1,92 @@
+package sourcetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// Basic lets in who has the user and password, and nobody else.
+func Basic(user, password string) Middleware {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if u, p, _ := r.BasicAuth(); u != user || p != password {
+				w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+				refuse(w, http.StatusUnauthorized, "UNAUTHORIZED")
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// Bearer lets in who shows a token of the token server, which is part of it
+// and gives tokens to the user with the password (the distribution project's
+// "Token Authentication Specification"). Each token is good for uses requests
+// that read, without end when uses is 0.
+func Bearer(user, password string, uses int) Middleware {
+	var mu sync.Mutex
+	left := map[string]int{}
+	issued := 0
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			if r.URL.Path == "/token" {
+				if u, p, _ := r.BasicAuth(); u != user || p != password {
+					refuse(w, http.StatusUnauthorized, "UNAUTHORIZED")
+					return
+				}
+				issued++
+				token := fmt.Sprintf("token-%d", issued)
+				left[token] = uses
+				_ = json.NewEncoder(w).Encode(map[string]string{"token": token})
+				return
+			}
+			token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+			uses, known := left[token]
+			if !known || uses < 0 {
+				w.Header().Set("WWW-Authenticate", `Bearer realm="https://`+r.Host+`/token",service="test"`)
+				refuse(w, http.StatusUnauthorized, "UNAUTHORIZED")
+				return
+			}
+			switch {
+			case r.Method != http.MethodGet:
+			case uses == 1:
+				left[token] = -1 // expired from now on
+			case uses > 1:
+				left[token]--
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// Failing answers the first n requests whose path holds part with a status;
+// all of them when n is negative.
+func Failing(part string, n, status int) Middleware {
+	var mu sync.Mutex
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			fails := n != 0 && strings.Contains(r.URL.Path, part)
+			if fails {
+				n--
+			}
+			mu.Unlock()
+			if fails {
+				refuse(w, status, "TEST")
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// refuse answers as registries do, with a message that must not be repeated.
+func refuse(w http.ResponseWriter, status int, code string) {
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, `{"errors":[{"code":%q,"message":"hunter2\nand more"}]}`, code)
+}
