@@ -1,0 +1,143 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func env(vars map[string]string) func(string) string {
+	return func(name string) string { return vars[name] }
+}
+
+func put(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const whole = `
+catalogs:
+- {name: community, reference: "registry.example.com/catalogs/community:latest"}
+- {name: ours, reference: ./catalog}
+mirrors: [mirrors.yaml, /etc/mirrors.yaml]
+verification:
+  policies:
+  - prefix: registry.example.com/team
+    mode: required
+    key: keys/team.pub
+  - {mode: if-present, identity: me@example.com, issuer: "https://login.example.com", trustedRoot: /etc/root.json}
+cache: {maxBytes: 1000000000}
+`
+
+func TestTheWholeConfigurationIsReadAndItsPathsAnchored(t *testing.T) {
+	dir := t.TempDir()
+	path := put(t, filepath.Join(dir, "kubectl-operator/config.yaml"), whole)
+	for name, getenv := range map[string]func(string) string{
+		"named":           env(map[string]string{"KUBECTL_OPERATOR_CONFIG": path, "XDG_CONFIG_HOME": "/nowhere"}),
+		"XDG_CONFIG_HOME": env(map[string]string{"XDG_CONFIG_HOME": dir, "HOME": "/nowhere"}),
+	} {
+		c, err := Load(getenv)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		at := func(p string) string { return filepath.Join(dir, "kubectl-operator", p) }
+		want := Config{
+			Catalogs: []Catalog{{"community", "registry.example.com/catalogs/community:latest"}, {"ours", at("catalog")}},
+			Mirrors:  []string{at("mirrors.yaml"), "/etc/mirrors.yaml"},
+			Verification: Verification{Policies: []Policy{
+				{Prefix: "registry.example.com/team", Mode: "required", Key: at("keys/team.pub")},
+				{Mode: "if-present", Identity: "me@example.com", Issuer: "https://login.example.com", TrustedRoot: "/etc/root.json"},
+			}},
+			Cache: Cache{MaxBytes: 1_000_000_000},
+		}
+		if !reflect.DeepEqual(c, want) {
+			t.Errorf("%s: got %+v\nwant %+v", name, c, want)
+		}
+	}
+}
+
+func TestTheConfigurationNeedNotExistUnlessItIsNamed(t *testing.T) {
+	home := t.TempDir()
+	for name, getenv := range map[string]func(string) string{
+		"no home":             env(nil),
+		"an empty home":       env(map[string]string{"HOME": home}),
+		"a relative XDG path": env(map[string]string{"HOME": home, "XDG_CONFIG_HOME": "relative"}),
+	} {
+		if c, err := Load(getenv); err != nil || !reflect.DeepEqual(c, Config{}) {
+			t.Errorf("%s: %+v, %v", name, c, err)
+		}
+	}
+	put(t, filepath.Join(home, ".config/kubectl-operator/config.yaml"), "cache: {maxBytes: 7}")
+	if c, err := Load(env(map[string]string{"HOME": home})); err != nil || c.Cache.MaxBytes != 7 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := Load(env(map[string]string{"KUBECTL_OPERATOR_CONFIG": filepath.Join(home, "missing.yaml")})); err == nil {
+		t.Error("a file that was named and is missing was passed over")
+	}
+}
+
+func TestWhatTheConfigurationDoesNotKnowIsAnError(t *testing.T) {
+	for text, want := range map[string]string{
+		"catalogues: []": `unknown field "catalogues"`,
+		"verification: {policies: [{mode: required, kye: x}]}": `unknown field "kye"`,
+		"verification: {policies: [{mode: strict}]}":           "want required, if-present or off",
+		"verification: {policies: [{prefix: a.example.com}]}":  "want required, if-present or off",
+		"cache: {maxBytes: 1Gi}":                               "cache.maxBytes: a string, want int64",
+		"cache: {maxBytes: -1}":                                "want a number of bytes",
+		"mirrors: x":                                           "mirrors: a string",
+		"- a":                                                  "want a mapping at the top",
+		"a: 1\n---\nb: 2":                                      "2 documents",
+		"cache: {maxBytes: 1, maxBytes: 2}":                    "set twice",
+		"catalogs: [{reference: ./x}]":                         `catalogs[0].name ""`,
+		"catalogs: [{name: a, reference: ./x}, {name: a, reference: ./y}]": "is there twice",
+		"catalogs: [{name: a, reference: mongodb}]":                        "want a directory",
+		"catalogs: [{name: a}]":                                            "want a directory",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want an error with %q", text, err, want)
+		}
+	}
+}
+
+func TestMirrorFilesAreReadInOrder(t *testing.T) {
+	dir := t.TempDir()
+	set := func(mirror string) string {
+		return "apiVersion: config.openshift.io/v1\nkind: ImageDigestMirrorSet\nspec: {imageDigestMirrors: [{source: a.example.com, mirrors: [" + mirror + "]}]}"
+	}
+	c := Config{Mirrors: []string{put(t, filepath.Join(dir, "1"), set("one.example.com")), put(t, filepath.Join(dir, "2"), set("two.example.com"))}}
+	rules, err := c.ReadMirrors()
+	if err != nil || len(rules) != 2 || rules[0].Mirrors[0] != "one.example.com" || rules[1].Mirrors[0] != "two.example.com" {
+		t.Errorf("%+v, %v", rules, err)
+	}
+	c.Mirrors = append(c.Mirrors, put(t, filepath.Join(dir, "3"), "kind: x"), filepath.Join(dir, "missing"))
+	if _, err := c.ReadMirrors(); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "3")) {
+		t.Errorf("got %v", err)
+	}
+	c.Mirrors = c.Mirrors[3:]
+	if _, err := c.ReadMirrors(); err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(whole))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Parse(data)
+		if err != nil {
+			return
+		}
+		for _, policy := range c.Verification.Policies {
+			if policy.Mode == "" {
+				t.Error("a policy without a mode")
+			}
+		}
+	})
+}
