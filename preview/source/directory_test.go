@@ -142,15 +142,15 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 }
 
 func TestKindsWithoutASourceSaySo(t *testing.T) {
-	for _, text := range []string{"git+https://example.com/x", "https://example.com/x.tgz", "configmap://a/b", "s3://a/b"} {
+	for _, text := range []string{"configmap://a/b", "s3://bucket/key"} {
 		_, _, err := get(t.Context(), source.Options{}, text)
 		var unsupported *source.UnsupportedError
 		if !errors.As(err, &unsupported) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	_, _, err := get(t.Context(), source.Options{}, "git+https://example.com/x")
-	if err == nil || !strings.Contains(err.Error(), "git sources are not supported yet") {
+	_, _, err := get(t.Context(), source.Options{}, "configmap://a/b")
+	if err == nil || !strings.Contains(err.Error(), "configmap sources are not supported yet") {
 		t.Error(err)
 	}
 }

@@ -128,13 +128,18 @@ type Fetcher struct {
 	cache   cache
 	trimmed sync.Once
 	image   *imageSource
+	archive *archiveSource
+	git     *gitSource
 }
 
 // New returns a Fetcher. It touches neither disk nor network.
 func New(o Options) *Fetcher {
 	o, l := o.withDefaults(), defaultLimits()
 	reader := imageReader{options: o, limits: l, cache: cache{dir: o.CacheDir}}
-	return &Fetcher{options: o, limits: l, cache: reader.cache, image: newImageSource(reader)}
+	return &Fetcher{
+		options: o, limits: l, cache: reader.cache, image: newImageSource(reader),
+		archive: newArchiveSource(o, l), git: newGitSource(o, l),
+	}
 }
 
 func (o Options) withDefaults() Options {
@@ -159,6 +164,10 @@ func (f *Fetcher) sourceOf(kind ref.Kind) (source, error) {
 		return layoutSource{f.image.imageReader}, nil
 	case ref.KindDirectory:
 		return directorySource{f.limits}, nil
+	case ref.KindArchive:
+		return f.archive, nil
+	case ref.KindGit:
+		return f.git, nil
 	case ref.KindPackage:
 		return nil, errors.New("a package name is resolved in a catalog before it has a source")
 	}

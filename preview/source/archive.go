@@ -1,0 +1,178 @@
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// archiveSource reads archives from the web and from local files. The pin is
+// the sha256 of the archive's bytes, so it is what sha256sum prints.
+type archiveSource struct {
+	options Options
+	limits  limits
+	cache   cache
+	web     *web
+}
+
+func newArchiveSource(o Options, l limits) *archiveSource {
+	return &archiveSource{options: o, limits: l, cache: cache{dir: o.CacheDir}, web: newWeb(o)}
+}
+
+func (s *archiveSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
+	pin := Pin{Reference: r, Source: preview.Source{Kind: "http", Reference: r.Text, Digest: r.SHA256}}
+	switch {
+	case r.Path != "":
+		content, err := s.local(ctx, r)
+		if err != nil {
+			return Pin{}, fmt.Errorf("reading archive %s: %w", r.Path, err)
+		}
+		return Pin{Reference: r, Source: content.Source, content: content}, nil
+	case r.SHA256 != "":
+		return pin, nil
+	}
+	var err error
+	if pin.Source.Digest, err = s.download(ctx, r, ""); err != nil {
+		return Pin{}, fmt.Errorf("archive %s: %w", shownURL(r.URL), err)
+	}
+	return pin, nil
+}
+
+func (s *archiveSource) open(ctx context.Context, p Pin) (*Content, error) {
+	if p.content != nil {
+		return p.content, nil
+	}
+	if p.Reference.Path != "" {
+		again, err := s.pin(ctx, p.Reference)
+		if err == nil && again.Source.Digest != p.Source.Digest {
+			err = fmt.Errorf("archive %s is %s now, not %s: %w", p.Reference.Path, again.Source.Digest, p.Source.Digest, ErrDigestMismatch)
+		}
+		return again.content, err
+	}
+	digest := p.Source.Digest
+	t, err := openArchive(ctx, s.cache, s.limits, digest, func() error {
+		_, err := s.download(ctx, p.Reference, digest)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("archive %s: %w", shownURL(p.Reference.URL), err)
+	}
+	return &Content{FS: t.freeze(), Source: p.Source}, nil
+}
+
+// download brings the archive into the cache and returns its digest, which
+// must be want unless that is empty.
+func (s *archiveSource) download(ctx context.Context, r ref.Reference, want string) (string, error) {
+	if s.options.Offline {
+		if want == "" {
+			return "", fmt.Errorf("which archive it is was not resolved before, and --offline forbids to look: %w", ErrNotCached)
+		}
+		return "", fmt.Errorf("--offline forbids to fetch %s: %w", want, ErrNotCached)
+	}
+	body, err := s.web.get(ctx, r.URL, s.limits.layerBytes)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = body.Close() }()
+	reader := &meteredReader{r: body, now: Progress{Reference: r.Text, Total: max(body.size, 0)}, report: s.options.Progress}
+	if want == "" {
+		return s.cache.add(s.limits.layerBytes, reader)
+	}
+	return want, s.cache.put(want, s.limits.layerBytes, reader)
+}
+
+// openArchive unpacks the archive of a digest from the cache. Where it is
+// missing, or damaged, fetch has to bring it there, once. Nothing is said of an
+// archive before its last byte is verified.
+func openArchive(ctx context.Context, c cache, l limits, digest string, fetch func() error) (*tree, error) {
+	for attempt := 0; ; attempt++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		t, err := unpackBlob(c, l, digest)
+		switch {
+		case attempt > 0 || !errors.Is(err, ErrDigestMismatch) && !errors.Is(err, fs.ErrNotExist):
+			return t, err
+		case errors.Is(err, ErrDigestMismatch):
+			if err := c.remove(digest); err != nil {
+				return nil, err
+			}
+		}
+		if err := fetch(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func unpackBlob(c cache, l limits, digest string) (*tree, error) {
+	b, err := c.open(digest)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = b.Close() }()
+	info, err := b.file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading the cache: %w", err)
+	}
+	t, err := l.unpackArchive(b, info.Size())
+	if bad := b.verify(); bad != nil {
+		return nil, bad // then whatever was wrong with the archive is beside the point
+	}
+	return t, err
+}
+
+// local reads an archive of this machine, once.
+func (s *archiveSource) local(ctx context.Context, r ref.Reference) (*Content, error) {
+	// Without O_NONBLOCK a pipe would hang here.
+	file, err := os.OpenFile(r.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, pathCause(err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, pathCause(err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("it is %s; an archive is a plain file", describeMode(info.Mode()))
+	case info.Size() > s.limits.layerBytes:
+		return nil, fmt.Errorf("it has %s; at most %s are read", byteCount(info.Size()), byteCount(s.limits.layerBytes))
+	}
+	sum := sha256.New()
+	source := io.TeeReader(cancelReader{ctx, io.LimitReader(file, s.limits.layerBytes)}, sum)
+	t, err := s.limits.unpackArchive(source, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(io.Discard, source); err != nil {
+		return nil, err
+	}
+	return &Content{
+		FS:     t.freeze(),
+		Source: preview.Source{Kind: "archive", Reference: r.Text, Digest: digestOf(sum)},
+	}, nil
+}
+
+// meteredReader reports progress while it reads.
+type meteredReader struct {
+	r      io.Reader
+	now    Progress
+	report func(Progress) // may be nil
+}
+
+func (m *meteredReader) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	if n > 0 && m.report != nil {
+		m.now.Done += int64(n)
+		m.report(m.now)
+	}
+	return n, err
+}

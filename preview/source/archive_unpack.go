@@ -1,0 +1,240 @@
+package source
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// zipBytes caps a zip archive: its directory is at its end, so it is held
+// whole.
+const zipBytes = 128 * mib
+
+// unpackArchive reads a tar (plain, gzip or zstd) or zip archive of size bytes,
+// told apart by its first bytes, into memory. Links, devices, two entries of
+// one name and names that lead out are refused. When everything lies below one
+// directory at the top, that directory is the root, unless it is called
+// "manifests", which means something to formats. r need not be read to its end.
+func (l limits) unpackArchive(r io.Reader, size int64) (*tree, error) {
+	buffered := bufio.NewReaderSize(r, 64*kib)
+	magic, _ := buffered.Peek(4)
+	u := &archiveUnpacker{limits: l, left: budget{limits: l.catalog}, tree: newTree()}
+	var err error
+	if bytes.HasPrefix(magic, []byte("PK\x03\x04")) || bytes.HasPrefix(magic, []byte("PK\x05\x06")) {
+		err = u.zip(buffered)
+	} else {
+		err = u.tar(buffered, size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if u.left.files == 0 {
+		return nil, errors.New("it holds no files")
+	}
+	if top := soleDirectory(u.tree); top != "" && top != "manifests" {
+		u.tree.sub(top)
+	}
+	return u.tree, l.checkKind(u.tree)
+}
+
+// checkKind holds what looks like a bundle to the caps of one.
+func (l limits) checkKind(t *tree) error {
+	if n := t.find("manifests"); n == nil || n.children == nil {
+		return nil
+	}
+	left := budget{limits: l.bundle}
+	return t.root.each("", func(name string, data []byte) error { return left.take(name, int64(len(data))) })
+}
+
+// soleDirectory is the name of the one thing at the top, when that is a
+// directory.
+func soleDirectory(t *tree) string {
+	if len(t.root.children) != 1 {
+		return ""
+	}
+	for name, child := range t.root.children {
+		if child.children != nil {
+			return name
+		}
+	}
+	return ""
+}
+
+// each calls f for every file below a node, in lexical order.
+func (n *node) each(name string, f func(name string, data []byte) error) error {
+	if n.children == nil {
+		return f(name, n.data)
+	}
+	for _, child := range sortedKeys(n.children) {
+		if err := n.children[child].each(path.Join(name, child), f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sortedKeys(children map[string]*node) []string {
+	names := make([]string, 0, len(children))
+	for name := range children {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// archiveUnpacker fills a tree from one archive.
+type archiveUnpacker struct {
+	limits  limits
+	left    budget
+	entries int
+	tree    *tree
+}
+
+func (u *archiveUnpacker) tar(r io.Reader, size int64) error {
+	plain, err := decompress(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = plain.Close() }()
+	var total int64
+	archive := tar.NewReader(&inflateReader{
+		r: plain, total: &total, most: u.limits.inflatedBytes,
+		mostHere: u.limits.ratioFloor + u.limits.ratio*size, ratio: u.limits.ratio,
+	})
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if errors.Is(err, tar.ErrHeader) && u.entries == 0 {
+			return errors.New("it is neither a tar archive (plain, gzip or zstd) nor a zip archive")
+		}
+		if err != nil {
+			return archiveError(err)
+		}
+		if header.Typeflag == tar.TypeXGlobalHeader { // git archive writes the commit there
+			continue
+		}
+		if header.Typeflag != tar.TypeReg && header.Typeflag != tar.TypeDir {
+			return fmt.Errorf("%s is %s; only plain files and directories are read", clip(header.Name), describeType(header.Typeflag))
+		}
+		if err := u.entry(header.Name, header.Typeflag == tar.TypeDir, header.Size, archive); err != nil {
+			return archiveError(err)
+		}
+	}
+}
+
+func (u *archiveUnpacker) zip(r io.Reader) error {
+	data, err := readCapped(r, zipBytes)
+	if err != nil {
+		return err
+	}
+	// archive/zip allocates for what the directory holds, so that is counted
+	// before.
+	if bytes.Count(data, []byte("PK\x01\x02")) > u.limits.entries {
+		return fmt.Errorf("more than %d entries", u.limits.entries)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return zipError(err)
+	}
+	for _, f := range archive.File {
+		if err := u.zipEntry(f); err != nil {
+			return zipError(err)
+		}
+	}
+	return nil
+}
+
+func (u *archiveUnpacker) zipEntry(f *zip.File) error {
+	switch mode := f.Mode(); {
+	case mode.Type()&^fs.ModeDir != 0:
+		return fmt.Errorf("%s is %s; only plain files and directories are read", clip(f.Name), describeMode(mode))
+	case f.Flags&1 != 0:
+		return fmt.Errorf("%s is encrypted", clip(f.Name))
+	case mode.IsDir() || strings.HasSuffix(f.Name, "/"):
+		return u.entry(f.Name, true, 0, nil)
+	case f.UncompressedSize64 > uint64(u.limits.catalog.fileBytes):
+		return fmt.Errorf("%s claims %d bytes; at most %s are read", clip(f.Name), f.UncompressedSize64, byteCount(u.limits.catalog.fileBytes))
+	}
+	body, err := f.Open()
+	if err != nil {
+		return fmt.Errorf("%s: %w", clip(f.Name), err)
+	}
+	defer func() { _ = body.Close() }()
+	return u.entry(f.Name, false, int64(f.UncompressedSize64), body)
+}
+
+// entry takes one member. Sizes are claims: the body must have exactly as many
+// bytes.
+func (u *archiveUnpacker) entry(name string, isDir bool, size int64, body io.Reader) error {
+	if u.entries++; u.entries > u.limits.entries {
+		return fmt.Errorf("more than %d entries", u.limits.entries)
+	}
+	cleaned, err := u.limits.cleanPath(name)
+	if err != nil {
+		return err
+	}
+	if isDir {
+		return u.directory(cleaned)
+	}
+	if cleaned == "" {
+		return errors.New("a file that stands for the root")
+	}
+	if err := u.directory(path.Dir(cleaned)); err != nil {
+		return err
+	}
+	if u.tree.find(cleaned) != nil {
+		return fmt.Errorf("%s is in it twice", clip(cleaned))
+	}
+	if err := u.left.take(cleaned, size); err != nil {
+		return err
+	}
+	data := make([]byte, size) // take has capped it
+	if _, err := io.ReadFull(body, data); err != nil {
+		return fmt.Errorf("%s: %w", clip(cleaned), err)
+	}
+	// One more byte, or the checksum that archive/zip compares at the end.
+	if n, err := io.ReadFull(body, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s does not hold what its header says", clip(cleaned))
+	}
+	u.tree.put(cleaned, data)
+	return nil
+}
+
+// directory makes a directory, unless a file has its place or one above it.
+func (u *archiveUnpacker) directory(name string) error {
+	dir := u.tree.root
+	for _, part := range split(name) {
+		child := dir.children[part]
+		if child == nil {
+			child = newDir(part)
+			dir.children[part] = child
+		}
+		if child.children == nil {
+			return fmt.Errorf("%s is in it twice, as a file and as a directory", clip(name))
+		}
+		dir = child
+	}
+	return nil
+}
+
+func zipError(err error) error {
+	switch {
+	case errors.Is(err, zip.ErrFormat):
+		return errors.New("the zip archive is damaged")
+	case errors.Is(err, zip.ErrAlgorithm):
+		return errors.New("the zip archive is compressed in a way that is not read; deflate is")
+	case errors.Is(err, zip.ErrChecksum):
+		return errors.New("the zip archive does not have the checksum it names")
+	}
+	return archiveError(err)
+}

@@ -1,0 +1,193 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// gitSource reads a directory of a git commit from the commit's objects; there
+// is never a worktree, and no program is run.
+//
+// A pin has two halves. Its digest is the tree hash of the content, computed as
+// for a directory, so the same files have the same digest wherever they come
+// from. Its reference is the one typed with ?ref=COMMIT, the commit that the
+// branch or tag was resolved to. Opening a pin again verifies both: the objects
+// hash, SHA-1 with collision detection, up to the commit, and the content
+// hashes to the digest.
+type gitSource struct {
+	options Options
+	limits  limits
+	cache   cache
+	web     *web
+}
+
+func newGitSource(o Options, l limits) *gitSource {
+	return &gitSource{options: o, limits: l, cache: cache{dir: o.CacheDir}, web: newWeb(o)}
+}
+
+func (s *gitSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
+	content, err := s.read(ctx, r)
+	if err != nil {
+		return Pin{}, fmt.Errorf("git %s: %w", shownGit(r), err)
+	}
+	return Pin{Reference: r, Source: content.Source, content: content}, nil
+}
+
+func (s *gitSource) open(ctx context.Context, p Pin) (*Content, error) {
+	if p.content != nil {
+		return p.content, nil
+	}
+	r, err := ref.Parse(p.Source.Reference)
+	if err != nil || r.Kind != ref.KindGit || !ref.IsCommit(r.GitRef) || r.URL != p.Reference.URL || r.Subdir != p.Reference.Subdir {
+		return nil, fmt.Errorf("git %s: the pin does not name a commit of it", shownGit(p.Reference))
+	}
+	again, err := s.pin(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if again.Source.Digest != p.Source.Digest {
+		return nil, fmt.Errorf("git %s: commit %s holds %s there, not %s: %w", shownGit(p.Reference), r.GitRef, again.Source.Digest, p.Source.Digest, ErrDigestMismatch)
+	}
+	return again.content, nil
+}
+
+// read resolves a reference and reads what it names. A commit that was read
+// before comes from the cache, even when not offline: it cannot have changed.
+func (s *gitSource) read(ctx context.Context, r ref.Reference) (*Content, error) {
+	if strings.HasPrefix(r.URL, "file://") {
+		objects, commit, err := openLocalGit(r)
+		if err != nil {
+			return nil, err
+		}
+		content, _, err := s.content(ctx, r, objects, commit)
+		return content, err
+	}
+	if ref.IsCommit(r.GitRef) {
+		if objects, ok := s.recall(r); ok {
+			content, _, err := s.content(ctx, r, objects, plumbing.NewHash(r.GitRef))
+			return content, err
+		}
+	}
+	if s.options.Offline {
+		return nil, fmt.Errorf("commit and content were not read before, and --offline forbids to fetch them: %w", ErrNotCached)
+	}
+	objects, commit, err := s.fetch(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	content, used, err := s.content(ctx, r, objects, commit)
+	if err != nil {
+		return nil, err
+	}
+	pinned, err := ref.Parse(content.Source.Reference)
+	if err != nil {
+		return nil, err
+	}
+	return content, s.remember(pinned, used)
+}
+
+// content reads the directory of a reference from a commit. It also returns
+// every object that took.
+func (s *gitSource) content(ctx context.Context, r ref.Reference, objects gitObjects, name plumbing.Hash) (*Content, []gitObject, error) {
+	w := &gitWalk{objects: objects, limits: s.limits, left: budget{limits: s.limits.catalog}, tree: newTree()}
+	commit, err := w.read(ctx, name, r.Subdir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.limits.checkKind(w.tree); err != nil {
+		return nil, nil, err
+	}
+	hash := newTreeHash()
+	_ = w.tree.root.each("", func(name string, data []byte) error {
+		hash.add(name, data)
+		return nil
+	})
+	return &Content{
+		FS:     w.tree.freeze(),
+		Source: preview.Source{Kind: "git", Reference: pinnedGit(r, commit.String()), Digest: hash.sum()},
+	}, w.used, nil
+}
+
+// fetch resolves the reference at its server and gets the objects it needs:
+// first what the commit is, then that commit, by its hash.
+func (s *gitSource) fetch(ctx context.Context, r ref.Reference) (gitObjects, plumbing.Hash, error) {
+	var none plumbing.Hash
+	remote, err := s.connect(ctx, r)
+	if err != nil {
+		return nil, none, err
+	}
+	defer func() { _ = remote.Close() }()
+	offered, err := remote.advertise(ctx)
+	if err != nil {
+		return nil, none, err
+	}
+	head := none
+	if offered.Head != nil {
+		head = *offered.Head
+	}
+	name, err := chooseRef(offered.References, head, r.GitRef)
+	if err != nil {
+		return nil, none, err
+	}
+	g := &gitFetch{remote: remote, offered: offered, limits: s.limits, meter: func(body io.Reader) io.Reader {
+		return &meteredReader{r: body, now: Progress{Reference: r.Text}, report: s.options.Progress}
+	}}
+	objects, err := g.commit(ctx, name, r.Subdir)
+	return objects, name, err
+}
+
+// connect is the way to the server of a reference.
+func (s *gitSource) connect(ctx context.Context, r ref.Reference) (gitRemote, error) {
+	if strings.HasPrefix(r.URL, "ssh://") {
+		return dialGitSSH(ctx, r.URL, s.limits, s.options.RequestTimeout)
+	}
+	return newGitHTTP(s.web, r.URL, s.limits)
+}
+
+// chooseRef finds what a reference means among the names of a repository. A
+// name that is both a branch and a tag means neither.
+func chooseRef(refs map[string]plumbing.Hash, head plumbing.Hash, want string) (plumbing.Hash, error) {
+	branch, isBranch := refs["refs/heads/"+want]
+	tag, isTag := refs["refs/tags/"+want]
+	full, isFull := refs[want]
+	switch {
+	case want == "" && head.IsZero():
+		return head, fmt.Errorf("it has no default branch; add ?ref=BRANCH")
+	case want == "":
+		return head, nil
+	case isBranch && isTag:
+		return branch, fmt.Errorf("%q is a branch (%s) and a tag (%s); say which: ?ref=refs/heads/%[1]s or ?ref=refs/tags/%[1]s", want, branch, tag)
+	case (isBranch || isTag) && ref.IsCommit(want):
+		return branch, fmt.Errorf("%q has the form of a commit but is a branch or a tag; say which: ?ref=refs/heads/%[1]s or ?ref=refs/tags/%[1]s", want)
+	case isBranch:
+		return branch, nil
+	case isTag:
+		return tag, nil
+	case ref.IsCommit(want):
+		return plumbing.NewHash(want), nil
+	case strings.HasPrefix(want, "refs/") && isFull:
+		return full, nil
+	}
+	return full, fmt.Errorf("it has neither a branch nor a tag %q; a commit is given by all its 40 digits", want)
+}
+
+// pinnedGit is a reference with its branch or tag replaced by a commit.
+func pinnedGit(r ref.Reference, commit string) string {
+	return shownGit(r) + "?ref=" + commit
+}
+
+// shownGit is a reference without its branch, tag or commit.
+func shownGit(r ref.Reference) string {
+	shown := "git+" + r.URL
+	if r.Subdir != "" {
+		shown += "//" + r.Subdir
+	}
+	return shown
+}

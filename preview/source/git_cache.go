@@ -1,0 +1,81 @@
+package source
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// gitMemory says in which blob the objects of a directory of a commit are: a
+// pack with the commit, the trees on the way, and everything below.
+type gitMemory struct {
+	Pack string `json:"pack"`
+}
+
+// memory is the file for a directory of a commit, wherever it came from: a
+// commit is what it is in every repository.
+func (s *gitSource) memory(r ref.Reference) (string, error) {
+	dir, err := s.cache.dirOf("resolved")
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte("git v1\n" + r.GitRef + "\n" + r.Subdir))
+	return filepath.Join(dir, hex.EncodeToString(sum[:])), nil
+}
+
+// remember keeps the objects of a reference that names a commit.
+func (s *gitSource) remember(r ref.Reference, used []gitObject) error {
+	var pack bytes.Buffer
+	if err := writePack(&pack, used); err != nil {
+		return err
+	}
+	digest, err := s.cache.add(int64(pack.Len()), &pack)
+	if err != nil {
+		return err
+	}
+	name, err := s.memory(r)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(gitMemory{Pack: digest})
+	if err != nil {
+		return err
+	}
+	return writeAside(name, data)
+}
+
+// recall returns what remember kept. Damaged entries count as none: what they
+// held is fetched again.
+func (s *gitSource) recall(r ref.Reference) (gitObjects, bool) {
+	name, err := s.memory(r)
+	if err != nil {
+		return nil, false
+	}
+	data, err := readRegularFile(name, resolvedBytes)
+	if err != nil {
+		return nil, false
+	}
+	var found gitMemory
+	if json.Unmarshal(data, &found) != nil {
+		return nil, false
+	}
+	b, err := s.cache.open(found.Pack)
+	if err != nil {
+		return nil, false
+	}
+	defer func() { _ = b.Close() }()
+	objects, err := readPack(b, s.limits)
+	if bad := b.verify(); bad != nil {
+		_ = s.cache.remove(found.Pack) // else it is written again, under the same name
+		return nil, false
+	}
+	if err != nil {
+		return nil, false
+	}
+	touch(name)
+	return objects, true
+}

@@ -1,0 +1,207 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+)
+
+// gitRefsBytes caps the list of branches and tags; the largest public
+// repositories have some 20 MB.
+const gitRefsBytes = 64 * mib
+
+// gitRemote is a server that speaks the pack protocol, version 0.
+type gitRemote interface {
+	// advertise lists the refs and what the server can do.
+	advertise(ctx context.Context) (*packp.AdvRefs, error)
+	// upload sends a request and returns what follows. It may be called again
+	// when that was read.
+	upload(ctx context.Context, request []byte) (io.ReadCloser, error)
+	io.Closer
+}
+
+// gitFetch gets objects by hash from a server.
+type gitFetch struct {
+	remote  gitRemote
+	offered *packp.AdvRefs
+	limits  limits
+	meter   func(io.Reader) io.Reader
+}
+
+// commit gets what is needed to read a directory of a commit: where the server
+// can, the files of that directory alone, else all files of the commit, and
+// where it does not hand out a commit by its name, all that it has.
+func (g *gitFetch) commit(ctx context.Context, name plumbing.Hash, subdir string) (gitObjects, error) {
+	if subdir != "" && g.can(capability.Filter) && g.canSHA1() {
+		objects, err := g.part(ctx, name, subdir)
+		if !errors.Is(err, errNoGitObject) {
+			return objects, err
+		}
+	}
+	objects, err := g.get(ctx, []plumbing.Hash{name}, fetchCommit)
+	if err == nil || g.isTip(name) || ctx.Err() != nil {
+		return objects, err
+	}
+	objects, err = g.get(ctx, g.tips(), fetchAll)
+	if err == nil && objects[name].kind == plumbing.InvalidObject {
+		err = fmt.Errorf("none of its branches and tags holds commit %s", name)
+	}
+	return objects, err
+}
+
+// part gets a commit with all its directories but no file, then the files
+// below one directory. A server that does not take part is errNoGitObject.
+func (g *gitFetch) part(ctx context.Context, name plumbing.Hash, subdir string) (gitObjects, error) {
+	objects, err := g.get(ctx, []plumbing.Hash{name}, fetchTrees)
+	if err != nil {
+		return nil, errNoGitObject
+	}
+	var files []plumbing.Hash
+	w := &gitWalk{objects: objects, limits: g.limits, tree: newTree(), wanted: func(file plumbing.Hash) {
+		if objects[file].kind == plumbing.InvalidObject {
+			files = append(files, file)
+		}
+	}}
+	if _, err := w.read(ctx, name, subdir); err != nil {
+		return nil, err
+	}
+	if len(files) == 0 {
+		return objects, nil
+	}
+	if len(files) > g.limits.catalog.files {
+		return nil, fmt.Errorf("more than %d files", g.limits.catalog.files)
+	}
+	more, err := g.get(ctx, files, fetchObjects)
+	if err != nil {
+		return nil, errNoGitObject
+	}
+	for name, o := range more {
+		objects[name] = o
+	}
+	return objects, nil
+}
+
+func (g *gitFetch) can(c capability.Capability) bool { return g.offered.Capabilities.Supports(c) }
+
+// canSHA1 reports whether the server hands out objects that no ref names.
+func (g *gitFetch) canSHA1() bool {
+	return g.can(capability.AllowReachableSHA1InWant) || g.can(capability.AllowTipSHA1InWant)
+}
+
+func (g *gitFetch) isTip(name plumbing.Hash) bool {
+	if g.offered.Head != nil && *g.offered.Head == name {
+		return true
+	}
+	for _, tip := range g.offered.References {
+		if tip == name {
+			return true
+		}
+	}
+	return false
+}
+
+// tips are the branches and tags.
+func (g *gitFetch) tips() []plumbing.Hash {
+	var tips []plumbing.Hash
+	for ref, name := range g.offered.References {
+		if strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/") {
+			tips = append(tips, name)
+		}
+	}
+	return tips
+}
+
+// fetchMode is how much comes with what is asked for.
+type fetchMode int
+
+const (
+	fetchCommit  fetchMode = iota // a commit with its files
+	fetchTrees                    // a commit with its directories
+	fetchObjects                  // files
+	fetchAll                      // commits with all their ancestors
+)
+
+// get sends one request and reads its pack.
+func (g *gitFetch) get(ctx context.Context, names []plumbing.Hash, mode fetchMode) (packedObjects, error) {
+	if len(names) == 0 {
+		return nil, errors.New("it has neither branches nor tags")
+	}
+	request := g.request(names, mode)
+	var text strings.Builder
+	if err := request.UploadRequest.Encode(&text); err != nil {
+		return nil, err
+	}
+	text.WriteString("0009done\n")
+	body, err := g.remote.upload(ctx, []byte(text.String()))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = body.Close() }()
+	reader := &errorKeeper{r: g.meter(cancelReader{ctx, body})}
+	objects, err := readUpload(request, reader, g.limits)
+	if reader.err != nil {
+		return nil, reader.err
+	}
+	return objects, err
+}
+
+func (g *gitFetch) request(names []plumbing.Hash, mode fetchMode) *packp.UploadPackRequest {
+	transport.FilterUnsupportedCapabilities(g.offered.Capabilities)
+	request := packp.NewUploadPackRequestFromCapabilities(g.offered.Capabilities)
+	set := func(c capability.Capability) bool { return g.can(c) && request.Capabilities.Set(c) == nil }
+	set(capability.NoProgress)
+	request.Wants = slices.Clone(names)
+	if mode != fetchAll && set(capability.Shallow) {
+		request.Depth = packp.DepthCommits(1)
+	}
+	if mode == fetchTrees && set(capability.Filter) {
+		request.Filter = packp.FilterBlobNone()
+	}
+	return request
+}
+
+// readUpload reads the answer to a request: what is shallow, an
+// acknowledgement, and the pack, beside which messages may come.
+func readUpload(request *packp.UploadPackRequest, r io.Reader, l limits) (packedObjects, error) {
+	response := packp.NewUploadPackResponse(request)
+	if err := response.Decode(io.NopCloser(r)); err != nil {
+		return nil, fmt.Errorf("the server refuses: %s", clip(firstLine(err)))
+	}
+	var pack io.Reader = response
+	switch {
+	case request.Capabilities.Supports(capability.Sideband64k):
+		pack = sideband.NewDemuxer(sideband.Sideband64k, response)
+	case request.Capabilities.Supports(capability.Sideband):
+		pack = sideband.NewDemuxer(sideband.Sideband, response)
+	}
+	return readPack(pack, l)
+}
+
+// readRefs reads the first answer of a server.
+func readRefs(r io.Reader) (*packp.AdvRefs, error) {
+	offered := packp.NewAdvRefs()
+	reader := &errorKeeper{r: r}
+	err := offered.Decode(reader)
+	switch {
+	case reader.err != nil:
+		return nil, reader.err
+	case errors.Is(err, packp.ErrEmptyAdvRefs):
+		return nil, errors.New("the repository is empty")
+	case err != nil:
+		return nil, errNoGit
+	case offered.IsEmpty():
+		return nil, errors.New("the repository is empty")
+	}
+	return offered, nil
+}
+
+var errNoGit = errors.New("what answers there is not a git server")

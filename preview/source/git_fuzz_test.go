@@ -1,0 +1,228 @@
+package source
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+)
+
+// smallRepository is a commit of one file in a directory, as a pack.
+func smallRepository(t testing.TB) (pack []byte, commit string) {
+	t.Helper()
+	blob := gitObject{plumbing.BlobObject, []byte("x")}
+	entry := func(mode, name string, o gitObject) []byte {
+		hash := plumbing.ComputeHash(o.kind, o.data)
+		return append([]byte(mode+" "+name+"\x00"), hash[:]...)
+	}
+	inner := gitObject{plumbing.TreeObject, entry(gitFile, "x", blob)}
+	root := gitObject{plumbing.TreeObject, entry(gitDir, "b", inner)}
+	top := gitObject{plumbing.CommitObject, []byte("tree " + plumbing.ComputeHash(root.kind, root.data).String() + "\n\nx")}
+	var out bytes.Buffer
+	if err := writePack(&out, []gitObject{top, root, inner, blob}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), plumbing.ComputeHash(top.kind, top.data).String()
+}
+
+// FuzzPack feeds a pack to everything that reads one: whatever it holds, what
+// comes out is within the caps and has the names it is known by.
+func FuzzPack(f *testing.F) {
+	pack, commit := smallRepository(f)
+	f.Add(pack, commit, "b")
+	f.Add([]byte("PACK\x00\x00\x00\x02\xff\xff\xff\xff"), commit, "")
+	f.Add(append([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01"), 0x6f, 1, 0x78), commit, "")
+	f.Fuzz(func(t *testing.T, pack []byte, commit, subdir string) {
+		l := smallLimits()
+		objects, err := readPack(bytes.NewReader(pack), l)
+		if err != nil {
+			return
+		}
+		var total int
+		for name, o := range objects {
+			total += len(o.data)
+			if plumbing.ComputeHash(o.kind, o.data) != name {
+				t.Errorf("%s is known by another name", name)
+			}
+		}
+		if int64(total) > l.catalog.bytes {
+			t.Errorf("holds %d bytes", total)
+		}
+		w := &gitWalk{objects: objects, limits: l, left: budget{limits: l.catalog}, tree: newTree()}
+		if _, err := w.read(context.Background(), plumbing.NewHash(commit), subdir); err != nil {
+			return
+		}
+		if _, err := fs.ReadDir(w.tree.freeze(), "."); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func FuzzGitTree(f *testing.F) {
+	f.Add([]byte("100644 x\x00aaaaaaaaaaaaaaaaaaaa40000 y\x00bbbbbbbbbbbbbbbbbbbb"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, err := parseGitTree(data)
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			if !fs.ValidPath(e.name) || e.name == "." {
+				t.Errorf("let %q through", e.name)
+			}
+		}
+	})
+}
+
+// FuzzGitServer feeds the two answers of a server to what reads them.
+func FuzzGitServer(f *testing.F) {
+	pack, commit := smallRepository(f)
+	refs := "001e# service=git-upload-pack\n00000048" + commit + " HEAD\x00side-band-64k shallow\n0000"
+	f.Add([]byte(refs), append([]byte("0008NAK\n"), pack...))
+	f.Add([]byte("003e"+commit+" refs/heads/main\n0000"), []byte("0031shallow "+commit+"0008NAK\n0006\x01P0000"))
+	f.Fuzz(func(_ *testing.T, refs, answer []byte) {
+		offered, err := readRefs(bytes.NewReader(refs))
+		if err != nil {
+			offered = packp.NewAdvRefs()
+		}
+		g := &gitFetch{offered: offered, limits: smallLimits()}
+		for _, mode := range []fetchMode{fetchCommit, fetchAll} {
+			request := g.request([]plumbing.Hash{plumbing.NewHash(commit)}, mode)
+			_, _ = readUpload(request, bytes.NewReader(answer), g.limits)
+		}
+	})
+}
+
+// FuzzArchive feeds bytes to the unpacker of archives.
+func FuzzArchive(f *testing.F) {
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, name := range []string{"a/x", "a/y/", "../z"} {
+		_, _ = w.Create(name)
+	}
+	_ = w.Close()
+	f.Add(out.Bytes())
+	f.Add([]byte{0x1f, 0x8b, 8, 0})
+	f.Add([]byte{0x28, 0xb5, 0x2f, 0xfd})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l := smallLimits()
+		tree, err := l.unpackArchive(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		var total int64
+		_ = tree.root.each("", func(name string, data []byte) error {
+			total += int64(len(data))
+			if !fs.ValidPath(name) {
+				t.Errorf("let %q through", name)
+			}
+			return nil
+		})
+		if total > l.catalog.bytes {
+			t.Errorf("holds %d bytes", total)
+		}
+		_ = tree.freeze()
+	})
+}
+
+func FuzzNetrc(f *testing.F) {
+	f.Add("machine h login l password p\nmacdef x\nmachine no\n\n# c\ndefault login d machine h2")
+	f.Fuzz(func(_ *testing.T, text string) { _ = parseNetrc(text) })
+}
+
+func TestNetrcIsReadAsCurlDoes(t *testing.T) {
+	got := parseNetrc("# a comment machine no\nmachine a login x\n password y\nmacdef m\nmachine no login no\n\nmachine b account z password #p login q\ndefault login d password d\n")
+	want := []netrcEntry{{"a", "x", "y"}, {"b", "q", "#p"}}
+	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// A pack whose objects are given as differences, the base after them too.
+func TestPacksWithDifferencesAreReadInAnyOrder(t *testing.T) {
+	base := gitObject{plumbing.BlobObject, []byte("base")}
+	name := plumbing.ComputeHash(base.kind, base.data)
+	delta := []byte{4, 8, 0x90, 4, 4, 'm', 'o', 'r', 'e'} // copy 4 bytes, then add 4
+	want := plumbing.ComputeHash(plumbing.BlobObject, []byte("basemore"))
+	for _, order := range []string{"base first", "base last", "no base"} {
+		t.Run(order, func(t *testing.T) {
+			var pack bytes.Buffer
+			if order == "base first" {
+				rawPack(&pack, 2, rawEntry{3, nil, base.data}, rawEntry{7, name[:], delta})
+			} else if order == "base last" {
+				rawPack(&pack, 2, rawEntry{7, name[:], delta}, rawEntry{3, nil, base.data})
+			} else {
+				rawPack(&pack, 1, rawEntry{7, name[:], delta})
+			}
+			objects, err := readPack(&pack, smallLimits())
+			if order == "no base" {
+				if err == nil {
+					t.Error("a difference to nothing was read")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o, err := objects.object(want, mib); err != nil || string(o.data) != "basemore" {
+				t.Errorf("got %q, %v", o.data, err)
+			}
+		})
+	}
+}
+
+func TestPacksThatAreTooLarge(t *testing.T) {
+	l := smallLimits()
+	big := make([]byte, l.catalog.fileBytes+1)
+	base := []byte("base")
+	name := plumbing.ComputeHash(plumbing.BlobObject, base)
+	huge := []byte{4, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x90, 4}
+	tests := []struct {
+		name    string
+		count   int
+		entries []rawEntry
+	}{
+		{"one object over the cap", 1, []rawEntry{{3, nil, big}}},
+		{"objects over the cap together", 3, []rawEntry{{3, nil, big[:60*kib]}, {3, nil, append(big[:60*kib:60*kib], 1)[1:]}, {3, nil, append(big[:60*kib:60*kib], 2)[1:]}}},
+		{"more objects than there may be", 100_000, nil},
+		{"a difference that claims gigabytes", 2, []rawEntry{{3, nil, base}, {7, name[:], huge}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var pack bytes.Buffer
+			rawPack(&pack, test.count, test.entries...)
+			if _, err := readPack(&pack, l); err == nil || errors.Is(err, errNoGitObject) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestATreeOfTreesIsCounted reads a commit whose directories multiply: ten
+// levels with ten names for the same directory below.
+func TestATreeOfTreesIsCounted(t *testing.T) {
+	objects := packedObjects{}
+	add := func(kind plumbing.ObjectType, data []byte) plumbing.Hash {
+		name := plumbing.ComputeHash(kind, data)
+		objects[name] = gitObject{kind, data}
+		return name
+	}
+	mode, below := gitFile, add(plumbing.BlobObject, nil)
+	for range 10 {
+		var data []byte
+		for i := range 10 {
+			data = append(append(data, mode+" "+string(rune('a'+i))+"\x00"...), below[:]...)
+		}
+		mode, below = gitDir, add(plumbing.TreeObject, data)
+	}
+	commit := add(plumbing.CommitObject, []byte("tree "+below.String()+"\n"))
+	l := smallLimits()
+	w := &gitWalk{objects: objects, limits: l, left: budget{limits: l.catalog}, tree: newTree()}
+	if _, err := w.read(t.Context(), commit, ""); err == nil {
+		t.Error("ten to the tenth files were read")
+	}
+}

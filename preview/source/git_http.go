@@ -1,0 +1,65 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+)
+
+// gitHTTP is git's smart protocol over https (gitprotocol-http(5)). Every
+// request is by itself.
+type gitHTTP struct {
+	web    *web
+	limits limits
+	host   string // the only one that gets credentials
+	base   string // where the repository is, after redirects
+}
+
+func newGitHTTP(w *web, repository string, l limits) (*gitHTTP, error) {
+	u, err := url.Parse(repository)
+	if err != nil {
+		return nil, errors.New("it is not a URL")
+	}
+	return &gitHTTP{web: w, limits: l, host: u.Host, base: repository}, nil
+}
+
+const gitInfoRefs = "/info/refs"
+
+func (g *gitHTTP) advertise(ctx context.Context) (*packp.AdvRefs, error) {
+	body, err := g.web.send(ctx, webRequest{
+		method: http.MethodGet, address: g.base + gitInfoRefs + "?service=git-upload-pack",
+		most: gitRefsBytes, scheme: authGit, trusted: g.host,
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = body.Close() }()
+	// A repository that moved redirects here; what follows goes there.
+	moved := *body.url
+	path, ok := strings.CutSuffix(moved.Path, gitInfoRefs)
+	if !ok {
+		return nil, fmt.Errorf("%s redirects to something that is not a git repository", g.host)
+	}
+	moved.Path, moved.RawPath, moved.RawQuery, moved.User = path, "", "", nil
+	g.base = moved.String()
+	return readRefs(body)
+}
+
+func (g *gitHTTP) upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
+	return g.web.send(ctx, webRequest{
+		method: http.MethodPost, address: g.base + "/git-upload-pack", body: request,
+		header: http.Header{
+			"Content-Type": {"application/x-git-upload-pack-request"},
+			"Accept":       {"application/x-git-upload-pack-result"},
+		},
+		most: g.limits.layerBytes, scheme: authGit, trusted: g.host,
+	})
+}
+
+func (g *gitHTTP) Close() error { return nil }

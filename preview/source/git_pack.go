@@ -1,0 +1,202 @@
+package source
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/storage/memory"
+)
+
+// packedObjects are the objects of a pack, in memory.
+type packedObjects map[plumbing.Hash]gitObject
+
+func (p packedObjects) object(name plumbing.Hash, most int64) (gitObject, error) {
+	o, ok := p[name]
+	switch {
+	case !ok:
+		return o, errNoGitObject
+	case int64(len(o.data)) > most:
+		return gitObject{}, fmt.Errorf("%w of %s", errTooLarge, byteCount(most))
+	}
+	return o, nil
+}
+
+// packReader reads a pack (gitformat-pack(5)) as it comes, with caps on the
+// number of objects, the size of one and of all, before anything is inflated.
+// An object is known by the hash of its bytes, so that whatever is found by
+// name is what was asked for.
+type packReader struct {
+	limits  limits
+	left    int64 // bytes that may still be inflated
+	objects packedObjects
+
+	names   map[int64]plumbing.Hash // by offset
+	waiting map[any][]packDelta     // by plumbing.Hash or offset of the base
+}
+
+// packDelta is an object given as its difference to another.
+type packDelta struct {
+	offset int64
+	data   []byte
+}
+
+func readPack(r io.Reader, l limits) (packedObjects, error) {
+	p := &packReader{
+		limits: l, left: l.catalog.bytes, objects: packedObjects{},
+		names: map[int64]plumbing.Hash{}, waiting: map[any][]packDelta{},
+	}
+	// Hidden, so that the scanner never seeks.
+	scanner := packfile.NewScanner(struct{ io.Reader }{r})
+	_, count, err := scanner.Header()
+	if err != nil {
+		return nil, packError(err)
+	}
+	if int64(count) > int64(l.entries) {
+		return nil, fmt.Errorf("the pack has %d objects; at most %d are read", count, l.entries)
+	}
+	for range count {
+		if err := p.next(scanner); err != nil {
+			return nil, packError(err)
+		}
+	}
+	if len(p.waiting) > 0 {
+		return nil, errors.New("the pack holds differences to objects that it does not hold")
+	}
+	return p.objects, nil
+}
+
+// next reads one entry.
+func (p *packReader) next(scanner *packfile.Scanner) error {
+	header, err := scanner.NextObjectHeader()
+	if err != nil {
+		return err
+	}
+	if err := p.take(header.Length); err != nil {
+		return err
+	}
+	var data bytes.Buffer
+	if n, _, err := scanner.NextObject(&data); err != nil {
+		return err
+	} else if n != header.Length {
+		return packfile.ErrMalformedPackFile
+	}
+	var base any
+	switch header.Type {
+	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+		return p.add(header.Offset, gitObject{header.Type, data.Bytes()})
+	case plumbing.OFSDeltaObject:
+		base = header.OffsetReference
+		if name, known := p.names[header.OffsetReference]; known {
+			base = name
+		}
+	case plumbing.REFDeltaObject:
+		base = header.Reference
+	default:
+		return packfile.ErrMalformedPackFile
+	}
+	delta := packDelta{header.Offset, data.Bytes()}
+	if name, known := base.(plumbing.Hash); known {
+		if on, here := p.objects[name]; here {
+			o, err := p.patch(on, delta)
+			if err != nil {
+				return err
+			}
+			return p.add(delta.offset, o)
+		}
+	}
+	p.waiting[base] = append(p.waiting[base], delta)
+	return nil
+}
+
+// add keeps an object, and what was waiting for it, and so on.
+func (p *packReader) add(offset int64, o gitObject) error {
+	type ready struct {
+		offset int64
+		object gitObject
+	}
+	for todo := []ready{{offset, o}}; len(todo) > 0; {
+		next := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		name := plumbing.ComputeHash(next.object.kind, next.object.data)
+		p.objects[name], p.names[next.offset] = next.object, name
+		for _, base := range []any{next.offset, name} {
+			deltas := p.waiting[base]
+			delete(p.waiting, base)
+			for _, delta := range deltas {
+				patched, err := p.patch(next.object, delta)
+				if err != nil {
+					return err
+				}
+				todo = append(todo, ready{delta.offset, patched})
+			}
+		}
+	}
+	return nil
+}
+
+func (p *packReader) patch(base gitObject, delta packDelta) (gitObject, error) {
+	// The sizes that a delta begins with: of its base, then of its result.
+	_, n := binary.Uvarint(delta.data)
+	if n <= 0 {
+		return gitObject{}, packfile.ErrInvalidDelta
+	}
+	size, m := binary.Uvarint(delta.data[n:])
+	if m <= 0 || size > uint64(p.limits.catalog.fileBytes) {
+		return gitObject{}, packfile.ErrInvalidDelta
+	}
+	if err := p.take(int64(size)); err != nil {
+		return gitObject{}, err
+	}
+	data, err := packfile.PatchDelta(base.data, delta.data)
+	return gitObject{base.kind, data}, err
+}
+
+// take accounts for bytes before they are inflated.
+func (p *packReader) take(n int64) error {
+	if n < 0 || n > p.limits.catalog.fileBytes {
+		return fmt.Errorf("an object claims %d bytes; at most %s are read", n, byteCount(p.limits.catalog.fileBytes))
+	}
+	if p.left -= n; p.left < 0 {
+		return fmt.Errorf("the repository's files have more than %s; //SUBDIR reads less where the server can send a part", byteCount(p.limits.catalog.bytes))
+	}
+	return nil
+}
+
+func packError(err error) error {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, packfile.ErrEmptyPackfile):
+		return errors.New("the pack ends too early")
+	case errors.Is(err, packfile.ErrMalformedPackFile), errors.Is(err, packfile.ErrBadSignature), errors.Is(err, packfile.ErrUnsupportedVersion),
+		errors.Is(err, packfile.ErrInvalidDelta), errors.Is(err, packfile.ErrDeltaCmd), errors.Is(err, packfile.ErrInflatedSizeMismatch):
+		return errors.New("the pack is damaged")
+	}
+	return err
+}
+
+// writePack writes objects as a pack, none of them as a difference.
+func writePack(w io.Writer, objects []gitObject) error {
+	store := memory.NewStorage()
+	var names []plumbing.Hash
+	for _, o := range objects {
+		m := &plumbing.MemoryObject{}
+		m.SetType(o.kind)
+		if _, err := m.Write(o.data); err != nil {
+			return err
+		}
+		if store.HasEncodedObject(m.Hash()) == nil {
+			continue
+		}
+		name, err := store.SetEncodedObject(m)
+		if err != nil {
+			return err
+		}
+		names = append(names, name)
+	}
+	_, err := packfile.NewEncoder(w, store, false).Encode(names, 0)
+	return err
+}

@@ -1,0 +1,225 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/skeema/knownhosts"
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+)
+
+// gitSSH is git over ssh (gitprotocol-pack(5)). The user is proved by the keys
+// of the ssh agent, the server by the known_hosts files; a server that they do
+// not list is refused. ssh's own configuration file is not read.
+type gitSSH struct {
+	client  *ssh.Client
+	agent   io.Closer
+	limits  limits
+	host    string
+	command string
+
+	open *sshCommand // has advertised, waits for a request
+}
+
+func dialGitSSH(ctx context.Context, repository string, l limits, patience time.Duration) (*gitSSH, error) {
+	u, err := url.Parse(repository)
+	if err != nil {
+		return nil, errors.New("it is not a URL")
+	}
+	address := net.JoinHostPort(u.Hostname(), "22")
+	if u.Port() != "" {
+		address = u.Host
+	}
+	config, keys, err := sshConfig(ctx, u.User.Username(), address)
+	if err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: 10 * time.Second}
+	conn, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		_ = keys.Close()
+		return nil, explainNetwork(err, u.Host)
+	}
+	conn = &impatientConn{Conn: conn, patience: patience}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	c, channels, requests, err := ssh.NewClientConn(conn, address, config)
+	if err != nil {
+		_ = conn.Close()
+		_ = keys.Close()
+		return nil, explainSSH(ctx, err, u.Host)
+	}
+	path := u.Path
+	if strings.HasPrefix(path, "/~") { // a home directory, as git reads it
+		path = path[1:]
+	}
+	return &gitSSH{
+		client: ssh.NewClient(c, channels, requests), agent: keys, limits: l, host: u.Host,
+		command: "git-upload-pack '" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(path) + "'",
+	}, nil
+}
+
+// sshConfig authenticates both sides.
+func sshConfig(ctx context.Context, user, address string) (*ssh.ClientConfig, io.Closer, error) {
+	known, err := knownHosts()
+	if err != nil {
+		return nil, nil, err
+	}
+	socket := os.Getenv("SSH_AUTH_SOCK")
+	if socket == "" {
+		return nil, nil, errors.New("there is no ssh agent (SSH_AUTH_SOCK is not set); start one and add a key with ssh-add")
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	if err != nil {
+		return nil, nil, errors.New("the ssh agent of SSH_AUTH_SOCK does not answer; start one and add a key with ssh-add")
+	}
+	if user == "" {
+		user = "git"
+	}
+	return &ssh.ClientConfig{
+		User:              user,
+		Auth:              []ssh.AuthMethod{ssh.PublicKeysCallback(agent.NewClient(conn).Signers)},
+		HostKeyCallback:   known.HostKeyCallback(),
+		HostKeyAlgorithms: known.HostKeyAlgorithms(address),
+	}, conn, nil
+}
+
+// knownHosts reads SSH_KNOWN_HOSTS, a list of files, else ssh's own two.
+func knownHosts() (*knownhosts.HostKeyDB, error) {
+	files := filepath.SplitList(os.Getenv("SSH_KNOWN_HOSTS"))
+	if len(files) == 0 {
+		files = []string{"/etc/ssh/ssh_known_hosts"}
+		if home, err := os.UserHomeDir(); err == nil {
+			files = append(files, filepath.Join(home, ".ssh", "known_hosts"))
+		}
+	}
+	var there []string
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			there = append(there, file)
+		}
+	}
+	if len(there) == 0 {
+		return nil, errors.New("there is no known_hosts file to know the server by; add its key, or name a file in SSH_KNOWN_HOSTS")
+	}
+	known, err := knownhosts.NewDB(there...)
+	if err != nil {
+		return nil, errors.New("the known_hosts file cannot be read")
+	}
+	return known, nil
+}
+
+func explainSSH(ctx context.Context, err error, host string) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case knownhosts.IsHostKeyChanged(err):
+		return fmt.Errorf("%s shows another key than known_hosts has for it: it may not be the server it was", host)
+	case knownhosts.IsHostUnknown(err):
+		return fmt.Errorf("the key of %s is not in known_hosts; check it and add it", host)
+	case strings.Contains(err.Error(), "unable to authenticate"):
+		return fmt.Errorf("%s takes none of the keys of the ssh agent", host)
+	}
+	return explainNetwork(err, host)
+}
+
+// sshCommand is git-upload-pack at work on the other side.
+type sshCommand struct {
+	session *ssh.Session
+	in      io.WriteCloser
+	out     io.Reader
+	said    *firstBytes
+}
+
+func (g *gitSSH) start() (*sshCommand, error) {
+	session, err := g.client.NewSession()
+	if err != nil {
+		return nil, fmt.Errorf("%s opens no session", g.host)
+	}
+	c := &sshCommand{session: session, said: &firstBytes{}}
+	session.Stderr = c.said
+	if c.in, err = session.StdinPipe(); err == nil {
+		c.out, err = session.StdoutPipe()
+	}
+	if err == nil {
+		err = session.Start(g.command)
+	}
+	if err != nil {
+		_ = session.Close()
+		return nil, fmt.Errorf("%s does not run git-upload-pack", g.host)
+	}
+	return c, nil
+}
+
+func (g *gitSSH) advertise(ctx context.Context) (*packp.AdvRefs, error) {
+	stop := context.AfterFunc(ctx, func() { _ = g.client.Close() })
+	defer stop()
+	c, err := g.start()
+	if err != nil {
+		return nil, err
+	}
+	offered, err := readRefs(&webReader{ctx: ctx, r: c.out, host: g.host, left: gitRefsBytes, most: gitRefsBytes})
+	if err != nil {
+		_ = c.session.Close()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if said := c.said.String(); said != "" {
+			err = fmt.Errorf("%s says %s", g.host, clip(said))
+		}
+		return nil, err
+	}
+	g.open = c
+	return offered, nil
+}
+
+// upload goes on in the session that advertised; the second request needs one
+// of its own.
+func (g *gitSSH) upload(ctx context.Context, request []byte) (io.ReadCloser, error) {
+	if g.open == nil {
+		if _, err := g.advertise(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c := g.open
+	g.open = nil
+	stop := context.AfterFunc(ctx, func() { _ = g.client.Close() })
+	if _, err := c.in.Write(request); err != nil {
+		stop()
+		return nil, explainSSH(ctx, err, g.host)
+	}
+	_ = c.in.Close()
+	return &webBody{
+		Reader: &webReader{ctx: ctx, r: c.out, host: g.host, left: g.limits.layerBytes, most: g.limits.layerBytes},
+		size:   -1,
+		stop: func() {
+			stop()
+			_ = c.session.Close()
+		},
+	}, nil
+}
+
+// Close hangs up.
+func (g *gitSSH) Close() error { return errors.Join(g.client.Close(), g.agent.Close()) }
+
+// firstBytes keeps the first words of a server and drops the rest.
+type firstBytes struct{ bytes.Buffer }
+
+func (f *firstBytes) Write(p []byte) (int, error) {
+	const most = 1 * kib
+	if room := most - f.Len(); room > 0 {
+		f.Buffer.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}

@@ -1,0 +1,253 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	webAttempts  = 3
+	webRedirects = 10
+	// webPatience is the longest pause between two attempts that is waited for.
+	webPatience = 20 * time.Second
+	// webPace is how many bytes must arrive within one request timeout.
+	webPace = 1 * kib
+)
+
+// web reads from https servers other than registries: archives, git, chart
+// repositories. Requests go through the guard; credentials go to the host of
+// the first request alone, and only over TLS.
+type web struct {
+	patience time.Duration
+	client   func() (*http.Client, error) // made once, when first needed
+}
+
+func newWeb(o Options) *web {
+	return &web{
+		patience: o.RequestTimeout,
+		client: sync.OnceValues(func() (*http.Client, error) {
+			guard, err := newGuard(o)
+			if err != nil {
+				return nil, err
+			}
+			keys, err := readCredentials()
+			if err != nil {
+				return nil, err
+			}
+			return &http.Client{
+				Transport:     &authorizer{inner: guard, keys: keys},
+				CheckRedirect: checkRedirect,
+			}, nil
+		}),
+	}
+}
+
+func checkRedirect(r *http.Request, via []*http.Request) error {
+	if len(via) >= webRedirects {
+		return fmt.Errorf("more than %d redirects", webRedirects)
+	}
+	r.Header.Del("Referer") // the address it came from may be a signed one
+	return nil
+}
+
+// webBody is an answer being read.
+type webBody struct {
+	io.Reader
+	size int64    // as claimed; -1 when nothing is
+	url  *url.URL // where redirects led
+	stop func()
+}
+
+func (b *webBody) Close() error {
+	b.stop()
+	return nil
+}
+
+// get reads a URL, of which no more than most bytes are wanted.
+func (w *web) get(ctx context.Context, address string, most int64) (*webBody, error) {
+	return w.send(ctx, webRequest{method: http.MethodGet, address: address, most: most, scheme: authBearer})
+}
+
+// webRequest is one that may be sent again.
+type webRequest struct {
+	method, address string
+	header          http.Header
+	body            []byte
+	most            int64 // bytes of the answer
+	scheme          authScheme
+	trusted         string // the host that gets credentials; empty means that of address
+	anonymous       bool   // sends no credentials, not even those for its host
+}
+
+// send asks up to three times while the server says to come back later.
+func (w *web) send(ctx context.Context, q webRequest) (*webBody, error) {
+	client, err := w.client()
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(q.address)
+	if err != nil {
+		return nil, errors.New("it is not a URL")
+	}
+	for attempt := 1; ; attempt++ {
+		body, pause, err := w.try(ctx, client, u, q)
+		if err == nil || pause < 0 || attempt == webAttempts {
+			return body, err
+		}
+		pause = max(pause, 250*time.Millisecond<<attempt)
+		if pause > webPatience {
+			return nil, fmt.Errorf("%w; it wants %s of pause", err, pause.Round(time.Second))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// try asks once. A pause of zero or more says that it is worth asking again,
+// after that long.
+func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webRequest) (*webBody, time.Duration, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	sent := &sentCredentials{host: u.Host, scheme: q.scheme, never: q.anonymous}
+	if q.trusted != "" {
+		sent.host = q.trusted
+	}
+	request, err := http.NewRequestWithContext(withCredentials(ctx, sent), q.method, u.String(), bytes.NewReader(q.body))
+	if err != nil {
+		cancel(nil)
+		return nil, -1, errors.New("it is not a URL")
+	}
+	for name, values := range q.header {
+		request.Header[name] = values
+	}
+	request.Header.Set("User-Agent", "kubectl-operator")
+	// Otherwise net/http may decompress on its own, and the bytes would not be
+	// those of the file.
+	request.Header.Set("Accept-Encoding", "identity")
+	response, err := client.Do(request)
+	if err != nil {
+		cancel(nil)
+		return nil, -1, explainNetwork(err, u.Host)
+	}
+	pause, err := checkResponse(response, u.Host, q.most, sent)
+	if err != nil {
+		cancel(nil)
+		_ = response.Body.Close()
+		return nil, pause, err
+	}
+	paced := newPacedBody(response.Body, w.patience, cancel)
+	return &webBody{
+		Reader: &webReader{ctx: ctx, r: paced, host: u.Host, left: q.most, most: q.most},
+		size:   response.ContentLength, url: response.Request.URL, stop: paced.stop,
+	}, 0, nil
+}
+
+// checkResponse turns any answer but 200 with a bearable size into a sentence.
+func checkResponse(response *http.Response, host string, most int64, sent *sentCredentials) (time.Duration, error) {
+	switch code := response.StatusCode; {
+	case code == http.StatusOK && response.ContentLength > most:
+		return -1, fmt.Errorf("%s announces %s; at most %s are read", host, byteCount(response.ContentLength), byteCount(most))
+	case code == http.StatusOK:
+		return 0, nil
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return -1, fmt.Errorf("%s refuses access (%d); %s", host, code, sent.advice())
+	case code == http.StatusNotFound:
+		return -1, fmt.Errorf("%s does not have it (404), or hides it; check the name, or %s", host, sent.advice())
+	case code == http.StatusTooManyRequests:
+		return retryAfter(response, time.Now()), fmt.Errorf("%s has had too many requests (429)", host)
+	case code == http.StatusBadGateway || code == http.StatusServiceUnavailable || code == http.StatusGatewayTimeout:
+		return retryAfter(response, time.Now()), fmt.Errorf("%s is not available (%d); try again later", host, code)
+	default:
+		return -1, fmt.Errorf("%s answered %d", host, code)
+	}
+}
+
+// retryAfter reads the header of RFC 9110, section 10.2.3; zero without one.
+func retryAfter(response *http.Response, now time.Time) time.Duration {
+	value := response.Header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(0, date.Sub(now))
+	}
+	return 0
+}
+
+// shownURL is a URL for a message: without its query, which may hold a key.
+func shownURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "from the web"
+	}
+	return u.Host + u.EscapedPath()
+}
+
+var errTooSlow = errors.New("too slow")
+
+// webReader caps an answer and explains its errors.
+type webReader struct {
+	ctx        context.Context
+	r          io.Reader
+	host       string
+	left, most int64
+}
+
+func (w *webReader) Read(p []byte) (int, error) {
+	if int64(len(p)) > w.left+1 {
+		p = p[:w.left+1]
+	}
+	n, err := w.r.Read(p)
+	if w.left -= int64(n); w.left < 0 {
+		return 0, fmt.Errorf("%s sent more than the %s that are read: %w", w.host, byteCount(w.most), errTooLarge)
+	}
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return n, err
+	case errors.Is(context.Cause(w.ctx), errTooSlow):
+		return n, fmt.Errorf("%s stopped sending; try again later", w.host)
+	}
+	return n, explainNetwork(err, w.host)
+}
+
+// pacedBody gives up on a server that keeps a connection open with a drop now
+// and then.
+type pacedBody struct {
+	body  io.ReadCloser
+	timer *time.Timer
+	pace  time.Duration
+	got   int
+	end   func()
+}
+
+func newPacedBody(body io.ReadCloser, pace time.Duration, cancel context.CancelCauseFunc) *pacedBody {
+	return &pacedBody{
+		body: body, pace: pace, end: func() { cancel(nil) },
+		timer: time.AfterFunc(pace, func() { cancel(errTooSlow) }),
+	}
+}
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	if b.got += n; b.got >= webPace {
+		b.got = 0
+		b.timer.Reset(b.pace)
+	}
+	return n, err
+}
+
+func (b *pacedBody) stop() {
+	b.timer.Stop()
+	_ = b.body.Close()
+	b.end()
+}
