@@ -13,7 +13,7 @@ SANDBOX_LDFLAGS := -s -w -X $(STAMP).gitVersion=$(KUBERNETES) -X $(STAMP).gitMaj
 SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | xargs cat; echo '$(SANDBOX_LDFLAGS)'; go version; } | cksum
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build sandbox demo test bench golden lint clean
+.PHONY: help build sandbox gcs demo test bench golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' Makefile
@@ -30,6 +30,9 @@ sandbox: ## bin/kubectl-operator-sandbox, the embedded control plane: six minute
 	$(GOBUILD) -ldflags '$(SANDBOX_LDFLAGS)' -o ../../bin/kubectl-$(KUBERNETES) k8s.io/kubernetes/cmd/kubectl && \
 	echo "$$sum" > ../../bin/.sandbox.sum
 
+gcs: ## bin/fake-gcs-server, which tests of gs:// read from: a minute once, then cached
+	@mkdir -p bin; cd .tools && $(GOBUILD) -o ../bin/fake-gcs-server github.com/fsouza/fake-gcs-server
+
 demo: build sandbox ## install mongodb from a catalog of our own into the sandbox; ARGS=--yes needs no terminal
 	$(GOBUILD) -o bin/kubectl-operator-demo ./cmd/demo
 	@bin/kubectl-operator-demo $(ARGS)
@@ -42,7 +45,7 @@ test: ## format, vet, fast tests, then tests against the control plane and in tm
 	go vet ./...
 	go test -short ./...
 	cd cmd/sandbox && go vet ./internal/... && go test ./internal/...
-	@$(MAKE) --no-print-directory build sandbox
+	@$(MAKE) --no-print-directory build sandbox gcs
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
 	go test -p 1 -timeout 30m ./...

@@ -172,7 +172,9 @@ func pathCause(err error) error {
 // directories are not in it.
 type treeHash struct{ files []byte }
 
-func newTreeHash() *treeHash { return &treeHash{files: []byte("kubectl-operator tree v1\n")} }
+const treeVersion = "kubectl-operator tree v1\n"
+
+func newTreeHash() *treeHash { return &treeHash{files: []byte(treeVersion)} }
 
 func (h *treeHash) add(name string, data []byte) {
 	sum := sha256.Sum256(data)

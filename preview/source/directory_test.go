@@ -141,20 +141,6 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 	})
 }
 
-func TestKindsWithoutASourceSaySo(t *testing.T) {
-	for _, text := range []string{"configmap://a/b", "s3://bucket/key"} {
-		_, _, err := get(t.Context(), source.Options{}, text)
-		var unsupported *source.UnsupportedError
-		if !errors.As(err, &unsupported) {
-			t.Errorf("%s: %v", text, err)
-		}
-	}
-	_, _, err := get(t.Context(), source.Options{}, "configmap://a/b")
-	if err == nil || !strings.Contains(err.Error(), "configmap sources are not supported yet") {
-		t.Error(err)
-	}
-}
-
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

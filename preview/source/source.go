@@ -31,13 +31,6 @@ var ErrDigestMismatch = errors.New("the bytes do not match their digest")
 // something that it could fetch if it were not offline.
 var ErrNotCached = errors.New("it is not in the cache")
 
-// UnsupportedError is returned for references to kinds that have no source yet.
-type UnsupportedError struct{ Kind ref.Kind }
-
-func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("%s sources are not supported yet; use an image (HOST/REPO:TAG) or a directory (./DIR)", e.Kind)
-}
-
 // Options configure a Fetcher. The zero value reads public registries over
 // https with the user's own Docker or Podman credentials.
 type Options struct {
@@ -130,6 +123,8 @@ type Fetcher struct {
 	image   *imageSource
 	archive *archiveSource
 	git     *gitSource
+	bucket  *bucketSource
+	chart   *chartSource
 }
 
 // New returns a Fetcher. It touches neither disk nor network.
@@ -139,6 +134,7 @@ func New(o Options) *Fetcher {
 	return &Fetcher{
 		options: o, limits: l, cache: reader.cache, image: newImageSource(reader),
 		archive: newArchiveSource(o, l), git: newGitSource(o, l),
+		bucket: newBucketSource(o, l), chart: newChartSource(o, l),
 	}
 }
 
@@ -168,14 +164,20 @@ func (f *Fetcher) sourceOf(kind ref.Kind) (source, error) {
 		return f.archive, nil
 	case ref.KindGit:
 		return f.git, nil
+	case ref.KindConfigMap:
+		return &configMapSource{f.options, f.limits, f.cache}, nil
+	case ref.KindBucket:
+		return f.bucket, nil
+	case ref.KindChart:
+		return f.chart, nil
 	case ref.KindPackage:
 		return nil, errors.New("a package name is resolved in a catalog before it has a source")
 	}
-	return nil, &UnsupportedError{Kind: kind}
+	return nil, fmt.Errorf("kind %q has no source", kind)
 }
 
 // Pin resolves a reference. A tag is looked up once, here; everything later
-// goes by the digest. A kind without a source is an [UnsupportedError].
+// goes by the digest.
 func (f *Fetcher) Pin(ctx context.Context, r ref.Reference) (Pin, error) {
 	s, err := f.sourceOf(r.Kind)
 	if err != nil {

@@ -1,0 +1,147 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// bucketSource reads archives from object stores. The pin is the sha256 of the
+// object's bytes: an ETag or generation says which object it is, not what is
+// in it. Each object is read with one request, so its bytes are all of one
+// version.
+type bucketSource struct {
+	options Options
+	limits  limits
+	cache   cache
+
+	// connect makes the one way to the network, when it is needed first.
+	connect func() (*guard, error)
+}
+
+func newBucketSource(o Options, l limits) *bucketSource {
+	return &bucketSource{
+		options: o, limits: l, cache: cache{dir: o.CacheDir},
+		connect: sync.OnceValues(func() (*guard, error) { return newGuard(o) }),
+	}
+}
+
+// object is an object of a store being read.
+type object struct {
+	io.ReadCloser
+	size int64 // as claimed; negative when the store did not say
+}
+
+func (s *bucketSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
+	digest, err := s.download(ctx, r, "")
+	if err != nil {
+		return Pin{}, objectError(r, err)
+	}
+	return Pin{Reference: r, Source: preview.Source{Kind: "bucket", Reference: r.Text, Digest: digest}}, nil
+}
+
+func (s *bucketSource) open(ctx context.Context, p Pin) (*Content, error) {
+	t, err := openArchive(ctx, s.cache, s.limits, p.Source.Digest, func() error {
+		_, err := s.download(ctx, p.Reference, p.Source.Digest)
+		return err
+	})
+	if err != nil {
+		return nil, objectError(p.Reference, err)
+	}
+	return &Content{FS: t.freeze(), Source: p.Source}, nil
+}
+
+// download brings the object into the cache and returns its digest, which must
+// be want unless that is empty.
+func (s *bucketSource) download(ctx context.Context, r ref.Reference, want string) (string, error) {
+	if s.options.Offline {
+		return "", errOffline
+	}
+	network, err := s.connect()
+	if err != nil {
+		return "", err
+	}
+	// A redirect would carry the signature, or the token, elsewhere.
+	client := &http.Client{Transport: network, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	open := openS3
+	if r.Provider == ref.ProviderGCS {
+		open = openGCS
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	body, err := open(ctx, client, r)
+	if err != nil {
+		return "", err
+	}
+	paced := newPacedBody(body, s.options.RequestTimeout, cancel)
+	defer paced.stop()
+	if body.size > s.limits.layerBytes {
+		return "", fmt.Errorf("it has %s; at most %s are read", byteCount(body.size), byteCount(s.limits.layerBytes))
+	}
+	reader := &meteredReader{
+		r:      &objectReader{ctx, paced, storeOf(r)},
+		now:    Progress{Reference: r.Text, Total: max(body.size, 0)},
+		report: s.options.Progress,
+	}
+	if want == "" {
+		return s.cache.add(s.limits.layerBytes, reader)
+	}
+	return want, s.cache.put(want, s.limits.layerBytes, reader)
+}
+
+// objectReader explains errors of the network.
+type objectReader struct {
+	ctx   context.Context
+	r     io.Reader
+	store string
+}
+
+func (o *objectReader) Read(p []byte) (int, error) {
+	n, err := o.r.Read(p)
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return n, err
+	case errors.Is(context.Cause(o.ctx), errTooSlow):
+		return n, fmt.Errorf("%s stopped sending; try again later", o.store)
+	}
+	return n, explainNetwork(err, o.store)
+}
+
+// storeOf names the peer in errors.
+func storeOf(r ref.Reference) string {
+	if _, host, found := strings.Cut(r.Endpoint, "://"); found {
+		return "the store at " + host
+	}
+	return "the store"
+}
+
+func objectError(r ref.Reference, err error) error {
+	return fmt.Errorf("object %s of bucket %s: %w", clip(r.Key), r.Bucket, err)
+}
+
+// storeStatus explains an answer of a store that is no object. code is the
+// store's own word for it, and login says where credentials come from.
+func storeStatus(r ref.Reference, status int, code, login string) error {
+	if code != "" {
+		code = ", " + clip(code)
+	}
+	store := storeOf(r)
+	switch {
+	case status == http.StatusNotFound:
+		return fmt.Errorf("%s does not have it (404%s); check bucket and key", store, code)
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return fmt.Errorf("%s refuses access (%d%s); %s", store, status, code, login)
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		return fmt.Errorf("%s has had too many requests (%d%s); try again later", store, status, code)
+	case status >= 300 && status < 400:
+		return fmt.Errorf("%s points elsewhere (%d%s), and credentials are not sent elsewhere; check endpoint and region", store, status, code)
+	}
+	return fmt.Errorf("%s answered %d%s", store, status, code)
+}

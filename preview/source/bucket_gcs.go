@@ -1,0 +1,98 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/google"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+const (
+	gcsEndpoint = "https://storage.googleapis.com"
+	gcsScope    = "https://www.googleapis.com/auth/devstorage.read_only"
+)
+
+// openGCS asks for an object with the JSON API ("Objects: get", alt=media) and
+// the Application Default Credentials, or as the public may where there are
+// none. Google's token goes to Google only: an endpoint is part of the
+// reference, and whoever wrote that must not get it.
+func openGCS(ctx context.Context, client *http.Client, r ref.Reference) (*object, error) {
+	endpoint, err := gcsEndpointOf(r, os.Getenv("STORAGE_EMULATOR_HOST"))
+	if err != nil {
+		return nil, err
+	}
+	address := endpoint + "/storage/v1/b/" + url.PathEscape(r.Bucket) + "/o/" + url.PathEscape(r.Key) + "?alt=media"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, errors.New("the key cannot be part of a URL")
+	}
+	// With this the store sends the bytes as they are stored, and nobody
+	// unpacks them on the way ("Transcoding of gzip-compressed files").
+	request.Header.Set("Accept-Encoding", "gzip")
+	request.Header.Set("User-Agent", "kubectl-operator")
+	login := "Google's credentials are sent to its own hosts only"
+	if isGoogle(request.URL) {
+		if login, err = authorizeGCS(ctx, client, request); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, explainNetwork(err, storeOf(r))
+	}
+	if answer.StatusCode != http.StatusOK {
+		_ = answer.Body.Close()
+		return nil, storeStatus(r, answer.StatusCode, "", login)
+	}
+	return &object{answer.Body, answer.ContentLength}, nil
+}
+
+// gcsEndpointOf is where requests go: the reference's endpoint, else the
+// emulator that the SDKs' environment variable names, else Google.
+func gcsEndpointOf(r ref.Reference, emulator string) (string, error) {
+	switch {
+	case r.Endpoint != "":
+		return r.Endpoint, nil
+	case emulator == "":
+		return gcsEndpoint, nil
+	case !strings.Contains(emulator, "://"):
+		emulator = "http://" + emulator // as the SDKs read it
+	}
+	endpoint, err := ref.ParseEndpoint(emulator)
+	if err != nil {
+		return "", fmt.Errorf("reading STORAGE_EMULATOR_HOST: %w", err)
+	}
+	return endpoint, nil
+}
+
+func isGoogle(u *url.URL) bool {
+	return u.Scheme == "https" && strings.HasSuffix(u.Hostname(), ".googleapis.com")
+}
+
+// authorizeGCS adds a token, where there is one to be had. It returns what to
+// advise when the store refuses.
+func authorizeGCS(ctx context.Context, client *http.Client, request *http.Request) (string, error) {
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
+	credentials, err := google.FindDefaultCredentials(ctx, gcsScope)
+	if err != nil {
+		return "no Google credentials were found; \"gcloud auth application-default login\" makes some", ctx.Err()
+	}
+	token, err := credentials.TokenSource.Token()
+	if err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		// The cause is left out: it quotes the answer.
+		return "", errors.New("the Google credentials give no token; \"gcloud auth application-default login\" renews them")
+	}
+	token.SetAuthHeader(request)
+	return "check the Google credentials", nil
+}

@@ -1,0 +1,155 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// chartIndexBytes caps an index.yaml; the largest public ones have 20 MB.
+const chartIndexBytes = preview.MaxDocumentBytes
+
+// chartSource reads charts from classic Helm repositories: an index.yaml that
+// lists archives. The index decides once, when the reference is pinned, which
+// version a range means; the pin is the sha256 of that version's archive.
+type chartSource struct {
+	options Options
+	limits  limits
+	cache   cache
+	web     *web
+}
+
+func newChartSource(o Options, l limits) *chartSource {
+	return &chartSource{options: o, limits: l, cache: cache{dir: o.CacheDir}, web: newWeb(o)}
+}
+
+func (s *chartSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
+	digest, err := s.resolve(ctx, r)
+	if err != nil {
+		return Pin{}, chartError(r, err)
+	}
+	return Pin{Reference: r, Source: preview.Source{Kind: "chart", Reference: r.Text, Digest: digest}}, nil
+}
+
+func (s *chartSource) open(ctx context.Context, p Pin) (*Content, error) {
+	t, err := openArchive(ctx, s.cache, s.limits, p.Source.Digest, func() error {
+		return s.fetch(ctx, p.Reference, p.Source.Digest)
+	})
+	if err != nil {
+		return nil, chartError(p.Reference, err)
+	}
+	return &Content{FS: t.freeze(), Source: p.Source}, nil
+}
+
+// resolve chooses a version and brings its archive into the cache.
+func (s *chartSource) resolve(ctx context.Context, r ref.Reference) (string, error) {
+	versions, err := s.versions(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	chosen, err := chooseChart(versions, r.Version)
+	if err != nil {
+		return "", err
+	}
+	return s.download(ctx, r, chosen, chosen.digest)
+}
+
+// fetch brings the archive with a digest into the cache again: from where the
+// index says it is, else from where the range leads now.
+func (s *chartSource) fetch(ctx context.Context, r ref.Reference, digest string) error {
+	versions, err := s.versions(ctx, r)
+	if err != nil {
+		return err
+	}
+	for _, v := range versions {
+		if v.digest == digest {
+			_, err = s.download(ctx, r, v, digest)
+			return err
+		}
+	}
+	chosen, err := chooseChart(versions, r.Version)
+	if err != nil {
+		return err
+	}
+	_, err = s.download(ctx, r, chosen, digest)
+	return err
+}
+
+// versions reads the index.
+func (s *chartSource) versions(ctx context.Context, r ref.Reference) ([]chartVersion, error) {
+	if s.options.Offline {
+		return nil, errOffline
+	}
+	body, err := s.web.get(ctx, r.URL+"/index.yaml", chartIndexBytes)
+	if err != nil {
+		return nil, fmt.Errorf("index.yaml: %w", err)
+	}
+	defer func() { _ = body.Close() }()
+	data, err := io.ReadAll(body) // which the web has capped
+	if err != nil {
+		return nil, fmt.Errorf("index.yaml: %w", err)
+	}
+	versions, err := parseChartIndex(data, r.Name)
+	if err != nil {
+		return nil, fmt.Errorf("index.yaml: %w", err)
+	}
+	return versions, nil
+}
+
+// download brings the archive of a version into the cache and returns its
+// digest, which must be want unless that is empty.
+func (s *chartSource) download(ctx context.Context, r ref.Reference, v chartVersion, want string) (string, error) {
+	address, elsewhere, err := chartAddress(r.URL, v.url)
+	if err != nil {
+		return "", fmt.Errorf("version %s: %w", v.text, err)
+	}
+	body, err := s.web.send(ctx, webRequest{
+		method: http.MethodGet, address: address, most: s.limits.layerBytes, scheme: authBearer, anonymous: elsewhere,
+	})
+	if err != nil {
+		return "", fmt.Errorf("version %s: %w", v.text, err)
+	}
+	defer func() { _ = body.Close() }()
+	reader := &meteredReader{r: body, now: Progress{Reference: r.Text, Total: max(body.size, 0)}, report: s.options.Progress}
+	if want != "" {
+		err = s.cache.put(want, s.limits.layerBytes, reader)
+	} else {
+		want, err = s.cache.add(s.limits.layerBytes, reader)
+	}
+	if err != nil {
+		return "", fmt.Errorf("version %s: %w", v.text, err)
+	}
+	return want, nil
+}
+
+// chartAddress resolves what the index says against the repository's URL. An
+// archive may lie on another host; the repository's credentials, and any for
+// that host, stay at home then, because the index chose it and not the user.
+func chartAddress(repository, text string) (address string, elsewhere bool, err error) {
+	base, err := url.Parse(repository + "/")
+	if err != nil {
+		return "", false, errors.New("the repository is not a URL")
+	}
+	u, err := base.Parse(text)
+	switch {
+	case err != nil || u.Opaque != "":
+		return "", false, errors.New("the index gives an address that is not a URL")
+	case u.User != nil:
+		return "", false, errors.New("the index gives an address with credentials in it")
+	case u.Scheme == "oci":
+		return "", false, fmt.Errorf("the index says that it is in an OCI registry; give that reference instead: %s", clip(text))
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return "", false, fmt.Errorf("the index gives %s, which is not an https address", clip(text))
+	}
+	return u.String(), u.Host != base.Host || u.Scheme != base.Scheme, nil
+}
+
+func chartError(r ref.Reference, err error) error {
+	return fmt.Errorf("chart %s of %s: %w", r.Name, shownURL(r.URL), err)
+}

@@ -1,0 +1,128 @@
+package source
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// chartVersion is one archive that an index lists.
+type chartVersion struct {
+	text    string // as in the index
+	version *semver.Version
+	url     string // may be relative to the repository
+	digest  string // "sha256:HEX", empty where the index gives none
+}
+
+// parseChartIndex returns what an index lists for one chart (Helm, "The Chart
+// Repository Guide", the index file). Entries whose version is none, and those
+// marked as removed, are left out, as Helm does.
+func parseChartIndex(data []byte, name string) ([]chartVersion, error) {
+	docs, err := preview.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("it is not YAML that can be read: %w", err)
+	}
+	if len(docs) != 1 {
+		return nil, fmt.Errorf("%d documents where one was expected", len(docs))
+	}
+	index, _ := docs[0].(map[string]any)
+	charts, ok := index["entries"].(map[string]any)
+	if !ok {
+		return nil, errors.New("it is not the index of a chart repository: it has no entries")
+	}
+	list, found := charts[name]
+	if !found {
+		return nil, errors.New("it does not list the chart; check the name")
+	}
+	entries, ok := list.([]any)
+	if !ok {
+		return nil, errors.New("what it lists for the chart is not a list of versions")
+	}
+	var versions []chartVersion
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		v, err := parseChartVersion(entry)
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			versions = append(versions, *v)
+		}
+	}
+	return versions, nil
+}
+
+// parseChartVersion returns nil for an entry that is left out.
+func parseChartVersion(entry map[string]any) (*chartVersion, error) {
+	text, _ := entry["version"].(string)
+	version, err := semver.NewVersion(text)
+	if removed, _ := entry["removed"].(bool); err != nil || removed {
+		return nil, nil
+	}
+	v := &chartVersion{text: text, version: version}
+	if urls, _ := entry["urls"].([]any); len(urls) > 0 {
+		v.url, _ = urls[0].(string) // the others are never asked by Helm either
+	}
+	digest, ok := entry["digest"].(string)
+	if ok && digest == "" || entry["digest"] == nil {
+		return v, nil
+	}
+	digits := strings.ToLower(strings.TrimPrefix(digest, "sha256:"))
+	if sum, err := hex.DecodeString(digits); !ok || err != nil || len(sum) != sha256.Size {
+		return nil, fmt.Errorf("version %s has digest %s, which is not a sha256", clip(text), clip(digest))
+	}
+	v.digest = "sha256:" + digits
+	return v, nil
+}
+
+// chooseChart returns the highest version in a range; without a range the
+// highest that is not a pre-release. A version spelled out is that one.
+func chooseChart(versions []chartVersion, text string) (chartVersion, error) {
+	wanted := text
+	if wanted == "" {
+		wanted = "*"
+	}
+	constraint, err := semver.NewConstraint(wanted)
+	if err != nil {
+		return chartVersion{}, fmt.Errorf("%s is not a version range", clip(wanted))
+	}
+	var best *chartVersion
+	for i := range versions {
+		v := &versions[i]
+		if v.text != text && !constraint.Check(v.version) {
+			continue
+		}
+		if best == nil || v.above(best, text) {
+			best = v
+		} else if v.text == best.text && (v.digest != best.digest || v.url != best.url) {
+			return chartVersion{}, fmt.Errorf("the index lists version %s twice, and the two differ", clip(v.text))
+		}
+	}
+	switch {
+	case best == nil && text == "" && len(versions) > 0:
+		return chartVersion{}, fmt.Errorf("all %d versions of it are pre-releases; ask for one with ?version=", len(versions))
+	case best == nil:
+		return chartVersion{}, fmt.Errorf("none of its %d versions is in the range %s", len(versions), clip(text))
+	case best.url == "":
+		return chartVersion{}, fmt.Errorf("version %s has no address in the index", clip(best.text))
+	}
+	return *best, nil
+}
+
+// above orders by what was spelled out, then by precedence, then by text, so
+// that builds of one version ("+1", "+2") have an order too.
+func (v *chartVersion) above(other *chartVersion, wanted string) bool {
+	switch mine, theirs := v.text == wanted, other.text == wanted; {
+	case mine != theirs:
+		return mine
+	case v.version.Compare(other.version) != 0:
+		return v.version.GreaterThan(other.version)
+	}
+	return v.text > other.text
+}

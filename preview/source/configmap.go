@@ -1,0 +1,167 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// configMapSource reads the files of a ConfigMap of the target cluster and
+// pins them to their tree hash; like a directory it is read once. It need not
+// be immutable: what was read is what opens, from the pin or from the cache,
+// and what is read again later must hash to the same.
+//
+// A ConfigMap is flat, so there are two layouts. The one key of a ConfigMap
+// that is named like an archive is the content, packed. Else every key is a
+// file in manifests/, which is how rukpak's ConfigMap source and the bundle
+// unpacker of OLM v0 lay them out.
+type configMapSource struct {
+	options Options
+	limits  limits
+	cache   cache
+}
+
+func (s *configMapSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
+	keys, err := s.read(ctx, r)
+	if err != nil {
+		return Pin{}, configMapError(r, err)
+	}
+	digest, err := s.cache.putTree(keys.freeze())
+	if err != nil {
+		return Pin{}, configMapError(r, err)
+	}
+	p := Pin{Reference: r, Source: preview.Source{Kind: "configmap", Reference: r.Text, Digest: digest}}
+	if p.content, err = s.content(p, keys); err != nil {
+		return Pin{}, configMapError(r, err)
+	}
+	return p, nil
+}
+
+func (s *configMapSource) open(ctx context.Context, p Pin) (*Content, error) {
+	if p.content != nil {
+		return p.content, nil
+	}
+	content, err := s.reopen(ctx, p)
+	if err != nil {
+		return nil, configMapError(p.Reference, err)
+	}
+	return content, nil
+}
+
+// reopen takes a pinned tree from the cache, else from the cluster where it
+// must still be the same.
+func (s *configMapSource) reopen(ctx context.Context, p Pin) (*Content, error) {
+	keys, err := s.cache.tree(p.Source.Digest, s.limits, s.limits.bundle)
+	if err == nil {
+		return s.content(p, keys)
+	}
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrDigestMismatch) {
+		return nil, err
+	}
+	if keys, err = s.read(ctx, p.Reference); err != nil {
+		return nil, err
+	}
+	digest, err := s.cache.putTree(keys.freeze())
+	if err != nil {
+		return nil, err
+	}
+	if digest != p.Source.Digest {
+		return nil, fmt.Errorf("it is %s now, not %s: %w", digest, p.Source.Digest, ErrDigestMismatch)
+	}
+	return s.content(p, keys)
+}
+
+// read returns the keys of the ConfigMap as the files of a flat tree.
+func (s *configMapSource) read(ctx context.Context, r ref.Reference) (*tree, error) {
+	if s.options.Offline {
+		return nil, errOffline
+	}
+	if s.options.Cluster == nil {
+		return nil, errors.New("it is read from the target cluster, and none may be asked here")
+	}
+	object, err := s.options.Cluster.Get(ctx, preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: r.Namespace, Name: r.Name})
+	switch {
+	case preview.ReasonOf(err) == preview.ReasonForbidden:
+		return nil, fmt.Errorf("%w; reading it needs get on configmaps in namespace %s", err, r.Namespace)
+	case err != nil:
+		return nil, err
+	case object == nil:
+		return nil, errors.New("the cluster does not have it")
+	}
+	return configMapKeys(object, s.limits)
+}
+
+// configMapKeys reads data and binaryData. No key may be in both (Kubernetes
+// API reference, ConfigMap v1).
+func configMapKeys(object map[string]any, l limits) (*tree, error) {
+	t := newTree()
+	left := budget{limits: l.bundle}
+	for _, field := range []string{"data", "binaryData"} {
+		entries, _ := object[field].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			text, ok := entries[key].(string)
+			if !ok {
+				return nil, fmt.Errorf("%s[%s] is not text", field, clip(key))
+			}
+			data := []byte(text)
+			if field == "binaryData" {
+				var err error
+				if data, err = base64.StdEncoding.DecodeString(text); err != nil {
+					return nil, fmt.Errorf("%s[%s] is not base64", field, clip(key))
+				}
+			}
+			if cleaned, err := l.cleanPath(key); err != nil || cleaned != key || key == "" || strings.Contains(key, "/") {
+				return nil, fmt.Errorf("key %s is not the name of a file", clip(key))
+			}
+			if t.find(key) != nil {
+				return nil, fmt.Errorf("key %s is in data and in binaryData", clip(key))
+			}
+			if err := left.take(key, int64(len(data))); err != nil {
+				return nil, err
+			}
+			t.put(key, data)
+		}
+	}
+	if left.files == 0 {
+		return nil, errors.New("it holds no files")
+	}
+	return t, nil
+}
+
+// content lays the keys out.
+func (s *configMapSource) content(p Pin, keys *tree) (*Content, error) {
+	names := slices.Sorted(maps.Keys(keys.root.children))
+	for _, name := range names {
+		if !ref.IsArchive(name) {
+			continue
+		}
+		if len(names) > 1 {
+			return nil, fmt.Errorf("key %s is an archive, but there are other keys beside it; leave one or the other", clip(name))
+		}
+		data := keys.root.children[name].data
+		t, err := s.limits.unpackArchive(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return nil, fmt.Errorf("key %s: %w", clip(name), err)
+		}
+		return &Content{FS: t.freeze(), Source: p.Source}, nil
+	}
+	t := newTree()
+	for _, name := range names {
+		t.put(path.Join("manifests", name), keys.root.children[name].data)
+	}
+	return &Content{FS: t.freeze(), Source: p.Source}, nil
+}
+
+func configMapError(r ref.Reference, err error) error {
+	return fmt.Errorf("configmap %s/%s: %w", r.Namespace, r.Name, err)
+}

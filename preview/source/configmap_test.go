@@ -1,0 +1,112 @@
+package source
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+func TestKeysOfAConfigMap(t *testing.T) {
+	tests := []struct {
+		name, object string
+		want         string // the keys, or a part of the error
+		bad          bool
+	}{
+		{"text and binary", `{"data": {"b.yaml": "x"}, "binaryData": {"a.tgz": "AAE="}}`, "a.tgz b.yaml", false},
+		{"no data", `{}`, "holds no files", true},
+		{"data that is a list", `{"data": []}`, "holds no files", true},
+		{"a number", `{"data": {"x": 1}}`, "is not text", true},
+		{"broken base64", `{"binaryData": {"x": "%"}}`, "is not base64", true},
+		{"a key with a path", `{"data": {"a/b": ""}}`, "not the name of a file", true},
+		{"a key that climbs", `{"data": {"..": ""}}`, "not the name of a file", true},
+		{"a key that is the root", `{"data": {".": ""}}`, "not the name of a file", true},
+		{"an empty key", `{"data": {"": ""}}`, "not the name of a file", true},
+		{"a key twice", `{"data": {"x": ""}, "binaryData": {"x": ""}}`, "in data and in binaryData", true},
+		{"more than fits", `{"data": {"x": "` + strings.Repeat("x", 65*kib) + `"}}`, "may have", true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var object map[string]any
+			if err := json.Unmarshal([]byte(test.object), &object); err != nil {
+				t.Fatal(err)
+			}
+			keys, err := configMapKeys(object, smallLimits())
+			if test.bad {
+				if err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Fatalf("got %v, want an error with %q", err, test.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(slices.Sorted(maps.Keys(keys.root.children)), " "); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAnArchiveInAConfigMapStandsAlone(t *testing.T) {
+	s := &configMapSource{limits: defaultLimits()}
+	keys := newTree()
+	keys.put("x.tgz", []byte("x"))
+	keys.put("y.yaml", []byte("y"))
+	if _, err := s.content(Pin{}, keys); err == nil || !strings.Contains(err.Error(), "other keys beside it") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAConfigMapNeedsACluster(t *testing.T) {
+	r, err := ref.Parse("configmap://ns/name")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = New(Options{CacheDir: t.TempDir()}).Pin(t.Context(), r)
+	if err == nil || !strings.Contains(err.Error(), "target cluster") {
+		t.Errorf("got %v", err)
+	}
+	_, err = New(Options{CacheDir: t.TempDir(), Offline: true}).Pin(t.Context(), r)
+	if !errors.Is(err, ErrNotCached) {
+		t.Errorf("offline: got %v, want an ErrNotCached", err)
+	}
+}
+
+// FuzzConfigMap: whatever an API server answers, what comes out is flat, within
+// the caps, and hashes to its pin.
+func FuzzConfigMap(f *testing.F) {
+	f.Add([]byte(`{"data": {"a": "b"}, "binaryData": {"c": "` + base64.StdEncoding.EncodeToString([]byte("d")) + `"}}`))
+	f.Add([]byte(`{"data": {"../a": 1}}`))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		value, err := preview.DecodeJSON(body)
+		object, _ := value.(map[string]any)
+		if err != nil || object == nil {
+			return
+		}
+		keys, err := configMapKeys(object, smallLimits())
+		if err != nil {
+			return
+		}
+		content, err := (&configMapSource{limits: smallLimits()}).content(Pin{}, keys)
+		if err != nil {
+			return
+		}
+		err = fs.WalkDir(content.FS, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err == nil && !fs.ValidPath(name) {
+				t.Errorf("path %q", name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}

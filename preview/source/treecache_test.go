@@ -1,0 +1,119 @@
+package source
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestATreeComesBackFromTheCacheAsItWas(t *testing.T) {
+	c := cache{dir: t.TempDir()}
+	l := defaultLimits()
+	want := fstest.MapFS{
+		"a/b": {Data: []byte("1")}, "a-b": {Data: []byte("2")}, "a.b/c/d": {Data: []byte("")}, "z": {Data: []byte("1")},
+	}
+	digest, err := c.putTree(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.tree(digest, l, l.bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range want {
+		if data, err := fs.ReadFile(got.freeze(), name); err != nil || string(data) != string(file.Data) {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+	if again, err := treeDigest(got.freeze()); err != nil || again != digest {
+		t.Errorf("it hashes to %s, %v, want %s", again, err, digest)
+	}
+	_, err = c.tree(digest, l, contentLimits{what: "bundle", files: 2, bytes: 100, fileBytes: 100})
+	if err == nil || !strings.Contains(err.Error(), "more than 2 files") {
+		t.Errorf("beyond the caps: %v", err)
+	}
+}
+
+func TestADirectoryAndItsTreeInTheCacheHaveOneDigest(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "manifests"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifests", "x.yaml"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	digest, err := cache{dir: t.TempDir()}.putTree(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := newTreeHash()
+	hash.add("manifests/x.yaml", []byte("x"))
+	if digest != hash.sum() {
+		t.Errorf("got %s, want %s", digest, hash.sum())
+	}
+}
+
+func TestATreeThatIsDamagedInTheCacheIsNotRead(t *testing.T) {
+	l := defaultLimits()
+	damage := func(what string, hurt func(t *testing.T, blobs, listing string), want error) {
+		t.Run(what, func(t *testing.T) {
+			c := cache{dir: t.TempDir()}
+			digest, err := c.putTree(fstest.MapFS{"x": {Data: []byte("1")}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			blobs := filepath.Join(c.dir, "blobs", "sha256")
+			hurt(t, blobs, filepath.Join(blobs, strings.TrimPrefix(digest, "sha256:")))
+			if _, err := c.tree(digest, l, l.bundle); !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+		})
+	}
+	damage("a poisoned listing", func(t *testing.T, _, listing string) {
+		if err := os.WriteFile(listing, []byte(treeVersion), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}, ErrDigestMismatch)
+	damage("a missing file", func(t *testing.T, blobs, listing string) {
+		entries, err := os.ReadDir(blobs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if path := filepath.Join(blobs, e.Name()); path != listing {
+				if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}, fs.ErrNotExist)
+}
+
+// FuzzTreeListing: what is read from a listing writes that listing again.
+func FuzzTreeListing(f *testing.F) {
+	hash := newTreeHash()
+	hash.add("a/b", []byte("x"))
+	hash.add("c", nil)
+	f.Add(hash.files)
+	f.Add([]byte(treeVersion + "../x\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		files, err := parseListing(data, defaultLimits())
+		if err != nil {
+			return
+		}
+		size := len(treeVersion)
+		for _, file := range files {
+			if !fs.ValidPath(file.path) || len(file.digest) != len("sha256:")+64 {
+				t.Errorf("read %+v", file)
+			}
+			size += len(file.path) + 1 + 32
+		}
+		if size != len(data) {
+			t.Errorf("%d bytes were read as %d", len(data), size)
+		}
+	})
+}
