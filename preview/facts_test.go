@@ -66,7 +66,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"release":                    "name namespace",
 		"options":                    "adopt conflicts onFailure prune",
 		"target":                     "context identity server user version",
-		"packages.0":                 "bundle contentDigest format name notes parameters relatedImages requires sources verification version via",
+		"packages.0":                 "bundle contentDigest format name notes parameters referrers relatedImages requires sources verification version via",
 		"packages.0.parameters":      "certs installMode kubeVersion values watchNamespaces",
 		"packages.0.sources.0":       "digest kind reference",
 		"packages.0.via.0":           "channel digest kind reference",

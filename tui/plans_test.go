@@ -166,6 +166,10 @@ func freshPlan(t *testing.T) *preview.Plan {
 func upgradePlan(t *testing.T) *preview.Plan {
 	b := newPlan(t, preview.RequestUpgrade)
 	b.p.Base = preview.Base{Revision: 3, Digest: digestOf("base")}
+	pkg := &b.p.Packages[0]
+	pkg.Verification = preview.Verification{Status: "verified", Identity: "key " + digestOf("signer")}
+	pkg.Via[0].Verification = &preview.Verification{Status: "unverified"}
+	pkg.Referrers = []preview.Referrer{{ArtifactType: "application/spdx+json", Digest: digestOf("sbom")}}
 	live, result := deployment("quay.io/mongodb/mongodb-kubernetes:1.8.1", 1), deployment("quay.io/mongodb/mongodb-kubernetes:1.10.0", 2)
 	b.object(preview.ActionUpdate, result, live, result)
 	secret := func(v string) map[string]any {

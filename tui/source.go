@@ -86,14 +86,28 @@ func packageFacts(f *facts, pkg preview.Package) {
 	for _, v := range pkg.Via {
 		f.add("via "+v.Kind, strings.Join(words(v.Reference, v.Channel), "  channel "))
 		f.add("pin", v.Digest)
+		if v.Verification != nil {
+			f.add("signature", signature(*v.Verification))
+		}
 	}
-	f.add("signature", strings.Join(words(pkg.Verification.Status, pkg.Verification.Identity), "  "))
+	f.add("signature", signature(pkg.Verification))
+	for _, r := range pkg.Referrers {
+		f.add("beside", strings.Join(words(r.ArtifactType, r.Digest), "  "))
+	}
 	f.add("content", pkg.ContentDigest)
 	f.add("install mode", pkg.Parameters.InstallMode)
 	f.add("watches", strings.Join(pkg.Parameters.WatchNamespaces, ", "))
 	f.add("certificates", pkg.Parameters.Certs)
 	f.add("values", pkg.Parameters.Values)
 	f.add("kube version", pkg.Parameters.KubeVersion)
+}
+
+// signature is empty for a loaded plan: what it recorded, nothing vouches for.
+func signature(v preview.Verification) string {
+	if v.Identity == "" {
+		return v.Status
+	}
+	return v.Status + "  by " + v.Identity
 }
 
 // words drops what is empty.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -29,6 +30,9 @@ const (
 type Origin struct {
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
+	// Verification is the outcome for the catalog's signatures, nil where
+	// nobody looked. A plan carries it on.
+	Verification *preview.Verification `json:"-"`
 }
 
 // Catalog is a loaded catalog. It is safe for concurrent use.

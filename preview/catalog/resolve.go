@@ -44,7 +44,10 @@ type Choice struct {
 
 // Via is the choice as a step of a plan.
 func (c *Choice) Via() preview.Via {
-	return preview.Via{Kind: "catalog", Reference: c.Catalog.Reference, Digest: c.Catalog.Digest, Channel: c.Channel}
+	return preview.Via{
+		Kind: "catalog", Reference: c.Catalog.Reference, Digest: c.Catalog.Digest, Channel: c.Channel,
+		Verification: c.Catalog.Verification,
+	}
 }
 
 // Resolve finds the bundle a query means. A package that two catalogs have is

@@ -23,11 +23,15 @@ func facts(p *preview.Plan) []fact {
 		}
 		for _, v := range pkg.Via {
 			rows = append(rows, fact{"via", joined("  ", v.Kind, v.Reference, channelText(v.Channel))}, fact{"", v.Digest})
+			if v.Verification != nil {
+				rows = append(rows, fact{"", "signature " + signatureText(*v.Verification)})
+			}
 		}
 		if params := parameterText(pkg.Parameters); params != "" {
 			rows = append(rows, fact{"rendered", params})
 		}
-		rows = append(rows, fact{"signature", joined("  ", orDefault(pkg.Verification.Status, "unverified"), pkg.Verification.Identity)})
+		rows = append(rows, fact{"signature", signatureText(pkg.Verification)})
+		rows = append(rows, besideRows(pkg.Referrers)...)
 	}
 	if p.ReadMode == preview.ReadOffline {
 		rows = append(rows, fact{"cluster", "none was contacted: every object is shown as it would be created"})
@@ -48,6 +52,31 @@ func facts(p *preview.Plan) []fact {
 		}
 	}
 	return out
+}
+
+// signatureText is empty for a plan that was loaded: what it recorded, nothing
+// vouches for.
+func signatureText(v preview.Verification) string {
+	return joined("  ", v.Status, prefixed("by ", v.Identity))
+}
+
+// maxBeside bounds the referrers that are listed one by one.
+const maxBeside = 20
+
+// besideRows list what else refers to the content.
+func besideRows(referrers []preview.Referrer) []fact {
+	var rows []fact
+	for i, r := range referrers {
+		name := ""
+		if i == 0 {
+			name = "beside"
+		}
+		if i == maxBeside {
+			return append(rows, fact{"", fmt.Sprintf("and %d more", len(referrers)-i)})
+		}
+		rows = append(rows, fact{name, joined("  ", orDefault(r.ArtifactType, "of no type"), r.Digest)})
+	}
+	return rows
 }
 
 func releaseText(p *preview.Plan) string {

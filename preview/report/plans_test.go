@@ -128,6 +128,9 @@ func freshInstall(t *testing.T) *preview.Plan {
 func upgrade(t *testing.T) *preview.Plan {
 	p := base(preview.RequestUpgrade)
 	p.Base = preview.Base{Revision: 3, Digest: digest("9")}
+	p.Packages[0].Verification = preview.Verification{Status: "verified", Identity: "release@example.com, as https://accounts.example.com vouches"}
+	p.Packages[0].Via[0].Verification = &preview.Verification{Status: "verified", Identity: "key " + digest("c")}
+	p.Packages[0].Referrers = []preview.Referrer{{Digest: digest("d")}, {ArtifactType: "application/spdx+json", Digest: digest("7")}}
 	p.Options.Conflicts = "take"
 	p.Objects = []preview.Object{
 		object(t, preview.ActionUnchanged, saText, saText), object(t, preview.ActionUpdate, deployV1, deployV2),
@@ -173,7 +176,13 @@ func hostile(t *testing.T) *preview.Plan {
 	pkg.Name, pkg.Version, pkg.Bundle, pkg.Format = evil, evil, evil, evil
 	pkg.Parameters = preview.Parameters{InstallMode: evil, WatchNamespaces: []string{evil}, Values: evil, Certs: evil, KubeVersion: evil}
 	pkg.Sources = []preview.Source{{Kind: evil, Reference: evil, Digest: evil}}
-	pkg.Via = []preview.Via{{Kind: "catalog", Reference: evil, Digest: evil, Channel: evil}}
+	pkg.Via = []preview.Via{{
+		Kind: "catalog", Reference: evil, Digest: evil, Channel: evil,
+		Verification: &preview.Verification{Status: evil, Identity: evil},
+	}}
+	for range maxBeside + 2 {
+		pkg.Referrers = append(pkg.Referrers, preview.Referrer{ArtifactType: evil, Digest: evil})
+	}
 	pkg.Verification = preview.Verification{Status: evil, Identity: evil}
 	o := preview.Object{
 		ID: evil, Kind: evil, Namespace: evil, Name: evil, Action: preview.ActionUpdate, Origin: preview.Origin{File: evil},

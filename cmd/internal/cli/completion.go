@@ -61,7 +61,7 @@ func (a *app) completePackages(resolve *resolveFlags, src *sourceFlags) cobra.Co
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
 		// Without a cluster the cache answers first, which is quick.
-		r, err := a.newResolver(*src, *resolve, format.Params{}, nil, nil)
+		r, err := a.newResolver(*src, verifyFlags{}, *resolve, format.Params{}, nil, nil)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -53,6 +53,7 @@ var (
 		{"--rollout-timeout --stage-timeout --no-wait", "install upgrade uninstall"},
 		{"--registry-config --plain-http --cache-dir --ca-file", "install preview upgrade search"},
 		{"--pull-secret --insecure-registry --platform", "install preview upgrade search"},
+		{"--verify --verify-key --certificate-identity --certificate-oidc-issuer --trusted-root", "install preview upgrade"},
 		{"--detach", "sandbox:up"},
 		// Beyond the contract: where the sandbox listens.
 		{"--port", "sandbox:up"},

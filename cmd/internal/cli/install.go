@@ -48,6 +48,7 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 	}
 	flags := cmd.Flags()
 	p.source.add(flags)
+	p.verify.add(flags)
 	p.resolve.add(flags)
 	p.render.add(flags)
 	p.read.add(flags, false)
@@ -85,6 +86,7 @@ says that no edges were followed.`,
 	}
 	flags := cmd.Flags()
 	p.source.add(flags)
+	p.verify.add(flags)
 	p.resolve.add(flags)
 	p.render.add(flags)
 	p.read.add(flags, false)

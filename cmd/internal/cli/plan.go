@@ -18,6 +18,7 @@ import (
 type planner struct {
 	app     *app
 	source  sourceFlags
+	verify  verifyFlags
 	resolve resolveFlags
 	render  renderFlags
 	read    readFlags
@@ -42,7 +43,7 @@ func (p *planner) resolver(params format.Params, progress func(string)) (*resolv
 	if !p.read.offline {
 		cluster = targetCluster{p}
 	}
-	return p.app.newResolver(p.source, p.resolve, params, cluster, progress)
+	return p.app.newResolver(p.source, p.verify, p.resolve, params, cluster, progress)
 }
 
 func (p *planner) typer() *k8s.Schemas {

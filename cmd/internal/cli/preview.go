@@ -67,6 +67,7 @@ no cluster is contacted, and the plan is the one for an empty cluster.`,
 	}
 	flags := cmd.Flags()
 	p.source.add(flags)
+	p.verify.add(flags)
 	p.resolve.add(flags)
 	p.render.add(flags)
 	p.read.add(flags, true)

@@ -26,6 +26,7 @@ type resolver struct {
 	// cached, where set, answers before fetcher does: it contacts nothing.
 	cached   *source.Fetcher
 	fetcher  *source.Fetcher
+	checker  *checker
 	resolve  resolveFlags
 	params   format.Params
 	progress func(string)
@@ -33,7 +34,7 @@ type resolver struct {
 
 // newResolver makes the resolver of one command. Without a cluster it runs
 // offline: what was resolved before comes from the cache.
-func (a *app) newResolver(src sourceFlags, res resolveFlags, params format.Params, cluster source.Getter, progress func(string)) (*resolver, error) {
+func (a *app) newResolver(src sourceFlags, signed verifyFlags, res resolveFlags, params format.Params, cluster source.Getter, progress func(string)) (*resolver, error) {
 	if progress == nil {
 		progress = func(string) {}
 	}
@@ -41,7 +42,15 @@ func (a *app) newResolver(src sourceFlags, res resolveFlags, params format.Param
 	if err != nil {
 		return nil, err
 	}
-	r := &resolver{app: a, fetcher: source.New(opts), resolve: res, params: params, progress: progress}
+	configured, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	checker, err := newChecker(configured.Verification, signed)
+	if err != nil {
+		return nil, err
+	}
+	r := &resolver{app: a, fetcher: source.New(opts), checker: checker, resolve: res, params: params, progress: progress}
 	if cluster == nil {
 		opts.Offline = true
 		r.cached = source.New(opts)
@@ -49,28 +58,74 @@ func (a *app) newResolver(src sourceFlags, res resolveFlags, params format.Param
 	return r, nil
 }
 
-// fetch reads what a reference leads to.
-func (r *resolver) fetch(ctx context.Context, reference ref.Reference) (*source.Content, error) {
-	if r.cached != nil {
-		content, err := r.open(ctx, r.cached, reference)
-		if !errors.Is(err, source.ErrNotCached) {
-			return content, err
-		}
-	}
-	return r.open(ctx, r.fetcher, reference)
+// fetched is content, and who made it.
+type fetched struct {
+	*source.Content
+	checked
 }
 
-func (r *resolver) open(ctx context.Context, from *source.Fetcher, reference ref.Reference) (*source.Content, error) {
+// use says what content is for.
+type use int
+
+const (
+	asBundle use = iota
+	asCatalog
+)
+
+// fetch reads what a reference leads to.
+func (r *resolver) fetch(ctx context.Context, reference ref.Reference, as use) (fetched, error) {
+	if r.cached != nil {
+		got, err := r.open(ctx, r.cached, reference, as)
+		// What was not signed when it was cached may be by now.
+		_, refused := errors.AsType[*engine.Refused](err)
+		if !refused && !errors.Is(err, source.ErrNotCached) {
+			return got, err
+		}
+	}
+	return r.open(ctx, r.fetcher, reference, as)
+}
+
+// open pins, checks who signed what the pin stands for, and only then reads it.
+func (r *resolver) open(ctx context.Context, from *source.Fetcher, reference ref.Reference, as use) (fetched, error) {
 	r.progress("resolving " + reference.Text)
 	pin, err := from.Pin(ctx, reference)
 	if err != nil {
-		return nil, err
+		return fetched{}, err
 	}
 	if !pin.Remembered.IsZero() {
 		r.progress(fmt.Sprintf("from the cache, as resolved on %s", pin.Remembered.Format(time.DateTime)))
 	}
+	var got fetched
+	// A catalog in a directory is the user's own; what it leads to is checked.
+	if as == asBundle || reference.Kind != ref.KindDirectory {
+		if got.checked, err = r.checker.check(ctx, from, pin); err != nil {
+			return fetched{}, err
+		}
+	}
 	r.progress("reading " + pin.Source.Digest)
-	return from.Open(ctx, pin)
+	if as == asCatalog || got.listed {
+		got.Content, err = from.Open(ctx, pin)
+		return got, err
+	}
+	got.Content, got.referrers, err = openAndList(ctx, from, pin)
+	return got, err
+}
+
+// openAndList reads content and, meanwhile, what lies beside it: that is for
+// information, and as far as it can be had.
+func openAndList(ctx context.Context, from *source.Fetcher, pin source.Pin) (*source.Content, []preview.Referrer, error) {
+	listing, stop := context.WithCancel(ctx)
+	defer stop()
+	listed := make(chan []preview.Referrer, 1)
+	go func() {
+		found, _ := from.Referrers(listing, pin)
+		listed <- found
+	}()
+	content, err := from.Open(ctx, pin)
+	if err != nil {
+		return nil, nil, err
+	}
+	return content, <-listed, nil
 }
 
 // resolved is content before it belongs to a release.
@@ -78,7 +133,7 @@ type resolved struct {
 	request preview.Request
 	info    format.Info
 	format  format.Format
-	content *source.Content
+	content fetched
 	via     []preview.Via
 	why     string // why this version, in words; empty for a direct reference
 }
@@ -105,7 +160,7 @@ func (r *resolver) find(ctx context.Context, text string, installed *catalog.Ins
 	} else if r.resolve.version != "" || r.resolve.channel != "" {
 		return nil, usagef("--version and --channel choose within a catalog; %s names its content already", text)
 	}
-	if out.content, err = r.fetch(ctx, reference); err != nil {
+	if out.content, err = r.fetch(ctx, reference, asBundle); err != nil {
 		return nil, err
 	}
 	return out, out.detect(text)
@@ -158,14 +213,18 @@ func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Cat
 		if err != nil || reference.Kind == ref.KindPackage {
 			return nil, usagef("--catalog %s: want a directory (./DIR), an image (HOST/REPO:TAG) or a name from the configuration", name)
 		}
-		content, err := r.fetch(ctx, reference)
+		content, err := r.fetch(ctx, reference, asCatalog)
 		if err != nil {
 			return nil, fmt.Errorf("catalog: %w", err)
 		}
 		if reference.Kind == ref.KindImage && content.Labels[labelConfigs] == "" {
 			return nil, fmt.Errorf("catalog %s: not a catalog image: it has no label %s", name, labelConfigs)
 		}
-		loaded, err := catalog.Load(content.FS, catalog.Origin{Reference: name, Digest: content.Source.Digest})
+		origin := catalog.Origin{Reference: name, Digest: content.Source.Digest}
+		if content.looked {
+			origin.Verification = &content.verification
+		}
+		loaded, err := catalog.Load(content.FS, origin)
 		if err != nil {
 			return nil, fmt.Errorf("catalog %s: %w", name, err)
 		}
@@ -216,6 +275,7 @@ func (r *resolver) seal(ctx context.Context, found *resolved, release preview.Re
 	}
 	return engine.Prepare(release, engine.Material{
 		Info: found.info, Output: output, Values: r.params.Values, Source: found.content.Source, Via: found.via,
+		Verification: found.content.verification, Referrers: found.content.referrers, Notes: found.content.notes(found.info.Package),
 	})
 }
 

@@ -53,6 +53,8 @@ func (r *runner) check(p *planner) error {
 		return err
 	}
 	switch {
+	case r.approve.plan != "" && p.verify != (verifyFlags{}):
+		return usagef("--plan applies what was checked when the plan was made; give --verify and who must have signed to preview")
 	case r.preview && r.approve.yes:
 		return usagef("--preview writes nothing; leave out --yes")
 	case r.preview:

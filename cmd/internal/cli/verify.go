@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/verify"
+)
+
+// verifyFlags say whose signatures are asked for. They win over the policies of
+// the configuration.
+type verifyFlags struct {
+	mode   string
+	signer verify.Signer
+}
+
+func (f *verifyFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.mode, "verify", "", "signatures of images: required, if-present or off (default: required when a signer is named, else if-present)")
+	flags.StringVar(&f.signer.Key, "verify-key", "", "PEM file of public keys, one of which must have signed")
+	flags.StringVar(&f.signer.Identity, "certificate-identity", "", "who must have signed keyless, exactly as in the certificate (with --certificate-oidc-issuer and --trusted-root)")
+	flags.StringVar(&f.signer.Issuer, "certificate-oidc-issuer", "", "OIDC issuer that must have vouched for the identity")
+	flags.StringVar(&f.signer.TrustedRoot, "trusted-root", "", "file of a Sigstore trusted root; none is ever fetched")
+}
+
+// policy is the flags as what wins over every configured policy.
+func (f *verifyFlags) policy() (verify.Policy, error) {
+	mode, err := verify.ParseMode(f.mode)
+	if err != nil {
+		return verify.Policy{}, usagef("--verify %s: want required, if-present or off", f.mode)
+	}
+	if err := f.signer.Check(); err != nil {
+		return verify.Policy{}, usagef("%s: --verify-key, or --certificate-identity, --certificate-oidc-issuer and --trusted-root", err)
+	}
+	if mode == verify.Off && f.signer != (verify.Signer{}) {
+		return verify.Policy{}, usagef("--verify off looks at no signature; leave out who must have signed")
+	}
+	return verify.Policy{Mode: mode, Signer: f.signer}, nil
+}
+
+// checker holds content to who must have signed it.
+type checker struct {
+	policies []verify.Policy
+	override verify.Policy
+}
+
+func newChecker(configured config.Verification, flags verifyFlags) (*checker, error) {
+	c := &checker{}
+	var err error
+	if c.override, err = flags.policy(); err != nil {
+		return nil, err
+	}
+	for _, p := range configured.Policies {
+		c.policies = append(c.policies, verify.Policy{
+			Prefix: p.Prefix, Mode: verify.Mode(p.Mode),
+			Signer: verify.Signer{Key: p.Key, Identity: p.Identity, Issuer: p.Issuer, TrustedRoot: p.TrustedRoot},
+		})
+	}
+	if err := verify.CheckPolicies(c.policies); err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	return c, nil
+}
+
+// checked is what is known of who made some content.
+type checked struct {
+	verification preview.Verification
+	looked       bool // for signatures, because somebody is trusted
+	listed       bool // referrers holds all that is to be known
+	referrers    []preview.Referrer
+	rule         string // of the finding that there is to be, with its text
+	text         string
+}
+
+// notes are the findings about a package.
+func (c checked) notes(pkg string) []preview.Note {
+	if c.rule == "" {
+		return nil
+	}
+	return []preview.Note{{Rule: c.rule, Object: "package/" + pkg, Text: c.text}}
+}
+
+// check decides whether pinned content may be read at all. A refusal ends with
+// exit code 5.
+func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pin) (checked, error) {
+	policy := verify.Choose(c.policies, c.override, repositoryOf(pin.Reference))
+	out := checked{verification: preview.Verification{Status: verify.Unverified}}
+	trust, err := verify.Load(policy.Signer)
+	if err != nil {
+		return out, err
+	}
+	digest := pin.Source.Digest
+	switch {
+	case policy.Mode == verify.Off:
+		if out.listed = true; trust != nil {
+			out.rule, out.text = engine.RuleNotVerified, "a policy says who signs it, and verification is off"
+		}
+		return out, nil
+	case trust == nil: // nobody to trust: a refusal, or nothing to do
+		_, err := verify.Check(policy.Mode, nil, digest, nil)
+		return out, refusal(err)
+	case policy.Mode == verify.Required && !source.Signed(pin.Reference.Kind):
+		return out, refuse(fmt.Sprintf("signatures are required, and %s is of a kind that carries none", pin.Reference.Text),
+			"use an image, or --verify if-present")
+	}
+	out.looked, out.listed = true, true
+	signatures, referrers, readErr := from.Signatures(ctx, pin)
+	out.referrers = referrers
+	out.verification, err = verify.Check(policy.Mode, trust, digest, artifacts(signatures))
+	switch {
+	case out.verification.Status == verify.Verified:
+		return out, nil // what could not be read beside it does not matter
+	case err != nil && len(signatures) > 0:
+		return out, refusal(err)
+	case readErr != nil: // who knows what it would have said
+		return out, readErr
+	case err != nil:
+		return out, refusal(err)
+	}
+	out.rule, out.text = engine.RuleNotSigned, "it carries no signature, though a policy says who signs it"
+	return out, nil
+}
+
+func artifacts(signatures []source.Signature) []verify.Artifact {
+	var out []verify.Artifact
+	for _, s := range signatures {
+		out = append(out, verify.Artifact{MediaType: s.MediaType, Annotations: s.Annotations, Payload: s.Payload})
+	}
+	return out
+}
+
+// refusal makes an answer of preview/verify one of this program.
+func refusal(err error) error {
+	if refused, ok := errors.AsType[*verify.Refused](err); ok {
+		return refuse(refused.What, refused.Next)
+	}
+	return err
+}
+
+// repositoryOf is what policies go by: HOST/REPO of an image, nothing for what
+// lies in no repository.
+func repositoryOf(r ref.Reference) string {
+	if r.Kind != ref.KindImage {
+		return ""
+	}
+	repo, _, _ := strings.Cut(r.Image, "@")
+	if colon := strings.LastIndex(repo, ":"); colon > strings.LastIndex(repo, "/") {
+		repo = repo[:colon]
+	}
+	return repo
+}
