@@ -35,7 +35,7 @@ func newGitSource(o Options, l limits) *gitSource {
 func (s *gitSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
 	content, err := s.read(ctx, r)
 	if err != nil {
-		return Pin{}, fmt.Errorf("git %s: %w", shownGit(r), err)
+		return Pin{}, fmt.Errorf("git %s: %w", namedGit(r), err)
 	}
 	return Pin{Reference: r, Source: content.Source, content: content}, nil
 }
@@ -46,14 +46,14 @@ func (s *gitSource) open(ctx context.Context, p Pin) (*Content, error) {
 	}
 	r, err := ref.Parse(p.Source.Reference)
 	if err != nil || r.Kind != ref.KindGit || !ref.IsCommit(r.GitRef) || r.URL != p.Reference.URL || r.Subdir != p.Reference.Subdir {
-		return nil, fmt.Errorf("git %s: the pin does not name a commit of it", shownGit(p.Reference))
+		return nil, fmt.Errorf("git %s: the pin does not name a commit of it", namedGit(p.Reference))
 	}
 	again, err := s.pin(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	if again.Source.Digest != p.Source.Digest {
-		return nil, fmt.Errorf("git %s: commit %s holds %s there, not %s: %w", shownGit(p.Reference), r.GitRef, again.Source.Digest, p.Source.Digest, ErrDigestMismatch)
+		return nil, fmt.Errorf("git %s: commit %s holds %s there, not %s: %w", namedGit(p.Reference), r.GitRef, again.Source.Digest, p.Source.Digest, ErrDigestMismatch)
 	}
 	return again.content, nil
 }
@@ -185,9 +185,14 @@ func pinnedGit(r ref.Reference, commit string) string {
 
 // shownGit is a reference without its branch, tag or commit.
 func shownGit(r ref.Reference) string {
-	shown := "git+" + r.URL
-	if r.Subdir != "" {
-		shown += "//" + r.Subdir
+	if r.Subdir == "" {
+		return "git+" + r.URL
 	}
-	return shown
+	return "git+" + r.URL + "//" + r.Subdir
+}
+
+// namedGit is shownGit for a message.
+func namedGit(r ref.Reference) string {
+	_, name, _ := strings.Cut(shownGit(r), "://")
+	return name
 }

@@ -171,17 +171,24 @@ func (g *gitSSH) advertise(ctx context.Context) (*packp.AdvRefs, error) {
 	}
 	offered, err := readRefs(&webReader{ctx: ctx, r: c.out, host: g.host, left: gitRefsBytes, most: gitRefsBytes})
 	if err != nil {
-		_ = c.session.Close()
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		if said := c.said.String(); said != "" {
-			err = fmt.Errorf("%s says %s", g.host, clip(said))
-		}
-		return nil, err
+		return nil, g.refused(ctx, c, err)
 	}
 	g.open = c
 	return offered, nil
+}
+
+// refused explains an answer that lists nothing with what the server said
+// beside it.
+func (g *gitSSH) refused(ctx context.Context, c *sshCommand, err error) error {
+	_ = c.in.Close()
+	_ = c.session.Wait() // after it, all was said; a server that stays silent is hung up on
+	switch said, _, _ := strings.Cut(c.said.String(), "\n"); {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case said != "":
+		return fmt.Errorf("%s says %s", g.host, clip(said))
+	}
+	return err
 }
 
 // upload goes on in the session that advertised; the second request needs one
