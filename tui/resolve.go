@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -46,12 +47,23 @@ func (p *progressLog) wait() tea.Cmd {
 	}
 }
 
+// add shows a line. One that counts on replaces the one before: both say the
+// same up to the last ": ".
 func (p *progressLog) add(line string) tea.Cmd {
+	if n := len(p.lines); n > 0 && countsOn(p.lines[n-1], line) {
+		p.lines[n-1] = line
+		return p.wait()
+	}
 	p.lines = append(p.lines, line)
 	if len(p.lines) > maxProgress {
 		p.lines = p.lines[len(p.lines)-maxProgress:]
 	}
 	return p.wait()
+}
+
+func countsOn(before, line string) bool {
+	what := strings.LastIndex(line, ": ")
+	return what >= 0 && strings.LastIndex(before, ": ") == what && before[:what] == line[:what]
 }
 
 // startResolve is the command that makes the plan.

@@ -103,6 +103,7 @@ func setup(t testing.TB) func(*testscript.Env) error {
 		env.Setenv("CATALOG", filepath.Join(root(t), "testdata", "catalogs", "demo"))
 		env.Setenv("CORPUS", corpusDir(t))
 		env.Setenv("CI", "")
+		env.Values[registryKey{}] = new(scriptRegistry)
 		env.Setenv("ESC", "\x1b[2J\u202e") // clears the screen, then turns the text around
 		return os.MkdirAll(home, 0o700)
 	}
@@ -131,12 +132,16 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits":     exitsCommand,
 		"registry":  registryCommand,
+		"layout":    layoutCommand,
+		"spoil":     spoilCommand,
 		"pushlayer": pushLayerCommand,
 		"push":      pushCommand,
 		"catalog":   catalogCommand,
 		"kubectl":   kubectlCommand(t),
 		"user":      userCommand,
 
+		"stopregistry":  stopRegistryCommand,
+		"loginregistry": loginRegistryCommand,
 		"secondcluster": secondClusterCommand(t),
 		"mutations":     mutationsCommand,
 		"capture":       captureCommand,
@@ -159,18 +164,6 @@ func exitsCommand(ts *testscript.TestScript, _ bool, args []string) {
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
 	}
-}
-
-// registry starts an in-memory registry without TLS and sets REGISTRY. With
-// "tamper" it changes one byte of every blob it serves.
-func registryCommand(ts *testscript.TestScript, _ bool, args []string) {
-	handler := source.NewRegistry()
-	if len(args) > 0 {
-		handler = tampering(handler)
-	}
-	server := httptest.NewServer(handler)
-	ts.Defer(server.Close)
-	ts.Setenv("REGISTRY", strings.TrimPrefix(server.URL, "http://"))
 }
 
 // tampering changes the last byte of each blob on its way out.

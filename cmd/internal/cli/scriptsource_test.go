@@ -1,0 +1,125 @@
+package cli_test
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+type registryKey struct{}
+
+// scriptRegistry is the registry a script started last.
+type scriptRegistry struct {
+	server *httptest.Server
+	login  atomic.Bool // asks for the user me and the password hunter2
+}
+
+// registry starts an in-memory registry without TLS and sets REGISTRY. With
+// "tamper" it changes one byte of every blob it serves.
+func registryCommand(ts *testscript.TestScript, _ bool, args []string) {
+	handler := source.NewRegistry()
+	if len(args) > 0 {
+		handler = tampering(handler)
+	}
+	started := ts.Value(registryKey{}).(*scriptRegistry)
+	started.login.Store(false)
+	started.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); started.login.Load() && (user != "me" || password != "hunter2") {
+			w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	ts.Defer(started.server.Close)
+	ts.Setenv("REGISTRY", strings.TrimPrefix(started.server.URL, "http://"))
+}
+
+// stopregistry ends the registry.
+func stopRegistryCommand(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Value(registryKey{}).(*scriptRegistry).server.Close()
+}
+
+// loginregistry makes the registry ask for a login from now on.
+func loginRegistryCommand(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Value(registryKey{}).(*scriptRegistry).login.Store(true)
+}
+
+// layout IMAGE TAG DIR copies an image of the registry into an OCI layout, and
+// that into DIR.tar.
+func layoutCommand(ts *testscript.TestScript, _ bool, args []string) {
+	repo, tag, _ := strings.Cut(strings.TrimPrefix(args[0], ts.Getenv("REGISTRY")+"/"), ":")
+	base := "http://" + ts.Getenv("REGISTRY") + "/v2/" + repo
+	manifest := download(ts, base+"/manifests/"+tag)
+	var m struct {
+		MediaType string `json:"mediaType"`
+		Config    struct{ Digest string }
+		Layers    []struct{ Digest string }
+	}
+	ts.Check(json.Unmarshal(manifest, &m))
+	members := map[string][]byte{
+		blobPath(ts.Getenv("DIGEST")): manifest,
+		"oci-layout":                  []byte(`{"imageLayoutVersion":"1.0.0"}`),
+		"index.json": fmt.Appendf(nil,
+			`{"schemaVersion":2,"manifests":[{"mediaType":%q,"size":%d,"digest":%q,"annotations":{"org.opencontainers.image.ref.name":%q}}]}`,
+			m.MediaType, len(manifest), ts.Getenv("DIGEST"), args[1]),
+	}
+	for _, blob := range append(m.Layers, m.Config) {
+		members[blobPath(blob.Digest)] = download(ts, base+"/blobs/"+blob.Digest)
+	}
+	dir := ts.MkAbs(args[2])
+	archive, err := os.Create(dir + ".tar")
+	ts.Check(err)
+	w := tar.NewWriter(archive)
+	for name, data := range members {
+		ts.Check(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		ts.Check(os.WriteFile(filepath.Join(dir, name), data, 0o600))
+		ts.Check(w.WriteHeader(&tar.Header{Name: name, Size: int64(len(data)), Mode: 0o600}))
+		_, err := w.Write(data)
+		ts.Check(err)
+	}
+	ts.Check(w.Close())
+	ts.Check(archive.Close())
+}
+
+func blobPath(digest string) string { return "blobs/" + strings.Replace(digest, ":", "/", 1) }
+
+func download(ts *testscript.TestScript, url string) []byte {
+	response, err := http.Get(url)
+	ts.Check(err)
+	defer func() { _ = response.Body.Close() }()
+	data, err := io.ReadAll(response.Body)
+	ts.Check(err)
+	if response.StatusCode != http.StatusOK {
+		ts.Fatalf("%s: %s", url, response.Status)
+	}
+	return data
+}
+
+// spoil DIR adds a byte to every file of a directory.
+func spoilCommand(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	entries, err := os.ReadDir(dir)
+	ts.Check(err)
+	if len(entries) == 0 {
+		ts.Fatalf("%s is empty", dir)
+	}
+	for _, entry := range entries {
+		file, err := os.OpenFile(filepath.Join(dir, entry.Name()), os.O_APPEND|os.O_WRONLY, 0)
+		ts.Check(err)
+		_, err = file.Write([]byte{'x'})
+		ts.Check(err)
+		ts.Check(file.Close())
+	}
+}
