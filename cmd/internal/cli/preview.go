@@ -46,7 +46,8 @@ func (a *app) newPreviewCommand() *cobra.Command {
 		Short: "Show what an install would do, without doing it",
 		Long: `Make the same plan as install and print it: what would change, which permissions
 it hands over, what is risky. Nothing is written to the cluster. With --offline
-no cluster is contacted, and the plan is the one for an empty cluster.`,
+no cluster is contacted, and the plan is the one for an empty cluster; references
+that were resolved before come from the cache, and only others are fetched.`,
 		Example: `  # The review as Markdown, and the plan to apply later
   kubectl operator preview ./bundle -o markdown --out plan.tgz
 

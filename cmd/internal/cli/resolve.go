@@ -217,7 +217,7 @@ func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Cat
 		if err != nil {
 			return nil, fmt.Errorf("catalog: %w", err)
 		}
-		if reference.Kind == ref.KindImage && content.Labels[labelConfigs] == "" {
+		if (reference.Kind == ref.KindImage || reference.Kind == ref.KindLayout) && content.Labels[labelConfigs] == "" {
 			return nil, fmt.Errorf("catalog %s: not a catalog image: it has no label %s", name, labelConfigs)
 		}
 		origin := catalog.Origin{Reference: name, Digest: content.Source.Digest}
