@@ -132,6 +132,8 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits":     exitsCommand,
 		"registry":  registryCommand,
+		"web":       webCommand,
+		"same":      sameCommand,
 		"layout":    layoutCommand,
 		"spoil":     spoilCommand,
 		"pushlayer": pushLayerCommand,
