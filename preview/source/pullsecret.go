@@ -157,6 +157,9 @@ func (s pullSecrets) Resolve(target authn.Resource) (authn.Authenticator, error)
 // hostMatches compares hosts part by part; a "*" never spans two parts, and the
 // port is equal or absent in both.
 func hostMatches(pattern, host string) bool {
+	if pattern == host {
+		return true // an address of IPv6 has no parts
+	}
 	pattern, patternPort, _ := strings.Cut(pattern, ":")
 	host, port, _ := strings.Cut(host, ":")
 	want, have := strings.Split(pattern, "."), strings.Split(host, ".")

@@ -45,6 +45,7 @@ func TestPullSecretsMatchRegistriesAsTheKubeletDoes(t *testing.T) {
 			"registry.example.com/team": {"username": "team", "password": "x"},
 			"*.wild.example.com": {"auth": "` + auth + `"},
 			"port.example.com:5000": {"username": "port", "password": "x"},
+			"[2001:db8::1]:5000": {"username": "six", "password": "x"},
 			"https://index.docker.io/v1/": {"username": "hub", "password": "x"}
 		}, "credsStore": "evil", "credHelpers": {"helped.example.com": "evil"}}`),
 		"b/two": secretOf("kubernetes.io/dockercfg", ".dockercfg", `{"old.example.com": {"username": "old", "password": "x", "email": "e"}}`),
@@ -66,6 +67,7 @@ func TestPullSecretsMatchRegistriesAsTheKubeletDoes(t *testing.T) {
 		"port.example.com/x":             "",
 		"docker.io/library/x":            "hub",
 		"old.example.com/x":              "old",
+		"[2001:db8::1]:5000/x":           "six",
 		"helped.example.com/x":           "",
 		"registry.example.com.evil.io/x": "",
 	} {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -118,6 +119,11 @@ func newGuard(o Options) (*guard, error) {
 // nobody verifies.
 func (o Options) unverified(r ref.Reference) bool {
 	host, _, _ := strings.Cut(r.Image, "/")
+	for _, place := range []string{r.URL, r.Endpoint} {
+		if u, err := url.Parse(place); err == nil && u.Host != "" {
+			host = u.Host
+		}
+	}
 	return slices.Contains(o.InsecureRegistries, host)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
@@ -93,7 +92,7 @@ func (r *resolver) open(ctx context.Context, from *source.Fetcher, reference ref
 		return fetched{}, err
 	}
 	if !pin.Remembered.IsZero() {
-		r.progress(fmt.Sprintf("from the cache, as resolved on %s", pin.Remembered.Format(time.DateTime)))
+		r.progress(fmt.Sprintf("from the cache, as resolved on %s", pin.Remembered.UTC().Format("2006-01-02 15:04 UTC")))
 	}
 	var got fetched
 	// A catalog in a directory is the user's own; what it leads to is checked.
