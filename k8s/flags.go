@@ -37,6 +37,11 @@ func (f *Flags) AddFlags(flags *pflag.FlagSet) { f.config.AddFlags(flags) }
 // kubeconfig's own namespace never decides anything.
 func (f *Flags) Namespace() string { return *f.config.Namespace }
 
+// RequestTimeout is what --request-timeout was given, 0 when it was not.
+func (f *Flags) RequestTimeout() (time.Duration, error) {
+	return clientcmd.ParseTimeout(*f.config.Timeout)
+}
+
 // connection is what a kubeconfig and the flags lead to.
 type connection struct {
 	rest          *rest.Config

@@ -69,12 +69,16 @@ func (a *app) sourceOptions(f sourceFlags, cluster source.Getter, progress func(
 	if err != nil {
 		return source.Options{}, err
 	}
+	timeout, err := a.kube.RequestTimeout()
+	if err != nil {
+		return source.Options{}, usagef("--request-timeout: %s", err)
+	}
 	meter := &downloadMeter{say: progress, now: time.Now}
 	return source.Options{
 		CacheDir: f.cacheDir, CacheBytes: configured.Cache.MaxBytes,
 		RegistryConfig: f.registryConfig, PullSecrets: f.pullSecrets, Cluster: cluster,
 		CAFile: f.caFile, InsecureRegistries: f.insecureRegistries, PlainHTTP: f.plainHTTP,
-		Platform: f.platform, Mirrors: mirrors, Progress: meter.update,
+		Platform: f.platform, Mirrors: mirrors, RequestTimeout: timeout, Progress: meter.update,
 	}, nil
 }
 

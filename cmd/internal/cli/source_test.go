@@ -1,12 +1,18 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
 
 func TestDownloadsAreToldOfWhenTheyTakeLong(t *testing.T) {
@@ -46,11 +52,67 @@ func TestSourceFlagsAreCheckedBeforeAnythingIsContacted(t *testing.T) {
 		"--pull-secret a/b/c":                          "want NAMESPACE/NAME",
 		"--insecure-registry https://r.example.com":    "want HOST or HOST:PORT",
 		"--insecure-registry registry.example.com/org": "want HOST or HOST:PORT",
+		"--request-timeout soon":                       "--request-timeout",
 	} {
 		line := append([]string{"preview", "registry.invalid/b:v1", "--offline"}, strings.Fields(args)...)
 		code, _, stderr := runMain(t, line...)
 		if code != exitError || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit code %d, %q, want %q", args, code, stderr, want)
 		}
+	}
+}
+
+// What a Fetcher can be told, the command line or the configuration can say.
+func TestEverySourceOptionIsWired(t *testing.T) {
+	dir := t.TempDir()
+	mirrors := "apiVersion: config.openshift.io/v1\nkind: ImageDigestMirrorSet\nspec: {imageDigestMirrors: [{source: a.example.com, mirrors: [b.example.com]}]}\n"
+	for name, text := range map[string]string{"config.yaml": "mirrors: [mirrors.yaml]\ncache: {maxBytes: 7}\n", "mirrors.yaml": mirrors} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := testOptions(t)
+	o.Getenv = func(name string) string {
+		return map[string]string{"KUBECTL_OPERATOR_CONFIG": filepath.Join(dir, "config.yaml")}[name]
+	}
+	a := newApp(o)
+	var f sourceFlags
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	f.add(flags)
+	flags.VisitAll(func(flag *pflag.Flag) {
+		value := map[string]string{"pull-secret": "a/b", "insecure-registry": "a.example.com", "plain-http": "true", "platform": "linux/arm64"}[flag.Name]
+		if err := flag.Value.Set(orElse(value, "x")); err != nil {
+			t.Fatal(err)
+		}
+	})
+	a.kube.AddFlags(flags)
+	if err := flags.Set("request-timeout", "7s"); err != nil {
+		t.Fatal(err)
+	}
+	got, err := a.sourceOptions(f, targetCluster{}, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := reflect.ValueOf(got)
+	for i := range fields.NumField() {
+		name := fields.Type().Field(i).Name
+		if fields.Field(i).IsZero() && name != "Offline" { // which is the resolver's to set
+			t.Errorf("nothing sets %s", name)
+		}
+	}
+}
+
+func TestAnInsecureRegistryIsReadWhenItIsNamed(t *testing.T) {
+	registry := sourcetest.TLS(t)
+	bundle := os.DirFS(filepath.Join("..", "..", "..", "testdata", "bundles", "mongodb", "1.10.0"))
+	if _, err := source.PushDir(t.Context(), registry.Host+"/b:v1", bundle, nil, registry.Options(t)); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"preview", registry.Host + "/b:v1", "--offline", "--cache-dir", t.TempDir()}
+	if code, _, stderr := runMain(t, args...); code != exitError || !strings.Contains(stderr, "--ca-file adds its root") {
+		t.Errorf("exit code %d, %q", code, stderr)
+	}
+	if code, _, stderr := runMain(t, append(args, "--insecure-registry", registry.Host)...); code != exitDone {
+		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }
