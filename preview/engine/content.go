@@ -97,8 +97,8 @@ func seal(release preview.Release, pkg string, r format.Rendered, scopes preview
 	if ref.Kind == "" || ref.APIVersion == "" {
 		return preview.Object{}, nil, fmt.Errorf("an object without kind or apiVersion")
 	}
-	if preview.String(body, "metadata", "generateName") != "" {
-		return preview.Object{}, nil, fmt.Errorf("%s uses generateName; its name would not be known before it is created", ref.Kind)
+	if err := checkMeta(body); err != nil {
+		return preview.Object{}, nil, err
 	}
 	if err := checkName(ref); err != nil {
 		return preview.Object{}, nil, err
@@ -124,6 +124,14 @@ func seal(release preview.Release, pkg string, r format.Rendered, scopes preview
 		ID: ref.ID(), Package: pkg, APIVersion: ref.APIVersion, Kind: ref.Kind,
 		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Sealed: body,
 	}, removed, nil
+}
+
+// checkMeta refuses an object that has no name before it exists.
+func checkMeta(body map[string]any) error {
+	if preview.String(body, "metadata", "generateName") != "" {
+		return fmt.Errorf("%s uses generateName; its name would not be known before it is created", preview.RefOf(body).Kind)
+	}
+	return nil
 }
 
 // checkName refuses names that would break out of an id or a request path. The

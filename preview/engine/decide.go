@@ -78,10 +78,7 @@ func (d *decider) addReleaseNamespace() {
 	if d.plan.Object(id) != nil {
 		return
 	}
-	body := map[string]any{
-		"apiVersion": "v1", "kind": "Namespace",
-		"metadata": map[string]any{"name": d.plan.Release.Namespace},
-	}
+	body := releaseNamespace(d.plan)
 	digest, err := preview.Hash(body)
 	if err != nil { // strings only: cannot fail
 		digest = ""
@@ -90,6 +87,13 @@ func (d *decider) addReleaseNamespace() {
 		ID: id, APIVersion: "v1", Kind: "Namespace", Name: d.plan.Release.Namespace,
 		Action: preview.ActionCreate, Digest: digest, Sealed: body,
 	}}, d.plan.Objects...)
+}
+
+func releaseNamespace(p *preview.Plan) map[string]any {
+	return map[string]any{
+		"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"name": p.Release.Namespace},
+	}
 }
 
 // readNamespaces learns which namespaces exist, and refuses one that is going away.

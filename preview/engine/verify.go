@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -56,6 +58,9 @@ func tampered(what string) error {
 // their digests, those of the packages, and the digest of the Facts. What apply
 // sends is then what was approved, whoever made the plan value.
 func CheckSealed(p *preview.Plan) error {
+	if err := checkShape(p); err != nil {
+		return err
+	}
 	for i := range p.Objects {
 		if err := checkSealed(p, &p.Objects[i]); err != nil {
 			return err
@@ -90,12 +95,60 @@ func checkSealed(p *preview.Plan, o *preview.Object) error {
 		}
 		return nil
 	}
-	if o.ID != releaseNamespaceID(p) && !hasPackage(p, o.Package) {
-		return tampered("object " + o.ID + " belongs to no package of the plan")
-	}
 	digest, err := preview.HashObject(o.Sealed, pinOf(p, o.Package))
 	if err != nil || digest != o.Digest || preview.RefOf(o.Sealed) != o.Ref() {
 		return tampered("the sealed object " + o.ID + " does not match its digest")
+	}
+	return checkForm(p, o)
+}
+
+// checkShape refuses what [Build] never makes, and what would be shown as
+// another thing than it is: two objects or packages of one name, of which apply
+// knows only the first, and a base that no record can be.
+func checkShape(p *preview.Plan) error {
+	objects, packages := map[string]bool{}, map[string]bool{}
+	for i := range p.Objects {
+		id := p.Objects[i].ID
+		if objects[id] {
+			return tampered("object " + id + " is listed twice")
+		}
+		objects[id] = true
+	}
+	for _, pkg := range p.Packages {
+		if packages[pkg.Name] {
+			return tampered("package " + pkg.Name + " is listed twice")
+		}
+		packages[pkg.Name] = true
+	}
+	if p.Base.Revision < 0 || p.Base.Revision == 0 && (p.Base.Digest != "" || len(p.Base.Accepted) > 0) {
+		return tampered("its base is no revision, and still accepted something")
+	}
+	return nil
+}
+
+// checkForm holds an object to the form that [Prepare] seals. In any other the
+// view would miss something: values outside the places that are masked, labels
+// of another release, fields that only the server writes.
+func checkForm(p *preview.Plan, o *preview.Object) error {
+	if o.Package == "" && o.ID == releaseNamespaceID(p) {
+		if !reflect.DeepEqual(o.Sealed, releaseNamespace(p)) {
+			return tampered("the release namespace says more than its name")
+		}
+		return nil
+	}
+	if !hasPackage(p, o.Package) {
+		return tampered("object " + o.ID + " belongs to no package of the plan")
+	}
+	sealed := preview.CloneBody(o.Sealed)
+	if err := errors.Join(checkName(preview.RefOf(sealed)), checkMeta(sealed)); err != nil {
+		return tampered(err.Error())
+	}
+	if _, err := preview.Normalize(sealed, o.Namespace != ""); err != nil {
+		return tampered(err.Error())
+	}
+	preview.Mark(sealed, p.Release)
+	if !reflect.DeepEqual(sealed, o.Sealed) {
+		return tampered("object " + o.ID + " is not in the form that is sealed")
 	}
 	return nil
 }
