@@ -100,7 +100,8 @@ func extractAt(live, sealed any, paths *fieldpath.Set, element fieldpath.PathEle
 		return extract(live, sealed, below), true
 	case !exact:
 		return nil, false
-	case sealed != nil && empty(sealed):
+	}
+	if _, isMap := sealed.(map[string]any); isMap && empty(sealed) {
 		return sealed, true
 	}
 	return live, true

@@ -105,6 +105,34 @@ func TestFingerprintMovesWithWhatMatters(t *testing.T) {
 	}
 }
 
+// A sealed value that is empty still is a value; only of an empty map does
+// nothing but the presence count.
+func TestFingerprintMovesWithAValueSealedAsZero(t *testing.T) {
+	const sealed = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 0, text: '', template: {}}}"
+	print := func(text string) string {
+		got, err := Fingerprint(untyped{}, object(t, text), object(t, sealed), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	base := print("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 3, text: x, template: {}}}")
+	for name, c := range map[string]struct {
+		live  string
+		moves bool
+	}{
+		"a number":                {"{replicas: 5, text: x, template: {}}", true},
+		"a text":                  {"{replicas: 3, text: y, template: {}}", true},
+		"what others put into {}": {"{replicas: 3, text: x, template: {theirs: 1}}", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := print("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: " + c.live + "}"); (got != base) != c.moves {
+				t.Errorf("moved %v, want %v", got != base, c.moves)
+			}
+		})
+	}
+}
+
 func TestFingerprintsHoldNoSecretValues(t *testing.T) {
 	secret := func(v string) map[string]any {
 		return object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: n, uid: u}, data: {k: "+v+"}}")
