@@ -130,9 +130,11 @@ func (r *run) apply(ctx context.Context) error {
 }
 
 // hasWork reports whether the plan needs a revision of its own. An uninstall
-// does even when nothing is left to delete: its record says so.
+// does even when nothing is left to delete: its record says so. So does a plan
+// on an unfinished revision: everything may have been written, but nobody saw
+// it become healthy, and success must not be claimed without a look.
 func (r *run) hasWork() bool {
-	return r.plan.Summary.Changes() || isUninstall(r.plan)
+	return r.plan.Summary.Changes() || isUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
 }
 
 // isUninstall tells a removal by its objects, which are Facts: nothing but

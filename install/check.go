@@ -93,8 +93,41 @@ func (r *run) wholeCheck(ctx context.Context) error {
 	if err := Gate(now, r.approval); err != nil {
 		return r.fail(doing, "", err)
 	}
+	if err := r.checkMembers(ctx); err != nil {
+		return err
+	}
 	r.checked = now
 	return r.checkOperands(ctx)
+}
+
+// checkMembers refuses a plan that is silent about a member of the installed
+// revision that still exists: it would be left behind, and forgotten.
+func (r *run) checkMembers(ctx context.Context) error {
+	if r.before == nil {
+		return nil
+	}
+	var silent []preview.Ref
+	for _, item := range r.before.Inventory {
+		if r.plan.Object(item.Ref().ID()) == nil {
+			silent = append(silent, item.Ref())
+		}
+	}
+	var reasons []string
+	for _, result := range r.cluster.Read(ctx, silent) {
+		switch reason := preview.ReasonOf(result.Err); {
+		case reason == preview.ReasonNotServed, result.Err == nil && result.Body == nil:
+		case reason == preview.ReasonForbidden:
+			reasons = append(reasons, result.Ref.ID()+" is not in the plan, and may not be read")
+		case result.Err != nil:
+			return r.fail("reading "+result.Ref.ID(), "run the command again", result.Err)
+		case preview.String(result.Body, "metadata", "deletionTimestamp") == "":
+			reasons = append(reasons, fmt.Sprintf("%s is of revision %d and exists, but is not in the plan", result.Ref.ID(), r.before.Revision))
+		}
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	return r.fail("checking what is installed", "", refusal("checking what is installed", "preview again, and approve what it shows", reasons...))
 }
 
 // ownNamespace returns the release Namespace if this plan creates it, else nil.

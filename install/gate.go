@@ -84,7 +84,7 @@ func gateActions(plan *preview.Plan) []string {
 		case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged,
 			preview.ActionDelete, preview.ActionKeep, preview.ActionUnknown:
 		case preview.ActionBlocked:
-			reasons = append(reasons, o.ID+" belongs to "+blockedBy(o, plan.Release))
+			reasons = append(reasons, o.ID+" "+blockedBy(o, plan.Release))
 		case preview.ActionReplace:
 			reasons = append(reasons, o.ID+" would have to be deleted and created again (replace), which this version does not do")
 		case preview.ActionAdopt:
@@ -101,9 +101,12 @@ func gateActions(plan *preview.Plan) []string {
 
 func blockedBy(o *preview.Object, release preview.Release) string {
 	if owner, ok := preview.ForeignOwner(o.LiveBody, release); ok {
-		return owner.String()
+		return "belongs to " + owner.String()
 	}
-	return "another owner"
+	if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
+		return "is being deleted; it waits for its finalizers"
+	}
+	return "belongs to another owner"
 }
 
 // gateUnknowns asks for each unknown by name. What is not served cannot be

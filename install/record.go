@@ -27,7 +27,7 @@ const (
 // applying; nothing leaves applied, abandoned and uninstalled.
 var transitions = map[State][]State{
 	"":             {RecordPending},
-	RecordPending:  {RecordApplying, RecordFailed, RecordAbandoned},
+	RecordPending:  {RecordApplying, RecordApplied, RecordFailed, RecordAbandoned, RecordUninstalled}, // applied when there is nothing to send
 	RecordApplying: {RecordApplying, RecordApplied, RecordFailed, RecordAbandoned, RecordUninstalled},
 	RecordFailed:   {RecordApplying, RecordAbandoned},
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +90,18 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			}
 			return plan, byDigest(plan)
 		}, install.Refused, "another cluster"},
+		{"a plan that is silent about what it leaves behind", func(t *testing.T) (*preview.Plan, install.Approval) {
+			plan := w.plan(t, w.content(t, "2.0.0", configMap("a", "2")))
+			plan.Objects = slices.DeleteFunc(plan.Objects, func(o preview.Object) bool { return o.Kind == "Deployment" })
+			for i := range plan.Stages {
+				plan.Stages[i].Objects = slices.DeleteFunc(plan.Stages[i].Objects, func(id string) bool { return plan.Object(id) == nil })
+			}
+			plan.Stages = slices.DeleteFunc(plan.Stages, func(s preview.Stage) bool { return len(s.Objects) == 0 })
+			if err := plan.Seal(); err != nil {
+				t.Fatal(err)
+			}
+			return plan, byDigest(plan)
+		}, install.Refused, "apps/Deployment/" + ns + "/web"},
 		{"a base that is not the newest revision", func(t *testing.T) (*preview.Plan, install.Approval) {
 			plan := upgrade(t)
 			plan.Base.Revision = 1

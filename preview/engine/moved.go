@@ -71,11 +71,25 @@ func movedFields(before, after *preview.Object, typer preview.Typer) []Move {
 		}
 		return body
 	}
+	if before.LiveBody == nil || after.LiveBody == nil {
+		return []Move{{Path: before.ID, Reviewed: presence(before), Now: presence(after)}}
+	}
 	var out []Move
 	for _, c := range diff.Changes(cut(before), cut(after)) {
 		out = append(out, Move{Path: before.ID + " " + c.Path, Reviewed: show(c.From), Now: show(c.To)})
 	}
 	return out
+}
+
+// presence says whether an object is there at all, and whose it is.
+func presence(o *preview.Object) string {
+	if o.LiveBody == nil {
+		return "absent"
+	}
+	if release := preview.String(o.LiveBody, "metadata", "labels", preview.LabelRelease); release != "" {
+		return "present, of release " + release
+	}
+	return "present"
 }
 
 func show(v any) string {
