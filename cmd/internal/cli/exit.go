@@ -60,10 +60,11 @@ func exitCode(err error) int {
 func errorText(err error, program string) string {
 	var silent *silentExit
 	var usage *usageError
+	var installError *install.Error // says itself what was cancelled
 	switch {
 	case errors.As(err, &silent):
 		return ""
-	case errors.Is(err, context.Canceled) && exitCode(err) == exitDeclined:
+	case errors.Is(err, context.Canceled) && exitCode(err) == exitDeclined && !errors.As(err, &installError):
 		return "cancelled; nothing was applied"
 	case errors.As(err, &usage):
 		return "error: " + err.Error() + "\nSee \"" + program + " --help\"."

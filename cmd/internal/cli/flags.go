@@ -254,6 +254,14 @@ func (f *rolloutFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.noWait, "no-wait", false, "return when everything is written, without waiting for the rollout")
 }
 
+// check refuses durations that are none; 0 stands for the default.
+func (f *rolloutFlags) check() error {
+	if f.rolloutTimeout < 0 || f.stageTimeout < 0 {
+		return usagef("--rollout-timeout and --stage-timeout cannot be negative")
+	}
+	return nil
+}
+
 func (f *rolloutFlags) stage() string {
 	if f.stageTimeout == 0 {
 		return ""

@@ -35,7 +35,7 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 				if len(args) > 0 {
 					return usagef("--plan says what to install; leave out %q", args[0])
 				}
-				return r.runPlanFile(cmd.Context())
+				return r.runPlanFile(cmd.Context(), "", false)
 			}
 			if len(args) == 0 {
 				return usagef("say what to install: a package, an image or a directory")
@@ -76,7 +76,7 @@ says that no edges were followed.`,
 				return err
 			}
 			if r.approve.plan != "" {
-				return r.runPlanFile(cmd.Context())
+				return r.runPlanFile(cmd.Context(), args[0], false)
 			}
 			return r.run(cmd.Context(), "upgrade "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 				return p.upgrade(ctx, args[0], argument(args, 1), progress)
@@ -115,7 +115,7 @@ definitions exist, uninstall is refused and counts them.`,
 				return err
 			}
 			if r.approve.plan != "" {
-				return r.runPlanFile(cmd.Context())
+				return r.runPlanFile(cmd.Context(), args[0], true)
 			}
 			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 				return p.uninstall(ctx, args[0])

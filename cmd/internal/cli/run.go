@@ -49,7 +49,7 @@ func (r *runner) addApply(flags *pflag.FlagSet) {
 // check refuses flags that make no sense, and a run that could not ask, before
 // anything is contacted.
 func (r *runner) check(p *planner) error {
-	if err := firstError(r.approve.check(), p.read.check(), r.output.check()); err != nil {
+	if err := firstError(r.approve.check(), p.read.check(), p.rollout.check(), r.output.check()); err != nil {
 		return err
 	}
 	switch {
@@ -126,11 +126,21 @@ func (r *runner) unfinished(ctx context.Context, fresh *preview.Plan) (*preview.
 	return install.LoadPlan(ctx, r.planner.cluster, record, sealed)
 }
 
-// runPlanFile applies a saved plan.
-func (r *runner) runPlanFile(ctx context.Context) error {
+// runPlanFile applies a saved plan. It must be one for the release that the
+// command names, if it names one, and do what the command is called.
+func (r *runner) runPlanFile(ctx context.Context, name string, uninstall bool) error {
 	p, err := r.app.loadPlan(r.approve.plan, r.planner)
 	if err != nil {
 		return r.failed(err)
+	}
+	namespace := r.app.kube.Namespace()
+	switch {
+	case name != "" && name != p.Release.Name:
+		return r.failed(usagef("the plan is for release %s, not %s", p.Release.Name, name))
+	case namespace != "" && namespace != p.Release.Namespace:
+		return r.failed(usagef("the plan is for namespace %s, not %s", p.Release.Namespace, namespace))
+	case uninstall != (p.Request.Action == preview.RequestUninstall):
+		return r.failed(usagef("the plan is to %s %s; apply it with that command", p.Request.Action, p.Release.Name))
 	}
 	if p.ReadMode == preview.ReadOffline {
 		return r.failed(refuse("the plan was made offline and has seen no cluster",
