@@ -17,8 +17,9 @@ import (
 type gitHTTP struct {
 	web    *web
 	limits limits
-	host   string // the only one that gets credentials
+	host   string // as referenced, the only one that gets credentials
 	base   string // where the repository is, after redirects
+	left   bool   // that is on another host
 }
 
 func newGitHTTP(w *web, repository string, l limits) (*gitHTTP, error) {
@@ -34,7 +35,7 @@ const gitInfoRefs = "/info/refs"
 func (g *gitHTTP) advertise(ctx context.Context) (*packp.AdvRefs, error) {
 	body, err := g.web.send(ctx, webRequest{
 		method: http.MethodGet, address: g.base + gitInfoRefs + "?service=git-upload-pack",
-		most: gitRefsBytes, scheme: authGit, trusted: g.host,
+		most: gitRefsBytes, scheme: authGit,
 	})
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (g *gitHTTP) advertise(ctx context.Context) (*packp.AdvRefs, error) {
 		return nil, fmt.Errorf("%s redirects to something that is not a git repository", g.host)
 	}
 	moved.Path, moved.RawPath, moved.RawQuery, moved.User = path, "", "", nil
-	g.base = moved.String()
+	g.base, g.left = moved.String(), moved.Host != g.host
 	return readRefs(body)
 }
 
@@ -58,7 +59,7 @@ func (g *gitHTTP) upload(ctx context.Context, request []byte) (io.ReadCloser, er
 			"Content-Type": {"application/x-git-upload-pack-request"},
 			"Accept":       {"application/x-git-upload-pack-result"},
 		},
-		most: g.limits.layerBytes, scheme: authGit, trusted: g.host,
+		most: g.limits.layerBytes, scheme: authGit, anonymous: g.left,
 	})
 }
 

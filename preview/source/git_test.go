@@ -376,6 +376,30 @@ func TestGitServersThatCannotBeTrusted(t *testing.T) {
 	})
 }
 
+func TestARepositoryThatMovedToAnotherHostGetsNoCredentials(t *testing.T) {
+	repo := newRepository(t)
+	repo.commit(bundleFiles())
+	t.Setenv(hostToken, "t0ken")
+	var asked atomic.Int32
+	other := repo.serve(func(w http.ResponseWriter, q *http.Request, backend http.Handler) {
+		if asked.Add(1); q.Header.Get("Authorization") != "" {
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		backend.ServeHTTP(w, q)
+	})
+	first := repo.serve(func(w http.ResponseWriter, q *http.Request, _ http.Handler) {
+		http.Redirect(w, q, "https://"+other.host+q.URL.String(), http.StatusFound)
+	})
+	o := first.options(t)
+	o.CAFile = bothRoots(t, first, other)
+	pin, _, err := get(t.Context(), o, first.git("//b"))
+	must(t, err)
+	if asked.Load() != 2 || !strings.HasPrefix(pin.Source.Reference, first.git("//b?ref=")) {
+		t.Errorf("asked %d times, pinned to %+v", asked.Load(), pin.Source)
+	}
+}
+
 // tamper changes the pack that a server sends.
 func tamper(change func([]byte) []byte) func(http.ResponseWriter, *http.Request, http.Handler) {
 	return func(w http.ResponseWriter, q *http.Request, backend http.Handler) {

@@ -83,8 +83,7 @@ type webRequest struct {
 	body            []byte
 	most            int64 // bytes of the answer
 	scheme          authScheme
-	trusted         string // the host that gets credentials; empty means that of address
-	anonymous       bool   // sends no credentials, not even those for its host
+	anonymous       bool // sends no credentials, not even those for its host
 }
 
 // send asks up to three times while the server says to come back later.
@@ -102,15 +101,25 @@ func (w *web) send(ctx context.Context, q webRequest) (*webBody, error) {
 		if err == nil || pause < 0 || attempt == webAttempts {
 			return body, err
 		}
-		pause = max(pause, 250*time.Millisecond<<attempt)
-		if pause > webPatience {
-			return nil, fmt.Errorf("%w; it wants %s of pause", err, pause.Round(time.Second))
+		if err := backOff(ctx, attempt, pause, err); err != nil {
+			return nil, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(pause):
-		}
+	}
+}
+
+// backOff waits before the next attempt: as long as the server asked for, and
+// longer each time. It returns why the last attempt failed, when the pause
+// would be too long.
+func backOff(ctx context.Context, attempt int, asked time.Duration, why error) error {
+	pause := max(asked, 250*time.Millisecond<<attempt)
+	if pause > webPatience {
+		return fmt.Errorf("%w; it wants %s of pause", why, pause.Round(time.Second))
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(pause):
+		return nil
 	}
 }
 
@@ -119,9 +128,6 @@ func (w *web) send(ctx context.Context, q webRequest) (*webBody, error) {
 func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webRequest) (*webBody, time.Duration, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	sent := &sentCredentials{host: u.Host, scheme: q.scheme, never: q.anonymous}
-	if q.trusted != "" {
-		sent.host = q.trusted
-	}
 	request, err := http.NewRequestWithContext(withCredentials(ctx, sent), q.method, u.String(), bytes.NewReader(q.body))
 	if err != nil {
 		cancel(nil)

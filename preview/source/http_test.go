@@ -1,7 +1,9 @@
 package source_test
 
 import (
+	"context"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -117,14 +119,10 @@ func TestRedirectsCarryNoCredentialsAndKeepTLS(t *testing.T) {
 		}
 	})
 	o := first.options(t)
-	both, err := os.ReadFile(first.caFile)
-	must(t, err)
-	more, err := os.ReadFile(other.caFile)
-	must(t, err)
-	must(t, os.WriteFile(o.CAFile, append(both, more...), 0o600))
+	o.CAFile = bothRoots(t, first, other)
 
 	for _, name := range []string{"/other.tgz", "/user.tgz"} {
-		_, _, err = get(t.Context(), o, "https://"+first.host+name)
+		_, _, err := get(t.Context(), o, "https://"+first.host+name)
 		must(t, err)
 		if sent.Load() != "" {
 			t.Errorf("%s: the other host got %q", name, sent.Load())
@@ -132,13 +130,43 @@ func TestRedirectsCarryNoCredentialsAndKeepTLS(t *testing.T) {
 	}
 	for _, plainHTTP := range []bool{false, true} {
 		o.PlainHTTP = plainHTTP
-		_, _, err = get(t.Context(), o, "https://"+first.host+"/plain.tgz")
+		_, _, err := get(t.Context(), o, "https://"+first.host+"/plain.tgz")
 		mustFail(t, err, "plain http")
 	}
-	_, _, err = get(t.Context(), o, "https://"+first.host+"/file.tgz")
+	_, _, err := get(t.Context(), o, "https://"+first.host+"/file.tgz")
 	mustFail(t, err, "plain http")
 	_, _, err = get(t.Context(), o, "https://"+first.host+"/loop.tgz")
 	mustFail(t, err, "more than 10 redirects")
+}
+
+// bothRoots trusts two servers.
+func bothRoots(t testing.TB, a, b webServer) string {
+	t.Helper()
+	first, err := os.ReadFile(a.caFile)
+	must(t, err)
+	second, err := os.ReadFile(b.caFile)
+	must(t, err)
+	name := filepath.Join(t.TempDir(), "both.pem")
+	must(t, os.WriteFile(name, append(first, second...), 0o600))
+	return name
+}
+
+func TestADownloadEndsWhenNobodyWaitsForIt(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("0"))
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	for _, text := range []string{"https://" + server.host + "/x.tgz", server.git("")} {
+		ctx, cancel := context.WithCancel(t.Context())
+		o := server.options(t)
+		time.AfterFunc(50*time.Millisecond, cancel)
+		start := time.Now()
+		_, _, err := get(ctx, o, text)
+		if !errors.Is(err, context.Canceled) || time.Since(start) > 3*time.Second {
+			t.Errorf("%s: got %v after %s", text, err, time.Since(start))
+		}
+	}
 }
 
 func TestPlainHTTPNeedsLeaveAndADigest(t *testing.T) {
