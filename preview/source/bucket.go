@@ -138,10 +138,15 @@ func storeStatus(r ref.Reference, status int, code, login string) error {
 		return fmt.Errorf("%s does not have it (404%s); check bucket and key", store, code)
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return fmt.Errorf("%s refuses access (%d%s); %s", store, status, code, login)
-	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+	case isBusy(status):
 		return fmt.Errorf("%s has had too many requests (%d%s); try again later", store, status, code)
 	case status >= 300 && status < 400:
 		return fmt.Errorf("%s points elsewhere (%d%s), and credentials are not sent elsewhere; check endpoint and region", store, status, code)
 	}
 	return fmt.Errorf("%s answered %d%s", store, status, code)
+}
+
+// isBusy reports whether a store may answer otherwise a little later.
+func isBusy(status int) bool {
+	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }

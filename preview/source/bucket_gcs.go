@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
@@ -44,15 +45,23 @@ func openGCS(ctx context.Context, client *http.Client, r ref.Reference) (*object
 			return nil, err
 		}
 	}
-	answer, err := client.Do(request)
-	if err != nil {
-		return nil, explainNetwork(err, storeOf(r))
-	}
-	if answer.StatusCode != http.StatusOK {
+	for attempt := 1; ; attempt++ {
+		answer, err := client.Do(request)
+		if err != nil {
+			return nil, explainNetwork(err, storeOf(r))
+		}
+		if answer.StatusCode == http.StatusOK {
+			return &object{answer.Body, answer.ContentLength}, nil
+		}
 		_ = answer.Body.Close()
-		return nil, storeStatus(r, answer.StatusCode, "", login)
+		why := storeStatus(r, answer.StatusCode, "", login)
+		if !isBusy(answer.StatusCode) || attempt == webAttempts {
+			return nil, why
+		}
+		if err := backOff(ctx, attempt, retryAfter(answer, time.Now()), why); err != nil {
+			return nil, err
+		}
 	}
-	return &object{answer.Body, answer.ContentLength}, nil
 }
 
 // gcsEndpointOf is where requests go: the reference's endpoint, else the

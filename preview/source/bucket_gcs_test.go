@@ -139,3 +139,21 @@ func TestTheEmulatorOfTheEnvironmentIsRead(t *testing.T) {
 		}
 	}
 }
+
+func TestABusyStoreIsAskedAgain(t *testing.T) {
+	t.Setenv("STORAGE_EMULATOR_HOST", "https://example.com")
+	answers := []int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusOK}
+	client := asGoogle(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(answers[0])
+		answers = answers[1:]
+	}))
+	body, err := openGCS(t.Context(), client, gcsObject(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = body.Close()
+	answers = []int{http.StatusTooManyRequests, http.StatusTooManyRequests, http.StatusTooManyRequests}
+	if _, err := openGCS(t.Context(), client, gcsObject(t, "")); err == nil || !strings.Contains(err.Error(), "too many requests") || len(answers) != 0 {
+		t.Errorf("got %v, %d answers left", err, len(answers))
+	}
+}
