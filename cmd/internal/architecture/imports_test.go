@@ -32,7 +32,7 @@ var rules = []rule{
 	{why: "k8s knows the plan types and nothing else of ours", from: []string{"k8s"}, not: []string{module + "/preview/", module + "/install", module + "/tui", module + "/cmd"}},
 	{why: "the sandbox stands alone", from: []string{"k8s/sandbox/"}, not: []string{module + "/preview", module + "/install", module + "/tui", module + "/cmd"}},
 	{why: "only the screen draws", from: []string{"preview/", "install/", "k8s/", "cmd/"}, not: []string{"charm.land/", "github.com/charmbracelet/"}, but: []string{"tui"}},
-	{why: "only sources talk to registries", from: []string{"preview/", "install/", "k8s/", "tui/", "cmd/"}, not: []string{"github.com/google/go-containerregistry"}, but: []string{"preview/source"}},
+	{why: "only sources talk to registries, stores and git servers", from: []string{"preview/", "install/", "k8s/", "tui/", "cmd/"}, not: []string{"github.com/google/go-containerregistry", "github.com/aws", "golang.org/x/oauth2", "github.com/go-git"}, but: []string{"preview/source"}},
 	{why: "only verification knows Sigstore", from: []string{"preview/", "install/", "k8s/", "tui/", "cmd/"}, not: []string{"github.com/sigstore/"}, but: []string{"preview/verify"}},
 	{why: "verification fetches nothing", from: []string{"preview/verify"}, not: []string{"net", "net/http", module + "/preview/source"}},
 	{why: "shipped code links no test packages", from: []string{"preview/", "install/", "k8s", "tui/", "cmd/internal/cli", "cmd/kubectl-operator"}, not: []string{"testing", "github.com/rogpeppe/go-internal"}, but: []string{"preview/corpustest", "k8s/sandbox/sandboxtest", "preview/source/sourcetest"}},

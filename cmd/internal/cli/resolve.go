@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -175,6 +176,9 @@ func (out *resolved) detect(text string) error {
 			out.info, out.format = *info, f
 			return nil
 		}
+	}
+	if _, err := fs.Stat(out.content.FS, "Chart.yaml"); err == nil {
+		return fmt.Errorf("reading %s: it is a Helm chart, and charts are not supported yet", text)
 	}
 	return fmt.Errorf("reading %s: not a bundle: there is neither metadata/annotations.yaml nor a ClusterServiceVersion in manifests/", text)
 }
