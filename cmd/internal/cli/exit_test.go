@@ -42,11 +42,11 @@ func TestErrorsBecomeExitCodesAndText(t *testing.T) {
 		"apply was interrupted":           {applying(install.Interrupted), 4, text},
 		"apply was refused":               {applying(install.Refused), 5, text},
 		"cancelled after a write":         {&install.Error{Kind: install.Interrupted, Doing: "waiting", Err: context.Canceled}, 4, "error: waiting"},
-		"cancelled before a write":        {&install.Error{Kind: install.Declined, Doing: "checking", Came: "stopped before the first write", Next: "nothing was applied", Err: context.Canceled}, 2,
+		"cancelled before a write": {&install.Error{Kind: install.Declined, Doing: "checking", Came: "stopped before the first write", Next: "nothing was applied", Err: context.Canceled}, 2,
 			"error: checking\nstopped before the first write\nnothing was applied"},
-		"an apply error inside others":    {errors.Join(applying(install.Failed), errors.New("and the screen broke")), 3, "error: applying mongodb\nit rained; take an umbrella\nand the screen broke"},
-		"an apply error of no kind":       {&install.Error{Doing: "applying"}, 1, "error: applying"},
-		"an error of many lines":          {errors.New("a\nb\n\nc\nd\ne"), 1, "error: a\nb; c; d\ne"},
+		"an apply error inside others": {errors.Join(applying(install.Failed), errors.New("and the screen broke")), 3, "error: applying mongodb\nit rained; take an umbrella\nand the screen broke"},
+		"an apply error of no kind":    {&install.Error{Doing: "applying"}, 1, "error: applying"},
+		"an error of many lines":       {errors.New("a\nb\n\nc\nd\ne"), 1, "error: a\nb; c; d\ne"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if code := exitCode(tt.err); code != tt.code {
