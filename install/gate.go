@@ -2,9 +2,11 @@ package install
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
@@ -153,16 +155,46 @@ func gateContent(plan *preview.Plan) []string {
 			reasons = append(reasons, u.Object+" is unknown, which a content digest does not cover")
 		}
 	}
+	collected := collectingRoles(plan)
 	for _, g := range plan.Access.Grants {
 		if g.Change != preview.GrantNew && g.Change != preview.GrantWidened {
 			continue
 		}
-		if len(g.Via) > 0 && !planHasRole(plan, g.Via[0]) {
+		switch {
+		case len(g.Via) == 0:
+		case collected[g.Via[0]]:
+			reasons = append(reasons, fmt.Sprintf("%s %s/%s gets more through %s, which collects the rules of roles that exist only in the cluster",
+				g.Subject.Kind, g.Subject.Namespace, g.Subject.Name, g.Via[0]))
+		case !planHasRole(plan, g.Via[0]):
 			reasons = append(reasons, fmt.Sprintf("%s %s/%s gets more through %s, which exists only in the cluster",
 				g.Subject.Kind, g.Subject.Namespace, g.Subject.Name, g.Via[0]))
 		}
 	}
-	return reasons
+	slices.Sort(reasons)
+	return slices.Compact(reasons)
+}
+
+// collectingRoles returns the roles of the plan, as grants name them, that are
+// filled with rules of roles that the plan only read.
+func collectingRoles(plan *preview.Plan) map[string]bool {
+	var sealed, read []map[string]any
+	for i := range plan.Objects {
+		if body := plan.Objects[i].Sealed; body != nil {
+			sealed = append(sealed, body)
+		}
+	}
+	for _, r := range plan.Reads {
+		if r.Body != nil {
+			read = append(read, r.Body)
+		}
+	}
+	out := map[string]bool{}
+	for _, id := range access.Collecting(sealed) {
+		if len(access.Collected([]string{id}, sealed, read)) > 0 {
+			out["ClusterRole/"+plan.Object(id).Name] = true
+		}
+	}
+	return out
 }
 
 // planHasRole finds a grant's role, written KIND/NAME or KIND/NAMESPACE/NAME,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 // decider turns sealed objects and leftovers into actions and live facts. It
@@ -68,6 +69,7 @@ func (d *decider) decideOffline() {
 		o.Action = preview.ActionCreate
 		o.SecretKeys = preview.SecretKeys(nil, o.Sealed)
 	}
+	d.cannotCollect(access.Collecting(sealedBodies(d.plan.Objects)), "which ClusterRoles of the cluster it collects shows only there")
 }
 
 // addReleaseNamespace plans the creation of the release namespace, unless the

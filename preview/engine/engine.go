@@ -24,6 +24,9 @@ type Cluster interface {
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
 	// Read answers in the order of refs.
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
+	// List returns the objects of a kind in a namespace (all when empty) that
+	// match a label selector.
+	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
 	// DryRun answers in the order of items.
 	DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult
 }

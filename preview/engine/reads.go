@@ -63,7 +63,35 @@ func (d *decider) readRoles(ctx context.Context) error {
 			return fmt.Errorf("reading %s: %w", id, r.Err)
 		}
 	}
+	return d.readCollected(ctx)
+}
+
+// readCollected reads the ClusterRoles whose rules the cluster would add to
+// aggregated ones of the plan.
+func (d *decider) readCollected(ctx context.Context) error {
+	sealed := sealedBodies(d.plan.Objects)
+	ids := access.Collecting(sealed)
+	if len(ids) == 0 {
+		return nil
+	}
+	existing, err := d.cluster.List(ctx, "rbac.authorization.k8s.io/v1", "ClusterRole", "", "")
+	switch {
+	case err != nil && answered(err):
+		d.cannotCollect(ids, "which ClusterRoles it collects may not be read")
+		return nil
+	case err != nil:
+		return fmt.Errorf("listing the ClusterRoles that aggregated ones collect: %w", err)
+	}
+	for _, body := range access.Collected(ids, sealed, existing) {
+		d.addRead(preview.RefOf(body).ID(), body)
+	}
 	return nil
+}
+
+func (d *decider) cannotCollect(ids []string, why string) {
+	for _, id := range ids {
+		d.unknown(id, why)
+	}
 }
 
 // readReferences looks for what the plan's pods and packages need from the
