@@ -29,7 +29,7 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(p); err != nil {
-				return err
+				return r.failed(err)
 			}
 			if r.approve.plan != "" {
 				if len(args) > 0 {
@@ -38,7 +38,7 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 				return r.runPlanFile(cmd.Context(), "", false)
 			}
 			if len(args) == 0 {
-				return usagef("say what to install: a package, an image or a directory")
+				return r.failed(usagef("say what to install: a package, an image or a directory"))
 			}
 			return r.run(cmd.Context(), "install "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 				return p.content(ctx, args[0], argument(args, 1), progress)
@@ -73,7 +73,7 @@ says that no edges were followed.`,
 		Args: rangeArgs(1, 2, "the NAME of a release and, if you like, REF"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(p); err != nil {
-				return err
+				return r.failed(err)
 			}
 			if r.approve.plan != "" {
 				return r.runPlanFile(cmd.Context(), args[0], false)
@@ -112,7 +112,7 @@ definitions exist, uninstall is refused and counts them.`,
 		Args: rangeArgs(1, 1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(p); err != nil {
-				return err
+				return r.failed(err)
 			}
 			if r.approve.plan != "" {
 				return r.runPlanFile(cmd.Context(), args[0], true)

@@ -133,6 +133,8 @@ func TestMainEndsJSONWithAResult(t *testing.T) {
 	for name, args := range map[string][]string{
 		"no such directory": {"install", "./none", "--yes", "-o", "json"},
 		"no such plan":      {"install", "--yes", "--plan", "none.tgz", "-o", "json"},
+		"no approval":       {"install", "./none", "-o", "json"},
+		"nothing named":     {"install", "--yes", "-o", "json"},
 		"no cluster":        {"uninstall", "mongodb", "--yes", "-o", "json"},
 	} {
 		t.Run(name, func(t *testing.T) {
