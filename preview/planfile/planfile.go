@@ -183,7 +183,8 @@ func Decode(r io.Reader) (*preview.Plan, error) {
 		return nil, errors.New("not a plan file: plan.json is missing")
 	}
 	delete(entries, planEntry)
-	if _, err := preview.DecodeJSON(document); err != nil { // duplicate keys, depth
+	generic, err := preview.DecodeJSON(document) // duplicate keys, depth
+	if err != nil {
 		return nil, fmt.Errorf("plan.json: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(document))
@@ -196,6 +197,9 @@ func Decode(r io.Reader) (*preview.Plan, error) {
 	if p.APIVersion != preview.APIVersion || p.Kind != preview.KindPlan {
 		return nil, fmt.Errorf("plan.json is %q %q, not a %s of %s", p.APIVersion, p.Kind, preview.KindPlan, preview.APIVersion)
 	}
+	if err := unambiguous(generic, &p); err != nil {
+		return nil, err
+	}
 	if err := attach(&p, entries); err != nil {
 		return nil, err
 	}
@@ -203,6 +207,25 @@ func Decode(r io.Reader) (*preview.Plan, error) {
 		return nil, fmt.Errorf("%s belongs to no object of the plan", name)
 	}
 	return &p, nil
+}
+
+// unambiguous refuses a document that another reader could take for something
+// else than what was read from it: encoding/json matches names in any case.
+func unambiguous(document any, p *preview.Plan) error {
+	written, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("plan.json: %w", err)
+	}
+	again, err := preview.DecodeJSON(written)
+	if err != nil {
+		return fmt.Errorf("plan.json: %w", err)
+	}
+	a, errA := preview.Canonical(document)
+	b, errB := preview.Canonical(again)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		return errors.New("plan.json: its names or values are not written as this tool writes them")
+	}
+	return nil
 }
 
 // attach gives each object and read its bodies, and takes them from entries.

@@ -110,8 +110,19 @@ func archive(t testing.TB, files ...string) []byte {
 	return b.Bytes()
 }
 
+// document is a plan.json as it is written.
+func document(t testing.TB) string {
+	t.Helper()
+	entries, err := entriesOf(plan(t, "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(entries[0].data)
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	const head = `{"apiVersion":"kubectl-operator/v1alpha1","kind":"Plan"`
+	whole := document(t)
 	for name, c := range map[string]struct {
 		data []byte
 		want string
@@ -121,9 +132,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"another document":                {archive(t, "plan.json", `{"apiVersion":"v1","kind":"Pod"}`), "not a Plan"},
 		"a field that the contract lacks": {archive(t, "plan.json", head+`,"surprise":1}`), "unknown field"},
 		"a key set twice":                 {archive(t, "plan.json", head+`,"kind":"Plan"}`), "set twice"},
+		"a name in another case":          {archive(t, "plan.json", strings.Replace(whole, `"complete"`, `"COMPLETE"`, 1)), "not written as this tool"},
 		"a file twice":                    {archive(t, "plan.json", head+`}`, "plan.json", head+`}`), "not a plan's"},
-		"a body of no object":             {archive(t, "plan.json", head+`}`, "objects/x.json", "{}"), "belongs to no object"},
-		"a body that is no object":        {archive(t, "plan.json", head+`,"objects":[{"id":"x"}]}`, "objects/x.json", "[]"), "not an object"},
+		"a body of no object":             {archive(t, "plan.json", whole, "objects/x.json", "{}"), "belongs to no object"},
+		"a body that is no object":        {archive(t, "plan.json", whole, "objects/core/ConfigMap/n/a.json", "[]"), "not an object"},
 		"a bomb":                          {archive(t, "plan.json", head+`}`, "objects/x.json", strings.Repeat(" ", 8<<20)), "more than a plan may hold"},
 		"half an archive":                 {archive(t, "plan.json", head+`}`)[:60], "damaged"},
 	} {

@@ -186,12 +186,15 @@ func readUpload(request *packp.UploadPackRequest, r io.Reader, l limits) (packed
 	return readPack(pack, l)
 }
 
-// readRefs reads the first answer of a server.
-func readRefs(r io.Reader) (*packp.AdvRefs, error) {
+// readRefs reads the first answer of a server. An answer cut short because ctx
+// ended says nothing about the server.
+func readRefs(ctx context.Context, r io.Reader) (*packp.AdvRefs, error) {
 	offered := packp.NewAdvRefs()
 	reader := &errorKeeper{r: r}
 	err := offered.Decode(reader)
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
 	case reader.err != nil:
 		return nil, reader.err
 	case errors.Is(err, packp.ErrEmptyAdvRefs):

@@ -84,8 +84,8 @@ func FuzzGitServer(f *testing.F) {
 	refs := "001e# service=git-upload-pack\n00000048" + commit + " HEAD\x00side-band-64k shallow\n0000"
 	f.Add([]byte(refs), append([]byte("0008NAK\n"), pack...))
 	f.Add([]byte("003e"+commit+" refs/heads/main\n0000"), []byte("0031shallow "+commit+"0008NAK\n0006\x01P0000"))
-	f.Fuzz(func(_ *testing.T, refs, answer []byte) {
-		offered, err := readRefs(bytes.NewReader(refs))
+	f.Fuzz(func(t *testing.T, refs, answer []byte) {
+		offered, err := readRefs(t.Context(), bytes.NewReader(refs))
 		if err != nil {
 			offered = packp.NewAdvRefs()
 		}

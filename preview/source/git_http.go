@@ -49,7 +49,7 @@ func (g *gitHTTP) advertise(ctx context.Context) (*packp.AdvRefs, error) {
 	}
 	moved.Path, moved.RawPath, moved.RawQuery, moved.User = path, "", "", nil
 	g.base, g.left = moved.String(), moved.Host != g.host
-	return readRefs(body)
+	return readRefs(ctx, body)
 }
 
 func (g *gitHTTP) upload(ctx context.Context, request []byte) (io.ReadCloser, error) {

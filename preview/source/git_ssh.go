@@ -169,7 +169,7 @@ func (g *gitSSH) advertise(ctx context.Context) (*packp.AdvRefs, error) {
 	if err != nil {
 		return nil, err
 	}
-	offered, err := readRefs(&webReader{ctx: ctx, r: c.out, host: g.host, left: gitRefsBytes, most: gitRefsBytes})
+	offered, err := readRefs(ctx, &webReader{ctx: ctx, r: c.out, host: g.host, left: gitRefsBytes, most: gitRefsBytes})
 	if err != nil {
 		return nil, g.refused(ctx, c, err)
 	}
