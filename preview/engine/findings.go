@@ -15,6 +15,8 @@ const (
 	RuleNormalized    = "field-not-sent"
 	RuleNotSigned     = "signature-missing" // a signer is named, and nothing is signed
 	RuleNotVerified   = "signature-ignored" // a signer is named, and nobody looked
+	RuleDeprecated    = "deprecated"        // by the catalog that the package came from
+	RuleNoEdges       = "no-upgrade-edges"  // another version, and no catalog's word for it
 )
 
 // notAppliable finds objects that server-side apply refuses whatever the
@@ -52,14 +54,28 @@ func misfit(bodies []map[string]any, o *preview.Object, schemas Schemas) string 
 	return strings.Join(problems, "; ")
 }
 
-// noted turns what the packages' rendering noted into findings.
+// packageNote tells the notes about a package as a whole. All others are about
+// one of its objects, and for information.
+func packageNote(rule string) (severity preview.Severity, why string, ok bool) {
+	switch rule {
+	case RuleNotSigned, RuleNotVerified:
+		return preview.Warning, "Whoever can write to the repository decides what is installed.", true
+	case RuleDeprecated:
+		return preview.Warning, "Its publisher advises against it; fixes may not come any more.", true
+	case RuleNoEdges:
+		return preview.Info, "Upgrade edges say from which versions a version was tested; this one was chosen without them.", true
+	}
+	return "", "", false
+}
+
+// noted turns what resolving and rendering noted into findings.
 func noted(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
-			if n.Rule == RuleNotSigned || n.Rule == RuleNotVerified {
-				out = append(out, finding(n.Rule, preview.Warning, n.Object, "package "+pkg.Name+": "+n.Text,
-					"Whoever can write to the repository decides what is installed.", n.Object+": "+n.Text))
+			evidence := n.Object + ": " + n.Text
+			if severity, why, ok := packageNote(n.Rule); ok {
+				out = append(out, finding(n.Rule, severity, n.Object, "package "+pkg.Name+": "+n.Text, why, evidence))
 				continue
 			}
 			_, kind, _, name, err := preview.ParseID(n.Object)
@@ -67,7 +83,7 @@ func noted(p *preview.Plan) []preview.Finding {
 				kind, name = "object", n.Object
 			}
 			out = append(out, finding(n.Rule, preview.Info, n.Object, kind+" "+name+": "+n.Text,
-				"What is applied differs here from what the package's files say.", n.Object+": "+n.Text))
+				"What is applied differs here from what the package's files say.", evidence))
 		}
 	}
 	return out

@@ -47,10 +47,7 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 		ValidArgsFunction: a.completePackages(&p.resolve, &p.source),
 	}
 	flags := cmd.Flags()
-	p.source.add(flags)
-	p.verify.add(flags)
-	p.resolve.add(flags)
-	p.render.add(flags)
+	p.addContent(flags)
 	p.read.add(flags, false)
 	r.add(flags)
 	return cmd
@@ -85,10 +82,7 @@ says that no edges were followed.`,
 		ValidArgsFunction: a.completeReleases,
 	}
 	flags := cmd.Flags()
-	p.source.add(flags)
-	p.verify.add(flags)
-	p.resolve.add(flags)
-	p.render.add(flags)
+	p.addContent(flags)
 	p.read.add(flags, false)
 	r.addWithPreview(flags)
 	return cmd

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/pflag"
+
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -26,6 +28,14 @@ type planner struct {
 
 	cluster *k8s.Client
 	schemas *k8s.Schemas
+}
+
+// addContent adds the flags that choose and render content.
+func (p *planner) addContent(flags *pflag.FlagSet) {
+	p.source.add(flags)
+	p.verify.add(flags)
+	p.resolve.add(flags)
+	p.render.add(flags)
 }
 
 // connect contacts the cluster once.
@@ -79,7 +89,16 @@ func (p *planner) content(ctx context.Context, text, name string, progress func(
 	if err != nil {
 		return nil, err
 	}
+	found.withoutEdges(record)
 	return p.build(ctx, r, found, release, record)
+}
+
+// withoutEdges notes that a version was chosen by the user and not along a
+// catalog's upgrade edges.
+func (out *resolved) withoutEdges(record *history.Record) {
+	if record != nil && record.Installed() && record.Version() != out.info.Version {
+		out.note(engine.RuleNoEdges, "no upgrade edges were followed from "+record.Version()+" to "+out.info.Version)
+	}
 }
 
 // upgrade plans an existing release. Without a reference it goes to the
@@ -113,6 +132,9 @@ func (p *planner) upgrade(ctx context.Context, name, text string, progress func(
 	found, err := r.find(ctx, text, installed)
 	if err != nil {
 		return nil, err
+	}
+	if installed == nil {
+		found.withoutEdges(record)
 	}
 	return p.build(ctx, r, found, record.Release, record)
 }

@@ -67,10 +67,7 @@ that were resolved before come from the cache, and only others are fetched.`,
 		ValidArgsFunction: a.completePackages(&p.resolve, &p.source),
 	}
 	flags := cmd.Flags()
-	p.source.add(flags)
-	p.verify.add(flags)
-	p.resolve.add(flags)
-	p.render.add(flags)
+	p.addContent(flags)
 	p.read.add(flags, true)
 	doc.add(flags)
 	return cmd

@@ -135,7 +135,20 @@ type resolved struct {
 	format  format.Format
 	content fetched
 	via     []preview.Via
-	why     string // why this version, in words; empty for a direct reference
+	// What a reviewer should be told besides: rule and text.
+	notes [][2]string
+}
+
+// note adds something that a reviewer should be told about the package.
+func (out *resolved) note(rule, text string) { out.notes = append(out.notes, [2]string{rule, text}) }
+
+// packageNotes are all notes about the package.
+func (out *resolved) packageNotes() []preview.Note {
+	notes := out.content.notes(out.info.Package)
+	for _, n := range out.notes {
+		notes = append(notes, preview.Note{Rule: n[0], Object: "package/" + out.info.Package, Text: n[1]})
+	}
+	return notes
 }
 
 // find resolves a reference to content. installed is what the release runs
@@ -153,7 +166,10 @@ func (r *resolver) find(ctx context.Context, text string, installed *catalog.Ins
 		}
 		out.request.Version, out.request.Channel = orElse(r.resolve.version, reference.Version), choice.Channel
 		out.via = []preview.Via{choice.Via()}
-		out.why = choice.Why
+		r.progress(choice.Package + " " + choice.Version + ": " + choice.Why)
+		if len(choice.Deprecated) > 0 {
+			out.note(engine.RuleDeprecated, strings.Join(choice.Deprecated, "; "))
+		}
 		if reference, err = bundleReference(choice); err != nil {
 			return nil, err
 		}
@@ -278,7 +294,7 @@ func (r *resolver) seal(ctx context.Context, found *resolved, release preview.Re
 	}
 	return engine.Prepare(release, engine.Material{
 		Info: found.info, Output: output, Values: r.params.Values, Source: found.content.Source, Via: found.via,
-		Verification: found.content.verification, Referrers: found.content.referrers, Notes: found.content.notes(found.info.Package),
+		Verification: found.content.verification, Referrers: found.content.referrers, Notes: found.packageNotes(),
 	})
 }
 
