@@ -3,6 +3,7 @@ package preview
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -103,7 +104,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 			}
 		}
 		m, _ := at.(map[string]any)
-		if names := strings.Join(sortedKeys(m), " "); names != want {
+		if names := strings.Join(slices.Sorted(maps.Keys(m)), " "); names != want {
 			t.Errorf("%s:\n got %s\nwant %s", path, names, want)
 		}
 	}

@@ -3,8 +3,6 @@ package preview
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"sort"
-	"strings"
 )
 
 // The labels and annotations this tool reads and writes. The applyset ones are
@@ -16,7 +14,6 @@ const (
 	AnnotationKinds = "applyset.kubernetes.io/contains-group-kinds"
 	AnnotationExtra = "applyset.kubernetes.io/additional-namespaces"
 	LabelRelease    = "kubectl-operator/release"
-	LabelPluginSet  = "kubectl-operator/set"
 	LastApplied     = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
@@ -112,28 +109,4 @@ func markValue(body map[string]any, key string) string {
 		return v
 	}
 	return String(body, "metadata", "annotations", key)
-}
-
-// sortedKeys returns the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
-
-// GroupKinds lists the kinds of objects as KIND.GROUP, sorted, in the form of
-// the applyset annotation.
-func GroupKinds(objects []Object) string {
-	set := map[string]bool{}
-	for i := range objects {
-		gk := objects[i].Kind
-		if group := objects[i].Ref().Group(); group != "" {
-			gk += "." + group
-		}
-		set[gk] = true
-	}
-	return strings.Join(sortedKeys(set), ",")
 }

@@ -1,6 +1,9 @@
 package preview
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // StagePrune is the last stage: objects that left the set are deleted after
 // everything that replaces them works.
@@ -95,13 +98,13 @@ func BuildStages(objects []Object, timeout string) []Stage {
 
 func compareInStage(id string) func(a, b *Object) int {
 	if id != StagePrune {
-		return func(a, b *Object) int { return compareStrings(a.ID, b.ID) }
+		return func(a, b *Object) int { return strings.Compare(a.ID, b.ID) }
 	}
 	return func(a, b *Object) int {
 		if ra, rb := deleteRank(a), deleteRank(b); ra != rb {
 			return ra - rb
 		}
-		return compareStrings(a.ID, b.ID)
+		return strings.Compare(a.ID, b.ID)
 	}
 }
 
@@ -119,14 +122,4 @@ func deleteRank(o *Object) int {
 		}
 	}
 	return len(stageOrder)
-}
-
-func compareStrings(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -35,7 +35,7 @@ func publish(ctx context.Context, testdata, work, host string, options source.Op
 	if err := writeCatalog(os.DirFS(filepath.Join(testdata, "catalogs", "demo")), filepath.Join(work, "configs"), digests); err != nil {
 		return err
 	}
-	labels := map[string]string{"operators.operatorframework.io.index.configs.v1": "/configs"}
+	labels := map[string]string{source.LabelConfigs: "/configs"}
 	if _, err := source.PushDir(ctx, host+"/demo/catalog:latest", os.DirFS(work), labels, options); err != nil {
 		return fmt.Errorf("publishing the catalog: %w", err)
 	}

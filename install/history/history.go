@@ -73,13 +73,6 @@ func (r *Record) Inventory() []Item {
 	return items
 }
 
-// Receipt is what was approved and observed.
-func (r *Record) Receipt() *install.Receipt { return r.record.Receipt() }
-
-// Accepted maps the fingerprint of each accepted finding to the revision that
-// accepted it first.
-func (r *Record) Accepted() map[string]int { return maps.Clone(r.record.Accepted) }
-
 // Reference is what was asked for: the text of the request, which may float.
 func (r *Record) Reference() string { return r.record.Request.Reference }
 

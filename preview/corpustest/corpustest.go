@@ -14,7 +14,7 @@ func Dir(t testing.TB, elem ...string) string {
 	t.Helper()
 	root := os.Getenv("CORPUS")
 	if root == "" {
-		root = filepath.Join(repository(t), "..", "shared", "corpus")
+		root = filepath.Join(Repository(t), "..", "shared", "corpus")
 	}
 	dir := filepath.Join(append([]string{root}, elem...)...)
 	if _, err := os.Stat(dir); err != nil {
@@ -48,8 +48,8 @@ func Bundles(t testing.TB) []string {
 	return dirs
 }
 
-// repository is the directory of go.mod above the package under test.
-func repository(t testing.TB) string {
+// Repository is the directory of go.mod above the package under test.
+func Repository(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
 	if err != nil {

@@ -6,10 +6,7 @@ import (
 )
 
 func TestParseReadsObjectsOfAClusterAndOfStores(t *testing.T) {
-	tests := []struct {
-		text string
-		want Reference
-	}{
+	tests := []parsed{
 		{"configmap://team-a/bundle.v1", Reference{Kind: KindConfigMap, Namespace: "team-a", Name: "bundle.v1"}},
 		{
 			"s3://bundles/a b/100%25+x.tgz?region=eu-west-1&endpoint=https://minio.example.com:9000/",
@@ -25,18 +22,7 @@ func TestParseReadsObjectsOfAClusterAndOfStores(t *testing.T) {
 		{"chart+https://example.com/x?version=1.2.3+4", Reference{Kind: KindChart, URL: "https://example.com", Name: "x", Version: "1.2.3+4"}},
 		{"chart+https://example.com/x?version=%3E%3D1", Reference{Kind: KindChart, URL: "https://example.com", Name: "x", Version: ">=1"}},
 	}
-	for _, test := range tests {
-		t.Run(test.text, func(t *testing.T) {
-			test.want.Text = test.text
-			got, err := Parse(test.text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != test.want {
-				t.Errorf("got %+v, want %+v", got, test.want)
-			}
-		})
-	}
+	wantParsed(t, tests)
 }
 
 func TestParseRefusesObjectsOfAClusterAndOfStores(t *testing.T) {

@@ -8,10 +8,7 @@ import (
 const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 func TestParseReadsEveryRowOfTheGrammar(t *testing.T) {
-	tests := []struct {
-		text string
-		want Reference
-	}{
+	tests := []parsed{
 		{"mongodb", Reference{Kind: KindPackage, Package: "mongodb"}},
 		{"3scale-community-operator", Reference{Kind: KindPackage, Package: "3scale-community-operator"}},
 		{"mongodb@1.10.0", Reference{Kind: KindPackage, Package: "mongodb", Version: "1.10.0"}},
@@ -45,6 +42,17 @@ func TestParseReadsEveryRowOfTheGrammar(t *testing.T) {
 		{"gs://bucket/key", Reference{Kind: KindBucket, Provider: "gs", Bucket: "bucket", Key: "key"}},
 		{"chart+https://example.com/charts/name?version=1", Reference{Kind: KindChart, URL: "https://example.com/charts", Name: "name", Version: "1"}},
 	}
+	wantParsed(t, tests)
+}
+
+// parsed is a reference as typed, and what it means.
+type parsed struct {
+	text string
+	want Reference // Text is the text
+}
+
+func wantParsed(t *testing.T, tests []parsed) {
+	t.Helper()
 	for _, test := range tests {
 		t.Run(test.text, func(t *testing.T) {
 			test.want.Text = test.text

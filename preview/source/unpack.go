@@ -14,15 +14,16 @@ import (
 const (
 	labelManifests = "operators.operatorframework.io.bundle.manifests.v1"
 	labelMetadata  = "operators.operatorframework.io.bundle.metadata.v1"
-	labelConfigs   = "operators.operatorframework.io.index.configs.v1"
+	// LabelConfigs marks a catalog image and names its directory of documents.
+	LabelConfigs = "operators.operatorframework.io.index.configs.v1"
 )
 
 // unpack applies the layers. What is kept depends on what the labels say the
 // image is: of a catalog its configs, of everything else all.
 func (s imageReader) unpack(ctx context.Context, from origin, layers []v1.Descriptor, labels map[string]string) (*tree, error) {
 	u := &unpacker{limits: s.limits, tree: newTree(), left: budget{limits: s.limits.bundle}}
-	if dir, ok := labels[labelConfigs]; ok {
-		keep, err := labelledDir(labelConfigs, dir, s.limits)
+	if dir, ok := labels[LabelConfigs]; ok {
+		keep, err := labelledDir(LabelConfigs, dir, s.limits)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +40,7 @@ func (s imageReader) unpack(ctx context.Context, from origin, layers []v1.Descri
 		u.apply(entries)
 	}
 	if u.keep != "" && !u.tree.sub(u.keep) {
-		return nil, fmt.Errorf("label %s names %s, which the image does not have", labelConfigs, clip(u.keep))
+		return nil, fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, clip(u.keep))
 	}
 	return u.tree, placeBundle(u.tree, labels, s.limits)
 }

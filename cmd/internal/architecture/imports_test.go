@@ -8,10 +8,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 const module = "github.com/kubectl-operator/kubectl-operator"
@@ -103,7 +104,7 @@ func covers(patterns []string, path string) bool {
 func list(t *testing.T) map[string]pkg {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
-	cmd.Dir = root(t)
+	cmd.Dir = corpustest.Repository(t)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -123,26 +124,10 @@ func list(t *testing.T) map[string]pkg {
 	}
 }
 
-// root is the directory of go.mod.
-func root(t *testing.T) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-	}
-	t.Fatal("no go.mod above this package")
-	return ""
-}
-
 // The top level is fixed: a newcomer sees the whole map at once.
 func TestTopLevel(t *testing.T) {
 	want := []string{"Makefile", "README.md", "bin", "cmd", "go.mod", "go.sum", "install", "k8s", "preview", "testdata", "tui"}
-	entries, err := os.ReadDir(root(t))
+	entries, err := os.ReadDir(corpustest.Repository(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -236,8 +236,8 @@ func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Cat
 		if err != nil {
 			return nil, fmt.Errorf("catalog: %w", err)
 		}
-		if (reference.Kind == ref.KindImage || reference.Kind == ref.KindLayout) && content.Labels[labelConfigs] == "" {
-			return nil, fmt.Errorf("catalog %s: not a catalog image: it has no label %s", name, labelConfigs)
+		if (reference.Kind == ref.KindImage || reference.Kind == ref.KindLayout) && content.Labels[source.LabelConfigs] == "" {
+			return nil, fmt.Errorf("catalog %s: not a catalog image: it has no label %s", name, source.LabelConfigs)
 		}
 		origin := catalog.Origin{Reference: name, Digest: content.Source.Digest}
 		if content.looked {
@@ -251,9 +251,6 @@ func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Cat
 	}
 	return out, nil
 }
-
-// labelConfigs marks a catalog image and names its directory of documents.
-const labelConfigs = "operators.operatorframework.io.index.configs.v1"
 
 // bundleReference is where a catalog says its bundle is. A catalog cannot
 // point into the file system.

@@ -312,7 +312,7 @@ properties:
 - type: olm.package
   value: {packageName: redis, version: 2.4.1}
 `, s.image("signed", s.signed))}}
-	labels := map[string]string{labelConfigs: "/configs"}
+	labels := map[string]string{source.LabelConfigs: "/configs"}
 	digest, err := source.PushDir(t.Context(), s.registry.Host+"/org/catalog:v1", catalog, labels, s.registry.Options(t))
 	if err != nil {
 		t.Fatal(err)
