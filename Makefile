@@ -50,8 +50,9 @@ test: ## format, vet, fast tests, then tests against the control plane and in tm
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
 	go test -p 1 -timeout 30m ./...
 
-bench: build sandbox ## benchmarks
+bench: build sandbox ## benchmarks; those next to other programs' code are a module of their own
 	go test -run '^$$' -bench . -benchmem -p 1 ./...
+	cd .tools && go test -run '^$$' -bench . ./bench/
 
 golden: ## rewrite golden files; read the difference before committing it
 	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n 1 dirname | sort -u) -update

@@ -30,6 +30,9 @@ type Options struct {
 	NoWait bool
 	// ToolVersion of this program, for the ApplySet tooling annotation.
 	ToolVersion string
+	// Judge judges the findings that the whole check makes, by the user's own
+	// policy and before the gate; nil where there is none.
+	Judge func(*preview.Plan) error
 	// Stop, once closed, ends the run after the request under way, so that
 	// nothing stays in flight. Cancelling ctx ends it at once.
 	Stop <-chan struct{}

@@ -24,6 +24,8 @@ type Approval struct {
 	// Accepted are the findings approved one by one: on the screen, in the
 	// reviewed plan file, or by --accept.
 	Accepted []Acceptance `json:"accepted"`
+	// Policy is the sha256 of the policy that judged the findings at apply time.
+	Policy string `json:"policy,omitempty"`
 }
 
 // Acceptance names a finding and, unless the plan itself was approved with it,

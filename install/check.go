@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -82,6 +83,9 @@ func (r *run) wholeCheck(ctx context.Context) error {
 	case err != nil:
 		return r.fail(doing, "run the command again", err)
 	}
+	if missing := now.Access.Installer.Missing; len(missing) > 0 {
+		return r.fail(doing, "", Lacking(missing))
+	}
 	if now.Digest != r.plan.Digest {
 		var reasons []string
 		for _, move := range engine.Moved(r.plan, now, r.opts.Schemas) {
@@ -90,14 +94,34 @@ func (r *run) wholeCheck(ctx context.Context) error {
 		reasons = append(reasons, fmt.Sprintf("the plan was %s and is now %s", r.plan.Digest, now.Digest))
 		return r.fail(doing, "", refusal(doing, "preview again, and approve what it shows", reasons...))
 	}
+	if err := r.judge(now); err != nil {
+		return r.fail(doing, "correct the policy", err)
+	}
 	if err := Gate(now, r.approval); err != nil {
 		return r.fail(doing, "", err)
 	}
 	if err := r.checkMembers(ctx); err != nil {
 		return err
 	}
+	if err := r.dryRunGate(ctx, cluster); err != nil {
+		return err
+	}
 	r.checked = now
 	return r.checkOperands(ctx)
+}
+
+// judge holds today's findings against the user's own policy, and records which.
+func (r *run) judge(now *preview.Plan) error {
+	if r.opts.Judge == nil {
+		return nil
+	}
+	if err := r.opts.Judge(now); err != nil {
+		return refusal("judging the findings by the policy", "correct the policy", err.Error())
+	}
+	if now.Policy != nil {
+		r.approval.Policy = now.Policy.SHA256
+	}
+	return nil
 }
 
 // checkMembers refuses a plan that is silent about a member of the installed
@@ -197,6 +221,18 @@ func (w *withoutNamespace) Read(ctx context.Context, refs []preview.Ref) []previ
 		results[at[n]] = result
 	}
 	return results
+}
+
+// List leaves out the Namespace and what is in it.
+func (w *withoutNamespace) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
+	if namespace == w.object.Name {
+		return nil, nil
+	}
+	found, err := w.Cluster.List(ctx, apiVersion, kind, namespace, selector)
+	return slices.DeleteFunc(found, func(body map[string]any) bool {
+		ref := preview.RefOf(body)
+		return ref.ID() == w.object.ID || ref.Namespace == w.object.Name
+	}), err
 }
 
 // DryRun answers for the Namespace what it answered at review.

@@ -26,7 +26,7 @@ func (w *world) bundle(t *testing.T, dir string) engine.Content {
 		t.Fatal(err)
 	}
 	content, err := engine.Prepare(w.release, engine.Material{
-		Info: *info, Output: out, Source: preview.Source{Kind: "directory", Digest: preview.HashBytes([]byte(dir))},
+		Info: *info, Output: out, Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(dir))}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,8 +16,17 @@ import (
 // flags and for plan files. The error is an [Error] of kind [Refused] that
 // names every reason.
 func Gate(plan *preview.Plan, approval Approval) error {
+	return gate(plan, approval, false)
+}
+
+// gate is Gate; resumed means that the plan is the recorded one, of which the
+// digest is enough.
+func gate(plan *preview.Plan, approval Approval, resumed bool) error {
 	if err := gateDigest(plan, approval); err != nil {
 		return err
+	}
+	if reason := gateRepeatable(plan, approval); reason != "" && !resumed {
+		return refusal("checking the approval of "+plan.Release.Name, repeatAdvice, reason)
 	}
 	reasons := gateActions(plan)
 	advice := gateAdvice(plan, approval)
@@ -66,8 +75,47 @@ func gateDigest(plan *preview.Plan, approval Approval) error {
 	if approval.Digest == want && want != "" {
 		return nil
 	}
-	return refusal(doing, "preview again, and approve the digest it prints",
-		fmt.Sprintf("approved was %s, but the %s is now %s", orNothing(approval.Digest), what, orNothing(want)))
+	reason := fmt.Sprintf("approved was %s, but the %s is now %s", orNothing(approval.Digest), what, orNothing(want))
+	if why := gateRepeatable(plan, approval); why != "" {
+		return refusal(doing, repeatAdvice, reason, why)
+	}
+	if why := answersInContent(plan); why != "" && approval.How == ApprovedByDigest {
+		return refusal(doing, "preview again, and approve the digest it prints", reason, why)
+	}
+	return refusal(doing, "preview again, and approve the digest it prints", reason)
+}
+
+const repeatAdvice = "save the plan with preview --out and apply that with --plan, or review it on the screen"
+
+// gateRepeatable refuses to apply by a digest what no second rendering gives:
+// the digest of a plan made elsewhere stands for other values.
+func gateRepeatable(plan *preview.Plan, approval Approval) string {
+	if approval.How != ApprovedByDigest && approval.How != ApprovedByContent {
+		return ""
+	}
+	for _, pkg := range plan.Packages {
+		for _, n := range pkg.Notes {
+			if n.Rule == engine.RuleNondeterministic {
+				return fmt.Sprintf("package %s holds values from a clock or a random source (%s), so that a digest approves only the plan it was printed with", pkg.Name, n.Object)
+			}
+		}
+	}
+	return ""
+}
+
+// answersInContent names the packages whose content depends on what the
+// cluster answered; empty when there are none.
+func answersInContent(plan *preview.Plan) string {
+	var names []string
+	for _, pkg := range plan.Packages {
+		if len(pkg.Parameters.ClusterReads) > 0 {
+			names = append(names, pkg.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the content of package %s depends on what this cluster answers to its templates, so its content digest holds for this cluster only", strings.Join(names, ", "))
 }
 
 func orNothing(digest string) string {
@@ -155,6 +203,9 @@ func gateContent(plan *preview.Plan) []string {
 			reasons = append(reasons, u.Object+" is unknown, which a content digest does not cover")
 		}
 	}
+	if why := answersInContent(plan); why != "" {
+		reasons = append(reasons, why)
+	}
 	collected := collectingRoles(plan)
 	for _, g := range plan.Access.Grants {
 		if g.Change != preview.GrantNew && g.Change != preview.GrantWidened {
@@ -189,7 +240,7 @@ func collectingRoles(plan *preview.Plan) map[string]bool {
 		}
 	}
 	out := map[string]bool{}
-	for _, id := range access.Collecting(sealed) {
+	for _, id := range access.Collecting(sealed, nil) {
 		if len(access.Collected([]string{id}, sealed, read)) > 0 {
 			out["ClusterRole/"+plan.Object(id).Name] = true
 		}
@@ -225,7 +276,8 @@ func gateFindings(plan *preview.Plan, approval Approval) []string {
 		if f.Severity != preview.Critical || approval.accepts(f) {
 			continue
 		}
-		if approval.coversRuleset() && (approval.How == ApprovedByDigest || fromContent(plan, f)) {
+		// What only a policy makes critical, its digest does not stand for.
+		if approval.coversRuleset() && f.Judged == nil && (approval.How == ApprovedByDigest || fromContent(plan, f)) {
 			continue
 		}
 		reasons = append(reasons, fmt.Sprintf("critical finding %s=%s is not accepted: %s", f.ID, f.Fingerprint, f.Title))

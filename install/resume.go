@@ -14,7 +14,7 @@ func (r *run) resumed() bool { return r.before != nil && r.before.Digest == r.pl
 // it was reviewed, before the write or after it; what is neither, somebody
 // else has changed.
 func (r *run) resume(ctx context.Context) (err error) {
-	if err := Gate(r.plan, r.approval); err != nil {
+	if err := gate(r.plan, r.approval, true); err != nil {
 		return err
 	}
 	r.record = r.before

@@ -40,6 +40,10 @@ func (r *run) gateOf(from, to *preview.Stage) []preview.Ref {
 		}
 		switch o.Kind {
 		case "Namespace", "CustomResourceDefinition", "Job":
+		case "Pod":
+			if o.Hook == nil {
+				continue
+			}
 		case "Certificate", "Issuer":
 			// Only a cert-manager that was there before can make them ready.
 			if o.Ref().Group() != "cert-manager.io" || r.bringsGroup(o.Ref().Group()) {

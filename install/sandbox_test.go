@@ -63,9 +63,9 @@ func (w *world) content(t *testing.T, version string, manifests ...string) engin
 		}
 	}
 	content, err := engine.Prepare(w.release, engine.Material{
-		Info:   format.Info{Format: "test", Package: w.release.Name, Version: version, Bundle: w.release.Name + ".v" + version},
-		Output: out,
-		Source: preview.Source{Kind: "directory", Digest: preview.HashBytes([]byte(version + strings.Join(manifests, "---")))},
+		Info:    format.Info{Format: "test", Package: w.release.Name, Version: version, Bundle: w.release.Name + ".v" + version},
+		Output:  out,
+		Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(version + strings.Join(manifests, "---")))}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -192,7 +192,7 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 		return "", r.failedObject(ctx, o, doing, err)
 	}
 	w := Written{Sealed: o.Sealed, Before: before, Live: live}
-	if fresh := r.freshObject(o); fresh != nil {
+	if fresh := r.freshObject(o); fresh != nil && r.plan.ReadMode != preview.ReadGet {
 		w.Reviewed = fresh.ResultBody
 	}
 	return r.settled(o, w), nil

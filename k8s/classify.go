@@ -42,6 +42,10 @@ func classify(err error) error {
 
 // transportRefusal is for requests that no API server answered.
 func transportRefusal(err error) error {
+	var unsent *readOnlyError
+	if errors.As(err, &unsent) {
+		return &preview.Refusal{Reason: preview.ReasonOther, Message: unsent.Error(), Err: err}
+	}
 	message := err.Error()
 	var urlErr *url.Error
 	if errors.As(err, &urlErr) {
@@ -188,10 +192,14 @@ func conflictsOf(s metav1.Status) []preview.Conflict {
 			break
 		}
 	}
-	slices.SortFunc(out, func(a, b preview.Conflict) int {
+	sortConflicts(out)
+	return slices.Compact(out)
+}
+
+func sortConflicts(list []preview.Conflict) {
+	slices.SortFunc(list, func(a, b preview.Conflict) int {
 		return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
 	})
-	return slices.Compact(out)
 }
 
 func managerIn(message string) string {

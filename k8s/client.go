@@ -47,6 +47,10 @@ type Options struct {
 	// PollInterval is how often [Client.Observe] reads what it may not watch;
 	// 2 s by default.
 	PollInterval time.Duration
+	// ReadOnly makes a client that cannot write: in mode get it sends GETs
+	// alone, in mode dry-run also dry runs and reviews of the user's own
+	// access. Empty does not restrict it.
+	ReadOnly preview.ReadMode
 }
 
 // Client talks to one API server as one user. Its methods may be called
@@ -54,6 +58,8 @@ type Options struct {
 type Client struct {
 	rest      rest.Interface
 	discovery discoveryCache
+	openapi   openAPICache
+	readOnly  preview.ReadMode
 	timeout   time.Duration
 	poll      time.Duration
 	backoff   []time.Duration // between the attempts of a read
@@ -73,12 +79,12 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	restClient, err := newRESTClient(conn.rest, o.UserAgent)
+	restClient, err := newRESTClient(conn.rest, o)
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	c := &Client{
-		rest: restClient, context: conn.context, user: conn.user, server: shownServer(conn.rest.Host),
+		rest: restClient, readOnly: o.ReadOnly, context: conn.context, user: conn.user, server: shownServer(conn.rest.Host),
 		timeout: firstDuration(o.RequestTimeout, conn.timeout, defaultTimeout),
 		poll:    firstDuration(o.PollInterval, defaultPoll),
 		backoff: []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second},
@@ -98,18 +104,21 @@ func firstDuration(list ...time.Duration) time.Duration {
 	return 0
 }
 
-func newRESTClient(config *rest.Config, userAgent string) (rest.Interface, error) {
+func newRESTClient(config *rest.Config, o Options) (rest.Interface, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0 // it would end watches too; requests carry their own
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{} // they are collected per request
-	if userAgent != "" {
-		config.UserAgent = userAgent
+	if o.UserAgent != "" {
+		config.UserAgent = o.UserAgent
 	}
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return cappedTransport{next} })
+	if o.ReadOnly != "" {
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return readOnlyTransport{o.ReadOnly, next} })
+	}
 	// The client decodes Status documents only; objects stay raw.
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
@@ -141,7 +150,7 @@ func (c *Client) readVersion(ctx context.Context) error {
 
 // Target identifies the cluster: the uid of its kube-system namespace. The
 // refusal when that may not be read is forbidden: without it an approval is
-// not bound to a cluster.
+// not bound to a cluster. The rest of the target comes with the error.
 func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 	target := preview.Target{Server: c.server, Version: c.version, Context: c.context, User: c.user}
 	group, ctx := errgroup.WithContext(ctx)
@@ -162,14 +171,18 @@ func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 		}
 		return nil
 	})
-	if err := group.Wait(); err != nil {
-		return preview.Target{}, err
+	err := group.Wait()
+	if err != nil {
+		target.Identity = ""
 	}
-	return target, nil
+	return target, err
 }
 
 // whoAmI is the user as the API server sees it, empty when it does not say.
 func (c *Client) whoAmI(ctx context.Context) string {
+	if c.readOnly == preview.ReadGet {
+		return "" // the API server is asked by POST
+	}
 	body := []byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)
 	data, err := c.readRaw(ctx, c.rest.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body(body))
 	if err != nil {

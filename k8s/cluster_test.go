@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -162,4 +163,22 @@ func requireReason(t testing.TB, err error, want preview.Reason) *preview.Refusa
 		t.Fatalf("got %v, want a refusal of reason %q", err, want)
 	}
 	return refusal
+}
+
+func TestTheVersionsThatAClusterServes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the control plane")
+	}
+	versions, err := admin(t).APIVersions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"v1", "v1/ConfigMap", "apps/v1", "apps/v1/Deployment", "apiextensions.k8s.io/v1/CustomResourceDefinition"} {
+		if !slices.Contains(versions, want) {
+			t.Errorf("%s is not among %d versions", want, len(versions))
+		}
+	}
+	if !slices.IsSorted(versions) {
+		t.Error("they are not in order")
+	}
 }

@@ -50,8 +50,11 @@ func (c *Client) Kind(ctx context.Context, apiVersion, kind string) (namespaced 
 	return res.namespaced, err
 }
 
-// Refresh forgets which kinds the server has.
+// Refresh forgets which kinds the server has, and their schemas.
 func (c *Client) Refresh() {
+	c.openapi.mu.Lock()
+	c.openapi.converters = nil
+	c.openapi.mu.Unlock()
 	c.discovery.mu.Lock()
 	defer c.discovery.mu.Unlock()
 	c.discovery.kinds = nil

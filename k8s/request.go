@@ -150,12 +150,16 @@ func groupVersionPath(apiVersion string) (string, error) {
 	return "/apis/" + group + "/" + version, nil
 }
 
-// cappedTransport ends a response body that grows beyond any honest one.
+// cappedTransport ends a response body that grows beyond any honest one, and
+// follows no redirects.
 type cappedTransport struct {
 	next http.RoundTripper
 }
 
 func (t cappedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := noRedirect(r); err != nil {
+		return nil, err
+	}
 	response, err := t.next.RoundTrip(r)
 	if err != nil || r.URL.Query().Get("watch") != "" {
 		return response, err // a watch lasts; its events are capped one by one

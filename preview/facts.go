@@ -25,6 +25,14 @@ type Facts struct {
 	Cloud         Cloud         `json:"cloud"`
 	Reads         []Read        `json:"reads"`
 	Unknowns      []Unknown     `json:"unknowns"`
+	Against       *AgainstFact  `json:"against,omitempty"`
+}
+
+// AgainstFact is the sealed part of an [Against].
+type AgainstFact struct {
+	Package       string `json:"package"`
+	Version       string `json:"version"`
+	ContentDigest string `json:"contentDigest"`
 }
 
 // PackageFact is the sealed part of a [Package].
@@ -37,6 +45,7 @@ type PackageFact struct {
 	Notes         []Note       `json:"notes,omitempty"`
 	RelatedImages []string     `json:"relatedImages,omitempty"`
 	Requires      []string     `json:"requires,omitempty"`
+	Dependencies  []Dependency `json:"dependencies,omitempty"`
 }
 
 // SourceFact is the sealed part of a [Source].
@@ -56,6 +65,7 @@ type ObjectFact struct {
 	Conflicts  []Conflict        `json:"conflicts"`
 	Result     string            `json:"result"`
 	SecretKeys map[string]string `json:"secretKeys"`
+	Hook       *Hook             `json:"hook,omitempty"`
 }
 
 // Facts extracts the sealed half of a plan, lists sorted by key.
@@ -64,6 +74,9 @@ func (p *Plan) Facts() Facts {
 		ContentDigest: p.ContentDigest, Release: p.Release, Base: p.Base, ReadMode: p.ReadMode,
 		Options: p.Options, Target: p.Target.Identity, Stages: p.Stages,
 		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
+	}
+	if a := p.Against; a != nil {
+		f.Against = &AgainstFact{Package: a.Package, Version: a.Version, ContentDigest: a.ContentDigest}
 	}
 	for _, pkg := range p.Packages {
 		f.Packages = append(f.Packages, pkg.fact())
@@ -98,7 +111,7 @@ func (p *Plan) Facts() Facts {
 func (p *Package) fact() PackageFact {
 	fact := PackageFact{
 		Name: p.Name, Bundle: p.Bundle, Format: p.Format, ContentDigest: p.ContentDigest, Notes: p.Notes,
-		RelatedImages: p.RelatedImages, Requires: p.Requires,
+		RelatedImages: p.RelatedImages, Requires: p.Requires, Dependencies: p.Dependencies,
 	}
 	for _, source := range p.Sources {
 		fact.Sources = append(fact.Sources, SourceFact{Kind: source.Kind, Digest: source.Digest})
@@ -110,7 +123,7 @@ func (p *Package) fact() PackageFact {
 func (o *Object) Fact() ObjectFact {
 	return ObjectFact{
 		ID: o.ID, Package: o.Package, Origin: o.Origin, Action: o.Action, Digest: o.Digest, Live: o.Live,
-		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys,
+		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook,
 	}
 }
 
@@ -148,7 +161,7 @@ func (p *Plan) Seal() error {
 	p.Summary = Summarize(p.Objects)
 	p.Complete = len(p.Unknowns) == 0
 	p.tidy()
-	p.ContentDigest = planContentDigest(p.Packages)
+	p.ContentDigest = PlanContentDigest(p.Packages)
 	digest, err := p.Facts().Digest()
 	if err != nil {
 		return fmt.Errorf("sealing the plan: %w", err)
@@ -157,9 +170,9 @@ func (p *Plan) Seal() error {
 	return nil
 }
 
-// planContentDigest is that of the only package, or the hash of the sorted
+// PlanContentDigest is that of the only package, or the hash of the sorted
 // list of several.
-func planContentDigest(packages []Package) string {
+func PlanContentDigest(packages []Package) string {
 	digests := make([]string, 0, len(packages))
 	for _, pkg := range packages {
 		digests = append(digests, pkg.ContentDigest)

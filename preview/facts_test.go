@@ -46,6 +46,9 @@ func fill(v reflect.Value, depth int) {
 		v.SetInt(7)
 	case reflect.Bool:
 		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), depth+1)
 	case reflect.Interface:
 		v.Set(reflect.ValueOf("any"))
 	}
@@ -62,17 +65,17 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"":                           "access apiVersion base cloud complete contentDigest digest files findings images kind objects options packages readMode reads release request ruleset stages summary target tool unknowns",
-		"request":                    "action channel reference version",
+		"":                           "access against apiVersion base cloud complete contentDigest digest files findings images kind objects options packages policy readMode reads release request ruleset stages summary target tool unknowns",
+		"request":                    "action channel file format path reference version",
 		"release":                    "name namespace",
 		"options":                    "adopt conflicts onFailure prune",
 		"target":                     "context identity server user version",
-		"packages.0":                 "bundle contentDigest format name notes parameters referrers relatedImages requires sources verification version via",
-		"packages.0.parameters":      "certs installMode kubeVersion values watchNamespaces",
+		"packages.0":                 "bundle contentDigest dependencies format isolation name notes parameters referrers relatedImages requires sources verification version via",
+		"packages.0.parameters":      "certs clusterReads installMode kubeVersion values watchNamespaces",
 		"packages.0.sources.0":       "digest kind reference",
-		"packages.0.via.0":           "channel digest kind reference",
+		"packages.0.via.0":           "channel digest kind reference rejected verification why",
 		"packages.0.verification":    "identity status",
-		"objects.0":                  "action apiVersion changes conflicts digest id kind live name namespace origin package result secretKeys",
+		"objects.0":                  "action apiVersion changes conflicts digest hook id kind live name namespace origin package result secretKeys",
 		"objects.0.live":             "fingerprint uid",
 		"objects.0.conflicts.0":      "manager path",
 		"objects.0.changes.0":        "from op path to",
@@ -81,16 +84,19 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"files.0.live":               "mode sha256",
 		"stages.0":                   "id objects requires rollback timeout",
 		"access":                     "grants installer",
-		"access.grants.0":            "apiGroups change namespace nonResourceURLs resourceNames resources rules scope subject verbs via",
+		"access.grants.0":            "apiGroups change held namespace nonResourceURLs resourceNames resources rules scope subject verbs via",
 		"access.grants.0.subject":    "kind name namespace",
 		"access.installer.missing.0": "resource verb why",
 		"cloud.permissions.0":        "actions change conditions effect origin provider resources roles rules",
 		"cloud.declared.0":           "origin provider",
 		"images.0":                   "digest pinned reference usedBy",
 		"reads.0":                    "fingerprint id uid",
-		"findings.0":                 "acceptedIn evidence fingerprint id object ref rule severity title why",
+		"findings.0":                 "acceptedIn alsoIn evidence fingerprint id judged object ref rule severity title why",
 		"summary":                    "adopt blocked create delete keep patch replace shared skip unchanged unknown update",
 		"unknowns.0":                 "object why",
+		"against":                    "contentDigest package reference version",
+		"policy":                     "path sha256 waived",
+		"findings.0.judged":          "by expires owner reason was",
 	} {
 		at := any(got)
 		for _, key := range strings.Split(path, ".") {
@@ -127,12 +133,13 @@ func TestEmptyPlanHasListsNotNulls(t *testing.T) {
 func TestDigestCoversExactlyTheFacts(t *testing.T) {
 	facts := map[string]bool{
 		"release": true, "base": true, "readMode": true, "options": true, "target.identity": true,
-		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true,
+		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true, "packages.0.dependencies": true,
 		"packages.0.notes": true, "packages.0.relatedImages": true, "packages.0.bundle": true, "packages.0.format": true, "packages.0.sources.0.kind": true, "packages.0.sources.0.digest": true,
 		"objects.0.package": true, "objects.0.origin": true, "files": true, "stages": true,
+		"against.package": true, "against.version": true, "against.contentDigest": true,
 		"reads": true, "unknowns": true, "cloud": true, "access.grants": true,
 		"objects.0.id": true, "objects.0.action": true, "objects.0.digest": true, "objects.0.live": true,
-		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true,
+		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true, "objects.0.hook": true,
 	}
 	// What Seal computes, and what hangs below a Fact without being one.
 	view := []string{"access.grants.0.rules", "cloud.permissions.0.rules", "digest", "contentDigest", "summary", "apiVersion", "kind", "ruleset", "complete"}
@@ -178,6 +185,10 @@ func leaves(v reflect.Value, path string, visit func(string, reflect.Value)) {
 	case reflect.Slice:
 		for i := range v.Len() {
 			leaves(v.Index(i), join(fmt.Sprint(i)), visit)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			leaves(v.Elem(), path, visit)
 		}
 	default:
 		visit(path, v)

@@ -51,6 +51,9 @@ type Owner struct {
 	Name string
 }
 
+// ToolRelease is the tool of owners that are releases of ours.
+const ToolRelease = "release"
+
 func (o Owner) String() string { return o.Tool + " " + o.Name }
 
 // ownerMarks are the labels and annotations by which tools mark what is
@@ -77,7 +80,7 @@ func ForeignOwner(body map[string]any, r Release) (Owner, bool) {
 		}
 		if mark.key == LabelPartOf {
 			if release := markValue(body, LabelRelease); release != "" {
-				return Owner{Tool: "release", Name: release}, true
+				return Owner{Tool: ToolRelease, Name: release}, true
 			}
 		}
 		return Owner{Tool: mark.tool, Name: name}, true

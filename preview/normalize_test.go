@@ -149,6 +149,13 @@ func TestValuesWithSecretsAreHashedThroughScrypt(t *testing.T) {
 	if one == two || one == direct {
 		t.Errorf("hashes %s %s %s", one, two, direct)
 	}
+	if a, _ := HashSecretValues(map[string]any{"pin": "1234"}, "pin"); a == "" || a == one || a == plain {
+		t.Errorf("values of a Secret hash to %q", a)
+	}
+	b, _ := HashSecretValues(map[string]any{"pin": "1234"}, "other")
+	if a, _ := HashSecretValues(map[string]any{"pin": "1234"}, "pin"); a == b {
+		t.Error("the pin is no salt of the values of a Secret")
+	}
 	if none, err := HashValues(nil, "pin"); none != "" || err != nil {
 		t.Errorf("no values: %q %v", none, err)
 	}

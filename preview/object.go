@@ -71,6 +71,7 @@ type Object struct {
 	SecretKeys map[string]string `json:"secretKeys"`
 	Changes    []Change          `json:"changes"`
 	Origin     Origin            `json:"origin"`
+	Hook       *Hook             `json:"hook,omitempty"`
 
 	// Sealed is the exact request body, nil for objects that are only deleted
 	// or kept. LiveBody is the object as read, nil when absent. ResultBody is
@@ -80,6 +81,19 @@ type Object struct {
 	LiveBody   map[string]any `json:"-"`
 	ResultBody map[string]any `json:"-"`
 }
+
+// Hook says that an object runs before or after the others of its package, and
+// in which order among its like.
+type Hook struct {
+	Phase  string `json:"phase"` // HookPre or HookPost
+	Weight int    `json:"weight"`
+}
+
+// The phases of hooks.
+const (
+	HookPre  = "pre"
+	HookPost = "post"
+)
 
 // Live identifies the object a decision was made on. Both are empty when it
 // did not exist.

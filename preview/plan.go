@@ -14,7 +14,7 @@ const (
 // Ruleset numbers the built-in risk rules. It is raised with any change of
 // them, and stands in every plan and approval so that a newer tool does not
 // pass off its judgement as the one a person saw.
-const Ruleset = 1
+const Ruleset = 2
 
 // FieldManager is the server-side apply manager of everything this tool writes.
 const FieldManager = "kubectl-operator"
@@ -42,6 +42,11 @@ type Plan struct {
 	Reads      []Read    `json:"reads"`
 	Findings   []Finding `json:"findings"`
 	Summary    Summary   `json:"summary"`
+
+	// Against is set where two versions are compared without a cluster, Policy
+	// where one judged the findings.
+	Against *Against   `json:"against,omitempty"`
+	Policy  *PolicyUse `json:"policy,omitempty"`
 
 	// Complete is false when something that the plan depends on could not be
 	// read. Such a plan is applied only with each unknown accepted by name.
@@ -71,6 +76,9 @@ type Request struct {
 	Version   string `json:"version"`
 	Channel   string `json:"channel"`
 	Action    string `json:"action"`
+	Format    string `json:"format,omitempty"` // that the content was said to be of
+	Path      string `json:"path,omitempty"`   // of the part of the content that was meant
+	File      string `json:"file,omitempty"`   // the request file that said so
 }
 
 // Release is one installed thing, by name and namespace.
@@ -127,6 +135,11 @@ type Package struct {
 	// Referrers lists what else lies beside the source and refers to it, such
 	// as SBOMs and provenance, sorted. Nobody has checked them.
 	Referrers []Referrer `json:"referrers,omitempty"`
+	// Dependencies are what the package requires, and what meets it.
+	Dependencies []Dependency `json:"dependencies,omitempty"`
+	// Isolation says how rendering was confined on the machine that did it. It
+	// is only recorded.
+	Isolation string `json:"isolation,omitempty"`
 	// Notes are what making the objects decided or took away.
 	Notes []Note `json:"notes,omitempty"`
 	// RelatedImages are the image references the package lists as its own,
@@ -145,14 +158,39 @@ type Note struct {
 	Text   string `json:"text"`
 }
 
+// Dependency is one requirement of a package, and what meets it: a package of
+// the plan, or the cluster.
+type Dependency struct {
+	Constraint string `json:"constraint"`
+	By         string `json:"by"`
+	Detail     string `json:"detail,omitempty"`
+}
+
 // Parameters are the resolved inputs of rendering. Values is the sha256 of the
-// canonical values, empty when none were given.
+// canonical values, empty when none were given. ClusterReads are what rendering
+// asked the cluster, in the order of kind and name.
 type Parameters struct {
 	InstallMode     string   `json:"installMode"`
 	WatchNamespaces []string `json:"watchNamespaces"`
 	Values          string   `json:"values"`
 	Certs           string   `json:"certs"`
 	KubeVersion     string   `json:"kubeVersion"`
+
+	ClusterReads []ClusterRead `json:"clusterReads,omitempty"`
+}
+
+// The kinds of cluster reads. The set is closed.
+const (
+	ReadKubeVersion = "kubeVersion" // Value is the version
+	ReadAPIVersion  = "apiVersion"  // Value is "served" or "absent"
+	ReadLookup      = "lookup"      // Value is a fingerprint, or "absent"
+)
+
+// ClusterRead is one answer of the cluster that the objects depend on.
+type ClusterRead struct {
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // Source is where content came from, and its pin.
@@ -168,9 +206,19 @@ type Via struct {
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
 	Channel   string `json:"channel"`
+	// Why says what made it the choice, and Rejected what else there was.
+	Why      string     `json:"why,omitempty"`
+	Rejected []Rejected `json:"rejected,omitempty"`
 	// Verification is the outcome for this step's own signatures, nil where
 	// none were asked for.
 	Verification *Verification `json:"verification,omitempty"`
+}
+
+// Rejected is a candidate that another catalog had, and why it was not chosen.
+type Rejected struct {
+	Catalog string `json:"catalog"`
+	Version string `json:"version"`
+	Why     string `json:"why"`
 }
 
 // Verification is the outcome of checking signatures.

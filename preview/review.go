@@ -20,7 +20,9 @@ type Grant struct {
 	Verbs           []string `json:"verbs"`
 	Via             []string `json:"via"`    // role, then binding, as KIND/NAME or KIND/NAMESPACE/NAME
 	Change          string   `json:"change"` // new, same, widened, narrowed or removed
-	Rules           []string `json:"rules"`  // risk rules it matches; View
+	// Held: bindings of the cluster give it, none of the plan does.
+	Held  bool     `json:"held,omitempty"`
+	Rules []string `json:"rules"` // risk rules it matches; View
 }
 
 // The scopes of a grant.
@@ -123,6 +125,44 @@ type Finding struct {
 	Fingerprint string `json:"fingerprint"`
 	// AcceptedIn is the revision whose receipt accepted this fingerprint.
 	AcceptedIn int `json:"acceptedIn,omitempty"`
+	// AlsoIn is the version that a plan is compared with, where that has the
+	// finding too.
+	AlsoIn string `json:"alsoIn,omitempty"`
+	// Judged is what a policy made of the finding.
+	Judged *Judged `json:"judged,omitempty"`
+}
+
+// How a policy judges a finding. The set is closed.
+const (
+	JudgedByWaiver   = "waiver"
+	JudgedBySeverity = "severity"
+	JudgedByRule     = "rule" // which made the finding
+)
+
+// Judged says what a policy did to a finding, who answers for it and until when.
+type Judged struct {
+	By      string   `json:"by"`
+	Was     Severity `json:"was,omitempty"` // what the built-in rules say
+	Owner   string   `json:"owner,omitempty"`
+	Reason  string   `json:"reason,omitempty"`
+	Expires string   `json:"expires,omitempty"` // the last day, UTC
+}
+
+// PolicyUse is the policy that judged a plan's findings.
+type PolicyUse struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	// Waived are the ids of the findings that waivers hold for, sorted.
+	Waived []string `json:"waived"`
+}
+
+// Against is the version that an offline plan is compared with, as if it were
+// installed. Reference is only recorded.
+type Against struct {
+	Reference     string `json:"reference"`
+	Package       string `json:"package"`
+	Version       string `json:"version"`
+	ContentDigest string `json:"contentDigest"`
 }
 
 // FindingFingerprint hashes what an acceptance is bound to. Evidence names the

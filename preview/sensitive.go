@@ -160,6 +160,19 @@ func HashValues(values map[string]any, pin string) (string, error) {
 	return Hash(map[string]any{"object": masked, "sensitive": secret})
 }
 
+// HashSecretValues is HashValues for values of which some came from a Secret:
+// none of them enters the digest but through scrypt, whatever its name.
+func HashSecretValues(values map[string]any, pin string) (string, error) {
+	if len(values) == 0 {
+		return "", nil
+	}
+	secret, err := hashLeaves([]sensitiveLeaf{{path: ".", value: values}}, "values"+pin)
+	if err != nil {
+		return "", err
+	}
+	return Hash(map[string]any{"sensitive": secret})
+}
+
 // namedLeaves finds the scalars below v whose own key names something secret.
 func namedLeaves(v any, path string) []sensitiveLeaf {
 	var leaves []sensitiveLeaf

@@ -1,27 +1,38 @@
 package preview
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// StagePrune is the last stage: objects that left the set are deleted after
-// everything that replaces them works.
-const StagePrune = "prune"
+// The stages that no kind belongs to. Hooks before the others come right after
+// namespaces and definitions, hooks after them at the end; a weight is a stage
+// of its own ("hooks-pre-2"), so that a Job of one is complete before the next
+// begins. Objects that left the set are deleted last, after everything that
+// replaces them works.
+const (
+	StageHooksPre  = "hooks-pre"
+	StageHooksPost = "hooks-post"
+	StagePrune     = "prune"
+)
 
-// stageOrder is the phase order of OLM v1 (operator-controller,
-// applier/phase.go). Kinds that no stage names belong to "deploy".
-var stageOrder = [...]struct {
+type stageRow struct {
 	id      string
 	timeout string
 	kinds   []string // KIND.GROUP, core without group
-}{
+}
+
+// stageOrder is the phase order of OLM v1 (operator-controller,
+// applier/phase.go). Kinds that no stage names belong to "deploy".
+var stageOrder = [...]stageRow{
 	{"namespaces", "1m", []string{"Namespace"}},
 	{"policies", "1m", []string{"NetworkPolicy.networking.k8s.io", "PodDisruptionBudget.policy", "PriorityClass.scheduling.k8s.io"}},
 	{"identity", "1m", []string{"ServiceAccount"}},
 	{"configuration", "1m", []string{"Secret", "ConfigMap"}},
 	{"storage", "1m", []string{"PersistentVolume", "PersistentVolumeClaim", "StorageClass.storage.k8s.io"}},
-	{"crds", "2m", []string{"CustomResourceDefinition.apiextensions.k8s.io"}},
+	{stageDefinitions, "2m", []string{"CustomResourceDefinition.apiextensions.k8s.io"}},
 	{"roles", "1m", []string{"ClusterRole.rbac.authorization.k8s.io", "Role.rbac.authorization.k8s.io"}},
 	{"bindings", "1m", []string{"ClusterRoleBinding.rbac.authorization.k8s.io", "RoleBinding.rbac.authorization.k8s.io"}},
 	{"infrastructure", "2m", []string{"Service", "Issuer.cert-manager.io", "Certificate.cert-manager.io"}},
@@ -42,8 +53,9 @@ var stageOrder = [...]struct {
 
 // The stages that others wait for by name.
 const (
-	StageDeploy    = "deploy"
-	StageAdmission = "admission"
+	StageDeploy      = "deploy"
+	StageAdmission   = "admission"
+	stageDefinitions = "crds"
 )
 
 // StageOf returns the stage that writes an object of a group and kind.
@@ -69,35 +81,97 @@ func BuildStages(objects []Object, timeout string) []Stage {
 	for i := range objects {
 		o := &objects[i]
 		id := StageOf(o.Ref().Group(), o.Kind)
-		if o.Action == ActionDelete {
+		switch {
+		case o.Action == ActionDelete:
 			id = StagePrune
+		case o.Hook != nil && o.Hook.Phase == HookPre:
+			id = StageHooksPre
+		case o.Hook != nil:
+			id = StageHooksPost
 		}
 		members[id] = append(members[id], o)
 	}
 	var stages []Stage
-	for _, row := range stageOrder {
-		list := members[row.id]
-		if len(list) == 0 {
-			continue
+	for _, id := range order(len(members[StageHooksPre]) > 0) {
+		for n, list := range byWeight(members[id]) {
+			stage := Stage{ID: id, Timeout: ownTimeout(id), Requires: []string{}}
+			if n > 0 {
+				stage.ID = id + "-" + strconv.Itoa(n+1)
+			}
+			if timeout != "" {
+				stage.Timeout = timeout
+			}
+			if n := len(stages); n > 0 {
+				stage.Requires = []string{stages[n-1].ID}
+			}
+			slices.SortFunc(list, compareInStage(id))
+			for _, o := range list {
+				stage.Objects = append(stage.Objects, o.ID)
+			}
+			stages = append(stages, stage)
 		}
-		stage := Stage{ID: row.id, Timeout: row.timeout, Requires: []string{}}
-		if timeout != "" {
-			stage.Timeout = timeout
-		}
-		if n := len(stages); n > 0 {
-			stage.Requires = []string{stages[n-1].ID}
-		}
-		slices.SortFunc(list, compareInStage(row.id))
-		for _, o := range list {
-			stage.Objects = append(stage.Objects, o.ID)
-		}
-		stages = append(stages, stage)
 	}
 	return stages
 }
 
+// order lists the stages. With hooks before everything else the definitions,
+// which they may need, come before those.
+func order(preHooks bool) []string {
+	var ids []string
+	for _, row := range stageOrder {
+		switch {
+		case row.id == StagePrune:
+			ids = append(ids, StageHooksPost)
+		case preHooks && row.id == stageDefinitions:
+			continue
+		}
+		if ids = append(ids, row.id); preHooks && row.id == "namespaces" {
+			ids = append(ids, stageDefinitions, StageHooksPre)
+		}
+	}
+	return ids
+}
+
+// byWeight divides hooks by their weight, ascending. Other objects have none,
+// and stay together.
+func byWeight(list []*Object) [][]*Object {
+	weight := func(o *Object) int {
+		if o.Hook == nil || o.Action == ActionDelete {
+			return 0
+		}
+		return o.Hook.Weight
+	}
+	slices.SortStableFunc(list, func(a, b *Object) int { return cmp.Compare(weight(a), weight(b)) })
+	var out [][]*Object
+	for i, o := range list {
+		if i == 0 || weight(o) != weight(list[i-1]) {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], o)
+	}
+	return out
+}
+
+// hookTimeout is how long the Jobs of a stage of hooks may take.
+const hookTimeout = "5m"
+
+func ownTimeout(id string) string {
+	for _, row := range stageOrder {
+		if row.id == id {
+			return row.timeout
+		}
+	}
+	return hookTimeout
+}
+
 func compareInStage(id string) func(a, b *Object) int {
-	if id != StagePrune {
+	switch id {
+	case StageHooksPre, StageHooksPost:
+		return func(a, b *Object) int {
+			return cmp.Or(cmp.Compare(stageIndex(a), stageIndex(b)), strings.Compare(a.ID, b.ID))
+		}
+	case StagePrune:
+	default:
 		return func(a, b *Object) int { return strings.Compare(a.ID, b.ID) }
 	}
 	return func(a, b *Object) int {
@@ -115,11 +189,11 @@ func deleteRank(o *Object) int {
 	if group == "admissionregistration.k8s.io" || group == "apiregistration.k8s.io" {
 		return 0
 	}
-	id := StageOf(group, o.Kind)
-	for i, row := range stageOrder {
-		if row.id == id {
-			return len(stageOrder) - i
-		}
-	}
-	return len(stageOrder)
+	return len(stageOrder) - stageIndex(o)
+}
+
+// stageIndex is the place of the stage that a kind belongs to.
+func stageIndex(o *Object) int {
+	id := StageOf(o.Ref().Group(), o.Kind)
+	return slices.IndexFunc(stageOrder[:], func(row stageRow) bool { return row.id == id })
 }

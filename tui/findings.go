@@ -110,6 +110,9 @@ func findingDoc(m *review, id string, width int) document {
 	if f.AcceptedIn > 0 {
 		b.text(theme.Plain, " ", fmt.Sprintf("accepted earlier, in revision %d; the evidence is the same", f.AcceptedIn))
 	}
+	if j := f.Judged; j != nil && j.By != preview.JudgedByRule {
+		b.text(theme.Plain, " ", fmt.Sprintf("by the policy: was %s; %s", j.Was, j.Reason))
+	}
 	d := document{}
 	b.heading("Evidence")
 	d.evidence[0] = len(b.lines)

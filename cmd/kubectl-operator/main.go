@@ -12,6 +12,7 @@ import (
 var version = "v0.0.0-dev"
 
 func main() {
+	cli.Confined()
 	ctx, stop := cli.Signals(context.Background())
 	code := cli.Main(ctx, os.Args[1:], cli.Options{
 		Version: version, Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,

@@ -76,6 +76,9 @@ func (r *Record) Inventory() []Item {
 // Reference is what was asked for: the text of the request, which may float.
 func (r *Record) Reference() string { return r.record.Request.Reference }
 
+// Packages are the packages of the release, the one that was asked for first.
+func (r *Record) Packages() []preview.Package { return slices.Clone(r.record.Packages) }
+
 // Source is the pinned content of the release's first package.
 func (r *Record) Source() preview.Source {
 	if p := r.first(); p != nil && len(p.Sources) > 0 {

@@ -58,8 +58,8 @@ func (c *releases) content(t *testing.T, release preview.Release) engine.Content
 		Output: &format.Output{Objects: []format.Rendered{{Body: map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "settings"},
 		}}}},
-		Source: preview.Source{Kind: "image", Reference: "registry.example.com/mongodb:v1", Digest: preview.HashBytes(nil)},
-		Via:    []preview.Via{{Kind: "catalog", Reference: "registry.example.com/catalog:latest", Channel: "stable"}},
+		Sources: []preview.Source{{Kind: "image", Reference: "registry.example.com/mongodb:v1", Digest: preview.HashBytes(nil)}},
+		Via:     []preview.Via{{Kind: "catalog", Reference: "registry.example.com/catalog:latest", Channel: "stable"}},
 	})
 	if err != nil {
 		t.Fatal(err)

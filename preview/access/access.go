@@ -23,33 +23,44 @@ const maxGrants = 50_000
 
 // Input is the RBAC objects grants come from.
 type Input struct {
-	// Objects are the plan's, as they will be applied. Other kinds are ignored.
+	// Objects are the plan's, as they will be applied. Other kinds count for
+	// the accounts that their pods run as.
 	Objects []map[string]any
 	// Existing are roles and bindings that are only in the cluster. A role
-	// counts when a binding of the plan refers to it or when it takes part in
-	// aggregation, a binding when it binds a role of the plan.
+	// counts when a binding refers to it or when it takes part in aggregation,
+	// a binding as [Held] says.
 	Existing []map[string]any
+	// Missing are ids of roles that the cluster is known not to have. Of others
+	// that are in neither list those of [BuiltIn] count.
+	Missing []string
+	// Accounts are further objects whose accounts' bindings in Existing count.
+	// Two inputs that are to be compared have all accounts of both.
+	Accounts []map[string]any
 }
 
 // Compute returns the effective grants: one for every subject, scope and rule,
 // sorted by [preview.CompareGrants]. Equal grants through several roles or
 // bindings are one, whose Via joins the pairs. Rules without effect, such as
 // cluster-scoped resources granted in a namespace, are listed like any other.
-// A binding to a role that is neither in Objects nor in Existing grants
-// nothing that is known here, except to cluster-admin, whose rules are fixed.
+// A binding to a role that is nowhere to be found grants nothing.
+//
+// A binding of the cluster gives the plan's accounts, and groups that hold them,
+// all that its role permits: those grants are Held. To anybody else it gives
+// what the plan adds to its role.
 func Compute(in Input) []preview.Grant {
 	roles := newRoleSet(in)
 	c := collector{index: map[string]int{}}
 	for _, body := range in.Objects {
 		if isBinding(body) {
-			c.bind(roles, body)
+			c.bind(body, Subjects(body), roles.rules(RoleOf(body)), false)
 		}
 	}
 	planned := idsOf(in.Objects)
+	ours := accountsOf(in.Objects, in.Accounts)
 	for _, body := range in.Existing {
 		// A stored copy of a planned binding is about to be overwritten.
-		if isBinding(body) && !planned[preview.RefOf(body).ID()] && planned[RoleOf(body).ID()] {
-			c.bind(roles, body)
+		if isBinding(body) && !planned[preview.RefOf(body).ID()] {
+			c.bindHeld(roles, ours, body)
 		}
 	}
 	for i := range c.grants {
@@ -137,8 +148,20 @@ type collector struct {
 	index  map[string]int // key of everything but Via → position in grants
 }
 
-func (c *collector) bind(roles *roleSet, binding map[string]any) {
-	subjects, rules := Subjects(binding), roles.rules(RoleOf(binding))
+// bindHeld adds what a binding of the cluster gives.
+func (c *collector) bindHeld(roles *roleSet, ours accounts, binding map[string]any) {
+	added, rest := roles.parts(RoleOf(binding))
+	var own []preview.Subject
+	for _, subject := range Subjects(binding) {
+		if ours.has(subject) {
+			own = append(own, subject)
+		}
+	}
+	c.bind(binding, Subjects(binding), added, false)
+	c.bind(binding, own, rest, true)
+}
+
+func (c *collector) bind(binding map[string]any, subjects []preview.Subject, rules []preview.Grant, held bool) {
 	if len(c.grants)+len(subjects)*len(rules) > maxGrants {
 		rules = everything()
 	}
@@ -150,7 +173,7 @@ func (c *collector) bind(roles *roleSet, binding map[string]any) {
 	for _, subject := range subjects {
 		for _, rule := range rules {
 			g := rule
-			g.Subject, g.Scope, g.Namespace = subject, scope, namespace
+			g.Subject, g.Scope, g.Namespace, g.Held = subject, scope, namespace, held
 			c.add(g, via)
 		}
 	}
@@ -165,13 +188,14 @@ func (c *collector) add(g preview.Grant, via []string) {
 		c.grants = append(c.grants, g)
 		return
 	}
-	known := c.grants[at].Via
-	for i := 0; i+1 < len(known); i += 2 {
-		if known[i] == via[0] && known[i+1] == via[1] {
+	known := &c.grants[at]
+	known.Held = known.Held && g.Held
+	for i := 0; i+1 < len(known.Via); i += 2 {
+		if known.Via[i] == via[0] && known.Via[i+1] == via[1] {
 			return
 		}
 	}
-	c.grants[at].Via = append(known, via...)
+	known.Via = append(known.Via, via...)
 }
 
 // grantKey identifies what a grant permits and to whom, not through what. The

@@ -1,22 +1,29 @@
 package access
 
-import "github.com/kubectl-operator/kubectl-operator/preview"
+import (
+	"slices"
 
-// Collecting returns the ids of the ClusterRoles that objects bring, bind and
-// leave to the aggregation controller to fill: what they permit depends on every
-// ClusterRole of the cluster.
-func Collecting(objects []map[string]any) []string {
-	roles := newRoleSet(Input{Objects: objects})
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Collecting returns the ids of those ClusterRoles among objects and existing
+// that bindings among them lead to and that the aggregation controller fills:
+// what they permit depends on every ClusterRole of the cluster.
+func Collecting(objects, existing []map[string]any) []string {
+	roles := newRoleSet(Input{Objects: objects, Existing: existing})
+	given := idsOf(slices.Concat(objects, existing))
 	seen := map[string]bool{}
 	var ids []string
-	for _, body := range objects {
-		if !isBinding(body) {
-			continue
-		}
-		for _, id := range roles.members(RoleOf(body).ID()) {
-			if !seen[id] && preview.Map(roles.roles[id], "aggregationRule") != nil {
-				seen[id] = true
-				ids = append(ids, id)
+	for _, list := range [][]map[string]any{objects, existing} {
+		for _, body := range list {
+			if !isBinding(body) {
+				continue
+			}
+			for _, id := range roles.members(RoleOf(body).ID()) {
+				if !seen[id] && given[id] && preview.Map(roles.roles[id], "aggregationRule") != nil {
+					seen[id] = true
+					ids = append(ids, id)
+				}
 			}
 		}
 	}
@@ -28,11 +35,12 @@ func Collecting(objects []map[string]any) []string {
 // objects bring are not among them.
 func Collected(ids []string, objects, existing []map[string]any) []map[string]any {
 	roles := newRoleSet(Input{Objects: objects, Existing: existing})
+	stored := idsOf(existing)
 	seen := idsOf(objects)
 	var out []map[string]any
 	for _, id := range ids {
 		for _, member := range roles.members(id) {
-			if !seen[member] {
+			if !seen[member] && stored[member] {
 				seen[member] = true
 				out = append(out, roles.roles[member])
 			}

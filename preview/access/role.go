@@ -8,13 +8,19 @@ import (
 
 // roleSet finds the rules of a role, aggregation included.
 type roleSet struct {
-	roles map[string]map[string]any // by object id
-	order []string                  // ids of ClusterRoles, sorted
-	cache map[string][]preview.Grant
+	roles   map[string]map[string]any // by object id
+	planned map[string]bool           // ids of those that the plan brings
+	order   []string                  // ids of ClusterRoles, sorted
+	cache   map[string][2][]preview.Grant
 }
 
 func newRoleSet(in Input) *roleSet {
-	s := &roleSet{roles: map[string]map[string]any{}, cache: map[string][]preview.Grant{}}
+	s := &roleSet{roles: map[string]map[string]any{}, planned: idsOf(in.Objects), cache: map[string][2][]preview.Grant{}}
+	for _, body := range BuiltIn() {
+		if id := preview.RefOf(body).ID(); !slices.Contains(in.Missing, id) {
+			s.roles[id] = body
+		}
+	}
 	// The plan's version of a role replaces the stored one.
 	for _, list := range [][]map[string]any{in.Existing, in.Objects} {
 		for _, body := range list {
@@ -34,19 +40,27 @@ func newRoleSet(in Input) *roleSet {
 
 // rules returns a role's rules as grants without subject and scope.
 func (s *roleSet) rules(ref preview.Ref) []preview.Grant {
+	added, rest := s.parts(ref)
+	return slices.Concat(added, rest)
+}
+
+// parts returns a role's rules in two parts: what comes from roles of the plan,
+// and what the cluster has without it. Of a role of the plan all comes from it.
+func (s *roleSet) parts(ref preview.Ref) (added, rest []preview.Grant) {
 	id := ref.ID()
-	if rules, ok := s.cache[id]; ok {
-		return rules
-	}
-	var rules []preview.Grant
-	if _, ok := s.roles[id]; !ok && ref.Kind == "ClusterRole" && ref.Name == "cluster-admin" {
-		rules = everything()
+	if known, ok := s.cache[id]; ok {
+		return known[0], known[1]
 	}
 	for _, member := range s.members(id) {
-		rules = append(rules, Rules(s.roles[member])...)
+		rules := Rules(s.roles[member])
+		if s.planned[id] || s.planned[member] {
+			added = append(added, rules...)
+			continue
+		}
+		rest = append(rest, rules...)
 	}
-	s.cache[id] = rules
-	return rules
+	s.cache[id] = [2][]preview.Grant{added, rest}
+	return added, rest
 }
 
 // members returns the role itself and every ClusterRole whose rules the
@@ -98,8 +112,7 @@ func Rules(role map[string]any) []preview.Grant {
 	return rules
 }
 
-// everything is cluster-admin's rules (kubernetes plugin/pkg/auth/authorizer/
-// rbac/bootstrappolicy): the only role whose content no cluster changes.
+// everything is what cluster-admin permits.
 func everything() []preview.Grant {
 	anything := []string{all}
 	return []preview.Grant{

@@ -2,44 +2,47 @@
 // Catalogs"): which packages there are, and which bundle image a package,
 // version and channel lead to.
 //
-// Loading only tells the documents apart; a package is decoded and judged when
-// it is asked for. So one broken package never stands in the way of another,
-// and resolving one name in a catalog of thousands of bundles stays fast.
+// A catalog is read once, into an index by package: that only tells the
+// documents apart. A package is decoded and judged when it is asked for. So one
+// broken package never stands in the way of another, and resolving one name
+// takes as long in a catalog of a hundred thousand bundles as in one of ten.
 package catalog
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
-	"maps"
-	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/ref"
-)
-
-// Limits on one catalog. The largest public indexes have about 300 MB and some
-// ten thousand bundles.
-const (
-	maxFiles     = 100_000
-	maxBytes     = 512 << 20
-	maxDocuments = 1_000_000
 )
 
 // Origin is where a catalog came from: the reference as typed and its pin.
 type Origin struct {
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
+	// Priority decides between catalogs that have the same package; the higher
+	// wins.
+	Priority int `json:"priority,omitempty"`
 	// Verification is the outcome for the catalog's signatures, nil where
 	// nobody looked. A plan carries it on.
 	Verification *preview.Verification `json:"-"`
 }
 
-// Catalog is a loaded catalog. It is safe for concurrent use.
+// Catalog is an open catalog. It is safe for concurrent use.
 type Catalog struct {
 	origin   Origin
-	packages map[string]*documents
-	broken   []brokenFile // in the order of the walk
+	store    Store // nil of a catalog in memory
+	identity string
+	// again makes the index anew, where it turns out to be damaged.
+	again func() (*index, error)
+
+	mu    sync.Mutex
+	index *index
+
+	tabling sync.Mutex
+	tabled  *table // nil until it is asked for
 }
 
 // documents are the undecoded documents of one package, in the order read.
@@ -55,10 +58,7 @@ type document struct {
 }
 
 // brokenFile is a file of which some documents could not be told apart.
-type brokenFile struct {
-	path string
-	err  error
-}
+type brokenFile struct{ path, problem string }
 
 // The schemas of file-based catalogs that are read; others are ignored.
 const (
@@ -68,76 +68,36 @@ const (
 	schemaDeprecations = "olm.deprecations"
 )
 
-// Load reads every document of a catalog. Only a tree that cannot be walked or
-// breaks a cap is an error here; broken documents are one only for who asks
-// for their package.
+// Load reads a catalog that is in memory already. Only a tree that cannot be
+// walked or breaks a cap is an error here; broken documents are one only for
+// who asks for their package.
 func Load(fsys fs.FS, origin Origin) (*Catalog, error) {
-	c := &Catalog{origin: origin, packages: map[string]*documents{}}
-	if err := c.load(fsys); err != nil {
+	x, err := buildInMemory(walkFS(fsys))
+	if err != nil {
 		return nil, fmt.Errorf("reading catalog %s: %w", origin.Reference, err)
 	}
-	if len(c.packages) == 0 {
-		return nil, fmt.Errorf("reading catalog %s: it holds no packages%s", origin.Reference, c.brokenNote())
-	}
-	return c, nil
+	return &Catalog{origin: origin, index: x}, nil
 }
 
-func (c *Catalog) load(fsys fs.FS) error {
-	ignored, err := readIgnores(fsys)
-	if err != nil {
-		return err
-	}
-	files, bytes, count := 0, int64(0), 0
-	return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case name != "." && ignored.match(name, entry.IsDir()):
-			if entry.IsDir() {
-				return fs.SkipDir
+// walkFS walks a file system.
+func walkFS(fsys fs.FS) Walk {
+	return func(visit func(string, io.Reader) error) error {
+		return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
 			}
-			return nil
-		case entry.IsDir() || entry.Name() == ignoreFile:
-			return nil
-		}
-		if files++; files > maxFiles {
-			return fmt.Errorf("more than %d files", maxFiles)
-		}
-		data, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return err
-		}
-		if bytes += int64(len(data)); bytes > maxBytes {
-			return fmt.Errorf("more than %d MiB", maxBytes>>20)
-		}
-		docs, err := splitDocuments(name, data)
-		if count += len(docs); count > maxDocuments {
-			return fmt.Errorf("more than %d documents", maxDocuments)
-		}
-		for _, d := range docs {
-			c.add(d)
-		}
-		if err != nil {
-			c.broken = append(c.broken, brokenFile{name, err})
-		}
-		return nil
-	})
+			file, err := fsys.Open(name)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = file.Close() }()
+			return visit(name, file)
+		})
+	}
 }
 
-// add files a document under its package. Documents of unknown schemas, and of
-// packages that no reference could name, are left out.
-func (c *Catalog) add(d document) {
-	owner := d.pkg
-	if d.schema == schemaPackage {
-		owner = d.name
-	}
-	if !ref.IsName(owner) {
-		return
-	}
-	docs := c.packages[owner]
-	if docs == nil {
-		docs = &documents{}
-	}
+// add files a document by its schema.
+func (docs *documents) add(d document) {
 	switch d.schema {
 	case schemaPackage:
 		docs.pkg = append(docs.pkg, d)
@@ -147,28 +107,38 @@ func (c *Catalog) add(d document) {
 		docs.bundles = append(docs.bundles, d)
 	case schemaDeprecations:
 		docs.deprecations = append(docs.deprecations, d)
-	default:
-		return
 	}
-	c.packages[owner] = docs
 }
 
 // Origin returns where the catalog came from.
 func (c *Catalog) Origin() Origin { return c.origin }
 
 // Names returns the packages in order. All are DNS-1123 subdomains.
-func (c *Catalog) Names() []string { return slices.Sorted(maps.Keys(c.packages)) }
+func (c *Catalog) Names() []string {
+	x := c.current()
+	names := make([]string, len(x.entries))
+	for i, e := range x.entries {
+		names[i] = e.name
+	}
+	return names
+}
+
+// Has reports whether there is a package of a name, usable or not.
+func (c *Catalog) Has(name string) bool {
+	_, ok := c.current().find(name)
+	return ok
+}
 
 // Package decodes one package. A package that breaks the rules of file-based
 // catalogs, or is not there, is an error that says how.
 func (c *Catalog) Package(name string) (*Package, error) {
-	docs, ok := c.packages[name]
-	if !ok {
-		return nil, notFound([]*Catalog{c}, name)
+	docs, err := c.documents(name)
+	if err != nil {
+		return nil, err
 	}
 	p, err := decodePackage(name, docs)
 	if err == nil {
-		err = c.brokenFor(docs)
+		err = c.current().brokenFor(docs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("package %q in catalog %s: %w", name, c.origin.Reference, err)
@@ -176,14 +146,61 @@ func (c *Catalog) Package(name string) (*Package, error) {
 	return p, nil
 }
 
+func (c *Catalog) current() *index {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.index
+}
+
+// documents reads the documents of a package; where the index is damaged, from
+// the catalog once more.
+func (c *Catalog) documents(name string) (*documents, error) {
+	x := c.current()
+	entry, ok := x.find(name)
+	if !ok {
+		return nil, notFound([]*Catalog{c}, name)
+	}
+	docs, err := x.documents(entry)
+	if err == nil {
+		return docs, nil
+	}
+	if x, err = c.mend(x, err); err == nil {
+		if entry, ok = x.find(name); !ok {
+			return nil, notFound([]*Catalog{c}, name)
+		}
+		docs, err = x.documents(entry)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("package %q in catalog %s: %w", name, c.origin.Reference, err)
+	}
+	return docs, nil
+}
+
+// mend replaces an index that turned out to be damaged.
+func (c *Catalog) mend(damaged *index, because error) (*index, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.index != damaged { // somebody else did
+		return c.index, nil
+	}
+	if c.again == nil {
+		return nil, because
+	}
+	x, err := c.again()
+	if err == nil {
+		c.index = x
+	}
+	return x, err
+}
+
 // brokenFor returns an error when a file that holds documents of a package
 // could not be read to its end: what is missing may be the package's.
-func (c *Catalog) brokenFor(docs *documents) error {
-	for _, broken := range c.broken {
+func (x *index) brokenFor(docs *documents) error {
+	for _, broken := range x.broken {
 		for _, list := range [][]document{docs.pkg, docs.channels, docs.bundles, docs.deprecations} {
 			for _, d := range list {
 				if d.file == broken.path {
-					return fmt.Errorf("%s: %w", broken.path, broken.err)
+					return fmt.Errorf("%s: %s", broken.path, broken.problem)
 				}
 			}
 		}
@@ -192,13 +209,13 @@ func (c *Catalog) brokenFor(docs *documents) error {
 }
 
 // brokenNote ends a sentence about something that was not found.
-func (c *Catalog) brokenNote() string {
-	if len(c.broken) == 0 {
+func (x *index) brokenNote() string {
+	if len(x.broken) == 0 {
 		return ""
 	}
-	first := c.broken[0]
-	text := fmt.Sprintf("; %s could not be read: %v", first.path, first.err)
-	if more := len(c.broken) - 1; more > 0 {
+	first := x.broken[0]
+	text := fmt.Sprintf("; %s could not be read: %s", first.path, first.problem)
+	if more := len(x.broken) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
 	return text

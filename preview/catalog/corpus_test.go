@@ -64,8 +64,8 @@ func TestEveryPackageOfTheRealCatalogsResolvesOrSaysWhyNot(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.catalog, func(t *testing.T) {
 			c := loadCorpus(t, test.catalog)
-			if len(c.Names()) != test.packages || len(c.broken) != 0 {
-				t.Errorf("%d packages, broken %v", len(c.Names()), c.broken)
+			if len(c.Names()) != test.packages || len(c.current().broken) != 0 {
+				t.Errorf("%d packages, broken %v", len(c.Names()), c.current().broken)
 			}
 			found := map[string]Hit{}
 			for _, hit := range Search([]*Catalog{c}, "") {
@@ -140,4 +140,42 @@ func BenchmarkSearch(b *testing.B) {
 	for b.Loop() {
 		Search(c, "")
 	}
+}
+
+func BenchmarkProviders(b *testing.B) {
+	for _, name := range []string{"community-operators-derived", "openshift-community-v4.19"} {
+		b.Run(name, func(b *testing.B) {
+			c := loadCorpus(b, name)
+			for b.Loop() {
+				if _, err := c.makeTable(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// What asking for one package costs, of the package that costs most.
+func BenchmarkPackage(b *testing.B) {
+	c := loadCorpus(b, "community-operators-derived")
+	worst, most := "", 0
+	for _, name := range c.Names() {
+		docs, err := c.documents(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		size := 0
+		for _, d := range docs.bundles {
+			size += len(d.raw)
+		}
+		if size > most {
+			worst, most = name, size
+		}
+	}
+	for b.Loop() {
+		if _, err := c.Package(worst); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(most), "B/package")
 }

@@ -1,10 +1,11 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -23,33 +24,31 @@ type ignoreRule struct {
 
 type ignoreRules []ignoreRule
 
-// readIgnores collects the rules of every ignore file. The walk is lexical and
-// parents come first, so a later rule is the more specific one.
-func readIgnores(fsys fs.FS) (ignoreRules, error) {
+// ignoreSource is an ignore file.
+type ignoreSource struct{ path, text string }
+
+// parseIgnores reads every ignore file. Those of parents come first, so a
+// later rule is the more specific one.
+func parseIgnores(sources []ignoreSource) (ignoreRules, error) {
+	slices.SortFunc(sources, func(a, b ignoreSource) int {
+		return cmp.Or(cmp.Compare(strings.Count(a.path, "/"), strings.Count(b.path, "/")), strings.Compare(a.path, b.path))
+	})
 	var rules ignoreRules
-	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() != ignoreFile {
-			return err
-		}
-		data, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			return err
-		}
-		for line := range strings.Lines(string(data)) {
-			rule, ok, err := parseIgnore(path.Dir(name), strings.TrimRight(line, " \t\r\n"))
+	for _, source := range sources {
+		for line := range strings.Lines(source.text) {
+			rule, ok, err := parseIgnore(path.Dir(source.path), strings.TrimRight(line, " \t\r\n"))
 			if err != nil {
-				return fmt.Errorf("%s: %w", name, err)
+				return nil, fmt.Errorf("%s: %w", source.path, err)
 			}
 			if ok {
 				rules = append(rules, rule)
 			}
 		}
 		if len(rules) > maxIgnoreRules {
-			return fmt.Errorf("%s: more than %d patterns", name, maxIgnoreRules)
+			return nil, fmt.Errorf("%s: more than %d patterns", source.path, maxIgnoreRules)
 		}
-		return nil
-	})
-	return rules, err
+	}
+	return rules, nil
 }
 
 func parseIgnore(base, line string) (ignoreRule, bool, error) {
@@ -74,6 +73,19 @@ func parseIgnore(base, line string) (ignoreRule, bool, error) {
 		}
 	}
 	return rule, true, nil
+}
+
+// ignores reports whether a file, or a directory that it is in, is left out.
+func (rules ignoreRules) ignores(name string) bool {
+	if len(rules) == 0 {
+		return false
+	}
+	for i := range len(name) {
+		if name[i] == '/' && rules.match(name[:i], true) {
+			return true
+		}
+	}
+	return rules.match(name, false)
 }
 
 // match reports whether a path is left out. The last rule that matches decides.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
 // Package is one decoded, valid package.
@@ -39,14 +38,6 @@ type Entry struct {
 	SkipRange string // blang/semver range
 }
 
-// Bundle is one version of a package.
-type Bundle struct {
-	Name       string
-	Version    Version
-	Image      string
-	Deprecated string
-}
-
 // Channel returns the channel of a name, or nil.
 func (p *Package) Channel(name string) *Channel {
 	for i := range p.Channels {
@@ -76,7 +67,7 @@ func decodePackage(name string, docs *documents) (*Package, error) {
 		return nil, err
 	}
 	for _, d := range docs.bundles {
-		b, err := decodeBundle(d)
+		b, err := readBundle(d)
 		if err != nil {
 			return nil, fmt.Errorf("bundle %q: %w", d.name, err)
 		}
@@ -140,52 +131,6 @@ func decodeDocument(d document) (map[string]any, error) {
 	return fields, nil
 }
 
-func decodeBundle(d document) (*Bundle, error) {
-	fields, err := decodeDocument(d)
-	if err != nil {
-		return nil, err
-	}
-	return newBundle(d, fields)
-}
-
-func newBundle(d document, fields map[string]any) (*Bundle, error) {
-	if d.name == "" {
-		return nil, errors.New("it has no name")
-	}
-	image, err := text(fields, "image")
-	if err != nil {
-		return nil, err
-	}
-	values := properties(fields, "olm.package")
-	if len(values) != 1 {
-		return nil, fmt.Errorf("it has %d olm.package properties instead of one", len(values))
-	}
-	value, ok := values[0].(map[string]any)
-	if !ok {
-		return nil, errors.New("its olm.package property is no mapping")
-	}
-	if owner := preview.String(value, "packageName"); owner != d.pkg {
-		return nil, fmt.Errorf("its olm.package property names package %q", owner)
-	}
-	version, err := ParseVersion(preview.String(value, "version"))
-	if err != nil {
-		return nil, err
-	}
-	return &Bundle{Name: d.name, Version: version, Image: image}, nil
-}
-
-// properties returns the values of a bundle's properties of one type.
-func properties(fields map[string]any, typ string) []any {
-	list, _ := fields["properties"].([]any)
-	var out []any
-	for _, item := range list {
-		if property, ok := item.(map[string]any); ok && property["type"] == typ {
-			out = append(out, property["value"])
-		}
-	}
-	return out
-}
-
 // decodeChannel reads a channel without regard to its bundles: Heads are in
 // the order of the entries.
 func decodeChannel(d document) (*Channel, error) {
@@ -222,10 +167,39 @@ func decodeChannel(d document) (*Channel, error) {
 			c.Heads = append(c.Heads, e.Name)
 		}
 	}
-	if len(c.Heads) == 0 {
-		return nil, errors.New("it has no head: its entries replace each other in a circle")
+	return c, c.checkCircles()
+}
+
+// checkCircles refuses entries that replace each other in a circle, wherever in
+// the channel: nobody can tell which of them is newer.
+func (c *Channel) checkCircles() error {
+	replaces := map[string]string{}
+	for _, e := range c.Entries {
+		replaces[e.Name] = e.Replaces
 	}
-	return c, nil
+	const walking, done = 1, 2
+	state := map[string]int{}
+	for _, e := range c.Entries {
+		var walk []string
+		name, known := e.Name, true
+		for ; known && state[name] == 0; _, known = replaces[name] {
+			state[name] = walking
+			walk = append(walk, name)
+			name = replaces[name]
+		}
+		if known && state[name] == walking {
+			circle := walk[slices.Index(walk, name):]
+			slices.Sort(circle)
+			return fmt.Errorf("its entries %s replace each other in a circle", few(circle))
+		}
+		for _, name := range walk {
+			state[name] = done
+		}
+	}
+	if len(c.Heads) == 0 {
+		return errors.New("it has no head: its entries supersede each other in a circle")
+	}
+	return nil
 }
 
 // join checks a channel against the package's bundles and orders its heads.
@@ -311,17 +285,6 @@ func (p *Package) deprecate(item any) error {
 		return fmt.Errorf("%s %q needs one message", schema, name)
 	}
 	*to = message
-	return nil
-}
-
-// checkImage returns an error unless the bundle names an image to pull.
-func (b *Bundle) checkImage() error {
-	if b.Image == "" {
-		return fmt.Errorf("bundle %q names no image", b.Name)
-	}
-	if _, err := ref.Parse("oci://" + b.Image); err != nil {
-		return fmt.Errorf("bundle %q: %w", b.Name, err)
-	}
 	return nil
 }
 

@@ -5,59 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
-
-// splitDocuments returns the documents of a file: concatenated JSON objects, or
-// YAML documents. Beside those that could be told apart it returns the first
-// error about one that could not.
-func splitDocuments(file string, data []byte) ([]document, error) {
-	docs, err := splitAny(data)
-	for i := range docs {
-		docs[i].file = file
-	}
-	return docs, err
-}
-
-func splitAny(data []byte) ([]document, error) {
-	first := bytes.TrimLeft(data, " \t\r\n\ufeff")
-	if len(first) == 0 || first[0] != '{' {
-		return splitYAML(data)
-	}
-	docs, err := splitJSON(first)
-	if err != nil {
-		// A flow mapping looks like JSON and need not be.
-		if asYAML, yamlErr := splitYAML(data); yamlErr == nil {
-			return asYAML, nil
-		}
-	}
-	return docs, err
-}
-
-func splitJSON(data []byte) ([]document, error) {
-	var docs []document
-	for at := 0; ; {
-		for at < len(data) && strings.IndexByte(" \t\r\n", data[at]) >= 0 {
-			at++
-		}
-		if at == len(data) {
-			return docs, nil
-		}
-		d, err := peekJSON(data[at:])
-		// Without its keys it may be no JSON at all: the peek is not strict.
-		if err == nil && (d.schema == "" || d.pkg+d.name == "") && !json.Valid(d.raw) {
-			err = errors.New("something else than a JSON object")
-		}
-		if err != nil {
-			return docs, fmt.Errorf("after %d bytes: %w", at, err)
-		}
-		docs = append(docs, d)
-		at += len(d.raw)
-	}
-}
 
 // peekJSON finds the end and the look-up keys, in whatever case, of the object
 // that data begins with. It tells strings from brackets and no more: most
@@ -67,7 +19,6 @@ func peekJSON(data []byte) (document, error) {
 		return document{}, errors.New("something else than a JSON object")
 	}
 	var d document
-	fields := map[string]*string{"schema": &d.schema, "package": &d.pkg, "name": &d.name}
 	var field *string // whose value comes next
 	depth, wantKey := 0, false
 	for at := 0; at < len(data); at++ {
@@ -88,7 +39,7 @@ func peekJSON(data []byte) (document, error) {
 		case '"':
 			size := stringEnd(data[at:])
 			if size == 0 {
-				return document{}, io.ErrUnexpectedEOF
+				return document{}, errMore
 			}
 			token := data[at : at+size]
 			at += size - 1
@@ -96,72 +47,54 @@ func peekJSON(data []byte) (document, error) {
 				continue
 			}
 			if wantKey {
-				field, wantKey = fields[strings.ToLower(string(token[1:size-1]))], false
+				field, wantKey = d.field(token[1:size-1]), false
 				continue
 			}
 			if field != nil {
-				if err := json.Unmarshal(token, field); err != nil {
+				if bytes.IndexByte(token, '\\') < 0 && utf8.Valid(token) {
+					*field = string(token[1 : size-1])
+				} else if err := json.Unmarshal(token, field); err != nil {
 					return document{}, err
 				}
 				field = nil
 			}
 		}
 	}
-	return document{}, io.ErrUnexpectedEOF
+	return document{}, errMore
+}
+
+// field returns the look-up key that a field holds, or nil.
+func (d *document) field(name []byte) *string {
+	switch {
+	case len(name) == 6 && bytes.EqualFold(name, []byte("schema")):
+		return &d.schema
+	case len(name) == 7 && bytes.EqualFold(name, []byte("package")):
+		return &d.pkg
+	case len(name) == 4 && bytes.EqualFold(name, []byte("name")):
+		return &d.name
+	}
+	return nil
 }
 
 // stringEnd returns the length of the JSON string data begins with, or 0 when
 // it does not end.
 func stringEnd(data []byte) int {
-	for at := 1; at < len(data); at++ {
-		switch data[at] {
-		case '\\':
-			at++
-		case '"':
-			return at + 1
+	for at := 1; at < len(data); {
+		quote := bytes.IndexByte(data[at:], '"')
+		if quote < 0 {
+			return 0
+		}
+		end := at + quote
+		escapes := 0
+		for end-escapes > at && data[end-escapes-1] == '\\' {
+			escapes++
+		}
+		at = end + 1
+		if escapes%2 == 0 {
+			return at
 		}
 	}
 	return 0
-}
-
-// splitYAML cuts at document markers. A line that begins with "---" is one
-// wherever it stands: YAML forbids it within any scalar (1.2.2, section 9.1.2).
-func splitYAML(data []byte) ([]document, error) {
-	var docs []document
-	var first error
-	for len(data) > 0 {
-		var chunk []byte
-		chunk, data = cutDocument(data)
-		if isBlank(chunk) {
-			continue
-		}
-		d, ok := peekYAML(chunk)
-		if !ok {
-			var err error
-			if d, err = decodeMeta(chunk); err != nil {
-				if first == nil {
-					first = err
-				}
-				continue
-			}
-		}
-		docs = append(docs, d)
-	}
-	return docs, first
-}
-
-// cutDocument returns the document at the start of data and what follows it.
-func cutDocument(data []byte) (chunk, rest []byte) {
-	for at := 0; ; {
-		i := bytes.Index(data[at:], []byte("\n---"))
-		if i < 0 {
-			return data, nil
-		}
-		at += i + 1
-		if end := at + 3; end == len(data) || strings.IndexByte(" \t\r\n", data[end]) >= 0 {
-			return data[:at], data[at:]
-		}
-	}
 }
 
 // isBlank reports whether a chunk holds nothing but markers, directives and
@@ -184,7 +117,6 @@ func isBlank(chunk []byte) bool {
 // quoted words on lines of their own.
 func peekYAML(chunk []byte) (document, bool) {
 	d := document{raw: chunk}
-	fields := map[string]*string{"schema": &d.schema, "package": &d.pkg, "name": &d.name}
 	for line := range bytes.Lines(chunk) {
 		if len(line) == 0 || !isLetter(line[0]) {
 			if line[0] == '{' || line[0] == '[' || line[0] == '"' || line[0] == '\'' || line[0] == '?' {
@@ -192,15 +124,15 @@ func peekYAML(chunk []byte) (document, bool) {
 			}
 			continue
 		}
-		key, value, found := strings.Cut(strings.TrimRight(string(line), "\r\n"), ":")
+		key, value, found := bytes.Cut(bytes.TrimRight(line, "\r\n"), []byte(":"))
 		if !found {
 			return d, false
 		}
-		field := fields[strings.ToLower(key)]
+		field := d.field(key)
 		if field == nil {
 			continue
 		}
-		word, ok := simpleScalar(value)
+		word, ok := simpleScalar(string(value))
 		if !ok || *field != "" {
 			return d, false
 		}

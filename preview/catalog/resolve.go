@@ -1,7 +1,7 @@
 package catalog
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,11 +13,26 @@ import (
 type Query struct {
 	Package string
 	Version string // Masterminds range; empty means the channel's head
-	Channel string // empty means the default channel
-	// Installed, when set, makes it an upgrade: only along the edges of the
-	// channel, one at a time.
+	// Channels to look in; empty means the default channel. [EveryChannel] in it
+	// means all of them, as a ClusterExtension without channels does.
+	Channels []string
+	// Installed, when set, makes it an upgrade.
 	Installed *Installed
+	Policy    Policy
 }
+
+// EveryChannel among the channels of a query means all the package has.
+const EveryChannel = "*"
+
+// Policy says what an upgrade may do (OLM v1, upgradeConstraintPolicy). Without
+// an installed bundle it has no meaning.
+type Policy string
+
+// The policies. The empty one is CatalogProvided.
+const (
+	CatalogProvided Policy = "CatalogProvided" // along the upgrade edges only
+	SelfCertified   Policy = "SelfCertified"   // any version; the user vouches for it
+)
 
 // Installed is the bundle that an upgrade starts from.
 type Installed struct {
@@ -35,222 +50,147 @@ type Choice struct {
 	Catalog Origin
 	// Why says in a few words what made it the choice.
 	Why string
+	// Rejected are the candidates of other catalogs, highest priority first.
+	Rejected []preview.Rejected
+	// Next are the versions to go on to, in order, when the one asked for is
+	// more than one upgrade edge away and this is the first step.
+	Next []string
 	// Deprecated are the messages of bundle, channel and package, in this
 	// order, those that have one. Hostile text.
 	Deprecated []string
 	// Current is set when the installed bundle is already the best there is.
 	Current bool
+
+	bundle   *Bundle
+	versions int // of the package, in its catalog
 }
+
+// Properties are the properties of the chosen bundle.
+func (c *Choice) Properties() ([]Property, error) { return c.bundle.Properties() }
 
 // Via is the choice as a step of a plan.
 func (c *Choice) Via() preview.Via {
 	return preview.Via{
 		Kind: "catalog", Reference: c.Catalog.Reference, Digest: c.Catalog.Digest, Channel: c.Channel,
-		Verification: c.Catalog.Verification,
+		Why: c.Why, Rejected: c.Rejected, Verification: c.Catalog.Verification,
 	}
 }
 
-// Resolve finds the bundle a query means. A package that two catalogs have is
-// an error, never a pick; a catalog that is given twice counts once.
+// candidate is what one catalog has for a query: a choice, or why it has none.
+type candidate struct {
+	catalog *Catalog
+	pkg     *Package // nil when it cannot be read
+	choice  *Choice
+	err     error
+}
+
+func (c *candidate) priority() int { return c.catalog.origin.Priority }
+
+// deprecated reports whether the bundle itself is. Deprecated packages and
+// channels are only reported, as in OLM.
+func (c *candidate) deprecated() bool { return c.choice.bundle.Deprecated != "" }
+
+// Resolve finds the bundle a query means. Of several catalogs that have the
+// package the one of the highest priority decides, but a bundle that is not
+// deprecated is preferred to one that is (OLM v1). A package that two catalogs
+// of equal priority have is an error, never a pick; a catalog that is given
+// twice counts once.
 func Resolve(cats []*Catalog, q Query) (*Choice, error) {
-	var having []*Catalog
-	for _, c := range cats {
-		known := slices.ContainsFunc(having, func(h *Catalog) bool { return h.origin.Digest != "" && h.origin.Digest == c.origin.Digest })
-		if _, ok := c.packages[q.Package]; ok && !known {
-			having = append(having, c)
-		}
-	}
-	switch len(having) {
-	case 0:
+	all := candidates(cats, q)
+	if len(all) == 0 {
 		return nil, notFound(cats, q.Package)
-	case 1:
-	default:
-		return nil, fmt.Errorf("package %q is in %d catalogs: %s; choose one with --catalog", q.Package, len(having), references(having))
 	}
-	p, err := having[0].Package(q.Package)
-	if err != nil {
-		return nil, err
+	winner := best(all)
+	top := all[0].priority()
+	if winner != nil {
+		top = winner.priority()
 	}
-	choice, err := p.resolve(q)
-	if err != nil {
-		return nil, err
-	}
-	choice.Catalog = having[0].origin
-	return choice, nil
-}
-
-func (p *Package) resolve(q Query) (*Choice, error) {
-	channel, err := p.queryChannel(q.Channel)
-	if err != nil {
-		return nil, err
-	}
-	var wanted versionRange
-	if q.Version != "" {
-		if wanted, err = parseRange(q.Version); err != nil {
-			return nil, err
+	var equals []*Catalog
+	for _, c := range all {
+		if c.priority() == top {
+			equals = append(equals, c.catalog)
 		}
 	}
 	switch {
-	case q.Installed != nil:
-		return p.upgrade(channel, q, wanted)
-	case q.Version != "":
-		return p.pickVersion(channel, q, wanted)
+	case len(equals) > 1:
+		return nil, fmt.Errorf("package %q is in %d catalogs: %s; choose one with --catalog, or give one of them a higher priority",
+			q.Package, len(equals), references(equals))
+	case winner == nil:
+		return nil, noneHas(all)
 	}
-	why := fmt.Sprintf("head of channel %s", channel.Name)
-	if n := len(channel.Heads); n > 1 {
-		why = fmt.Sprintf("highest of the %d heads of channel %s", n, channel.Name)
-	}
-	return p.choose(channel, p.bundles[channel.Heads[0]], why)
-}
-
-func (p *Package) queryChannel(name string) (*Channel, error) {
-	if name == "" {
-		if name = p.DefaultChannel; name == "" {
-			return nil, fmt.Errorf("package %q has no default channel; choose one with --channel: %s", p.Name, p.channelNames())
+	for _, c := range all {
+		// What cannot be read may be what was meant.
+		if c.pkg == nil && c.priority() > top {
+			return nil, c.err
+		}
+		if c != winner {
+			winner.choice.Rejected = append(winner.choice.Rejected, c.rejected(winner))
 		}
 	}
-	if c := p.Channel(name); c != nil {
-		return c, nil
-	}
-	return nil, fmt.Errorf("package %q has no channel %q; it has %s", p.Name, name, p.channelNames())
+	return winner.choice, nil
 }
 
-func (p *Package) channelNames() string {
-	var names []string
-	for _, c := range p.Channels {
-		names = append(names, c.Name)
-	}
-	return few(names)
-}
-
-func (p *Package) choose(c *Channel, b *Bundle, why string) (*Choice, error) {
-	if err := b.checkImage(); err != nil {
-		return nil, err
-	}
-	choice := &Choice{
-		Package: p.Name, Bundle: b.Name, Version: b.Version.String(), Channel: c.Name, Image: b.Image, Why: why,
-	}
-	for _, message := range []string{b.Deprecated, c.Deprecated, p.Deprecated} {
-		if message != "" {
-			choice.Deprecated = append(choice.Deprecated, message)
+// candidates asks every catalog that has the package, highest priority first.
+func candidates(cats []*Catalog, q Query) []*candidate {
+	var out []*candidate
+	for _, c := range cats {
+		twice := slices.ContainsFunc(out, func(h *candidate) bool {
+			return c.origin.Digest != "" && h.catalog.origin.Digest == c.origin.Digest
+		})
+		if twice || !c.Has(q.Package) {
+			continue
 		}
-	}
-	return choice, nil
-}
-
-// pickVersion takes the highest version in range; a deprecated one only when
-// there is no other, as OLM v1 does.
-func (p *Package) pickVersion(c *Channel, q Query, wanted versionRange) (*Choice, error) {
-	all := p.Versions(c)
-	if b := best(all, wanted); b != nil {
-		return p.choose(c, b, fmt.Sprintf("highest version of channel %s in range %q", c.Name, q.Version))
-	}
-	err := fmt.Sprintf("package %q has no version %q in channel %q", p.Name, q.Version, c.Name)
-	for i := range p.Channels {
-		other := &p.Channels[i]
-		if b := best(p.Versions(other), wanted); b != nil {
-			return nil, fmt.Errorf("%s; channel %q has %s: --channel chooses it", err, other.Name, b.Version)
+		found := &candidate{catalog: c}
+		if found.pkg, found.err = c.Package(q.Package); found.err == nil {
+			if found.choice, found.err = found.pkg.resolve(q); found.err == nil {
+				found.choice.Catalog = c.origin
+			}
 		}
+		out = append(out, found)
 	}
-	return nil, fmt.Errorf("%s; it has %s", err, few(versions(all)))
+	slices.SortStableFunc(out, func(a, b *candidate) int { return cmp.Compare(b.priority(), a.priority()) })
+	return out
 }
 
-// best returns the highest bundle in range from a list in falling order.
-func best(list []*Bundle, wanted versionRange) *Bundle {
-	var deprecated *Bundle
-	for _, b := range list {
+// best is the first candidate with a choice that is not deprecated, else the
+// first with any.
+func best(all []*candidate) *candidate {
+	var deprecated *candidate
+	for _, c := range all {
 		switch {
-		case !wanted.contains(b.Version):
-		case b.Deprecated == "":
-			return b
+		case c.choice == nil:
+		case !c.deprecated():
+			return c
 		case deprecated == nil:
-			deprecated = b
+			deprecated = c
 		}
 	}
 	return deprecated
 }
 
-// upgrade goes along one edge of the channel: to the highest bundle in range
-// that replaces, skips or skip-ranges over the installed one.
-func (p *Package) upgrade(c *Channel, q Query, wanted versionRange) (*Choice, error) {
-	installed, err := ParseVersion(q.Installed.Version)
-	if err != nil {
-		return nil, fmt.Errorf("the installed bundle %s: %w", q.Installed.Bundle, err)
-	}
-	edges := map[string]string{}
-	for _, e := range c.Entries {
-		if how := e.edgeFrom(q.Installed.Bundle, installed); how != "" {
-			edges[e.Name] = how
-		}
-	}
-	var successors []*Bundle
-	for _, b := range p.Versions(c) {
-		if edges[b.Name] != "" {
-			successors = append(successors, b)
-		}
-	}
-	if b := best(successors, wanted); b != nil {
-		return p.choose(c, b, fmt.Sprintf("%s %s in channel %s", edges[b.Name], q.Installed.Bundle, c.Name))
-	}
-	if b := c.entry(p, q.Installed.Bundle); b != nil && wanted.contains(b.Version) {
-		choice, err := p.choose(c, b, fmt.Sprintf("installed; channel %s has no upgrade of it", c.Name))
-		if err == nil {
-			choice.Current = true
-		}
-		return choice, err
-	}
-	return nil, p.noUpgrade(c, q, successors)
-}
-
-// edgeFrom says how an entry supersedes the installed bundle, empty when it
-// does not.
-func (e Entry) edgeFrom(bundle string, version Version) string {
+func (c *candidate) rejected(winner *candidate) preview.Rejected {
+	out := preview.Rejected{Catalog: c.catalog.origin.Reference}
 	switch {
-	case e.Name == bundle:
-	case e.Replaces == bundle:
-		return "replaces"
-	case slices.Contains(e.Skips, bundle):
-		return "skips"
-	case inSkipRange(e.SkipRange, version):
-		return "skips the range of"
-	}
-	return ""
-}
-
-func (c *Channel) entry(p *Package, bundle string) *Bundle {
-	for _, e := range c.Entries {
-		if e.Name == bundle {
-			return p.bundles[bundle]
-		}
-	}
-	return nil
-}
-
-func (p *Package) noUpgrade(c *Channel, q Query, successors []*Bundle) error {
-	what := fmt.Sprintf("no edge of channel %q leads from %s", c.Name, q.Installed.Bundle)
-	switch {
-	case len(successors) > 0:
-		return fmt.Errorf("%s to a version %q; it leads to %s", what, q.Version, few(versions(successors)))
-	case q.Version != "":
-		return fmt.Errorf("%s to a version %q; an image or directory as REF needs no edge", what, q.Version)
-	}
-	return errors.New(what + ", which is not in it either; --channel chooses another, an image or directory as REF needs no edge")
-}
-
-func versions(list []*Bundle) []string {
-	var out []string
-	for _, b := range list {
-		out = append(out, b.Version.String())
+	case c.choice == nil:
+		out.Why = c.err.Error()
+	case c.deprecated() && !winner.deprecated():
+		out.Version, out.Why = c.choice.Version, "deprecated, and "+winner.choice.Version+" is not"
+	default:
+		out.Version = c.choice.Version
+		out.Why = fmt.Sprintf("priority %d is below %d", c.priority(), winner.priority())
 	}
 	return out
 }
 
-// few joins the first names of a list.
-func few(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+// noneHas is the error of several catalogs that have the package, and nothing
+// of it that a query means.
+func noneHas(all []*candidate) error {
+	if len(all) == 1 {
+		return all[0].err
 	}
-	return text
+	var parts []string
+	for _, c := range all {
+		parts = append(parts, fmt.Sprintf("in catalog %s: %v", c.catalog.origin.Reference, c.err))
+	}
+	return fmt.Errorf("%s", strings.Join(parts, "; "))
 }

@@ -1,12 +1,15 @@
 package catalog
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/spelling"
 )
 
 // Hit is one package that a search found. Its texts are hostile.
@@ -22,13 +25,21 @@ type Hit struct {
 
 // Search returns the packages whose name or description holds term, in any
 // case; all of them for the empty term. They come by name, then in the order
-// of the catalogs.
+// of the catalogs. A catalog that can no longer be read is one hit, without a
+// package.
 func Search(cats []*Catalog, term string) []Hit {
 	term = strings.ToLower(term)
 	hits := []Hit{}
 	for _, c := range cats {
-		for _, name := range c.Names() {
-			if hit, ok := c.hit(name, term); ok {
+		t, err := c.table()
+		if err != nil { // it can no longer be read
+			hits = append(hits, Hit{Catalog: c.origin, Problem: err.Error()})
+			continue
+		}
+		for _, r := range t.rows {
+			if strings.Contains(r.hit.Package, term) || strings.Contains(strings.ToLower(r.text), term) {
+				hit := r.hit
+				hit.Catalog = c.origin
 				hits = append(hits, hit)
 			}
 		}
@@ -37,21 +48,15 @@ func Search(cats []*Catalog, term string) []Hit {
 	return hits
 }
 
-// hit decodes what a list shows of a package, and no more: its own document,
-// the default channel and the bundles at its head.
-func (c *Catalog) hit(name, term string) (Hit, bool) {
-	docs := c.packages[name]
+// newHit decodes what a list shows of a package, and no more: its own document,
+// the default channel and the bundles at its head. Beside it is the text that
+// a search looks at.
+func newHit(name string, docs *documents) (Hit, string) {
 	p := &Package{Name: name}
 	err := p.decodeHead(docs.pkg)
-	if !strings.Contains(name, term) && !strings.Contains(strings.ToLower(p.Description), term) {
-		return Hit{}, false
-	}
 	hit := Hit{
 		Package: name, DefaultChannel: p.DefaultChannel, Description: firstLine(p.Description),
-		Deprecated: packageDeprecation(docs.deprecations), Catalog: c.origin,
-	}
-	if err == nil {
-		err = c.brokenFor(docs)
+		Deprecated: packageDeprecation(docs.deprecations),
 	}
 	if err == nil {
 		err = hit.addHead(docs)
@@ -59,7 +64,11 @@ func (c *Catalog) hit(name, term string) (Hit, bool) {
 	if err != nil {
 		hit.Problem = err.Error()
 	}
-	return hit, true
+	text := p.Description
+	if text == "" {
+		text = hit.Description
+	}
+	return hit, text[:min(len(text), tableText)]
 }
 
 // addHead fills in the version of the default channel's highest head, and the
@@ -83,38 +92,60 @@ func (h *Hit) addHead(docs *documents) error {
 		if !slices.Contains(channel.Heads, d.name) {
 			continue
 		}
-		fields, err := decodeDocument(d)
-		if err != nil {
-			return err
-		}
-		b, err := newBundle(d, fields)
+		b, err := readBundle(d)
 		if err != nil {
 			return fmt.Errorf("bundle %q: %w", d.name, err)
 		}
 		if head == nil || b.Version.Compare(head.Version) > 0 {
 			head = b
-			if h.Description == "" {
-				h.Description = summary(fields)
-			}
 		}
 	}
 	if head == nil {
 		return fmt.Errorf("the head of its default channel %q has no bundle", h.DefaultChannel)
 	}
 	h.Version = head.Version.String()
+	if h.Description == "" {
+		h.Description = summary(head.doc)
+	}
 	return nil
 }
 
+const propertyCSV = "olm.csv.metadata"
+
+// csvSummary is what a list shows of a ClusterServiceVersion.
+type csvSummary struct {
+	Annotations struct {
+		Description string `json:"description"`
+	} `json:"annotations"`
+	DisplayName string `json:"displayName"`
+}
+
 // summary is the short description of a bundle's CSV, else its display name.
-func summary(fields map[string]any) string {
-	for _, value := range properties(fields, "olm.csv.metadata") {
-		metadata, _ := value.(map[string]any)
-		if s := preview.String(metadata, "annotations", "description"); s != "" {
-			return firstLine(s)
-		}
-		return firstLine(preview.String(metadata, "displayName"))
+// It is for a list, so JSON need not be read as strictly as what is installed.
+func summary(d document) string {
+	var metadata csvSummary
+	var bundle struct {
+		Properties []struct {
+			Type  string          `json:"type"`
+			Value json.RawMessage `json:"value"`
+		} `json:"properties"`
 	}
-	return ""
+	if json.Unmarshal(d.raw, &bundle) == nil {
+		for _, p := range bundle.Properties {
+			if p.Type == propertyCSV {
+				_ = json.Unmarshal(p.Value, &metadata) // what is no text is not shown
+				break
+			}
+		}
+	} else if fields, err := decodeFields(d.raw); err == nil {
+		for _, value := range properties(fields, propertyCSV) {
+			value, _ := value.(map[string]any)
+			metadata.Annotations.Description = preview.String(value, "annotations", "description")
+			metadata.DisplayName = preview.String(value, "displayName")
+			break
+		}
+	}
+	return firstLine(cmp.Or(metadata.Annotations.Description, metadata.DisplayName))
 }
 
 func packageDeprecation(docs []document) string {
@@ -159,7 +190,7 @@ func notFound(cats []*Catalog, name string) error {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
 	for _, c := range cats {
-		text += c.brokenNote()
+		text += c.current().brokenNote()
 	}
 	return fmt.Errorf("%s", text)
 }
@@ -170,36 +201,11 @@ func nearest(cats []*Catalog, name string) string {
 	best, fewest := "", max(1, len(name)/3)+1
 	for _, c := range cats {
 		for _, candidate := range c.Names() {
-			n := distance(name, candidate, fewest)
+			n := spelling.Distance(name, candidate, fewest)
 			if n < fewest || n == fewest && best != "" && candidate < best {
 				best, fewest = candidate, n
 			}
 		}
 	}
 	return best
-}
-
-// distance is the Levenshtein distance of two names, or most+1 when it is more
-// than most.
-func distance(a, b string, most int) int {
-	if diff := len(a) - len(b); diff > most || -diff > most {
-		return most + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return min(row[len(b)], most+1)
 }

@@ -75,7 +75,11 @@ func (v Version) Compare(other Version) int {
 // pre-releases match only where the range names one.
 type versionRange struct{ constraint *masterminds.Constraints }
 
+// parseRange reads a range; the empty one holds every version.
 func parseRange(s string) (versionRange, error) {
+	if s == "" {
+		return versionRange{}, nil
+	}
 	if err := ref.CheckRange(s); err != nil {
 		return versionRange{}, err
 	}
@@ -94,12 +98,36 @@ func (r versionRange) contains(v Version) bool {
 	return err == nil && r.constraint.Check(m)
 }
 
-// inSkipRange reports whether a channel entry's skipRange (blang/semver)
-// contains a version. One that does not parse contains none, as in OLM.
-func inSkipRange(skipRange string, v Version) bool {
-	if skipRange == "" || len(skipRange) > 1024 {
-		return false
+// skipRange is the parsed skipRange of a channel entry (blang/semver, which
+// reads ranges in another way than Masterminds does; OLM keeps both).
+type skipRange semver.Range
+
+const maxSkipRange = 1024
+
+// parseSkipRange reads a skipRange; the empty one contains nothing.
+func parseSkipRange(s string) (skipRange, error) {
+	if s == "" {
+		return nil, nil
 	}
-	contains, err := semver.ParseRange(skipRange)
-	return err == nil && contains(v.number)
+	if len(s) > maxSkipRange {
+		return nil, fmt.Errorf("a skipRange of %d characters; at most %d are read", len(s), maxSkipRange)
+	}
+	contains, err := semver.ParseRange(s)
+	if err != nil {
+		return nil, fmt.Errorf("skipRange %q is no range", s)
+	}
+	return skipRange(contains), nil
+}
+
+func (r skipRange) contains(v Version) bool { return r != nil && r(v.number) }
+
+// CompareVersions orders two published versions. It reports false when one of
+// them is no semantic version, so that nothing can be said.
+func CompareVersions(a, b string) (order int, ok bool) {
+	left, errLeft := ParseVersion(a)
+	right, errRight := ParseVersion(b)
+	if errLeft != nil || errRight != nil {
+		return 0, false
+	}
+	return left.Compare(right), true
 }

@@ -43,17 +43,32 @@ type Input struct {
 	Objects []map[string]any
 	// Annotations are the package's own, for registry+v1 the CSV's.
 	Annotations map[string]string
-	PackageID   string // name of the package, for origins of annotations
+	PackageID   string // name of the package, for origins of annotations; empty to leave it out
+}
+
+// ScanAll is [Scan] for several packages, each with annotations of its own.
+func ScanAll(sources []Input) preview.Cloud {
+	s := &scanner{}
+	for _, in := range sources {
+		s.scan(in)
+	}
+	return s.sorted()
 }
 
 // Scan lists cloud access, sorted, each entry once. Permissions have no
 // Change yet; [Delta] sets it. What cannot be read is declared, not dropped.
 func Scan(in Input) preview.Cloud {
-	s := &scanner{}
-	s.annotations(in.Annotations)
+	return ScanAll([]Input{in})
+}
+
+func (s *scanner) scan(in Input) {
+	s.annotations(in.Annotations, in.PackageID)
 	for _, body := range in.Objects {
 		s.object(body)
 	}
+}
+
+func (s *scanner) sorted() preview.Cloud {
 	slices.SortFunc(s.out.Permissions, compare)
 	s.out.Permissions = slices.CompactFunc(s.out.Permissions, func(a, b preview.CloudPermission) bool { return compare(a, b) == 0 })
 	slices.SortFunc(s.out.Declared, func(a, b preview.CloudDeclaration) int {
@@ -122,17 +137,34 @@ func (s *scanner) permit(p preview.CloudPermission) {
 	s.out.Permissions = append(s.out.Permissions, p)
 }
 
-// annotations reads the short-lived-token flags of a package (OpenShift docs,
-// "Token authentication for Operators on cloud providers").
-func (s *scanner) annotations(annotations map[string]string) {
+// TokenAuth is the annotation by which a package says that it takes
+// short-lived tokens of a provider (OpenShift docs, "Token authentication for
+// Operators on cloud providers").
+func TokenAuth(provider string) string {
+	return "features.operators.openshift.io/token-auth-" + provider
+}
+
+// Examples is the annotation with the examples of a package, a JSON list.
+const Examples = "alm-examples"
+
+// AnnotationOrigin is the origin of what an annotation of a package declares.
+func AnnotationOrigin(key, packageID string) string {
+	if packageID == "" {
+		return "annotation " + key
+	}
+	return "annotation " + key + " of package " + packageID
+}
+
+// annotations reads what a package says of itself: the flags of token
+// authentication, and the CredentialsRequests among its examples.
+func (s *scanner) annotations(annotations map[string]string, packageID string) {
 	for _, provider := range []string{AWS, Azure, GCP} {
-		const prefix = "features.operators.openshift.io/token-auth-"
-		if value := annotations[prefix+provider]; strings.EqualFold(value, "true") {
-			s.declare(provider, "annotation "+prefix+provider)
+		if value := annotations[TokenAuth(provider)]; strings.EqualFold(strings.TrimSpace(value), "true") {
+			s.declare(provider, AnnotationOrigin(TokenAuth(provider), packageID))
 		}
 	}
-	if strings.Contains(annotations["alm-examples"], `"`+credential+`"`) {
-		s.declare(Openshift, "annotation alm-examples shows a "+credential)
+	if text := annotations[Examples]; strings.Contains(text, credential) && !s.text(text, Examples) && strings.Contains(text, `"`+credential+`"`) {
+		s.declare(Openshift, AnnotationOrigin(Examples, packageID)+" shows a "+credential+" that "+Unread)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"encoding/base64"
 	"fmt"
 	"io/fs"
 	"os"
@@ -112,7 +113,7 @@ func TestScan(t *testing.T) {
 		{
 			"a template of a request inside a ConfigMap",
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\ndata: {r: '{{ CredentialsRequest cloudcredential.openshift.io'}\n",
-			[]string{"openshift: a CredentialsRequest in key r of ConfigMap/app/c"},
+			[]string{"openshift: a CredentialsRequest that cannot be read, in key r of ConfigMap/app/c"},
 		},
 		{
 			"a role that writes CredentialsRequests",
@@ -159,7 +160,7 @@ func TestScan(t *testing.T) {
 		{
 			"a Config Connector member",
 			"apiVersion: iam.cnrm.cloud.google.com/v1beta1\nkind: IAMPolicyMember\nmetadata: {name: m, namespace: app}\nspec: {role: roles/owner, member: x}\n",
-			[]string{"gcp Allow  as roles/owner < IAMPolicyMember/app/m"},
+			[]string{`gcp Allow  as roles/owner if {"members":["x"]} < IAMPolicyMember/app/m`},
 		},
 		{
 			"an IAM resource whose fields say nothing",
@@ -170,6 +171,105 @@ func TestScan(t *testing.T) {
 			"a crossplane role assignment",
 			"apiVersion: authorization.azure.upbound.io/v1beta1\nkind: RoleAssignment\nmetadata: {name: k}\nspec: {forProvider: {roleDefinitionName: Owner, scope: /subscriptions/1}}\n",
 			[]string{"azure Allow  on /subscriptions/1 as Owner < RoleAssignment/k"},
+		},
+		{
+			"an AWS request whose statements are no list",
+			request("kind: AWSProviderSpec, statementEntries: everything"),
+			[]string{"aws: CredentialsRequest/occo/op: a part of what it asks for cannot be read"},
+		},
+		{
+			"statements of which some are no statements",
+			request("kind: AWSProviderSpec, statementEntries: [{effect: Allow, action: ['s3:Get*', 7], resource: '*'}, 5, {effect: Allow}]"),
+			[]string{"aws Allow s3:Get* on * < CredentialsRequest/occo/op", "aws: CredentialsRequest/occo/op: a part of what it asks for cannot be read"},
+		},
+		{
+			"an empty request",
+			request("kind: GCPProviderSpec"), []string{"gcp: CredentialsRequest/occo/op: what it asks for cannot be read"},
+		},
+		{
+			"a request without providerSpec",
+			"apiVersion: cloudcredential.openshift.io/v1\nkind: CredentialsRequest\nmetadata: {name: op, namespace: occo}\nspec: none\n",
+			[]string{"unknown Allow * on * < CredentialsRequest/occo/op"},
+		},
+		{
+			"placeholders stay as they are",
+			request("kind: AWSProviderSpec, statementEntries: [{effect: Allow, action: ['s3:GetObject'], resource: 'arn:aws:s3:::${BUCKET}/*'}], stsIAMRoleARN: '${ROLE_ARN}'"),
+			[]string{"aws Allow  as ${ROLE_ARN} < CredentialsRequest/occo/op", "aws Allow s3:GetObject on arn:aws:s3:::${BUCKET}/* < CredentialsRequest/occo/op"},
+		},
+		{
+			"a request in the binary data of a ConfigMap",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app}\nbinaryData: {r: " +
+				base64.StdEncoding.EncodeToString([]byte(request("kind: OvirtProviderSpec"))) + "}\n",
+			[]string{"ovirt Allow * on * < CredentialsRequest/occo/op in ConfigMap/app/c"},
+		},
+		{
+			"a role that names requests in any group",
+			"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\nrules: [{apiGroups: ['*'], resources: [credentialsrequests, pods], verbs: ['*']}]\n",
+			[]string{"openshift: created by the operator at run time: ClusterRole/r writes credentialsrequests.*"},
+		},
+		{
+			"identities in variables, and what refers to another",
+			workload("{spec: {containers: [{name: c, env: [{name: ROLEARN, value: 'arn:aws:iam::1:role/x'}, {name: AZURE_CLIENT_ID, value: '12'}, {name: SERVICE_ACCOUNT_EMAIL, value: $(OTHER)}]}]}}"),
+			[]string{
+				"aws Allow  as arn:aws:iam::1:role/x < Deployment/app/op", "azure Allow  as client 12 < Deployment/app/op",
+				"gcp: variable SERVICE_ACCOUNT_EMAIL of Deployment/app/op",
+			},
+		},
+		{
+			"variables that an argument takes, wherever they come from",
+			workload("{spec: {containers: [{name: c, args: [--aws-region, $(AWS_REGION), $(OTHER)], envFrom: [{configMapRef: {name: s}}]}]}}"),
+			[]string{"aws: variable AWS_REGION of Deployment/app/op"},
+		},
+		{
+			"keys of Secrets that pods read",
+			workload("{spec: {containers: [{name: c, env: [{name: K, valueFrom: {secretKeyRef: {name: s, key: AWS_SECRET_ACCESS_KEY}}}]}], volumes: [{secret: {secretName: g, items: [{key: service_account.json}]}}, {projected: {sources: [{secret: {name: a, items: [{key: azure_client_id}]}}]}}]}}"),
+			[]string{
+				"aws: key AWS_SECRET_ACCESS_KEY of Secret s in Deployment/app/op", "azure: key azure_client_id of Secret a in Deployment/app/op",
+				"gcp: key service_account.json of Secret g in Deployment/app/op",
+			},
+		},
+		{
+			"a Secret with the name of an identity has no static credentials",
+			"apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: app}\ndata: {azure_client_id: eA==}\n",
+			[]string{"azure: key azure_client_id of Secret/app/s"},
+		},
+		{
+			"an ACK pod identity and an access entry",
+			"apiVersion: eks.services.k8s.aws/v1alpha1\nkind: PodIdentityAssociation\nmetadata: {name: p, namespace: app}\nspec: {roleARN: 'arn:aws:iam::1:role/x'}\n---\n" +
+				"apiVersion: eks.services.k8s.aws/v1alpha1\nkind: AccessEntry\nmetadata: {name: e, namespace: app}\nspec: {kubernetesGroups: [admins], accessPolicies: [{policyARN: 'arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy'}]}\n",
+			[]string{
+				"aws Allow  as arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy,group admins < AccessEntry/app/e",
+				"aws Allow  as arn:aws:iam::1:role/x < PodIdentityAssociation/app/p",
+			},
+		},
+		{
+			"an ACK role with references, a trust policy, and a policy that is a template",
+			"apiVersion: iam.services.k8s.aws/v1alpha1\nkind: Role\nmetadata: {name: r, namespace: app}\nspec: {policyRefs: [{from: {name: p}}], inlinePolicies: {a: '{{ .Values.policy }}'}, assumeRolePolicyDocument: '{\"Statement\": [{\"Effect\": \"Allow\", \"Principal\": {\"AWS\": \"*\"}, \"Action\": \"sts:AssumeRole\"}]}'}\n",
+			[]string{"aws Allow  as object p < Role/app/r", "aws: Role/app/r may be assumed by *", "aws: Role/app/r: a part of its policy cannot be read"},
+		},
+		{
+			"a Config Connector policy with two bindings and a condition",
+			"apiVersion: iam.cnrm.cloud.google.com/v1beta1\nkind: IAMPolicy\nmetadata: {name: m, namespace: app}\nspec: {resourceRef: {external: projects/p}, bindings: [{role: roles/owner, members: [b, a]}, {role: roles/viewer, condition: {expression: 'request.time < x'}}]}\n",
+			[]string{
+				`gcp Allow  on projects/p as roles/owner if {"members":["a","b"]} < IAMPolicy/app/m`,
+				`gcp Allow  on projects/p as roles/viewer if {"condition":"request.time < x"} < IAMPolicy/app/m`,
+			},
+		},
+		{
+			"Azure role definitions with exceptions, and a federated identity",
+			"apiVersion: authorization.azure.com/v1api20220401\nkind: RoleDefinition\nmetadata: {name: d, namespace: app}\nspec: {permissions: [{actions: ['*'], notActions: [Microsoft.Authorization/*/write], dataActions: [b]}]}\n---\n" +
+				"apiVersion: managedidentity.azure.com/v1api20230131\nkind: FederatedIdentityCredential\nmetadata: {name: f, namespace: app}\nspec: {subject: 'system:serviceaccount:app:op'}\n",
+			[]string{
+				`azure Allow * if {"notActions":["Microsoft.Authorization/*/write"]} < RoleDefinition/app/d`,
+				`azure Allow b if {"plane":"data"} < RoleDefinition/app/d`,
+				"azure: FederatedIdentityCredential/app/f of managedidentity.azure.com",
+				"azure: FederatedIdentityCredential/app/f trusts system:serviceaccount:app:op",
+			},
+		},
+		{
+			"a namespaced crossplane policy that is an object",
+			"apiVersion: iam.aws.m.upbound.io/v1beta1\nkind: Policy\nmetadata: {name: k, namespace: app}\nspec: {forProvider: {policy: {Statement: [{Action: ['s3:*'], Resource: '*'}]}}}\n",
+			[]string{"aws Allow s3:* on * < Policy/app/k"},
 		},
 		{
 			"another kind of an EKS group",
@@ -191,7 +291,25 @@ func TestAnnotations(t *testing.T) {
 		prefix + "aws": "true", prefix + "azure": "false", prefix + "gcp": "“true”",
 		"alm-examples": `[{"kind": "CredentialsRequest"}]`,
 	}}))
-	want := []string{"aws: annotation " + prefix + "aws", "openshift: annotation alm-examples shows a CredentialsRequest"}
+	want := []string{"aws: annotation " + prefix + "aws", "openshift: annotation alm-examples shows a CredentialsRequest that cannot be read"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestRequestsAmongTheExamplesOfAPackage(t *testing.T) {
+	text := `[{"apiVersion": "x/v1", "kind": "Y"}, {"apiVersion": "cloudcredential.openshift.io/v1", "kind": "CredentialsRequest",
+		"metadata": {"name": "op", "namespace": "occo"}, "spec": {"providerSpec": {"kind": "GCPProviderSpec", "permissions": ["dns.zones.get"]}}}]`
+	got := lines(Scan(Input{Annotations: map[string]string{Examples: text}, PackageID: "p"}))
+	if want := []string{"gcp Allow dns.zones.get < CredentialsRequest/occo/op in alm-examples"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPackagesDeclareEachForItself(t *testing.T) {
+	says := map[string]string{TokenAuth(AWS): "true"}
+	got := lines(ScanAll([]Input{{Annotations: says, PackageID: "b"}, {Annotations: says, PackageID: "a"}, {PackageID: "c"}}))
+	want := []string{"aws: annotation " + TokenAuth(AWS) + " of package a", "aws: annotation " + TokenAuth(AWS) + " of package b"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,9 +24,12 @@ var iamTable = [...]iamRow{
 	{"managedidentity.azure.com", Azure, nil},
 	{"iam.aws.upbound.io", AWS, nil},
 	{"iam.aws.crossplane.io", AWS, nil},
+	{"eks.aws.upbound.io", AWS, []string{"podidentityassociations", "accessentries", "accesspolicyassociations"}},
+	{"iam.gcp.crossplane.io", GCP, nil},
 	{"cloudplatform.gcp.upbound.io", GCP, []string{
-		"projectiammembers", "projectiambindings", "projectiamcustomroles",
-		"serviceaccounts", "serviceaccountkeys", "serviceaccountiammembers",
+		"projectiammembers", "projectiambindings", "projectiampolicies", "projectiamcustomroles",
+		"folderiammembers", "folderiambindings", "organizationiammembers", "organizationiambindings", "organizationiamcustomroles",
+		"serviceaccounts", "serviceaccountkeys", "serviceaccountiammembers", "serviceaccountiambindings", "serviceaccountiampolicies",
 	}},
 	{"authorization.azure.upbound.io", Azure, nil},
 	{"managedidentity.azure.upbound.io", Azure, nil},
@@ -36,6 +40,10 @@ var iamTable = [...]iamRow{
 // A "*" resource counts.
 func IAMResource(group, resource string) (provider string, ok bool) {
 	resource, _, _ = strings.Cut(resource, "/")
+	if group == all && resource == "credentialsrequests" {
+		return Openshift, true
+	}
+	group = plainGroup(group)
 	if group == credentialGroup && (resource == "credentialsrequests" || resource == all) {
 		return Openshift, true
 	}
@@ -47,8 +55,20 @@ func IAMResource(group, resource string) (provider string, ok bool) {
 	return "", false
 }
 
+// plainGroup is the group of Crossplane's cluster-scoped resources for that of
+// its namespaced ones, which have the same fields.
+func plainGroup(group string) string {
+	if stem, ok := strings.CutSuffix(group, ".m.upbound.io"); ok {
+		return stem + ".upbound.io"
+	}
+	return group
+}
+
 // writeVerbs are those with which an object of one's own making comes to be.
 var writeVerbs = []string{"create", "update", "patch", all}
+
+// RunTime begins the origin of what an operator asks for when it runs.
+const RunTime = "created by the operator at run time"
 
 // role finds roles that write such objects: what they ask for is decided at
 // run time and cannot be reviewed here.
@@ -68,7 +88,7 @@ func (s *scanner) role(body map[string]any) {
 					continue
 				}
 				if provider, ok := IAMResource(group, resource); ok {
-					s.declare(provider, "created by the operator at run time: "+where(body)+" writes "+resource+"."+group)
+					s.declare(provider, RunTime+": "+where(body)+" writes "+resource+"."+group)
 				}
 			}
 		}
@@ -79,7 +99,7 @@ func (s *scanner) role(body map[string]any) {
 // are known, its presence otherwise.
 func (s *scanner) iamResource(body map[string]any) {
 	ref := preview.RefOf(body)
-	group, provider := ref.Group(), ""
+	group, provider := plainGroup(ref.Group()), ""
 	for _, row := range iamTable {
 		if row.group == group && (row.resources == nil || slices.Contains(row.resources, plural(ref.Kind))) {
 			provider = row.provider
@@ -126,23 +146,69 @@ func (s *scanner) awsResource(spec map[string]any, origin string) {
 	for _, inline := range preview.Maps(spec, "inlinePolicy") {
 		s.policy(inline["policy"], origin)
 	}
-	roles := slices.Concat(texts(spec["policies"]), texts(spec["policyArn"]), texts(spec["managedPolicyArns"]))
+	roles := slices.Concat(
+		texts(spec["policies"]), texts(spec["policyArn"]), texts(spec["policyARN"]), texts(spec["managedPolicyArns"]),
+		texts(spec["roleARN"]), texts(spec["roleArn"]),
+	)
+	for _, field := range []string{"policyRefs", "policyArnRef", "roleRef"} {
+		for _, ref := range append(preview.Maps(spec, field), preview.Map(spec, field)) {
+			if name := cmp.Or(preview.String(ref, "from", "name"), preview.String(ref, "name")); name != "" {
+				roles = append(roles, "object "+name)
+			}
+		}
+	}
+	for _, policy := range preview.Maps(spec, "accessPolicies") {
+		roles = append(roles, texts(policy["policyARN"])...)
+	}
+	for _, group := range texts(spec["kubernetesGroups"]) {
+		roles = append(roles, "group "+group)
+	}
 	if len(roles) > 0 {
 		s.permit(preview.CloudPermission{Provider: AWS, Origin: origin, Effect: allow, Roles: roles})
 	}
+	for _, field := range []string{"assumeRolePolicyDocument", "assumeRolePolicy"} {
+		s.trust(spec[field], origin)
+	}
 }
 
+// gcpResource reads bindings of roles, one permission for each who-gets-what,
+// and custom roles. Who gets it stands among the conditions.
 func (s *scanner) gcpResource(spec map[string]any, origin string) {
-	roles := texts(spec["role"])
-	for _, binding := range preview.Maps(spec, "bindings") {
-		roles = append(roles, texts(binding["role"])...)
-	}
-	actions := texts(spec["permissions"])
-	if len(roles)+len(actions) > 0 {
+	resources := slices.Concat(
+		texts(spec["project"]), texts(spec["folder"]), texts(spec["orgId"]), texts(spec["serviceAccountId"]),
+		texts(preview.Value(spec, "resourceRef", "external")), texts(preview.Value(spec, "resourceRef", "name")),
+	)
+	for _, binding := range append(preview.Maps(spec, "bindings"), spec) {
+		roles := texts(binding["role"])
+		if len(roles) == 0 {
+			continue
+		}
+		conditions := map[string]any{}
+		if members := slices.Concat(texts(binding["member"]), texts(binding["members"])); len(members) > 0 {
+			slices.Sort(members)
+			conditions["members"] = anys(members)
+		}
+		if from := preview.Map(binding, "memberFrom"); from != nil {
+			conditions["memberFrom"] = preview.CloneBody(from)
+		}
+		if expression := preview.String(binding, "condition", "expression"); expression != "" {
+			conditions["condition"] = expression
+		}
 		s.permit(preview.CloudPermission{
-			Provider: GCP, Origin: origin, Effect: allow, Actions: actions, Roles: roles, Resources: texts(spec["project"]),
+			Provider: GCP, Origin: origin, Effect: allow, Roles: roles, Resources: resources, Conditions: conditions,
 		})
 	}
+	if actions := texts(spec["permissions"]); len(actions) > 0 {
+		s.permit(preview.CloudPermission{Provider: GCP, Origin: origin, Effect: allow, Actions: actions, Resources: resources})
+	}
+}
+
+func anys(list []string) []any {
+	out := make([]any, 0, len(list))
+	for _, item := range list {
+		out = append(out, item)
+	}
+	return out
 }
 
 func (s *scanner) azureResource(spec map[string]any, origin string) {
@@ -151,48 +217,77 @@ func (s *scanner) azureResource(spec map[string]any, origin string) {
 		texts(preview.Value(spec, "roleDefinitionReference", "wellKnownName")),
 		texts(preview.Value(spec, "roleDefinitionReference", "armId")),
 	)
+	resources := slices.Concat(texts(spec["scope"]), texts(preview.Value(spec, "owner", "armId")))
 	if len(roles) > 0 {
-		s.permit(preview.CloudPermission{
-			Provider: Azure, Origin: origin, Effect: allow, Roles: roles,
-			Resources: slices.Concat(texts(spec["scope"]), texts(preview.Value(spec, "owner", "armId"))),
-		})
+		s.permit(preview.CloudPermission{Provider: Azure, Origin: origin, Effect: allow, Roles: roles, Resources: resources})
 	}
 	for _, set := range preview.Maps(spec, "permissions") {
-		for field, conditions := range map[string]map[string]any{"actions": nil, "dataActions": {"plane": "data"}} {
-			if actions := texts(set[field]); len(actions) > 0 {
-				s.permit(preview.CloudPermission{Provider: Azure, Origin: origin, Effect: allow, Actions: actions, Conditions: conditions})
+		for _, plane := range []struct {
+			field, except string
+			conditions    map[string]any
+		}{{"actions", notActions, map[string]any{}}, {"dataActions", notDataActions, dataPlane()}} {
+			actions := texts(set[plane.field])
+			if len(actions) == 0 {
+				continue
 			}
+			if except := texts(set[plane.except]); len(except) > 0 {
+				slices.Sort(except)
+				plane.conditions[plane.except] = anys(except)
+			}
+			s.permit(preview.CloudPermission{Provider: Azure, Origin: origin, Effect: allow, Actions: actions, Conditions: plane.conditions})
 		}
 	}
+	if subject := preview.String(spec, "subject"); subject != "" {
+		s.declare(Azure, origin+" trusts "+subject)
+	}
 }
+
+const (
+	notActions     = "notActions"
+	notDataActions = "notDataActions"
+)
 
 // maxPolicy is above what IAM accepts for a managed policy (6144 characters).
 const maxPolicy = 64 << 10
 
-// policy reads an AWS policy document: JSON text with one or more statements.
-// NotAction and NotResource permit everything else, so they are read as "*"
-// with the exception among the conditions.
-func (s *scanner) policy(v any, origin string) {
-	text, ok := v.(string)
-	if !ok || len(text) > maxPolicy {
-		return
+// policyDocument reads an AWS policy: JSON text, or the same as an object.
+func policyDocument(v any) (statements []map[string]any, whole bool) {
+	document, ok := v.(map[string]any)
+	if text, isText := v.(string); isText {
+		if len(text) > maxPolicy {
+			return nil, false
+		}
+		decoded, err := preview.DecodeJSON([]byte(text))
+		if err != nil {
+			return nil, false
+		}
+		document, ok = decoded.(map[string]any)
 	}
-	decoded, err := preview.DecodeJSON([]byte(text))
-	document, ok := decoded.(map[string]any)
-	if err != nil || !ok {
-		return
+	if !ok {
+		return nil, false
 	}
-	statements := preview.Maps(document, "Statement")
 	if one := preview.Map(document, "Statement"); one != nil {
-		statements = append(statements, one)
+		return []map[string]any{one}, true
 	}
+	whole = document["Statement"] != nil
+	return maps(document, "Statement", &whole), whole
+}
+
+// policy reads what an AWS policy permits. NotAction and NotResource permit
+// everything else, so they are read as "*" with the exception among the
+// conditions.
+func (s *scanner) policy(v any, origin string) {
+	if v == nil {
+		return
+	}
+	statements, whole := policyDocument(v)
 	for _, statement := range statements {
 		p := preview.CloudPermission{
-			Provider: AWS, Origin: origin, Effect: preview.String(statement, "Effect"),
-			Actions: texts(statement["Action"]), Resources: texts(statement["Resource"]),
-			Conditions: preview.CloneBody(preview.Map(statement, "Condition")),
+			Provider: AWS, Origin: origin, Effect: cmp.Or(preview.String(statement, "Effect"), allow),
+			Actions: list(statement, "Action", &whole), Resources: list(statement, "Resource", &whole),
+			Conditions: conditions(statement, "Condition", &whole),
 		}
-		for field, list := range map[string]*[]string{"NotAction": &p.Actions, "NotResource": &p.Resources} {
+		for field, list := range map[string]*[]string{notAction: &p.Actions, notResource: &p.Resources} {
 			if except := statement[field]; except != nil {
 				if p.Conditions == nil {
 					p.Conditions = map[string]any{}
@@ -201,6 +296,39 @@ func (s *scanner) policy(v any, origin string) {
 				*list = append(*list, all)
 			}
 		}
+		if len(p.Actions) == 0 {
+			whole = false
+			continue
+		}
 		s.permit(p)
+	}
+	if !whole {
+		s.declare(AWS, origin+": a part of its policy "+Unread)
+	}
+}
+
+const (
+	notAction   = "NotAction"
+	notResource = "NotResource"
+)
+
+// trust reads who may assume a role.
+func (s *scanner) trust(v any, origin string) {
+	if v == nil {
+		return
+	}
+	statements, whole := policyDocument(v)
+	for _, statement := range statements {
+		principals := texts(statement["Principal"])
+		for _, names := range preview.Map(statement, "Principal") {
+			principals = append(principals, texts(names)...)
+		}
+		slices.Sort(principals)
+		for _, principal := range principals {
+			s.declare(AWS, origin+" may be assumed by "+principal)
+		}
+	}
+	if !whole {
+		s.declare(AWS, origin+": who may assume it "+Unread)
 	}
 }

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,10 +11,28 @@ import (
 // identities are the ServiceAccount annotations that bind a cloud identity.
 var identities = [...]struct{ provider, key, prefix string }{
 	{AWS, "eks.amazonaws.com/role-arn", ""},
-	{GCP, "iam.gke.io/gcp-service-account", "serviceAccount:"},
-	{Azure, "azure.workload.identity/client-id", "client "},
+	{GCP, "iam.gke.io/gcp-service-account", accountPrefix},
+	{Azure, "azure.workload.identity/client-id", clientPrefix},
 	{Alibaba, "pod-identity.alibabacloud.com/role-name", ""},
 }
+
+// IsIdentity reports whether a permission only names an identity to act as: one
+// that a ServiceAccount, a pod or a request is bound to. What the identity may
+// do stands in the cloud.
+func IsIdentity(p preview.CloudPermission) bool {
+	if len(p.Actions) > 0 || len(p.Roles) == 0 {
+		return false
+	}
+	for _, role := range p.Roles {
+		if !strings.HasPrefix(role, clientPrefix) && !strings.HasPrefix(role, accountPrefix) && !strings.Contains(role, ":role/") &&
+			!strings.HasPrefix(p.Origin, "ServiceAccount/") {
+			return false
+		}
+	}
+	return true
+}
+
+const workloadIdentity = "azure.workload.identity/use"
 
 // identity reads the cloud identity of a ServiceAccount and what a namespace
 // lets its pods assume.
@@ -28,6 +47,9 @@ func (s *scanner) identity(body map[string]any) {
 				})
 			}
 		}
+		if strings.EqualFold(preview.String(body, "metadata", "labels", workloadIdentity), "true") {
+			s.declare(Azure, "label "+workloadIdentity+" of "+where(body))
+		}
 	case "Namespace":
 		if pattern := preview.String(annotations, "iam.amazonaws.com/permitted"); pattern != "" {
 			s.declare(AWS, "annotation iam.amazonaws.com/permitted of "+where(body))
@@ -40,6 +62,8 @@ func (s *scanner) identity(body map[string]any) {
 // cloud-credential-operator.
 var variables = map[string]string{
 	"ROLEARN":                            AWS,
+	"AWS_REGION":                         AWS,
+	"AWS_DEFAULT_REGION":                 AWS,
 	"AWS_ROLE_ARN":                       AWS,
 	"AWS_IAM_ROLE_ARN":                   AWS,
 	"AWS_WEB_IDENTITY_TOKEN_FILE":        AWS,
@@ -75,23 +99,85 @@ func (s *scanner) pods(body map[string]any) {
 	if role := preview.String(meta, "annotations", "iam.amazonaws.com/role"); role != "" {
 		s.permit(preview.CloudPermission{Provider: AWS, Origin: at, Effect: allow, Roles: []string{role}})
 	}
-	if strings.EqualFold(preview.String(meta, "labels", "azure.workload.identity/use"), "true") {
-		s.declare(Azure, "label azure.workload.identity/use of "+at)
+	if strings.EqualFold(preview.String(meta, "labels", workloadIdentity), "true") {
+		s.declare(Azure, "label "+workloadIdentity+" of "+at)
 	}
 	if preview.String(meta, "labels", "aadpodidbinding") != "" {
 		s.declare(Azure, "label aadpodidbinding of "+at)
 	}
 	for _, container := range Containers(spec) {
 		for _, env := range preview.Maps(container, "env") {
-			name := preview.String(env, "name")
-			if provider, ok := variables[name]; ok {
-				s.declare(provider, "variable "+name+" of "+at)
-			}
+			s.variable(env, at)
 		}
+		s.arguments(container, at)
 	}
 	for _, audience := range Audiences(spec) {
 		s.declare(tokenProvider(audience), "token for audience "+audience+" in "+at)
 	}
+	s.secretKeys(spec, at)
+}
+
+// assigned are the variables whose value is an identity, with the word before
+// it.
+var assigned = map[string]string{
+	"ROLEARN": "", "AWS_ROLE_ARN": "", "AWS_IAM_ROLE_ARN": "",
+	"CLIENTID": clientPrefix, "AZURE_CLIENT_ID": clientPrefix,
+	"SERVICE_ACCOUNT_EMAIL": accountPrefix,
+}
+
+// variable reads an environment variable: an identity where one is given, else
+// the fact that the program looks for one.
+func (s *scanner) variable(env map[string]any, at string) {
+	name, value := preview.String(env, "name"), preview.String(env, "value")
+	if provider, ok := credentialKeys[strings.ToLower(preview.String(env, "valueFrom", "secretKeyRef", "key"))]; ok {
+		s.secretKey(provider, preview.Map(env, "valueFrom", "secretKeyRef"), "name", preview.String(env, "valueFrom", "secretKeyRef", "key"), at)
+		return
+	}
+	provider, ok := variables[name]
+	if !ok {
+		return
+	}
+	if prefix, named := assigned[name]; named && value != "" && !strings.Contains(value, "$(") {
+		s.permit(preview.CloudPermission{Provider: provider, Origin: at, Effect: allow, Roles: []string{prefix + value}})
+		return
+	}
+	s.declare(provider, "variable "+name+" of "+at)
+}
+
+// expansion is how an argument takes the value of a variable, which may come
+// from a ConfigMap or Secret as a whole.
+var expansion = regexp.MustCompile(`\$\(([A-Z0-9_]{1,64})\)`)
+
+func (s *scanner) arguments(container map[string]any, at string) {
+	for _, argument := range slices.Concat(texts(container["command"]), texts(container["args"])) {
+		for _, match := range expansion.FindAllStringSubmatch(argument, -1) {
+			if provider, ok := variables[match[1]]; ok {
+				s.declare(provider, "variable "+match[1]+" of "+at)
+			}
+		}
+	}
+}
+
+// secretKeys finds keys with cloud credentials that volumes take from Secrets.
+func (s *scanner) secretKeys(spec map[string]any, at string) {
+	items := func(source map[string]any, nameField string) {
+		for _, item := range preview.Maps(source, "items") {
+			key := preview.String(item, "key")
+			if provider, ok := credentialKeys[strings.ToLower(key)]; ok {
+				s.secretKey(provider, source, nameField, key, at)
+			}
+		}
+	}
+	for _, volume := range preview.Maps(spec, "volumes") {
+		items(preview.Map(volume, "secret"), "secretName")
+		for _, source := range preview.Maps(volume, "projected", "sources") {
+			items(preview.Map(source, "secret"), "name")
+		}
+	}
+}
+
+func (s *scanner) secretKey(provider string, source map[string]any, nameField, key, at string) {
+	s.declare(provider, "key "+key+" of Secret "+preview.String(source, nameField)+" in "+at)
 }
 
 // Containers returns a pod's containers of every sort.
@@ -134,12 +220,32 @@ func tokenProvider(audience string) string {
 	return "external"
 }
 
-// credentialKeys are keys of Secrets with static credentials.
+// credentialKeys are keys of Secrets with credentials, as the
+// cloud-credential-operator writes them and the tools of the clouds name them.
 var credentialKeys = map[string]string{
-	"aws_access_key_id":     AWS,
-	"aws_secret_access_key": AWS,
-	"azure_client_secret":   Azure,
-	"service_account.json":  GCP,
+	"aws_access_key_id":          AWS,
+	"aws_secret_access_key":      AWS,
+	"azure_client_id":            Azure,
+	"azure_client_secret":        Azure,
+	"azure_tenant_id":            Azure,
+	"azure_subscription_id":      Azure,
+	"azure_federated_token_file": Azure,
+	"service_account.json":       GCP,
+	"ibmcloud_api_key":           IBM,
+	"clouds.yaml":                OpenStack,
+}
+
+// staticKeys are those of them that are long-lived secrets by themselves.
+var staticKeys = map[string]bool{
+	"aws_access_key_id": true, "aws_secret_access_key": true, "azure_client_secret": true, "service_account.json": true,
+	"ibmcloud_api_key": true, "clouds.yaml": true,
+}
+
+// StaticOrigin is the origin of what a Secret with long-lived keys declares.
+func StaticOrigin(namespace, name string) string {
+	return "static credentials in " + where(map[string]any{
+		"kind": "Secret", "metadata": map[string]any{"namespace": namespace, "name": name},
+	})
 }
 
 // secret recognises static credentials by the names of their keys alone.
@@ -149,8 +255,12 @@ func (s *scanner) secret(body map[string]any) {
 	}
 	for _, field := range []string{"data", "stringData"} {
 		for name := range preview.Map(body, field) {
-			if provider, ok := credentialKeys[strings.ToLower(name)]; ok {
-				s.declare(provider, "static credentials in "+where(body))
+			key := strings.ToLower(name)
+			switch provider, ok := credentialKeys[key]; {
+			case staticKeys[key]:
+				s.declare(provider, StaticOrigin(preview.RefOf(body).Namespace, preview.RefOf(body).Name))
+			case ok:
+				s.declare(provider, "key "+name+" of "+where(body))
 			}
 		}
 	}

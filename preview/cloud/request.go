@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"encoding/base64"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -37,28 +38,67 @@ func (s *scanner) credentialsRequest(body map[string]any, inside string) {
 	kind := preview.String(spec, "kind")
 	provider, known := providerOf[kind]
 	if !known {
+		// What nobody can read may ask for anything.
 		s.permit(unscoped(strings.ToLower(strings.TrimSuffix(kind, "ProviderSpec")), origin))
 		return
 	}
+	before, declared := len(s.out.Permissions), len(s.out.Declared)
+	s.providerSpec(spec, provider, origin)
+	if len(s.out.Permissions) == before && len(s.out.Declared) == declared {
+		s.declare(provider, origin+": what it asks for "+Unread)
+	}
+}
+
+// Unread stands in the origin of what asks for access in a form that nobody
+// here knows.
+const Unread = "cannot be read"
+
+func (s *scanner) providerSpec(spec map[string]any, provider, origin string) {
+	whole := true
 	switch provider {
 	case AWS:
-		s.awsRequest(spec, origin)
+		whole = s.awsRequest(spec, origin)
 	case Azure:
-		s.azureRequest(spec, origin)
+		whole = s.azureRequest(spec, origin)
 	case GCP:
-		s.gcpRequest(spec, origin)
+		whole = s.gcpRequest(spec, origin)
 	case IBM, PowerVS:
-		s.ibmRequest(spec, provider, origin)
+		whole = s.ibmRequest(spec, provider, origin)
 	case VSphere:
-		for _, permission := range preview.Maps(spec, "permissions") {
+		for _, permission := range maps(spec, "permissions", &whole) {
 			s.permit(preview.CloudPermission{
 				Provider: VSphere, Origin: origin, Effect: allow,
-				Actions: texts(permission["privileges"]), Resources: []string{all},
+				Actions: list(permission, "privileges", &whole), Resources: []string{all},
 			})
 		}
 	default:
 		s.permit(unscoped(provider, origin))
 	}
+	if !whole {
+		s.declare(provider, origin+": a part of what it asks for "+Unread)
+	}
+}
+
+// maps is [preview.Maps] that tells when it left something out.
+func maps(body map[string]any, field string, whole *bool) []map[string]any {
+	out := preview.Maps(body, field)
+	if given, isList := body[field].([]any); body[field] != nil && (!isList || len(given) != len(out)) {
+		*whole = false
+	}
+	return out
+}
+
+// list is [texts] of a field that tells when it left something out.
+func list(body map[string]any, field string, whole *bool) []string {
+	out := texts(body[field])
+	switch v := body[field].(type) {
+	case nil, string:
+	case []any:
+		*whole = *whole && len(v) == len(out)
+	default:
+		*whole = false
+	}
+	return out
 }
 
 // unscoped is the grant of a provider without fields to limit it: the
@@ -72,61 +112,94 @@ func unscoped(provider, origin string) preview.CloudPermission {
 	}
 }
 
-func (s *scanner) awsRequest(spec map[string]any, origin string) {
-	for _, entry := range preview.Maps(spec, "statementEntries") {
-		effect := preview.String(entry, "effect")
+func (s *scanner) awsRequest(spec map[string]any, origin string) (whole bool) {
+	whole = true
+	for _, entry := range maps(spec, "statementEntries", &whole) {
+		effect, actions := preview.String(entry, "effect"), list(entry, "action", &whole)
 		if effect == "" {
 			effect = allow
 		}
+		if len(actions) == 0 {
+			whole = false
+			continue
+		}
 		s.permit(preview.CloudPermission{
-			Provider: AWS, Origin: origin, Effect: effect, Actions: texts(entry["action"]),
-			Resources: texts(entry["resource"]), Conditions: preview.Map(entry, "policyCondition"),
+			Provider: AWS, Origin: origin, Effect: effect, Actions: actions,
+			Resources: list(entry, "resource", &whole), Conditions: conditions(entry, "policyCondition", &whole),
 		})
 	}
 	if role := preview.String(spec, "stsIAMRoleARN"); role != "" {
 		s.permit(preview.CloudPermission{Provider: AWS, Origin: origin, Effect: allow, Roles: []string{role}})
 	}
+	return whole
 }
+
+// conditions reads conditions. They limit a permission, so what cannot be read
+// is left out and told.
+func conditions(body map[string]any, field string, whole *bool) map[string]any {
+	out := preview.Map(body, field)
+	if body[field] != nil && out == nil {
+		*whole = false
+	}
+	return preview.CloneBody(out)
+}
+
+// dataPlane marks permissions on what a service stores, not on the service.
+func dataPlane() map[string]any { return map[string]any{planeKey: planeData} }
+
+const (
+	planeKey  = "plane"
+	planeData = "data"
+)
+
+// The words before identities among roles.
+const (
+	clientPrefix  = "client "
+	accountPrefix = "serviceAccount:"
+)
 
 // azureRequest reads role bindings, actions and data actions. Their scope is
 // chosen when the request is fulfilled and does not stand in it.
-func (s *scanner) azureRequest(spec map[string]any, origin string) {
+func (s *scanner) azureRequest(spec map[string]any, origin string) (whole bool) {
+	whole = true
 	var roles []string
-	for _, binding := range preview.Maps(spec, "roleBindings") {
-		roles = append(roles, texts(binding["role"])...)
+	for _, binding := range maps(spec, "roleBindings", &whole) {
+		roles = append(roles, list(binding, "role", &whole)...)
 	}
-	actions := texts(spec["permissions"])
+	actions := list(spec, "permissions", &whole)
 	if len(roles)+len(actions) > 0 {
 		s.permit(preview.CloudPermission{Provider: Azure, Origin: origin, Effect: allow, Actions: actions, Roles: roles})
 	}
-	if data := texts(spec["dataPermissions"]); len(data) > 0 {
-		s.permit(preview.CloudPermission{
-			Provider: Azure, Origin: origin, Effect: allow, Actions: data, Conditions: map[string]any{"plane": "data"},
-		})
+	if data := list(spec, "dataPermissions", &whole); len(data) > 0 {
+		s.permit(preview.CloudPermission{Provider: Azure, Origin: origin, Effect: allow, Actions: data, Conditions: dataPlane()})
 	}
 	if client := preview.String(spec, "azureClientID"); client != "" {
-		s.permit(preview.CloudPermission{Provider: Azure, Origin: origin, Effect: allow, Roles: []string{"client " + client}})
+		s.permit(preview.CloudPermission{Provider: Azure, Origin: origin, Effect: allow, Roles: []string{clientPrefix + client}})
 	}
+	return whole
 }
 
 // gcpRequest reads predefined roles and custom permissions, both bound at
 // project level.
-func (s *scanner) gcpRequest(spec map[string]any, origin string) {
-	roles, actions := texts(spec["predefinedRoles"]), texts(spec["permissions"])
+func (s *scanner) gcpRequest(spec map[string]any, origin string) (whole bool) {
+	whole = true
+	roles, actions := list(spec, "predefinedRoles", &whole), list(spec, "permissions", &whole)
 	if len(roles)+len(actions) > 0 {
 		s.permit(preview.CloudPermission{Provider: GCP, Origin: origin, Effect: allow, Actions: actions, Roles: roles})
 	}
 	if account := preview.String(spec, "serviceAccountEmail"); account != "" {
-		s.permit(preview.CloudPermission{Provider: GCP, Origin: origin, Effect: allow, Roles: []string{"serviceAccount:" + account}})
+		s.permit(preview.CloudPermission{Provider: GCP, Origin: origin, Effect: allow, Roles: []string{accountPrefix + account}})
 	}
+	return whole
 }
 
 // ibmRequest reads policies; what one is limited to is its attributes, written
 // NAME=VALUE with the operator where it is not equality.
-func (s *scanner) ibmRequest(spec map[string]any, provider, origin string) {
-	for _, policy := range preview.Maps(spec, "policies") {
+func (s *scanner) ibmRequest(spec map[string]any, provider, origin string) (whole bool) {
+	whole = true
+	for _, policy := range maps(spec, "policies", &whole) {
 		var resources []string
-		for _, attribute := range preview.Maps(policy, "attributes") {
+		for _, attribute := range maps(policy, "attributes", &whole) {
 			operator := preview.String(attribute, "operator")
 			if operator == "" || operator == "stringEquals" {
 				operator = "="
@@ -136,9 +209,10 @@ func (s *scanner) ibmRequest(spec map[string]any, provider, origin string) {
 			resources = append(resources, preview.String(attribute, "name")+operator+preview.String(attribute, "value"))
 		}
 		s.permit(preview.CloudPermission{
-			Provider: provider, Origin: origin, Effect: allow, Resources: resources, Roles: texts(policy["roles"]),
+			Provider: provider, Origin: origin, Effect: allow, Resources: resources, Roles: list(policy, "roles", &whole),
 		})
 	}
+	return whole
 }
 
 // maxEmbedded bounds the text of a ConfigMap that is searched for requests.
@@ -150,35 +224,51 @@ func (s *scanner) embedded(body map[string]any) {
 	if preview.String(body, "kind") != "ConfigMap" {
 		return
 	}
-	for name, v := range preview.Map(body, "data") {
-		text, ok := v.(string)
-		if !ok || !strings.Contains(text, credential) || !strings.Contains(text, credentialGroup) {
-			continue
-		}
-		found := 0
-		if len(text) <= maxEmbedded {
-			found = len(s.out.Permissions)
-			s.documents(text, where(body))
-			found = len(s.out.Permissions) - found
-		}
-		if found == 0 {
-			s.declare(Openshift, "a "+credential+" in key "+name+" of "+where(body))
+	for _, field := range []string{"data", "binaryData"} {
+		for name, v := range preview.Map(body, field) {
+			text, _ := v.(string)
+			if field == "binaryData" && len(text) <= 2*maxEmbedded {
+				plain, err := base64.StdEncoding.DecodeString(text)
+				if err != nil {
+					continue
+				}
+				text = string(plain)
+			}
+			if strings.Contains(text, credential) && strings.Contains(text, credentialGroup) && !s.text(text, where(body)) {
+				s.declare(Openshift, "a "+credential+" that "+Unread+", in key "+name+" of "+where(body))
+			}
 		}
 	}
 }
 
-func (s *scanner) documents(text, inside string) {
+// text reads the CredentialsRequests of YAML or JSON text and reports whether
+// it found one. A list without kind, as that of examples, counts by its items.
+func (s *scanner) text(text, inside string) (found bool) {
+	if len(text) > maxEmbedded {
+		return false
+	}
+	before := len(s.out.Permissions) + len(s.out.Declared)
+	for _, object := range embeddedObjects(text) {
+		s.credentialsRequest(object, inside)
+	}
+	return len(s.out.Permissions)+len(s.out.Declared) > before
+}
+
+func embeddedObjects(text string) []map[string]any {
+	if decoded, err := preview.DecodeJSON([]byte(text)); err == nil {
+		if items, ok := decoded.([]any); ok {
+			return preview.Maps(map[string]any{"items": items}, "items")
+		}
+	}
 	docs, err := preview.Decode([]byte(text))
 	if err != nil {
-		return
+		return nil
 	}
+	var out []map[string]any
 	for _, doc := range docs {
-		objects, err := preview.Flatten(doc)
-		if err != nil {
-			continue
-		}
-		for _, object := range objects {
-			s.credentialsRequest(object, inside)
+		if objects, err := preview.Flatten(doc); err == nil {
+			out = append(out, objects...)
 		}
 	}
+	return out
 }

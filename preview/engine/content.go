@@ -20,12 +20,16 @@ type Material struct {
 	Info   format.Info
 	Output *format.Output
 	Values map[string]any
-	Source preview.Source
-	Via    []preview.Via
+	// SecretValues is set when some of the values came from a Secret.
+	SecretValues bool
+	// Sources are the pins; sensitive values are hashed with the first.
+	Sources []preview.Source
+	Via     []preview.Via
 	// Verification is the outcome of checking signatures; empty means that
 	// nobody did.
 	Verification preview.Verification
 	Referrers    []preview.Referrer
+	Dependencies []preview.Dependency
 	Notes        []preview.Note // that came up before rendering
 }
 
@@ -44,20 +48,24 @@ const maxObjects = 20000
 // Prepare seals the rendered objects of a package for a release: normalised,
 // given a namespace, labelled as members of the release, hashed.
 func Prepare(release preview.Release, m Material) (Content, error) {
+	if len(m.Sources) == 0 {
+		return Content{}, fmt.Errorf("package %s: it has no source", m.Info.Package)
+	}
 	if len(m.Output.Objects) > maxObjects {
 		return Content{}, fmt.Errorf("package %s: %d objects are more than the %d that one package may have",
 			m.Info.Package, len(m.Output.Objects), maxObjects)
 	}
 	c := Content{Package: preview.Package{
 		Name: m.Info.Package, Version: m.Info.Version, Bundle: m.Info.Bundle, Format: m.Info.Format,
-		Parameters: m.Output.Resolved, Sources: []preview.Source{m.Source}, Via: m.Via,
+		Parameters: m.Output.Resolved, Sources: m.Sources, Via: m.Via,
 		Verification: verification(m.Verification), Referrers: m.Referrers,
+		Dependencies: m.Dependencies, Isolation: m.Output.Isolation,
 		Notes: slices.Concat(m.Notes, m.Output.Notes),
 
 		RelatedImages: sortedUnique(m.Output.RelatedImages),
 		Requires:      requires(m.Output.Required),
 	}}
-	pin := m.Source.Digest
+	pin := m.Sources[0].Digest
 	bodies := make([]map[string]any, 0, len(m.Output.Objects))
 	for _, r := range m.Output.Objects {
 		bodies = append(bodies, r.Body)
@@ -83,8 +91,12 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 		byID[o.ID] = o.Digest
 		c.Objects = append(c.Objects, o)
 	}
+	hash := preview.HashValues
+	if m.SecretValues {
+		hash = preview.HashSecretValues
+	}
 	var err error
-	if c.Package.Parameters.Values, err = preview.HashValues(m.Values, pin); err != nil {
+	if c.Package.Parameters.Values, err = hash(m.Values, pin); err != nil {
 		return Content{}, fmt.Errorf("package %s: hashing values: %w", m.Info.Package, err)
 	}
 	c.Package.ContentDigest, err = preview.ContentDigest(release, c.Package, c.Objects, nil)
@@ -122,7 +134,7 @@ func seal(release preview.Release, pkg string, r format.Rendered, scopes preview
 	}
 	return preview.Object{
 		ID: ref.ID(), Package: pkg, APIVersion: ref.APIVersion, Kind: ref.Kind,
-		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Sealed: body,
+		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Hook: r.Hook, Sealed: body,
 	}, removed, nil
 }
 

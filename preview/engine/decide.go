@@ -49,10 +49,22 @@ func (d *decider) decide(ctx context.Context) error {
 	if err := d.dryRun(ctx); err != nil {
 		return err
 	}
+	if err := d.readStored(ctx); err != nil {
+		return err
+	}
 	if err := d.readRoles(ctx); err != nil {
 		return err
 	}
 	if err := d.readReferences(ctx); err != nil {
+		return err
+	}
+	if err := d.readSurroundings(ctx); err != nil {
+		return err
+	}
+	if err := d.readAnswers(ctx); err != nil {
+		return err
+	}
+	if err := d.installerRights(ctx); err != nil {
 		return err
 	}
 	return d.fingerprint()
@@ -69,7 +81,7 @@ func (d *decider) decideOffline() {
 		o.Action = preview.ActionCreate
 		o.SecretKeys = preview.SecretKeys(nil, o.Sealed)
 	}
-	d.cannotCollect(access.Collecting(sealedBodies(d.plan.Objects)), "which ClusterRoles of the cluster it collects shows only there")
+	d.cannotCollect(access.Collecting(sealedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
 }
 
 // addReleaseNamespace plans the creation of the release namespace, unless the
@@ -252,12 +264,23 @@ func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 	switch {
 	case o.LiveBody == nil:
 		return ""
+	case d.keptByHelm(o.LiveBody):
+		return preview.ActionKeep
 	case o.Kind == "CustomResourceDefinition", o.Kind == "Namespace", !preview.Ours(o.LiveBody, d.plan.Release):
 		return preview.ActionKeep
 	case preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "":
 		return ""
 	}
 	return preview.ActionDelete
+}
+
+// keptByHelm reports whether a leftover is one that Helm would leave alone: an
+// object that asks to be kept, and, while the release goes on, a hook of an
+// earlier revision, which may hold what the others use.
+func (d *decider) keptByHelm(live map[string]any) bool {
+	annotations := preview.Map(live, "metadata", "annotations")
+	_, hook := annotations["helm.sh/hook"]
+	return annotations["helm.sh/resource-policy"] == "keep" || hook && len(d.plan.Packages) > 0
 }
 
 func (d *decider) unknown(object, why string) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -26,14 +27,19 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	slices.SortFunc(p.Unknowns, func(a, b preview.Unknown) int { return strings.Compare(a.Object, b.Object) })
 	p.Unknowns = slices.CompactFunc(p.Unknowns, func(a, b preview.Unknown) bool { return a.Object == b.Object })
 
-	extra := slices.Concat(notAppliable(p, schemas), needsExternal(p), noted(p))
+	extra := slices.Concat(notAppliable(p, schemas), needsExternal(p), foreignNamespaces(p), definitionFindings(p), noted(p))
+	before, err := older(p, schemas)
+	if err != nil {
+		return err
+	}
 	findings, err := risk.Evaluate(risk.Input{
-		Plan: p, RelatedImages: relatedImages(p), Extra: extra, Accepted: p.Base.Accepted,
+		Plan: p, RelatedImages: relatedImages(p), Extra: extra, Accepted: acceptable(p, before),
 	})
 	if err != nil {
 		return fmt.Errorf("judging risks: %w", err)
 	}
 	p.Findings = findings
+	markOlder(p, before)
 	return nil
 }
 
@@ -65,10 +71,23 @@ func changes(o *preview.Object) []preview.Change {
 // grants computes what the plan permits and how that differs from what the
 // installed revision did.
 func grants(p *preview.Plan) []preview.Grant {
-	existing := readBodies(p)
-	installed := access.Compute(access.Input{Objects: installedBodies(p), Existing: existing})
-	planned := access.Compute(access.Input{Objects: sealedBodies(p.Objects), Existing: existing})
-	return access.Delta(installed, planned)
+	before, after := installedBodies(p), sealedBodies(p.Objects)
+	in := access.Input{Existing: readBodies(p), Missing: missing(p), Accounts: slices.Concat(before, after)}
+	in.Objects = before
+	installed := access.Compute(in)
+	in.Objects = after
+	return access.Delta(installed, access.Compute(in))
+}
+
+// missing lists what was looked for in the cluster and is not there.
+func missing(p *preview.Plan) []string {
+	var ids []string
+	for _, r := range p.Reads {
+		if r.Fingerprint == "" {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }
 
 // installedBodies are the live objects that belong to the release now.
@@ -93,16 +112,30 @@ func readBodies(p *preview.Plan) []map[string]any {
 }
 
 func cloudAccess(p *preview.Plan) preview.Cloud {
-	planned, installed := sealedBodies(p.Objects), installedBodies(p)
-	return cloud.Delta(scanCloud(p, installed), scanCloud(p, planned))
+	installed := cloudSources(p, func(o *preview.Object) map[string]any {
+		if o.LiveBody == nil || !preview.Ours(o.LiveBody, p.Release) {
+			return nil
+		}
+		return o.LiveBody
+	})
+	planned := cloudSources(p, func(o *preview.Object) map[string]any { return o.Sealed })
+	return cloud.Delta(cloud.ScanAll(installed), cloud.ScanAll(planned))
 }
 
-func scanCloud(p *preview.Plan, objects []map[string]any) preview.Cloud {
-	name := p.Release.Name
-	if len(p.Packages) > 0 {
-		name = p.Packages[0].Name
+// cloudSources groups bodies by package: each has annotations of its own.
+func cloudSources(p *preview.Plan, body func(*preview.Object) map[string]any) []cloud.Input {
+	byPackage := map[string][]map[string]any{}
+	for i := range p.Objects {
+		if b := body(&p.Objects[i]); b != nil {
+			byPackage[p.Objects[i].Package] = append(byPackage[p.Objects[i].Package], b)
+		}
 	}
-	return cloud.Scan(cloud.Input{Objects: objects, Annotations: packageAnnotations(objects), PackageID: name})
+	var out []cloud.Input
+	for _, name := range slices.Sorted(maps.Keys(byPackage)) {
+		objects := byPackage[name]
+		out = append(out, cloud.Input{Objects: objects, Annotations: packageAnnotations(objects), PackageID: name})
+	}
+	return out
 }
 
 // packageAnnotations recovers a package's own annotations from its pod
@@ -116,7 +149,7 @@ func packageAnnotations(objects []map[string]any) map[string]string {
 		}
 		_, meta := preview.PodTemplate(body)
 		for key, v := range preview.Map(meta, "annotations") {
-			if text, ok := v.(string); ok && strings.Contains(key, "operators.openshift.io/") {
+			if text, ok := v.(string); ok && (strings.Contains(key, "operators.openshift.io/") || key == cloud.Examples) {
 				out[key] = text
 			}
 		}

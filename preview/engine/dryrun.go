@@ -28,6 +28,9 @@ func (d *decider) dryRun(ctx context.Context) error {
 		}
 		pending = append(pending, i)
 	}
+	if d.plan.ReadMode == preview.ReadGet {
+		return d.merge(ctx, pending)
+	}
 	d.tell("asking the cluster for %d dry runs", len(pending))
 	for round := 1; len(pending) > 0; round++ {
 		moved, err := d.dryRunRound(ctx, pending)
@@ -41,6 +44,11 @@ func (d *decider) dryRun(ctx context.Context) error {
 			return err
 		}
 	}
+	d.secretKeys()
+	return nil
+}
+
+func (d *decider) secretKeys() {
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
 		if o.Sealed != nil && o.Action != preview.ActionUnknown {
@@ -51,7 +59,6 @@ func (d *decider) dryRun(ctx context.Context) error {
 			o.SecretKeys = preview.SecretKeys(o.LiveBody, after)
 		}
 	}
-	return nil
 }
 
 // dryRunRound asks once for each pending object and returns those that were

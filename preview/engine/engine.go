@@ -17,11 +17,16 @@ import (
 // Cluster is what planning asks of a cluster: reads and dry runs, no writes.
 // Errors carry a [preview.Refusal] when the API server answered.
 type Cluster interface {
+	Pager
+
 	// Target identifies the cluster and the user.
 	Target(ctx context.Context) (preview.Target, error)
 	// Kind reports whether a kind is namespaced; one that is not served is a
 	// Refusal with ReasonNotServed.
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
+	// APIVersions returns what is served, sorted: "v1", "apps/v1" and
+	// "apps/v1/Deployment".
+	APIVersions(ctx context.Context) ([]string, error)
 	// Read answers in the order of refs.
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 	// List returns the objects of a kind in a namespace (all when empty) that
@@ -29,6 +34,13 @@ type Cluster interface {
 	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
 	// DryRun answers in the order of items.
 	DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult
+	// Merge computes from reads alone what applying sealed would make of a live
+	// object, as far as that can be known without a dry run.
+	Merge(ctx context.Context, live, sealed map[string]any) preview.DryRunResult
+	// Plural names the resource of a kind, such as "deployments".
+	Plural(ctx context.Context, apiVersion, kind string) (string, error)
+	// May answers which rights the user has, in their order.
+	May(ctx context.Context, rights []preview.Right) []preview.RightAnswer
 }
 
 // Schemas knows the built-in kinds without a cluster.
@@ -55,7 +67,8 @@ type Options struct {
 	Release      preview.Release
 	Installed    Installed
 	Apply        preview.Options
-	StageTimeout string // overrides the stages' own when not empty
+	StageTimeout string           // overrides the stages' own when not empty
+	ReadMode     preview.ReadMode // how a cluster is read; empty means dry-run
 	Schemas      Schemas
 	// Progress is told what is being done, when not nil.
 	Progress func(string)
@@ -84,8 +97,11 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 		ReadMode: preview.ReadDryRun,
 		Options:  opts.Apply,
 	}
-	if cluster == nil {
+	switch {
+	case cluster == nil:
 		p.ReadMode = preview.ReadOffline
+	case opts.ReadMode != "":
+		p.ReadMode = opts.ReadMode
 	}
 	ids := map[string]bool{}
 	for _, content := range contents {
@@ -106,15 +122,24 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 	if err := plan(ctx, p, cluster, opts); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return p, sameAnswers(p)
 }
 
 // Recheck plans the sealed content of a plan again on fresh reads, in the same
 // read mode. The digests of the two plans are equal exactly when no Fact moved.
 func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas) (*preview.Plan, error) {
+	mode := preview.ReadDryRun
+	if old.ReadMode == preview.ReadGet {
+		mode = preview.ReadGet
+	}
+	return recheck(ctx, old, mode, cluster, schemas)
+}
+
+// recheck is Recheck in a read mode of its own.
+func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, cluster Cluster, schemas Schemas) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
-		ReadMode: preview.ReadDryRun, Options: old.Options, Packages: old.Packages, Files: old.Files,
+		ReadMode: mode, Options: old.Options, Packages: old.Packages, Files: old.Files,
 	}
 	for i := range old.Objects {
 		o := &old.Objects[i]
@@ -123,7 +148,7 @@ func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Sc
 		}
 		fresh := preview.Object{
 			ID: o.ID, Package: o.Package, APIVersion: o.APIVersion, Kind: o.Kind,
-			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Sealed: o.Sealed,
+			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Sealed: o.Sealed,
 		}
 		p.Objects = append(p.Objects, fresh)
 	}

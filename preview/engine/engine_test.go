@@ -54,7 +54,7 @@ func contentOf(t testing.TB, dir string, params format.Params) (engine.Content, 
 	if err != nil {
 		return engine.Content{}, release, err
 	}
-	sealed, err := engine.Prepare(release, engine.Material{Info: *info, Output: output, Values: params.Values, Source: content.Source})
+	sealed, err := engine.Prepare(release, engine.Material{Info: *info, Output: output, Values: params.Values, Sources: []preview.Source{content.Source}})
 	return sealed, release, err
 }
 
@@ -159,7 +159,7 @@ func material(t testing.TB, text string) engine.Material {
 			Body: doc.(map[string]any), Origin: preview.Origin{File: "manifests/x.yaml", Document: i + 1},
 		})
 	}
-	return engine.Material{Info: format.Info{Package: "p", Version: "1.0.0"}, Output: output, Source: preview.Source{Digest: "sha256:1"}}
+	return engine.Material{Info: format.Info{Package: "p", Version: "1.0.0"}, Output: output, Sources: []preview.Source{{Digest: "sha256:1"}}}
 }
 
 func TestWhatNormalisingTookAwayIsReported(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 // present is the fingerprint of a read that only asked whether something
@@ -28,7 +27,8 @@ func (d *decider) addRead(id string, body map[string]any) {
 }
 
 // readBody cuts a read object down to what plans rest on: a namespace's labels,
-// a role's rules.
+// a role's rules, whom a binding gives which role. Of an aggregated role the
+// rules are left out: they move with every role that it collects.
 func readBody(body map[string]any) map[string]any {
 	ref := preview.RefOf(body)
 	meta := map[string]any{"name": ref.Name, "uid": preview.String(body, "metadata", "uid")}
@@ -39,53 +39,15 @@ func readBody(body map[string]any) map[string]any {
 		meta["labels"] = labels
 	}
 	out := map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind, "metadata": meta}
-	for _, field := range []string{"rules", "aggregationRule"} {
+	for _, field := range []string{"rules", "aggregationRule", "roleRef", "subjects"} {
 		if v, ok := body[field]; ok {
 			out[field] = v
 		}
 	}
+	if preview.Map(out, "aggregationRule") != nil {
+		delete(out, "rules")
+	}
 	return out
-}
-
-// readRoles reads the roles that the plan's bindings name and do not bring.
-func (d *decider) readRoles(ctx context.Context) error {
-	refs := access.RoleRefs(sealedBodies(d.plan.Objects))
-	for i, r := range d.cluster.Read(ctx, refs) {
-		id := refs[i].ID()
-		switch {
-		case r.Err == nil && r.Body != nil:
-			d.addRead(id, r.Body)
-		case r.Err == nil:
-			d.plan.Reads = append(d.plan.Reads, preview.Read{ID: id})
-		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
-			d.unknown(id, "forbidden")
-		default:
-			return fmt.Errorf("reading %s: %w", id, r.Err)
-		}
-	}
-	return d.readCollected(ctx)
-}
-
-// readCollected reads the ClusterRoles whose rules the cluster would add to
-// aggregated ones of the plan.
-func (d *decider) readCollected(ctx context.Context) error {
-	sealed := sealedBodies(d.plan.Objects)
-	ids := access.Collecting(sealed)
-	if len(ids) == 0 {
-		return nil
-	}
-	existing, err := d.cluster.List(ctx, "rbac.authorization.k8s.io/v1", "ClusterRole", "", "")
-	switch {
-	case err != nil && answered(err):
-		d.cannotCollect(ids, "which ClusterRoles it collects may not be read")
-		return nil
-	case err != nil:
-		return fmt.Errorf("listing the ClusterRoles that aggregated ones collect: %w", err)
-	}
-	for _, body := range access.Collected(ids, sealed, existing) {
-		d.addRead(preview.RefOf(body).ID(), body)
-	}
-	return nil
 }
 
 func (d *decider) cannotCollect(ids []string, why string) {

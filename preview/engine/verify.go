@@ -169,7 +169,14 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 			return tampered("the recorded dry run of " + o.ID + " does not match its hash")
 		}
 	}
+	answers := answersOf(p)
 	for _, r := range p.Reads {
+		if value, answer := answers[r.ID]; answer {
+			if r.Body != nil || r.UID != "" || r.Fingerprint != value {
+				return tampered("the objects were not made with the recorded answer " + r.ID)
+			}
+			continue
+		}
 		if err := checkRead(r); err != nil {
 			return err
 		}
@@ -214,6 +221,9 @@ func viewDifference(stored, fresh *preview.Plan) string {
 		a.Ruleset, a.Findings = b.Ruleset, b.Findings
 		a.Access, a.Cloud = b.Access, b.Cloud // their facts are in the digest; what differs is rule names
 	}
+	if stored.Policy != nil {
+		a.Findings = b.Findings // shown and approved are those without the policy
+	}
 	for _, move := range differences(&a, &b) {
 		return move.Path
 	}
@@ -232,7 +242,12 @@ func firstDifference(stored, fresh *preview.Plan) string {
 // forget blanks what a plan file only records: nothing vouches for it, so it
 // is not shown from there. The lists it hangs on are copied first.
 func forget(p *preview.Plan) {
-	p.Tool = preview.Tool{}
+	p.Tool, p.Policy = preview.Tool{}, nil
+	if p.Against != nil {
+		against := *p.Against
+		against.Reference = ""
+		p.Against = &against
+	}
 	p.Request = preview.Request{Action: actionOf(p)}
 	p.Target = preview.Target{Identity: p.Target.Identity}
 	p.Access.Installer = preview.Installer{Missing: []preview.MissingRight{}}
@@ -245,7 +260,7 @@ func forget(p *preview.Plan) {
 		}
 		pkg.Via = []preview.Via{}
 		pkg.Verification = preview.Verification{}
-		pkg.Referrers = nil
+		pkg.Referrers, pkg.Isolation = nil, ""
 	}
 	p.Images = slices.Clone(p.Images)
 	for i := range p.Images {
@@ -258,7 +273,7 @@ func actionOf(p *preview.Plan) string {
 	switch {
 	case len(p.Packages) == 0:
 		return preview.RequestUninstall
-	case p.Base.Revision > 0:
+	case p.Base.Revision > 0, p.Against != nil:
 		return preview.RequestUpgrade
 	}
 	return preview.RequestInstall

@@ -15,12 +15,13 @@ type Format interface {
 	// Detect describes the content, or returns nil when it is not of this
 	// format. An error means that it is, and is broken.
 	Detect(content fs.FS) (*Info, error)
-	// Render makes the objects. The same input gives the same output on any
-	// machine; nothing is read but the content.
+	// Render makes the objects. The same input, and the same answers of the
+	// cluster, give the same output on any machine; nothing else is read.
 	Render(ctx context.Context, in Input) (*Output, error)
 }
 
-// Info is what content says about itself before it is rendered.
+// Info is what content says about itself before it is rendered. Package and
+// Version are empty for content that has none, such as plain manifests.
 type Info struct {
 	Format             string // such as "registry+v1"
 	Package            string
@@ -29,11 +30,34 @@ type Info struct {
 	SuggestedNamespace string
 }
 
+// Cluster answers formats that ask the cluster what it is or holds, with the
+// user's own rights.
+type Cluster interface {
+	// Version returns the server's version, such as "v1.37.1".
+	Version(ctx context.Context) (string, error)
+	// APIVersions returns what is served, sorted: "v1", "apps/v1" and
+	// "apps/v1/Deployment".
+	APIVersions(ctx context.Context) ([]string, error)
+	// Get returns nil and no error for an object that does not exist.
+	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
+	// List returns the objects of a kind in a namespace, all when it is empty.
+	List(ctx context.Context, apiVersion, kind, namespace string) ([]map[string]any, error)
+}
+
 // Input is everything rendering depends on.
 type Input struct {
 	Content fs.FS
+	Info    Info // as Detect gave it, names filled in
 	Release preview.Release
 	Params  Params
+	// Upgrade is set when the release is installed already.
+	Upgrade bool
+	// Cluster is nil where none may be asked.
+	Cluster Cluster
+	// Whole is what Content was cut out of, at Path; nil when it is all there
+	// is. Kustomizations refer to their neighbours.
+	Whole fs.FS
+	Path  string
 }
 
 // Params are the user's choices. Empty fields take the format's defaults,
@@ -43,7 +67,8 @@ type Params struct {
 	WatchNamespaces []string
 	Values          map[string]any
 	Certs           string
-	KubeVersion     string
+	KubeVersion     string   // to render for; empty means the cluster's
+	APIVersions     []string // to assume served, besides the cluster's
 }
 
 // Output is rendered content. Objects are as the format makes them: not yet
@@ -61,10 +86,13 @@ type Output struct {
 	Required []preview.Ref
 	// RelatedImages are image references the package names outside its pods.
 	RelatedImages []string
+	// Isolation says how rendering was confined on this machine.
+	Isolation string
 }
 
 // Rendered is one object and where it came from.
 type Rendered struct {
 	Body   map[string]any
 	Origin preview.Origin
+	Hook   *preview.Hook // nil for what is not a hook
 }

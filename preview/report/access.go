@@ -17,8 +17,11 @@ var changeSymbols = map[string]string{
 
 // changeOrder is the order in which changes are counted.
 var changeOrder = []string{
-	preview.GrantNew, preview.GrantWidened, preview.GrantNarrowed, preview.GrantRemoved, preview.GrantSame,
+	preview.GrantNew, preview.GrantWidened, preview.GrantNarrowed, preview.GrantRemoved, preview.GrantSame, held,
 }
+
+// held counts grants that only bindings of the cluster give.
+const held = "given by the cluster already"
 
 // countChanges says "2 new, 1 widened, 10 same (not listed)".
 func countChanges(changes []string) string {
@@ -32,8 +35,8 @@ func countChanges(changes []string) string {
 		}
 		switch {
 		case n == 0:
-		case change == preview.GrantSame:
-			parts = append(parts, fmt.Sprintf("%d same (not listed)", n))
+		case change == preview.GrantSame, change == held:
+			parts = append(parts, fmt.Sprintf("%d %s (not listed)", n, change))
 		default:
 			parts = append(parts, fmt.Sprintf("%d %s", n, change))
 		}
@@ -45,7 +48,11 @@ func accessSection(p *preview.Plan, l layout) section {
 	var changes []string
 	var listed []preview.Grant
 	for _, g := range p.Access.Grants {
-		changes = append(changes, g.Change)
+		change := g.Change
+		if g.Held {
+			change = held
+		}
+		changes = append(changes, change)
 		if g.Change != preview.GrantSame {
 			listed = append(listed, g)
 		}

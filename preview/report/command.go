@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
 // Command is the line that installs exactly what was reviewed: with the same
@@ -14,7 +15,7 @@ import (
 // line takes the plan file.
 func Command(p *preview.Plan) string {
 	words := []string{"kubectl", "operator", command(p)}
-	if needsReference(p) && p.Request.Reference == "" {
+	if needsReference(p) && p.Request.Reference == "" || holds(p, format.RuleNondeterministic) {
 		words = append(words, "--plan", "PLANFILE", "--yes")
 		return shell(words)
 	}
@@ -33,7 +34,17 @@ func Command(p *preview.Plan) string {
 	return shell(words)
 }
 
+// holds reports whether a note of a rule is in the plan.
+func holds(p *preview.Plan, rule string) bool {
+	return slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool {
+		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rule })
+	})
+}
+
 func command(p *preview.Plan) string {
+	if p.Request.File != "" {
+		return preview.RequestInstall // which an upgrade by a request file is too
+	}
 	switch p.Request.Action {
 	case preview.RequestUpgrade, preview.RequestRollback, preview.RequestUninstall:
 		return p.Request.Action
@@ -44,6 +55,9 @@ func command(p *preview.Plan) string {
 func needsReference(p *preview.Plan) bool { return command(p) == preview.RequestInstall }
 
 func operands(p *preview.Plan) []string {
+	if p.Request.File != "" {
+		return []string{"-f", p.Request.File}
+	}
 	switch command(p) {
 	case preview.RequestUpgrade:
 		if p.Request.Reference != "" {
@@ -51,7 +65,8 @@ func operands(p *preview.Plan) []string {
 		}
 		return []string{p.Release.Name}
 	case preview.RequestInstall:
-		if len(p.Packages) == 1 && p.Packages[0].Name == p.Release.Name {
+		// Content without a name of its own is called what NAME says.
+		if len(p.Packages) == 1 && p.Packages[0].Name == p.Release.Name && p.Packages[0].Version != "" {
 			return []string{p.Request.Reference}
 		}
 		return []string{p.Request.Reference, p.Release.Name}
@@ -64,9 +79,14 @@ func resolveFlags(p *preview.Plan) []string {
 	if command(p) != preview.RequestInstall && command(p) != preview.RequestUpgrade {
 		return nil
 	}
-	flags := withFlag(nil, "--version", p.Request.Version)
-	flags = withFlag(flags, "--channel", p.Request.Channel)
-	var catalogs []string
+	var flags, catalogs []string
+	fromFile := p.Request.File != "" // which says all that is not about this cluster or machine
+	if !fromFile {
+		flags = withFlag(flags, "--version", p.Request.Version)
+		flags = withFlag(flags, "--channel", p.Request.Channel)
+		flags = withFlag(flags, "--format", p.Request.Format)
+		flags = withFlag(flags, "--path", p.Request.Path)
+	}
 	for _, pkg := range p.Packages {
 		for _, via := range pkg.Via {
 			if via.Kind == "catalog" && !slices.Contains(catalogs, via.Reference) {
@@ -74,11 +94,13 @@ func resolveFlags(p *preview.Plan) []string {
 				flags = withFlag(flags, "--catalog", via.Reference)
 			}
 		}
-		flags = withFlag(flags, "--install-mode", pkg.Parameters.InstallMode)
-		for _, namespace := range pkg.Parameters.WatchNamespaces {
-			flags = withFlag(flags, "--watch-namespace", namespace)
+		if !fromFile {
+			flags = withFlag(flags, "--install-mode", pkg.Parameters.InstallMode)
+			for _, namespace := range pkg.Parameters.WatchNamespaces {
+				flags = withFlag(flags, "--watch-namespace", namespace)
+			}
+			flags = withFlag(flags, "--certs", pkg.Parameters.Certs)
 		}
-		flags = withFlag(flags, "--certs", pkg.Parameters.Certs)
 		flags = withFlag(flags, "--kube-version", pkg.Parameters.KubeVersion)
 	}
 	return flags
@@ -162,7 +184,16 @@ func installNotes(p *preview.Plan) []string {
 			notes = append(notes, "Add the same --values and --set, "+pkg.Parameters.Values+".")
 		}
 	}
-	if p.ReadMode == preview.ReadOffline {
+	switch offline := p.ReadMode == preview.ReadOffline; {
+	case holds(p, format.RuleNondeterministic) && offline:
+		return append(notes, "It holds values from a clock or a random source, which no digest approves: preview with a cluster and --out FILE.")
+	case holds(p, format.RuleNondeterministic):
+		return append(notes, "It holds values from a clock or a random source, which no digest approves: "+
+			"save this plan with --out FILE, and apply that file.")
+	case holds(p, format.RuleClusterDependent) && offline:
+		return append(notes, "Its templates asked for what only a cluster knows, so no cluster takes this digest: "+
+			"preview with --kube-version and --api-versions, or with a cluster.")
+	case offline:
 		return append(notes, "No cluster was read, so this approves the content. It covers creating and updating objects; "+
 			"anything else that the cluster turns out to need is refused (exit 5) and named.")
 	}

@@ -38,16 +38,21 @@ func findingsOf(p *preview.Plan, s preview.Severity) []preview.Finding {
 
 func findingSections(p *preview.Plan, l layout) []section {
 	var out []section
+	r := newReader(p)
 	for _, group := range severityGroups {
-		out = append(out, findingSection(p, group, l))
+		if s := findingSection(p, group, r, l); s.title != "" {
+			out = append(out, s)
+		}
 	}
-	if len(p.Findings) == 0 {
-		out = append(out, section{title: "FINDINGS", note: "none: no rule matched"})
+	if len(out) == 0 {
+		return []section{{title: "FINDINGS", note: "none: no rule matched"}}
 	}
+	last := &out[len(out)-1]
+	last.lines = append(last.lines, l.wrap("  ", explainLine)...)
 	return out
 }
 
-func findingSection(p *preview.Plan, group severityGroup, l layout) section {
+func findingSection(p *preview.Plan, group severityGroup, r *reader, l layout) section {
 	found := findingsOf(p, group.severity)
 	if len(found) == 0 {
 		return section{}
@@ -55,27 +60,34 @@ func findingSection(p *preview.Plan, group severityGroup, l layout) section {
 	s := section{title: group.title, note: fmt.Sprintf("(%d)", len(found))}
 	for i, f := range found {
 		label := fmt.Sprintf("%s%d", group.label, i+1)
-		s.lines = append(s.lines, findingLines(f, group, label, l)...)
+		s.lines = append(s.lines, findingLines(f, group, label, r, l)...)
 	}
 	return s
 }
 
-func findingLines(f preview.Finding, group severityGroup, label string, l layout) []string {
+func findingLines(f preview.Finding, group severityGroup, label string, r *reader, l layout) []string {
 	head := fmt.Sprintf("  %s %-4s", group.mark, label)
-	out := l.wrap(head, line(f.Title))
-	out[0] = l.paint(group.color, head) + strings.TrimPrefix(out[0], head)
 	indent := strings.Repeat(" ", len(head))
 	if f.Severity == preview.Info {
+		out := l.wrap(head, line(f.Title)+"  ("+line(f.Rule)+")")
 		if f.Evidence != "" {
 			out = append(out, fold(l.wrap(indent, f.Evidence), evidenceLines, indent)...)
 		}
 		return out
 	}
+	out := l.wrap(head, line(f.Title))
+	out[0] = l.paint(group.color, head) + strings.TrimPrefix(out[0], head)
 	if f.Why != "" {
 		out = append(out, l.wrap(indent, f.Why)...)
 	}
 	if f.Evidence != "" {
 		out = append(out, fold(l.wrap(indent+"evidence  ", f.Evidence), evidenceLines, indent)...)
+	}
+	if where := r.where(f); where != "" {
+		out = append(out, l.wrap(indent+"where     ", line(where))...)
+	}
+	if reduce := r.reduce(f); reduce != "" {
+		out = append(out, l.wrap(indent+"reduce    ", reduce)...)
 	}
 	if f.Severity != preview.Critical && f.Severity != preview.NotKnown {
 		out = append(out, indent+"rule      "+line(joined("  ", f.Rule, f.Ref, f.Object)))
@@ -85,6 +97,9 @@ func findingLines(f preview.Finding, group severityGroup, label string, l layout
 	}
 	if f.AcceptedIn > 0 {
 		out = append(out, fmt.Sprintf("%saccepted  earlier, in revision %d", indent, f.AcceptedIn))
+	}
+	for _, row := range judgedFacts(f) {
+		out = append(out, l.wrap(indent+fmt.Sprintf("%-10s", row.name), line(row.value))...)
 	}
 	return out
 }

@@ -13,38 +13,73 @@ type fact struct {
 	name, value string
 }
 
-// facts are the head of every human format. Values are not escaped yet.
+// facts are the head of every human format. Values are not escaped yet. What a
+// package is made of stands in it when the plan has one; several packages have
+// a section each.
 func facts(p *preview.Plan) []fact {
 	rows := []fact{{"release", releaseText(p)}}
-	for _, pkg := range p.Packages {
-		rows = append(rows, fact{"package", joined("  ", pkg.Name, pkg.Version, pkg.Bundle, pkg.Format)})
-		for _, s := range pkg.Sources {
-			rows = append(rows, fact{"source", joined("  ", s.Kind, s.Reference)}, fact{"", s.Digest})
+	for i := range p.Packages {
+		if i == maxListed {
+			rows = append(rows, fact{"", fmt.Sprintf("and %d more", len(p.Packages)-i)})
+			break
 		}
-		for _, v := range pkg.Via {
-			rows = append(rows, fact{"via", joined("  ", v.Kind, v.Reference, channelText(v.Channel))}, fact{"", v.Digest})
-			if v.Verification != nil {
-				rows = append(rows, fact{"", "signature " + signatureText(*v.Verification)})
-			}
+		rows = append(rows, fact{"package", packageText(&p.Packages[i])})
+		if len(p.Packages) == 1 {
+			rows = append(rows, packageFacts(&p.Packages[i])...)
 		}
-		if params := parameterText(pkg.Parameters); params != "" {
-			rows = append(rows, fact{"rendered", params})
-		}
-		rows = append(rows, fact{"signature", signatureText(pkg.Verification)})
-		rows = append(rows, besideRows(pkg.Referrers)...)
 	}
 	if p.ReadMode == preview.ReadOffline {
-		rows = append(rows, fact{"cluster", "none was contacted: every object is shown as it would be created"})
+		rows = append(rows, fact{"cluster", offlineText(p)})
 	} else {
 		rows = append(rows, fact{"cluster", joined("  ", p.Target.Context, p.Target.Server, p.Target.Version)},
 			fact{"", joined("  ", prefixed("uid ", p.Target.Identity), prefixed("as ", p.Target.User))},
-			fact{"read by", string(p.ReadMode)})
+			fact{"read by", readModeText(p.ReadMode)})
+	}
+	if p.Policy != nil {
+		rows = append(rows, fact{"policy", joined("  ", p.Policy.Path, p.Policy.SHA256, waivedText(len(p.Policy.Waived)))})
 	}
 	if options := optionText(p.Options); options != "" {
 		rows = append(rows, fact{"choices", options})
 	}
 	rows = append(rows, fact{"content", p.ContentDigest}, fact{"review", p.Digest},
 		fact{"ruleset", strconv.Itoa(p.Ruleset)})
+	return present(rows)
+}
+
+// offlineText says what stands in for the cluster.
+func offlineText(p *preview.Plan) string {
+	if p.Against == nil {
+		return "none was contacted: every object is shown as it would be created"
+	}
+	return "none was contacted: " + joined(" ", p.Against.Package, p.Against.Version) + " is taken as installed, " + p.Against.ContentDigest
+}
+
+func waivedText(n int) string {
+	if n == 0 {
+		return "no waiver held"
+	}
+	return plural(n, "finding") + " waived"
+}
+
+// judgedFacts say why a finding does not count as its rule says.
+func judgedFacts(f preview.Finding) []fact {
+	var rows []fact
+	if f.AlsoIn != "" {
+		rows = append(rows, fact{"also in", f.AlsoIn + ", with the same evidence"})
+	}
+	if j := f.Judged; j != nil {
+		switch j.By {
+		case preview.JudgedByWaiver:
+			rows = append(rows, fact{"waived", joined("  ", prefixed("was ", string(j.Was)), "by "+j.Owner, "until "+j.Expires, j.Reason)})
+		case preview.JudgedBySeverity:
+			rows = append(rows, fact{"policy", joined("  ", prefixed("was ", string(j.Was)), j.Reason)})
+		}
+	}
+	return rows
+}
+
+// present leaves out facts without a value.
+func present(rows []fact) []fact {
 	var out []fact
 	for _, row := range rows {
 		if row.value != "" {
@@ -54,29 +89,21 @@ func facts(p *preview.Plan) []fact {
 	return out
 }
 
+// readModeText says how the cluster was read, and what that leaves open.
+func readModeText(mode preview.ReadMode) string {
+	switch mode {
+	case preview.ReadDryRun:
+		return "dry-run: gets, and server-side dry runs, which persist nothing"
+	case preview.ReadGet:
+		return "get: gets alone; what admission and defaulting would add or refuse is not known"
+	}
+	return string(mode)
+}
+
 // signatureText is empty for a plan that was loaded: what it recorded, nothing
 // vouches for.
 func signatureText(v preview.Verification) string {
 	return joined("  ", v.Status, prefixed("by ", v.Identity))
-}
-
-// maxBeside bounds the referrers that are listed one by one.
-const maxBeside = 20
-
-// besideRows list what else refers to the content.
-func besideRows(referrers []preview.Referrer) []fact {
-	var rows []fact
-	for i, r := range referrers {
-		name := ""
-		if i == 0 {
-			name = "beside"
-		}
-		if i == maxBeside {
-			return append(rows, fact{"", fmt.Sprintf("and %d more", len(referrers)-i)})
-		}
-		rows = append(rows, fact{name, joined("  ", orDefault(r.ArtifactType, "of no type"), r.Digest)})
-	}
-	return rows
 }
 
 func releaseText(p *preview.Plan) string {
@@ -84,16 +111,10 @@ func releaseText(p *preview.Plan) string {
 	if p.Base.Revision > 0 {
 		return text + ", now at revision " + strconv.Itoa(p.Base.Revision)
 	}
-	return text + ", not installed yet"
-}
-
-func parameterText(params preview.Parameters) string {
-	var watch string
-	if len(params.WatchNamespaces) > 0 {
-		watch = "watching " + strings.Join(params.WatchNamespaces, ", ")
+	if p.Against != nil {
+		return text
 	}
-	return joined("  ", params.InstallMode, watch, prefixed("certs ", params.Certs),
-		prefixed("for Kubernetes ", params.KubeVersion), prefixed("values ", params.Values))
+	return text + ", not installed yet"
 }
 
 // optionText names the reviewed choices that are not the default.
@@ -115,16 +136,17 @@ func optionText(o preview.Options) string {
 	return strings.Join(parts, ", ")
 }
 
-// title is what is done to what: "install mongodb 1.10.0".
+// title is what is done to what: "install mongodb 1.10.0". What the package
+// requires follows: "with kafka 3.1.0, redis 2.4.1".
 func title(p *preview.Plan) string {
-	words := []string{p.Request.Action}
 	if len(p.Packages) == 0 {
-		words = append(words, p.Release.Name)
+		return joined(" ", p.Request.Action, p.Release.Name)
 	}
-	for _, pkg := range p.Packages {
-		words = append(words, pkg.Name, pkg.Version)
+	text := p.Request.Action
+	for i, pkg := range p.Packages {
+		text += [...]string{" ", " with ", ", "}[min(i, 2)] + joined(" ", pkg.Name, pkg.Version)
 	}
-	return joined(" ", words...)
+	return text
 }
 
 func header(p *preview.Plan, l layout) []string {

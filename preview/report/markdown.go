@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -14,45 +15,68 @@ import (
 const MarkdownLimit = 60_000
 
 const (
-	cutReserve = 400    // for saying what was cut
+	cutReserve = 1000   // for saying what was cut
 	findRoom   = 40_000 // for the findings that must be looked at
 	maxCell    = 400    // cells of one table cell
 	codeWidth  = 110    // of lines in code blocks
+
+	// What one finding may take, so that a long one does not push out others.
+	maxTitle    = 300
+	maxWhy      = 600
+	maxEvidence = 12 // lines
+	maxPiece    = 300
+	// maxCommand bounds the command; a longer one takes the plan's file.
+	maxCommand = 8000
 )
 
 // markdown builds the report. Text from outside stands in code spans and code
 // blocks, or with every character escaped that means something in Markdown or
-// HTML.
+// HTML. What matters most comes first, so that it is not what is cut.
 func markdown(p *preview.Plan) string {
 	doc := &document{limit: MarkdownLimit - cutReserve}
-	doc.add("## " + code(title(p)) + "\n\n" + summaryTable(p))
+	doc.add("## " + code(textsafe.Truncate(line(title(p)), maxCell)) + "\n\n" + summaryTable(p))
 	for _, group := range severityGroups {
 		if group.severity == preview.Critical || group.severity == preview.NotKnown {
 			doc.findings(p, group)
 		}
 	}
+	if len(p.Findings) > 0 {
+		doc.add("\n" + prose(strings.TrimSuffix(explainLine, "kubectl operator explain RULE")) + code("kubectl operator explain RULE") + "\n")
+	}
 	l := layout{width: codeWidth}
 	install := installSection(p, l)
 	doc.add(installBlock(p, install.title))
-	for _, s := range sections(p, l) {
+	for _, s := range byWeight(sections(p, l)) {
 		if s.title != "MUST LOOK" && s.title != "NOT KNOWN" && s.title != install.title {
 			doc.details(s)
 		}
 	}
-	if doc.cut > 0 {
-		doc.text.WriteString(fmt.Sprintf("\n**This report is cut**: %s not shown. `-o text` and `-o json` show everything.\n",
-			plural(doc.cut, "line")))
+	if len(doc.cut) > 0 {
+		doc.text.WriteString("\n**This report is cut.** Not shown: " + strings.Join(doc.cut, "; ") +
+			". `-o text`, `-o html` and `-o json` show everything.\n")
 	}
 	return doc.text.String()
+}
+
+// byWeight puts what a reviewer misses most before what is long.
+func byWeight(list []section) []section {
+	weight := map[string]int{"SHOULD LOOK": -2, "YOU LACK": -1, "IMAGES": 1, "PACKAGE": 2, "GOOD TO KNOW": 3}
+	slices.SortStableFunc(list, func(a, b section) int { return weight[a.title] - weight[b.title] })
+	return list
 }
 
 func installBlock(p *preview.Plan, title string) string {
 	block := "\n### " + heading(section{title: title}) + "\n\n"
 	if p.Summary.Blocked == 0 && !nothingToDo(p) {
-		block += fence("sh", []string{Command(p)}) + "\n"
+		words := Command(p)
+		if len(words) > maxCommand {
+			words = "kubectl operator " + command(p) + " --plan PLANFILE --yes"
+			block += "The command with everything it takes is too long to be shown here; `-o text` has it.\n\n"
+		}
+		block += fence("sh", []string{words}) + "\n"
 	}
 	for _, note := range installNotes(p) {
-		block += prose(note) + "\n"
+		block += prose(textsafe.Truncate(note, maxWhy)) + "\n"
 	}
 	return block
 }
@@ -61,18 +85,18 @@ func installBlock(p *preview.Plan, title string) string {
 type document struct {
 	text  strings.Builder
 	limit int
-	cut   int // lines left out
+	cut   []string // what was left out, such as "12 lines of Access"
 }
 
 func (d *document) room() int { return d.limit - d.text.Len() }
 
-// add appends a block as a whole, or counts it as cut.
-func (d *document) add(block string) {
+// add appends a block as a whole, or reports that there is no room.
+func (d *document) add(block string) bool {
 	if len(block) > d.room() {
-		d.cut += strings.Count(block, "\n")
-		return
+		return false
 	}
 	d.text.WriteString(block)
+	return true
 }
 
 func (d *document) findings(p *preview.Plan, group severityGroup) {
@@ -82,37 +106,97 @@ func (d *document) findings(p *preview.Plan, group severityGroup) {
 	}
 	whole := d.limit
 	d.limit = min(d.limit, findRoom)
-	d.add(fmt.Sprintf("\n### %s (%d)\n", heading(section{title: group.title}), len(found)))
+	defer func() { d.limit = whole }()
+	name := heading(section{title: group.title})
+	d.add(fmt.Sprintf("\n### %s (%d)\n", name, len(found)))
+	r := newReader(p)
 	for i, f := range found {
-		block := fmt.Sprintf("\n#### %s%d %s\n\n", group.label, i+1, prose(f.Title))
-		if f.Why != "" {
-			block += prose(f.Why) + "\n\n"
+		if d.add(findingBlock(f, fmt.Sprintf("%s%d", group.label, i+1), r)) {
+			continue
 		}
-		if f.Evidence != "" {
-			block += fence("text", fold(strings.Split(textsafe.Block(f.Evidence), "\n"), evidenceLines, "")) + "\n"
-		}
-		block += code(joined("  ", f.Rule, f.Ref, f.Object)) + "  \naccept " + code(f.ID+"="+f.Fingerprint) + "\n"
-		d.add(block)
+		more := fmt.Sprintf("%d more of %s", len(found)-i, strings.ToLower(name))
+		d.cut = append(d.cut, more)
+		d.limit = whole
+		d.add("\n**… " + more + ", see** `-o json`\n")
+		return
 	}
-	d.limit = whole
 }
+
+// findingBlock is what a reviewer has to know of one finding: what, why, the
+// evidence and where it stands, how to reduce it, and what accepts it.
+func findingBlock(f preview.Finding, label string, r *reader) string {
+	block := fmt.Sprintf("\n#### %s %s\n\n", label, prose(textsafe.Truncate(line(f.Title), maxTitle)))
+	if f.Why != "" {
+		block += prose(textsafe.Truncate(line(f.Why), maxWhy)) + "\n\n"
+	}
+	if parts := evidenceParts(f.Evidence); len(parts) > 0 {
+		shown := make([]string, 0, maxEvidence+1)
+		for _, part := range parts[:min(len(parts), maxEvidence)] {
+			shown = append(shown, textsafe.Truncate(line(part), maxPiece))
+		}
+		if n := len(parts) - len(shown); n > 0 {
+			shown = append(shown, "… "+plural(n, "line")+" more, see -o json")
+		}
+		block += fence("text", shown) + "\n"
+	}
+	var rows []string
+	if where := r.where(f); where != "" {
+		rows = append(rows, "from "+clippedCode(where))
+	}
+	if reduce := r.reduce(f); reduce != "" {
+		rows = append(rows, "**To reduce it:** "+prose(reduce))
+	}
+	rows = append(rows, "rule "+clippedCode(joined("  ", f.Rule, f.Ref, f.Object)))
+	if f.Severity == preview.Critical || f.Severity == preview.NotKnown {
+		rows = append(rows, "accept "+clippedCode(f.ID+"="+f.Fingerprint))
+	}
+	return block + strings.Join(rows, "  \n") + "\n"
+}
+
+// clippedCode is a code span of bounded length. Ids of objects stay whole:
+// Kubernetes bounds each of their parts.
+func clippedCode(s string) string { return code(textsafe.Truncate(line(s), 2*maxCell)) }
 
 // details adds a section that is folded away, cut to the room that is left.
 func (d *document) details(s section) {
-	// Within the HTML of the summary Markdown's escapes do not count.
-	head := "\n<details><summary>" + html.EscapeString(heading(s)) + "</summary>\n\n"
-	const tail = "\n</details>\n"
-	lines := s.lines
-	for len(lines) > 0 && len(head)+len(fence("text", lines))+len(tail) > d.room() {
-		lines = lines[:len(lines)*9/10]
+	// Within the HTML of the summary Markdown's escapes do not count, and
+	// nobody is mentioned in code.
+	head := html.EscapeString(heading(section{title: s.title}))
+	if s.subject != "" {
+		head += " <code>" + html.EscapeString(textsafe.Truncate(line(s.subject), maxCell)) + "</code>"
 	}
-	d.cut += len(s.lines) - len(lines)
-	switch {
-	case len(lines) > 0:
-		d.add(head + fence("text", lines) + tail)
-	case len(s.lines) == 0:
+	if note := strings.Trim(s.note, "()"); note != "" {
+		head += " (" + html.EscapeString(note) + ")"
+	}
+	if len(s.lines) == 0 {
 		d.add("\n" + prose(heading(s)) + "\n")
+		return
 	}
+	head = "\n<details><summary>" + head + "</summary>\n\n"
+	const tail = "\n</details>\n"
+	kept, rest := len(s.lines), ""
+	for kept > 0 && len(head)+len(fence("text", s.lines[:kept]))+len(rest)+len(tail) > d.room() {
+		kept = kept * 9 / 10
+		rest = "\n… " + s.missing(kept) + ", see `-o json`\n"
+	}
+	if kept < len(s.lines) {
+		d.cut = append(d.cut, html.EscapeString(s.missing(kept))+" of "+strings.ToLower(s.title))
+	}
+	if kept > 0 {
+		d.add(head + fence("text", s.lines[:kept]) + rest + tail)
+	}
+}
+
+// missing says how much of a section is lost when only so many lines are kept.
+func (s section) missing(kept int) string {
+	objects := 0
+	for _, n := range s.items[min(kept, len(s.items)):] {
+		objects += n
+	}
+	if objects > 0 {
+		return plural(objects, "more object")
+	}
+	return plural(len(s.lines)-kept, "more line")
 }
 
 // heading turns that of a section into one of Markdown: "Access (3 grants)".
@@ -128,23 +212,29 @@ func heading(s section) string {
 	return words + " (" + s.note + ")"
 }
 
+// maxTable bounds the rows of the summary that a package fills; those that say
+// what is approved are always there.
+const maxTable = 10_000
+
 func summaryTable(p *preview.Plan) string {
 	var out strings.Builder
 	out.WriteString("| | |\n| --- | --- |\n")
+	dropped, always := 0, true
 	for _, row := range facts(p) {
+		if row.name != "" {
+			always = slices.Contains([]string{"release", "cluster", "read by", "content", "review", "ruleset"}, row.name)
+		}
+		if out.Len() > maxTable && !always {
+			dropped++
+			continue
+		}
 		out.WriteString("| " + row.name + " | " + cell(row.value) + " |\n")
 	}
+	if dropped > 0 {
+		out.WriteString("| | … " + plural(dropped, "more row") + ", see `-o json` |\n")
+	}
 	out.WriteString("| objects | " + cell(countText(p)) + " |\n")
-	var found []string
-	for _, group := range severityGroups {
-		if n := len(findingsOf(p, group.severity)); n > 0 {
-			found = append(found, fmt.Sprintf("%d %s", n, strings.ToLower(group.title)))
-		}
-	}
-	if len(found) == 0 {
-		found = []string{"none"}
-	}
-	out.WriteString("| findings | " + strings.Join(found, ", ") + " |\n")
+	out.WriteString("| findings | " + orDefault(findingCounts(p), "none") + " |\n")
 	if !p.Complete {
 		out.WriteString("| **not complete** | " + plural(len(p.Unknowns), "thing") + " could not be read |\n")
 	}
@@ -205,10 +295,11 @@ func prose(s string) string {
 			out.WriteString("&gt;")
 		case r == '&':
 			out.WriteString("&amp;")
-		case r == '@':
-			// A mention is looked for after escapes are resolved, but not in code.
-			out.WriteString("`@`")
-		case strings.ContainsRune("\\`*_{}[]#|~:$", r), startsBlock(safe[:i], r),
+		case r == '@' || r == '#' || r == '-' && strings.HasSuffix(strings.ToLower(safe[:i]), "gh"):
+			// Mentions of people and issues are looked for after escapes are
+			// resolved, but not in code.
+			out.WriteString("`" + string(r) + "`")
+		case strings.ContainsRune("\\`*_{}[]|~:$", r), startsBlock(safe[:i], r),
 			r == '.' && strings.HasSuffix(strings.ToLower(safe[:i]), "www"):
 			out.WriteString(`\` + string(r))
 		default:

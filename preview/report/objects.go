@@ -59,7 +59,7 @@ func objectSection(p *preview.Plan, l layout) section {
 	}
 	s := section{title: "OBJECTS", note: countText(p)}
 	if order := stageText(p); order != "" {
-		s.lines = l.wrap("  ", order)
+		s.add(0, l.wrap("  ", order)...)
 	}
 	for _, action := range preview.Actions() {
 		var members []*preview.Object
@@ -72,18 +72,40 @@ func objectSection(p *preview.Plan, l layout) section {
 			continue
 		}
 		head := fmt.Sprintf("%-3s %s %d", action.Symbol(), action, len(members))
-		s.lines = append(s.lines, "  "+l.paint(blue, head))
+		s.add(0, "  "+l.paint(blue, head))
 		switch action {
 		case preview.ActionUnchanged:
 		case preview.ActionCreate, preview.ActionShared, preview.ActionSkip, preview.ActionKeep:
-			s.lines = append(s.lines, byKind(members, l)...)
+			for _, text := range byKind(members, l) {
+				s.add(namesIn(text), text)
+			}
 		default:
 			for _, o := range members {
-				s.lines = append(s.lines, objectLines(o, l)...)
+				s.add(1, objectLines(o, l)...)
 			}
 		}
 	}
 	return s
+}
+
+// add appends lines of which the first begins n objects.
+func (s *section) add(n int, lines ...string) {
+	for i, text := range lines {
+		if i > 0 {
+			n = 0
+		}
+		s.lines, s.items = append(s.lines, text), append(s.items, n)
+	}
+}
+
+// namesIn counts the objects that a line of [byKind] names: they are two cells
+// apart, behind the kind in the first line.
+func namesIn(text string) int {
+	n := len(strings.Split(strings.TrimSpace(text), "  "))
+	if !strings.HasPrefix(text, "        ") {
+		n--
+	}
+	return n
 }
 
 func stageText(p *preview.Plan) string {

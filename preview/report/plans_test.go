@@ -167,7 +167,10 @@ func unknowns(t *testing.T) *preview.Plan {
 // evil is text that no part of a report may pass on as it is.
 const evil = "x\x1b[31m\x1b]8;;http://evil\a\r\u202Egpj\u200b\x9b <script>alert(1)</script> **b** [l](http://evil) ![i](http://evil) @everyone `` ` | $(reboot) '; reboot; ' # \n\n</details>\n```\n# heading"
 
-func hostile(t *testing.T) *preview.Plan {
+func hostile(t *testing.T) *preview.Plan { return hostilePlan(evil) }
+
+// hostilePlan holds a text wherever a plan holds text from outside.
+func hostilePlan(evil string) *preview.Plan {
 	p := base(preview.RequestInstall)
 	p.Request = preview.Request{Reference: evil, Version: evil, Channel: evil, Action: "install"}
 	p.Release = preview.Release{Name: evil, Namespace: evil}
@@ -216,6 +219,24 @@ func hostile(t *testing.T) *preview.Plan {
 	return p
 }
 
+// severalPackages is a plan of two packages, of which one requires the other.
+func severalPackages(t *testing.T) *preview.Plan {
+	p := freshInstall(t)
+	p.Packages[0].Dependencies = []preview.Dependency{
+		{Constraint: "package cert-manager >=1.18", By: "cert-manager 1.18.2", Detail: "in this plan"},
+		{Constraint: "api monitoring.coreos.com/v1/ServiceMonitor", By: "the cluster"},
+	}
+	p.Packages[0].Isolation = "child process; no network"
+	p.Packages[0].Via[0].Why = "the highest version of channel stable"
+	p.Packages[0].Via[0].Rejected = []preview.Rejected{{Catalog: "registry.example.com/old:latest", Version: "1.9.0", Why: "its catalog has a lower priority"}}
+	p.Packages = append(p.Packages, preview.Package{
+		Name: "cert-manager", Version: "1.18.2", Bundle: "cert-manager.v1.18.2", Format: "registry+v1", ContentDigest: digest("e"),
+		Sources: []preview.Source{{Kind: "image", Reference: "registry.example.com/bundles/cert-manager", Digest: digest("f")}},
+	})
+	p.Objects[1].Package = "cert-manager"
+	return p
+}
+
 func offline(t *testing.T) *preview.Plan {
 	p := base(preview.RequestInstall)
 	p.Request = preview.Request{Reference: "./bundle dir", Action: "install"}
@@ -244,7 +265,7 @@ func plans(t *testing.T) map[string]*preview.Plan {
 	t.Helper()
 	all := map[string]*preview.Plan{
 		"fresh-install": freshInstall(t), "upgrade": upgrade(t), "unknowns": unknowns(t), "hostile": hostile(t),
-		"offline": offline(t), "blocked": blocked(t), "nothing-to-do": nothing(t), "empty": {},
+		"offline": offline(t), "blocked": blocked(t), "several-packages": severalPackages(t), "nothing-to-do": nothing(t), "empty": {},
 	}
 	for name, p := range all {
 		if err := p.Seal(); err != nil {

@@ -1,6 +1,7 @@
 // Package report writes a plan for people and programs: as text, as Markdown
-// for change reviews, as JSON and YAML, and as the manifests themselves. The
-// same plan gives the same bytes on any machine at any time.
+// for change reviews, as one HTML file, as SARIF for code scanning, as JSON and
+// YAML, and as the manifests themselves. The same plan gives the same bytes on
+// any machine at any time.
 package report
 
 import (
@@ -22,6 +23,10 @@ const (
 	JSON      = "json"      // the plan, field names are contract
 	YAML      = "yaml"      // the same
 	Manifests = "manifests" // the sealed objects, in the order they are written
+	HTML      = "html"      // one file for a browser, which loads nothing
+	SARIF     = "sarif"     // the findings for code scanning, SARIF 2.1.0
+	// CloudPolicy is what a cloud team grants the access with: policies and roles.
+	CloudPolicy = "cloud-policy"
 )
 
 const defaultWidth = 100
@@ -56,10 +61,21 @@ func Write(w io.Writer, p *preview.Plan, o Options) error {
 		return err
 	case YAML:
 		return writeYAML(w, p)
+	case SARIF:
+		data, err := sarif(p)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(data)
+		return err
+	case HTML:
+		return writeHTML(w, p)
+	case CloudPolicy:
+		return writeCloudPolicy(w, p)
 	case Manifests:
 		return writeManifests(w, p, o)
 	}
-	return fmt.Errorf("format %q: want text, markdown, json, yaml or manifests", o.Format)
+	return fmt.Errorf("format %q: want text, markdown, json, yaml, manifests, html, sarif or cloud-policy", o.Format)
 }
 
 func encode(p *preview.Plan) ([]byte, error) {
@@ -98,7 +114,7 @@ func writeText(w io.Writer, p *preview.Plan, o Options) error {
 		out.WriteString(line + "\n")
 	}
 	for _, s := range sections(p, l) {
-		out.WriteString("\n" + l.paint(bold, s.title))
+		out.WriteString("\n" + l.paint(bold, joined(" ", s.title, line(s.subject))))
 		if s.note != "" {
 			out.WriteString("  " + s.note)
 		}
@@ -120,17 +136,24 @@ func writeText(w io.Writer, p *preview.Plan, o Options) error {
 	return safe.Flush()
 }
 
-// section is one part of the document. Its lines are escaped and laid out.
+// section is one part of the document. Its lines are escaped and laid out; its
+// subject is text from outside, as it is.
 type section struct {
 	title, note string
+	subject     string
 	lines       []string
+	// items says of each line how many objects begin in it, for what is cut
+	// off; nil where lines are not about objects.
+	items []int
 }
 
 // sections returns the parts after the header, empty ones left out.
 func sections(p *preview.Plan, l layout) []section {
 	all := findingSections(p, l)
 	all = append(all, accessSection(p, l), rightsSection(p, l), cloudSection(p, l), imageSection(p, l),
-		fileSection(p, l), objectSection(p, l), installSection(p, l))
+		fileSection(p, l), objectSection(p, l))
+	all = append(all, packageSections(p, l)...)
+	all = append(all, installSection(p, l))
 	var out []section
 	for _, s := range all {
 		if s.title != "" {

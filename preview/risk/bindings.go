@@ -58,6 +58,7 @@ func bindingRules() []entry {
 			"aggregation-open", "AGG-03", High, "collects rights by an open selector",
 			"Any role that somebody labels so adds its rights.", "Select by a label of its own.",
 		}, object: openAggregation},
+		reachRule(),
 	}
 }
 

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,11 +16,9 @@ func (c *scan) judgeCloud() {
 	for i := range permissions {
 		p := &permissions[i]
 		p.Rules = []string{}
-		if p.Change == preview.GrantRemoved || p.Effect == "Deny" {
-			continue
-		}
+		limits := p.Change == preview.GrantRemoved || p.Effect == denied
 		for _, rule := range c.rules {
-			if rule.cloud == nil {
+			if rule.cloud == nil || limits && rule.Name != ruleCloudWidened {
 				continue
 			}
 			level := rule.cloud(c, *p)
@@ -34,7 +33,13 @@ func (c *scan) judgeCloud() {
 		}
 		slices.Sort(p.Rules)
 	}
+	c.judgeDeclared()
 }
+
+const (
+	denied           = "Deny"
+	ruleCloudWidened = "cloud-access-widened"
+)
 
 // originID is the object an origin such as KIND/NAMESPACE/NAME, or "X in
 // KIND/NAMESPACE/NAME", names; the origin itself when the plan has none.
@@ -71,10 +76,14 @@ func cloudLine(p preview.CloudPermission) string {
 	return text
 }
 
-// everywhere reports whether a permission is limited to no resource.
+// everywhere reports whether a permission is limited to no resource. An AWS
+// statement that names none is not limited by what it does not say.
 func everywhere(p preview.CloudPermission) bool {
-	return slices.Contains(p.Resources, all) || slices.ContainsFunc(p.Resources, func(r string) bool {
-		return strings.HasPrefix(r, "arn:") && (strings.HasSuffix(r, ":::*") || strings.HasSuffix(r, ":*:*"))
+	if p.Provider == cloud.AWS && len(p.Actions) > 0 && len(p.Resources) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(p.Resources, func(r string) bool {
+		return strings.Trim(r, "*") == "" || strings.HasPrefix(r, "arn:") && (strings.HasSuffix(r, ":::*") || strings.HasSuffix(r, ":*:*"))
 	})
 }
 
@@ -84,7 +93,7 @@ func permits(p preview.CloudPermission, actions ...string) bool {
 }
 
 func unlimitedActions(p preview.CloudPermission) bool {
-	return slices.Contains(p.Actions, all) || slices.Contains(p.Actions, "*:*")
+	return slices.ContainsFunc(p.Actions, func(a string) bool { return a != "" && strings.Trim(a, "*:") == "" })
 }
 
 // aws makes a matcher for AWS permissions that are less than everything.
@@ -111,10 +120,26 @@ func awsActions(open, limited Level, actions ...string) cloudMatch {
 	})
 }
 
+// managed matches AWS policies by the end of their ARN, such as
+// ":policy/AdministratorAccess"; the rest names the partition.
+func managed(level Level, or cloudMatch, names ...string) cloudMatch {
+	return func(c *scan, p preview.CloudPermission) Level {
+		if p.Provider == cloud.AWS && slices.ContainsFunc(p.Roles, func(have string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(have, "policy/"+name) })
+		}) {
+			return level
+		}
+		return or(c, p)
+	}
+}
+
 // wildcardAction matches "*" and "SERVICE:*".
 func wildcardAction(_ *scan, p preview.CloudPermission) Level {
 	if p.Provider != cloud.AWS {
 		return None
+	}
+	if slices.ContainsFunc(p.Roles, func(r string) bool { return strings.HasSuffix(r, ":policy/PowerUserAccess") }) {
+		return High
 	}
 	if unlimitedActions(p) {
 		if p.Conditions["NotAction"] != nil {
@@ -175,10 +200,23 @@ func exceptions(_ *scan, p preview.CloudPermission) Level {
 	return None
 }
 
-// roleOf matches any of a provider's roles, compared without case.
+// azureRoles are the ids of built-in roles, which assignments name them by
+// (Azure built-in roles, privileged).
+var azureRoles = map[string]string{
+	"8e3af657-a8ff-443c-a75c-2fe8c4bcb635": "Owner",
+	"b24988ac-6180-42a0-ab88-20f7382dd24c": "Contributor",
+	"18d7d88d-d35e-4fb5-a5c3-7773c20a72d9": "User Access Administrator",
+	"f58310d9-a9f6-439a-9e8d-f62e7b41a168": "Role Based Access Control Administrator",
+}
+
+// roleOf matches any of a provider's roles, compared without case, those of
+// Azure by their id too.
 func roleOf(provider string, level Level, roles ...string) cloudMatch {
 	return func(_ *scan, p preview.CloudPermission) Level {
 		if p.Provider == provider && slices.ContainsFunc(p.Roles, func(have string) bool {
+			if name, ok := azureRoles[strings.ToLower(have[strings.LastIndex(have, "/")+1:])]; ok && provider == cloud.Azure {
+				have = name
+			}
 			return slices.ContainsFunc(roles, func(want string) bool { return strings.EqualFold(have, want) })
 		}) {
 			return level
@@ -194,6 +232,21 @@ func actionOf(provider string, level Level, actions ...string) cloudMatch {
 			return level
 		}
 		return None
+	}
+}
+
+// actionLike matches a provider's actions by their beginning or end too.
+func actionLike(provider string, level Level, prefixes, suffixes []string, actions ...string) cloudMatch {
+	exact := actionOf(provider, level, actions...)
+	return func(c *scan, p preview.CloudPermission) Level {
+		if p.Provider == provider && slices.ContainsFunc(p.Actions, func(action string) bool {
+			action = strings.ToLower(action)
+			return slices.ContainsFunc(prefixes, func(s string) bool { return strings.HasPrefix(action, strings.ToLower(s)) }) ||
+				slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(action, strings.ToLower(s)) })
+		}) {
+			return level
+		}
+		return exact(c, p)
 	}
 }
 
@@ -263,9 +316,9 @@ func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
 		return None, nil
 	}
 	tokens := slices.ContainsFunc([]string{cloud.AWS, cloud.Azure, cloud.GCP}, func(provider string) bool {
-		return c.declared["annotation features.operators.openshift.io/token-auth-"+provider]
+		return c.declared[cloud.AnnotationOrigin(cloud.TokenAuth(provider), o.Package)]
 	})
-	if !tokens || !c.declared["static credentials in Secret/"+o.Namespace+"/"+o.Name] {
+	if !tokens || !c.declared[cloud.StaticOrigin(o.Namespace, o.Name)] {
 		return None, nil
 	}
 	return None, []string{"static credentials beside token support"}
@@ -285,10 +338,60 @@ func sharedIdentity(c *scan, o *preview.Object) (Level, []string) {
 	return None, []string{"a cloud identity that several workloads share"}
 }
 
-// wider marks cloud access that an upgrade adds.
+// wider marks cloud access that an upgrade adds, or stops to deny.
 func wider(c *scan, p preview.CloudPermission) Level {
-	if c.plan.Base.Revision > 0 && (p.Change == preview.GrantNew || p.Change == preview.GrantWidened) {
+	if c.plan.Base.Revision == 0 {
+		return None
+	}
+	more := []string{preview.GrantNew, preview.GrantWidened}
+	if p.Effect == denied {
+		more = []string{preview.GrantRemoved, preview.GrantNarrowed}
+	}
+	if slices.Contains(more, p.Change) {
 		return Medium
 	}
 	return None
+}
+
+// undeclaredRule has no matcher: its finding is about the plan as a whole.
+func undeclaredRule() Rule {
+	return Rule{
+		"cloud-access-undeclared", "", Medium, "uses a cloud without saying which actions",
+		"What it may do there is decided by whoever gives it credentials; this review cannot show it.",
+		"Ask the publisher for the actions it needs, and give it an identity of its own with no more.",
+	}
+}
+
+// judgeDeclared makes one finding of all cloud access that shows without
+// actions. Requests made at run time and tokens for others than a cloud have
+// findings of their own.
+func (c *scan) judgeDeclared() {
+	stated := map[string]bool{}
+	for _, p := range c.plan.Cloud.Permissions {
+		if p.Change != preview.GrantRemoved && len(p.Actions) > 0 {
+			stated[p.Provider] = true
+		}
+	}
+	var lines []string
+	clouds := map[string]bool{}
+	add := func(provider, line string) {
+		lines = append(lines, provider+": "+line)
+		clouds[provider] = true
+	}
+	for _, d := range c.plan.Cloud.Declared {
+		elsewhere := d.Provider == "external" || d.Provider == cloud.Openshift || strings.HasPrefix(d.Origin, cloud.RunTime) || stated[d.Provider]
+		if !elsewhere || strings.Contains(d.Origin, cloud.Unread) {
+			add(d.Provider, d.Origin)
+		}
+	}
+	for _, p := range c.plan.Cloud.Permissions {
+		if p.Change != preview.GrantRemoved && cloud.IsIdentity(p) && !stated[p.Provider] {
+			add(p.Provider, cloudLine(p))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(clouds)), ", ")
+	c.hit(undeclaredRule(), hit{object: "cloud/access", evidence: lines, title: "cloud access to " + names + ": the package does not say which actions"})
 }

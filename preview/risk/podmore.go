@@ -117,6 +117,10 @@ func imageRules() []entry {
 			"image-by-tag", "POD-12", High, "runs images named by tag", "A tag can move after this review.", "Refer to images by digest.",
 		}, object: containerMatch(imageByTag)},
 		{Rule: Rule{
+			"image-moved", "POD-12", High, "runs another image under the same tag", "The tag was moved since the installed revision: the version number stayed and the code did not.",
+			"Ask the publisher why the tag moved.",
+		}, object: imageMoved},
+		{Rule: Rule{
 			"image-pull-always", "POD-14", Low, "pulls a tag again at every start", "What a tag means may change silently.", "Refer to images by digest.",
 		}, object: containerMatch(pullAlways)},
 		{Rule: Rule{
@@ -197,4 +201,29 @@ func tokenForAll(pod map[string]any) (Level, []string) {
 		return None, nil
 	}
 	return None, []string{"several containers share the token"}
+}
+
+// imageMoved compares images that are named by tag and digest with those that
+// the installed revision runs under the same tag.
+func imageMoved(c *scan, o *preview.Object) (Level, []string) {
+	pod, _ := preview.PodTemplate(o.Sealed)
+	was, _ := preview.PodTemplate(o.LiveBody)
+	if pod == nil || was == nil || !preview.Ours(o.LiveBody, c.plan.Release) {
+		return None, nil
+	}
+	before := map[string]string{}
+	for _, container := range cloud.Containers(was) {
+		if name, digest, ok := strings.Cut(preview.String(container, "image"), "@"); ok {
+			before[name] = digest
+		}
+	}
+	var lines []string
+	for _, container := range cloud.Containers(pod) {
+		name, digest, ok := strings.Cut(preview.String(container, "image"), "@")
+		tagged := strings.LastIndexByte(name, ':') > strings.LastIndexByte(name, '/')
+		if old := before[name]; ok && tagged && old != "" && old != digest {
+			lines = append(lines, name+" was "+old+" and is "+digest)
+		}
+	}
+	return None, lines
 }

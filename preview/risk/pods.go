@@ -82,8 +82,7 @@ func hostPaths(pod map[string]any) (Level, []string) {
 			continue
 		}
 		at, text := High, "hostPath "+path
-		clean := strings.TrimRight(path, "/")
-		if clean == "" || strings.Contains(path, "..") || slices.ContainsFunc(nodePaths, func(p string) bool { return clean == p || strings.HasPrefix(clean, p+"/") }) {
+		if controlsNode(path) {
 			at = Critical
 		}
 		if readOnly(pod, preview.String(volume, "name")) {

@@ -41,6 +41,9 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c := newScan(in)
 	c.judgeGrants()
 	c.judgeObjects()
+	c.judgePodSecurity()
+	c.judgeQuotas()
+	c.judgePlatforms()
 	c.judgeCloud()
 	for _, u := range in.Plan.Unknowns {
 		c.hit(unknownRule(), hit{object: u.Object, evidence: []string{u.Why}, severity: preview.NotKnown})

@@ -110,6 +110,15 @@ func TestGrantRules(t *testing.T) {
 	}
 }
 
+// climb has account op with one right in a namespace, and beside it one that may
+// do everything.
+func climb(resource, verb, namespace string) string {
+	return "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op, namespace: app}}\n" +
+		"---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: r, namespace: " + namespace + "}, rules: [{apiGroups: [''], resources: [" + resource + "], verbs: [" + verb + "]}]}\n" +
+		"---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: b, namespace: " + namespace + "}, roleRef: {kind: Role, name: r}, subjects: [{kind: ServiceAccount, name: op, namespace: app}]}\n" +
+		"---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: a}, roleRef: {kind: ClusterRole, name: cluster-admin}, subjects: [{kind: ServiceAccount, name: admin, namespace: app}]}\n"
+}
+
 // objectCases are the same for rules about objects and cloud permissions.
 var objectCases = []struct {
 	rule     string
@@ -144,6 +153,7 @@ var objectCases = []struct {
 		"aggregation-open", preview.Warning, roleHead + "}\naggregationRule: {clusterRoleSelectors: [{}]}\n",
 		[]string{roleHead + "}\naggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}\n"},
 	},
+	{"access-reach", preview.Warning, climb("pods", "create", "app"), []string{climb("pods", "get", "app"), climb("pods", "create", "other")}},
 	{"pod-privileged", preview.Critical, pod("", "securityContext: {privileged: true}"), []string{pod("", "securityContext: {privileged: false}")}},
 	{"pod-host-path", preview.Critical, pod("volumes: [{name: v, hostPath: {path: /var/lib/kubelet/pods}}], ", "volumeMounts: [{name: v}]"), []string{pod("volumes: [{name: v, emptyDir: {}}], ", "x: y")}},
 	{"pod-host-processes", preview.Warning, pod("hostPID: true, ", "x: y"), []string{pod("hostPID: false, ", "x: y")}},
@@ -179,6 +189,22 @@ var objectCases = []struct {
 		"webhook-without-ca", preview.Critical, webhook("Validating", "clientConfig: {service: {name: s}}"),
 		[]string{webhook("Validating", "clientConfig: {service: {name: s}, caBundle: eA==}"), webhook("Validating", "clientConfig: {url: 'https://x'}"), strings.Replace(webhook("Validating", "clientConfig: {service: {name: s}}"), "name: w}", "name: w, annotations: {cert-manager.io/inject-ca-from: a/b}}", 1)},
 	},
+	{"webhook-outside-cluster", preview.Warning, webhook("Validating", "clientConfig: {url: 'https://u:p@hooks.example.com/x?k=v'}"), []string{webhook("Validating", "clientConfig: {url: 'https://s.app.svc:443/x'}"), webhook("Validating", "clientConfig: {service: {name: s}}")}},
+	{"api-service", preview.Warning, apiServiceOf("service: {namespace: app, name: s}, insecureSkipTLSVerify: true"), []string{apiServiceOf("x: y")}},
+	{"admission-policy", preview.Warning, policyOf("Mutating", "['']", "[pods]"), []string{policyOf("Mutating", "[x.io]", "[ys]") + "---\n" + crdOf("x.io", "ys")}},
+	{"priority-class", preview.Warning, priorityOf("value: 5, globalDefault: true"), []string{priorityOf("value: 5, preemptionPolicy: Never"), priorityOf("value: -5")}},
+	{"service-external-ips", preview.Warning, "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {externalIPs: [192.0.2.1]}\n", []string{"apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {externalIPs: []}\n"}},
+	{"volume-host-path", preview.Critical, volumeOf("hostPath: {path: /var/run/../../etc}"), []string{volumeOf("nfs: {path: /etc}")}},
+	{"token-of-foreign-account", preview.Critical, tokenOf("admin"), []string{tokenOf("op") + "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: op, namespace: app}\n"}},
+	{"token-stored", preview.Info, tokenOf("op") + "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: op, namespace: app}\n", []string{tokenOf("admin")}},
+	{
+		"pod-security-refused", preview.Critical, namespaceOf("enforce: restricted") + pod("", "securityContext: {privileged: true}"),
+		[]string{namespaceOf("enforce: privileged") + pod("", "securityContext: {privileged: true}"), namespaceOf("enforce: baseline") + pod("", "image: c"), namespaceOf("warn: restricted") + pod("", "image: c")},
+	},
+	{
+		"pod-security-warned", preview.Info, namespaceOf("warn: restricted") + pod("", "image: c"),
+		[]string{namespaceOf("enforce: restricted") + pod("", "image: c"), namespaceOf("audit: baseline") + pod("", "image: c")},
+	},
 	{"service-exposed", preview.Warning, "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {type: LoadBalancer}\n", []string{"apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {type: ClusterIP}\n"}},
 	{"cloud-wildcard-action", preview.Critical, awsRequest("{effect: Allow, action: ['*'], resource: '*'}"), []string{awsRequest("{effect: Deny, action: ['*'], resource: '*'}"), awsRequest("{effect: Allow, action: ['s3:Get*'], resource: '*'}")}},
 	{"cloud-iam-write", preview.Critical, awsRequest("{effect: Allow, action: ['iam:*'], resource: '*'}"), []string{awsRequest("{effect: Allow, action: ['iam:GetUser'], resource: '*'}")}},
@@ -206,6 +232,7 @@ var objectCases = []struct {
 	{"cloud-azure-keys", preview.Warning, request("kind: AzureProviderSpec, permissions: [Microsoft.Storage/storageAccounts/listKeys/action]"), []string{request("kind: AzureProviderSpec, permissions: [Microsoft.Storage/storageAccounts/read]")}},
 	{"cloud-ibm-administrator", preview.Critical, request("kind: IBMCloudProviderSpec, policies: [{roles: ['crn::role:Administrator']}]"), []string{request("kind: IBMCloudProviderSpec, policies: [{attributes: [{name: serviceName, value: cos}], roles: ['crn::role:Administrator']}]")}},
 	{"cloud-vsphere-control", preview.Warning, request("kind: VSphereProviderSpec, permissions: [{privileges: [Host.Config.Storage]}]"), []string{request("kind: VSphereProviderSpec, permissions: [{privileges: [Datastore.Browse]}]")}},
+	{"cloud-access-undeclared", preview.Warning, pod("", "env: [{name: ROLEARN}]"), []string{pod("", "env: [{name: ROLEARN}]") + "---\n" + awsRequest("{effect: Allow, action: ['ec2:DescribeVpcs'], resource: '*'}")}},
 	{"cloud-unscoped", preview.Warning, request("kind: OpenStackProviderSpec"), []string{request("kind: GCPProviderSpec, permissions: [a.b]")}},
 	{
 		"cloud-shared-identity", preview.Warning, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default, namespace: app, annotations: {eks.amazonaws.com/role-arn: r}}\n",
@@ -215,6 +242,35 @@ var objectCases = []struct {
 		"hostile-text", preview.Warning, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app, annotations: {a: \"x\\u202ey\"}}\n",
 		[]string{"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: app, annotations: {a: \"x\\ty\"}}\ndata: {a: \"\\e[1m\"}\n"},
 	},
+}
+
+func apiServiceOf(spec string) string {
+	return "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1.x.io}\nspec: {group: x.io, version: v1, " + spec + "}\n"
+}
+
+func policyOf(kind, groups, resources string) string {
+	return "apiVersion: admissionregistration.k8s.io/v1\nkind: " + kind + "AdmissionPolicy\nmetadata: {name: p}\n" +
+		"spec: {matchConstraints: {resourceRules: [{apiGroups: " + groups + ", resources: " + resources + ", operations: [CREATE]}]}}\n"
+}
+
+func crdOf(group, plural string) string {
+	return "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: " + plural + "." + group + "}\nspec: {group: " + group + ", names: {plural: " + plural + "}}\n"
+}
+
+func priorityOf(fields string) string {
+	return "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: p}\n" + strings.ReplaceAll(fields, ", ", "\n") + "\n"
+}
+
+func volumeOf(spec string) string {
+	return "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: v}\nspec: {" + spec + "}\n"
+}
+
+func tokenOf(account string) string {
+	return "apiVersion: v1\nkind: Secret\nmetadata: {name: t, namespace: app, annotations: {kubernetes.io/service-account.name: " + account + "}}\ntype: kubernetes.io/service-account-token\n"
+}
+
+func namespaceOf(label string) string {
+	return "apiVersion: v1\nkind: Namespace\nmetadata: {name: app, labels: {pod-security.kubernetes.io/" + label + "}}\n---\n"
 }
 
 func webhook(kind, fields string) string {
@@ -251,6 +307,7 @@ func TestEveryRuleHasACase(t *testing.T) {
 	tested := map[string]bool{
 		"unknown": true, "object-blocked": true, "object-replaced": true, "object-deleted": true, "object-adopted": true,
 		"field-conflict": true, "image-not-listed": true, "rbac-dead-rule": true, "rbac-configmaps-system": true,
+		"quota-refused": true, "quota-unread": true, "image-platform": true, "nodes-unread": true, "image-moved": true,
 		"rbac-leases-own": true, "cloud-static-credentials": true, "cloud-access-widened": true,
 	}
 	for _, test := range grantCases {

@@ -28,6 +28,7 @@ type scan struct {
 	declared map[string]bool // origins of cloud declarations
 	held     *holdings
 	related  map[string]bool // nil when no list is known
+	looked   int             // accounts whose ways were looked for
 }
 
 func newScan(in Input) *scan {

@@ -9,14 +9,14 @@ func cloudRules() []entry {
 		{Rule: Rule{
 			"cloud-wildcard-action", "AWS-01", Critical, "asks for every action",
 			"A wildcard includes actions nobody reviewed, and those to come.", narrowCloud,
-		}, cloud: wildcardAction},
+		}, cloud: managed(Critical, wildcardAction, "AdministratorAccess")},
 		{Rule: Rule{
 			"cloud-iam-write", "AWS-02", Critical, "changes cloud identities",
 			"Whoever edits policies, keys or trust becomes an administrator of the account.", narrowCloud,
-		}, cloud: awsActions(Critical, High, "iam:CreatePolicyVersion", "iam:SetDefaultPolicyVersion", "iam:AttachUserPolicy",
+		}, cloud: managed(Critical, awsActions(Critical, High, "iam:CreatePolicyVersion", "iam:SetDefaultPolicyVersion", "iam:AttachUserPolicy",
 			"iam:AttachGroupPolicy", "iam:AttachRolePolicy", "iam:PutUserPolicy", "iam:PutGroupPolicy", "iam:PutRolePolicy",
 			"iam:AddUserToGroup", "iam:UpdateAssumeRolePolicy", "iam:CreateAccessKey", "iam:CreateLoginProfile",
-			"iam:UpdateLoginProfile", "iam:DeleteRolePermissionsBoundary")},
+			"iam:UpdateLoginProfile", "iam:DeleteRolePermissionsBoundary"), "IAMFullAccess")},
 		{Rule: Rule{
 			"cloud-pass-role", "AWS-03", Critical, "hands roles to services",
 			"Code started with a passed role has its rights.", narrowCloud,
@@ -47,7 +47,8 @@ func cloudRules() []entry {
 		{Rule: Rule{
 			"cloud-cluster-admin", "AWS-09", Critical, "makes cluster administrators from the cloud",
 			"Access entries of the cluster give any right in it.", narrowCloud,
-		}, cloud: awsActions(Critical, Critical, "eks:CreateAccessEntry", "eks:AssociateAccessPolicy", "eks:UpdateClusterConfig")},
+		}, cloud: managed(Critical, awsActions(Critical, Critical, "eks:CreateAccessEntry", "eks:AssociateAccessPolicy", "eks:UpdateClusterConfig"),
+			"AmazonEKSClusterAdminPolicy")},
 		{Rule: Rule{
 			"cloud-all-but", "AWS-10", High, "permits all but a list",
 			"What a cloud adds later is permitted too.", narrowCloud,
@@ -101,9 +102,11 @@ func cloudRules() []entry {
 		{Rule: Rule{
 			"cloud-azure-keys", "AZ-05", High, "reads keys, secrets or data",
 			"They are not the operator's alone.", narrowCloud,
-		}, cloud: actionOf(cloud.Azure, High, "Microsoft.Storage/storageAccounts/listKeys/action", "Microsoft.KeyVault/vaults/write",
+		}, cloud: actionLike(cloud.Azure, High, nil, []string{"/listKeys/action"}, "Microsoft.Storage/storageAccounts/listKeys/action", "Microsoft.KeyVault/vaults/write",
 			"Microsoft.KeyVault/vaults/accessPolicies/write", "Microsoft.KeyVault/vaults/secrets/getSecret/action",
-			"Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read")},
+			"Microsoft.Storage/storageAccounts/blobServices/containers/blobs/read",
+			"Microsoft.Storage/storageAccounts/blobServices/containers/blobs/write",
+			"Microsoft.Storage/storageAccounts/blobServices/containers/blobs/delete")},
 		{Rule: Rule{
 			"cloud-ibm-administrator", "IBM-01", Critical, "administers every service or identities",
 			"It can give itself any role.", narrowCloud,
@@ -111,9 +114,7 @@ func cloudRules() []entry {
 		{Rule: Rule{
 			"cloud-vsphere-control", "VS-01", High, "administers hosts or permissions",
 			"It controls machines of others.", narrowCloud,
-		}, cloud: actionOf(cloud.VSphere, High, "Authorization.ModifyRoles", "Authorization.ModifyPermissions", "Host.Config.Storage",
-			"Host.Config.Network", "Host.Config.Advancedconfig", "Host.Config.Settings", "Host.Config.Maintenance", "Global.Settings",
-			"Global.Licenses", "Global.ManageCustomFields", "Global.SetCustomField")},
+		}, cloud: actionLike(cloud.VSphere, High, []string{"Host.Config.", "Global."}, nil, "Authorization.ModifyRoles", "Authorization.ModifyPermissions")},
 		{Rule: Rule{
 			"cloud-unscoped", "ANY-01", High, "gets the platform's whole credential",
 			"The provider has no way to limit the request.", "Provide a credential of its own by hand.",
@@ -126,8 +127,9 @@ func cloudRules() []entry {
 			"cloud-shared-identity", "ANY-03", Medium, "shares a cloud identity",
 			"Every pod that runs as the account has the cloud rights.", "Use an account of its own.",
 		}, object: sharedIdentity},
+		{Rule: undeclaredRule()},
 		{Rule: Rule{
-			"cloud-access-widened", "ANY-04", Medium, "asks for more cloud access than before",
+			ruleCloudWidened, "ANY-04", Medium, "asks for more cloud access than before",
 			"The installed version did without.", "Read the release notes for the reason.",
 		}, cloud: wider},
 	}

@@ -21,7 +21,7 @@ func webhookRules() []entry {
 		{Rule: Rule{
 			"webhook-without-ca", "", Critical, "calls a webhook without a certificate authority",
 			"The API server cannot verify the webhook, so every request that it covers fails or goes unchecked until somebody provides a certificate and the caBundle.",
-			"Install with --certs cert-manager or service-ca.",
+			"Install a bundle with --certs cert-manager or service-ca; of a chart, see that a hook of its own or an issuer fills the caBundle in.",
 		}, object: withoutCA},
 		{Rule: Rule{
 			"service-exposed", "NET-01", Medium, "is reachable from outside the cluster",

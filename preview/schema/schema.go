@@ -72,6 +72,11 @@ func Validate(definition, resource map[string]any) (problems []string, err error
 	for _, problem := range listtype.ValidateListSetsAndMaps(nil, root, body) {
 		problems = append(problems, problem.Field+": "+string(problem.Type))
 	}
+	return bounded(problems), nil
+}
+
+// bounded sorts problems, each once, and cuts what is too long.
+func bounded(problems []string) []string {
 	slices.Sort(problems)
 	problems = slices.Compact(problems)
 	for i, problem := range problems {
@@ -79,7 +84,7 @@ func Validate(definition, resource map[string]any) (problems []string, err error
 			problems[i] = strings.ToValidUTF8(problem[:maxProblem], "") + "…"
 		}
 	}
-	return problems[:min(len(problems), maxProblems)], nil
+	return problems[:min(len(problems), maxProblems)]
 }
 
 // structuralOf reads the structural schema (apiextensions.k8s.io/v1) of the
@@ -148,5 +153,5 @@ func sentence(problem error) string {
 	if !ok {
 		return problem.Error()
 	}
-	return path + ": " + reason
+	return strings.TrimPrefix(path, ".") + ": " + reason
 }

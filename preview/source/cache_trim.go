@@ -55,7 +55,7 @@ func (c cache) trim(most int64, now time.Time) {
 // cacheEntries lists the entries and their size in all, and removes what dead
 // writers left.
 func cacheEntries(base string, now time.Time) (entries []cacheEntry, total int64) {
-	for _, dir := range []string{filepath.Join(base, "blobs", "sha256"), filepath.Join(base, "resolved")} {
+	for _, dir := range []string{filepath.Join(base, "blobs", "sha256"), filepath.Join(base, "resolved"), filepath.Join(base, derivedDir)} {
 		files, err := os.ReadDir(dir)
 		if err != nil {
 			continue // not made yet

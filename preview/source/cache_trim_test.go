@@ -2,7 +2,10 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,7 +88,7 @@ func TestWhatDeadWritersLeftIsSweptAway(t *testing.T) {
 	now := time.Now()
 	c := cache{dir: t.TempDir()}
 	fill(t, c, 1, 10, now)
-	for _, dir := range []string{"blobs/sha256", "resolved"} {
+	for _, dir := range []string{"blobs/sha256", "resolved", derivedDir} {
 		place, err := c.dirOf(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -144,5 +147,30 @@ func BenchmarkTrim(b *testing.B) {
 	now := time.Now()
 	for b.Loop() {
 		c.trim(1<<30, now)
+	}
+}
+
+func TestWhatWasComputedIsCountedAndGoesLikeABlob(t *testing.T) {
+	now := time.Now()
+	c := cache{dir: t.TempDir()}
+	fill(t, c, 1, 1000, now.Add(-time.Hour))
+	store := Store{cache: c}
+	if err := store.Create("index", func(w io.Writer) error { _, err := w.Write(make([]byte, 1000)); return err }); err != nil {
+		t.Fatal(err)
+	}
+	name, err := store.path("index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, now, now.Add(-2*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	c.trim(2000, now)
+	if _, err := os.Stat(name); err != nil {
+		t.Error(err)
+	}
+	c.trim(1500, now)
+	if _, err := store.Open("index"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
 	}
 }

@@ -42,16 +42,9 @@ func (s directorySource) open(ctx context.Context, p Pin) (*Content, error) {
 }
 
 func (s directorySource) read(ctx context.Context, r ref.Reference) (*Content, error) {
-	info, err := os.Stat(r.Path)
+	root, err := openDirectory(r.Path)
 	if err != nil {
-		return nil, pathCause(err)
-	}
-	if !info.IsDir() {
-		return nil, errors.New("it is not a directory")
-	}
-	root, err := os.OpenRoot(r.Path)
-	if err != nil {
-		return nil, pathCause(err)
+		return nil, err
 	}
 	defer func() { _ = root.Close() }()
 
@@ -61,24 +54,9 @@ func (s directorySource) read(ctx context.Context, r ref.Reference) (*Content, e
 	}
 	t := newTree()
 	hash := newTreeHash()
-	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+	err = s.each(ctx, root, func(name string, _ fs.DirEntry) error {
+		data, err := readRegular(root, name, &left)
 		if err != nil {
-			return fmt.Errorf("%s: %w", clip(name), pathCause(err))
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if name == "." {
-			return nil
-		}
-		if _, err := s.limits.cleanPath(name); err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			return skipVersionControl(entry)
-		}
-		data, err := readRegular(root, name, entry, &left)
-		if err != nil || data == nil {
 			return err
 		}
 		t.put(name, data)
@@ -97,48 +75,93 @@ func (s directorySource) read(ctx context.Context, r ref.Reference) (*Content, e
 	}, nil
 }
 
-// skipVersionControl leaves out .git: it differs between two clones of the
-// same content.
-func skipVersionControl(entry fs.DirEntry) error {
-	if entry.Name() == ".git" {
-		return fs.SkipDir
+func openDirectory(name string) (*os.Root, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, pathCause(err)
 	}
-	return nil
+	if !info.IsDir() {
+		return nil, errors.New("it is not a directory")
+	}
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, pathCause(err)
+	}
+	return root, nil
 }
 
-// readRegular reads a file that must be a plain one, when it is listed and
-// again when it is open: between the two it may have been swapped.
-func readRegular(root *os.Root, name string, entry fs.DirEntry, left *budget) ([]byte, error) {
-	if entry.Name() == ".git" { // a worktree's or submodule's pointer
-		return nil, nil
-	}
-	if !entry.Type().IsRegular() {
-		return nil, fmt.Errorf("%s is %s; only plain files and directories are read", clip(name), describeMode(entry.Type()))
-	}
+// each walks the plain files of a directory. It leaves out .git, whether a
+// directory or a worktree's pointer: it differs between two clones of the same
+// content.
+func (s directorySource) each(ctx context.Context, root *os.Root, use func(name string, entry fs.DirEntry) error) error {
+	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("%s: %w", clip(name), pathCause(err))
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if name == "." {
+			return nil
+		}
+		if _, err := s.limits.cleanPath(name); err != nil {
+			return err
+		}
+		switch {
+		case entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		case entry.IsDir() || entry.Name() == ".git":
+			return nil
+		case !entry.Type().IsRegular():
+			return fmt.Errorf("%s is %s; only plain files and directories are read", clip(name), describeMode(entry.Type()))
+		}
+		return use(name, entry)
+	})
+}
+
+// openRegular opens a file that must be a plain one, as it was when it was
+// listed: between the two it may have been swapped.
+func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	// Without O_NONBLOCK a pipe that took the file's place would hang here.
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", clip(name), pathCause(err))
+		return nil, nil, fmt.Errorf("%s: %w", clip(name), pathCause(err))
+	}
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s: %w", clip(name), pathCause(err))
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s is %s; only plain files and directories are read", clip(name), describeMode(info.Mode()))
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, nil, err
+	}
+	return file, info, nil
+}
+
+func readRegular(root *os.Root, name string, left *budget) ([]byte, error) {
+	file, info, err := openRegular(root, name)
+	if err != nil {
+		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", clip(name), pathCause(err))
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is %s; only plain files and directories are read", clip(name), describeMode(info.Mode()))
-	}
 	if err := left.take(name, info.Size()); err != nil {
 		return nil, err
 	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(file, data); err != nil {
-		return nil, fmt.Errorf("%s changed while it was read; try again", clip(name))
+		return nil, changed(name)
 	}
 	if n, _ := file.Read(make([]byte, 1)); n != 0 {
-		return nil, fmt.Errorf("%s changed while it was read; try again", clip(name))
+		return nil, changed(name)
 	}
 	return data, nil
+}
+
+func changed(name string) error {
+	return fmt.Errorf("%s changed while it was read; try again", clip(name))
 }
 
 func describeMode(m fs.FileMode) string {
@@ -176,8 +199,9 @@ const treeVersion = "kubectl-operator tree v1\n"
 
 func newTreeHash() *treeHash { return &treeHash{files: []byte(treeVersion)} }
 
-func (h *treeHash) add(name string, data []byte) {
-	sum := sha256.Sum256(data)
+func (h *treeHash) add(name string, data []byte) { h.addSum(name, sha256.Sum256(data)) }
+
+func (h *treeHash) addSum(name string, sum [sha256.Size]byte) {
 	h.files = append(append(append(h.files, name...), 0), sum[:]...)
 }
 

@@ -146,7 +146,7 @@ func (s *gitSource) fetch(ctx context.Context, r ref.Reference) (gitObjects, plu
 // connect is the way to the server of a reference.
 func (s *gitSource) connect(ctx context.Context, r ref.Reference) (gitRemote, error) {
 	if strings.HasPrefix(r.URL, "ssh://") {
-		return dialGitSSH(ctx, r.URL, s.limits, s.options.RequestTimeout)
+		return dialGitSSH(ctx, r.URL, s.limits, s.options)
 	}
 	return newGitHTTP(s.web, r.URL, s.limits)
 }

@@ -32,7 +32,7 @@ type gitSSH struct {
 	open *sshCommand // has advertised, waits for a request
 }
 
-func dialGitSSH(ctx context.Context, repository string, l limits, patience time.Duration) (*gitSSH, error) {
+func dialGitSSH(ctx context.Context, repository string, l limits, o Options) (*gitSSH, error) {
 	u, err := url.Parse(repository)
 	if err != nil {
 		return nil, errors.New("it is not a URL")
@@ -41,7 +41,7 @@ func dialGitSSH(ctx context.Context, repository string, l limits, patience time.
 	if u.Port() != "" {
 		address = u.Host
 	}
-	config, keys, err := sshConfig(ctx, u.User.Username(), address)
+	config, keys, err := sshConfig(ctx, u.User.Username(), address, o.Credentials)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func dialGitSSH(ctx context.Context, repository string, l limits, patience time.
 		_ = keys.Close()
 		return nil, explainNetwork(err, u.Host)
 	}
-	conn = &impatientConn{Conn: conn, patience: patience}
+	conn = &impatientConn{Conn: conn, patience: o.RequestTimeout}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	c, channels, requests, err := ssh.NewClientConn(conn, address, config)
@@ -71,10 +71,30 @@ func dialGitSSH(ctx context.Context, repository string, l limits, patience time.
 }
 
 // sshConfig authenticates both sides.
-func sshConfig(ctx context.Context, user, address string) (*ssh.ClientConfig, io.Closer, error) {
-	known, err := knownHosts()
+func sshConfig(ctx context.Context, user, address string, given *Credentials) (*ssh.ClientConfig, io.Closer, error) {
+	known, err := knownHosts(given)
 	if err != nil {
 		return nil, nil, err
+	}
+	auth, keys, err := sshAuth(ctx, given)
+	if err != nil {
+		return nil, nil, err
+	}
+	if user == "" {
+		user = "git"
+	}
+	return &ssh.ClientConfig{
+		User:              user,
+		Auth:              []ssh.AuthMethod{auth},
+		HostKeyCallback:   known.HostKeyCallback(),
+		HostKeyAlgorithms: known.HostKeyAlgorithms(address),
+	}, keys, nil
+}
+
+// sshAuth proves the user by the key that was given, else by those of the agent.
+func sshAuth(ctx context.Context, given *Credentials) (ssh.AuthMethod, io.Closer, error) {
+	if given != nil && given.key != nil {
+		return ssh.PublicKeys(given.key), io.NopCloser(nil), nil
 	}
 	socket := os.Getenv("SSH_AUTH_SOCK")
 	if socket == "" {
@@ -84,19 +104,15 @@ func sshConfig(ctx context.Context, user, address string) (*ssh.ClientConfig, io
 	if err != nil {
 		return nil, nil, errors.New("the ssh agent of SSH_AUTH_SOCK does not answer; start one and add a key with ssh-add")
 	}
-	if user == "" {
-		user = "git"
-	}
-	return &ssh.ClientConfig{
-		User:              user,
-		Auth:              []ssh.AuthMethod{ssh.PublicKeysCallback(agent.NewClient(conn).Signers)},
-		HostKeyCallback:   known.HostKeyCallback(),
-		HostKeyAlgorithms: known.HostKeyAlgorithms(address),
-	}, conn, nil
+	return ssh.PublicKeysCallback(agent.NewClient(conn).Signers), conn, nil
 }
 
-// knownHosts reads SSH_KNOWN_HOSTS, a list of files, else ssh's own two.
-func knownHosts() (*knownhosts.HostKeyDB, error) {
+// knownHosts reads what was given, else SSH_KNOWN_HOSTS, a list of files, else
+// ssh's own two.
+func knownHosts(given *Credentials) (*knownhosts.HostKeyDB, error) {
+	if given != nil && len(given.knownHosts) > 0 {
+		return givenHosts(given.knownHosts)
+	}
 	files := filepath.SplitList(os.Getenv("SSH_KNOWN_HOSTS"))
 	if len(files) == 0 {
 		files = []string{"/etc/ssh/ssh_known_hosts"}
@@ -120,6 +136,25 @@ func knownHosts() (*knownhosts.HostKeyDB, error) {
 	return known, nil
 }
 
+// givenHosts reads known hosts from memory, which the library takes from files
+// alone. They are no secret.
+func givenHosts(lines []byte) (*knownhosts.HostKeyDB, error) {
+	file, err := os.CreateTemp("", "known_hosts")
+	if err != nil {
+		return nil, fmt.Errorf("keeping the known hosts: %w", err)
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	_, err = file.Write(lines)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, fmt.Errorf("keeping the known hosts: %w", err)
+	}
+	known, err := knownhosts.NewDB(file.Name())
+	if err != nil {
+		return nil, errors.New("the known hosts of the Secret cannot be read")
+	}
+	return known, nil
+}
+
 func explainSSH(ctx context.Context, err error, host string) error {
 	switch {
 	case ctx.Err() != nil:
@@ -129,7 +164,7 @@ func explainSSH(ctx context.Context, err error, host string) error {
 	case knownhosts.IsHostUnknown(err):
 		return fmt.Errorf("the key of %s is not in known_hosts; check it and add it", host)
 	case strings.Contains(err.Error(), "unable to authenticate"):
-		return fmt.Errorf("%s takes none of the keys of the ssh agent", host)
+		return fmt.Errorf("%s takes none of the keys that it is shown", host)
 	}
 	return explainNetwork(err, host)
 }

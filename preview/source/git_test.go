@@ -64,18 +64,24 @@ func (r *repository) commit(files map[string]string) string {
 	return r.git("rev-parse", "HEAD")
 }
 
-// serve serves the directory that holds org/repo with git's own server.
-func (r *repository) serve(front func(http.ResponseWriter, *http.Request, http.Handler)) webServer {
+// backend is git's own server for the directory that holds org/repo.
+func (r *repository) backend() http.Handler {
 	r.t.Helper()
 	path, err := exec.Command("git", "--exec-path").Output()
 	must(r.t, err)
-	backend := &cgi.Handler{
+	return &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
 		Env: append([]string{
 			"GIT_PROJECT_ROOT=" + filepath.Dir(filepath.Dir(r.dir)), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=",
 		}, gitEnvironment...),
 		Stderr: io.Discard,
 	}
+}
+
+// serve serves the repository behind a front, which may be nil.
+func (r *repository) serve(front func(http.ResponseWriter, *http.Request, http.Handler)) webServer {
+	r.t.Helper()
+	backend := r.backend()
 	return serve(r.t, func(w http.ResponseWriter, q *http.Request) {
 		if front == nil {
 			backend.ServeHTTP(w, q)

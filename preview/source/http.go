@@ -38,9 +38,11 @@ func newWeb(o Options) *web {
 			if err != nil {
 				return nil, err
 			}
-			keys, err := readCredentials()
-			if err != nil {
-				return nil, err
+			keys := credentials{given: o.Credentials}
+			if !o.Credentials.given() {
+				if keys, err = readCredentials(); err != nil {
+					return nil, err
+				}
 			}
 			return &http.Client{
 				Transport:     &authorizer{inner: guard, keys: keys},

@@ -33,6 +33,7 @@ const gitTokenUser = "x-access-token"
 type credentials struct {
 	env   func(string) string
 	netrc []netrcEntry
+	given *Credentials // in place of all others, where set
 }
 
 type netrcEntry struct{ machine, login, password string }
@@ -83,6 +84,9 @@ func readCredentials() (credentials, error) {
 // authorize sets the header of a request to host, and reports whether there
 // was something to set.
 func (c credentials) authorize(r *http.Request, host string, scheme authScheme) bool {
+	if c.given.given() {
+		return c.given.authorize(r, scheme)
+	}
 	if token := c.token(host); token != "" {
 		if scheme == authGit {
 			r.SetBasicAuth(gitTokenUser, token)

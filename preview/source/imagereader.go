@@ -67,10 +67,14 @@ func (s imageReader) read(ctx context.Context, from origin, p Pin) (*Content, er
 	if err != nil {
 		return nil, err
 	}
-	if err := s.fetchLayers(ctx, from, p.Reference.Text, m.Layers); err != nil {
+	layers, err := m.fileLayers()
+	if err != nil {
 		return nil, err
 	}
-	t, err := s.unpack(ctx, from, m.Layers, labels)
+	if err := s.fetchLayers(ctx, from, p.Reference.Text, layers); err != nil {
+		return nil, err
+	}
+	t, err := s.unpack(ctx, from, layers, labels)
 	if err != nil {
 		return nil, err
 	}
@@ -129,20 +133,27 @@ func (s imageReader) labels(ctx context.Context, from origin, config v1.Descript
 	if !isImageConfig(string(config.MediaType)) {
 		return nil, nil
 	}
-	digest := config.Digest.String()
-	data, err := s.cache.read(digest, s.limits.manifestBytes)
+	data, err := s.config(ctx, from, config)
 	if err != nil {
-		if err := s.missing(digest, err); err != nil {
-			return nil, err
-		}
-		if err := s.fetch(ctx, from, config, nil); err != nil {
-			return nil, err
-		}
-		if data, err = s.cache.read(digest, s.limits.manifestBytes); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	return parseLabels(data)
+}
+
+// config reads the config blob of an image.
+func (s imageReader) config(ctx context.Context, from origin, config v1.Descriptor) ([]byte, error) {
+	digest := config.Digest.String()
+	data, err := s.cache.read(digest, s.limits.manifestBytes)
+	if err == nil {
+		return data, nil
+	}
+	if err := s.missing(digest, err); err != nil {
+		return nil, err
+	}
+	if err := s.fetch(ctx, from, config, nil); err != nil {
+		return nil, err
+	}
+	return s.cache.read(digest, s.limits.manifestBytes)
 }
 
 // fetch brings one blob into the cache, verified. count, when set, is told of

@@ -35,6 +35,7 @@ type unpacker struct {
 // applied, so a layer that turns out to be broken leaves no trace.
 type entry struct {
 	path   string
+	size   int64 // of a file
 	data   []byte
 	effect effect
 }
@@ -50,9 +51,26 @@ const (
 
 // read parses one layer of compressedSize bytes.
 func (u *unpacker) read(r io.Reader, compressedSize int64) ([]entry, error) {
+	var entries []entry
+	err := u.each(r, compressedSize, func(e entry, body io.Reader) error {
+		if e.effect == effectFile {
+			e.data = make([]byte, e.size) // the budget has capped it
+			if _, err := io.ReadFull(body, e.data); err != nil {
+				return fmt.Errorf("%s: %w", clip(e.path), err)
+			}
+		}
+		entries = append(entries, e)
+		return nil
+	})
+	return entries, err
+}
+
+// each hands every entry of a layer that is kept to use, and of a file its
+// bytes.
+func (u *unpacker) each(r io.Reader, compressedSize int64, use func(entry, io.Reader) error) error {
 	plain, err := decompress(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = plain.Close() }()
 	counted := &inflateReader{
@@ -60,24 +78,23 @@ func (u *unpacker) read(r io.Reader, compressedSize int64) ([]entry, error) {
 		mostHere: u.limits.ratioFloor + u.limits.ratio*compressedSize, ratio: u.limits.ratio,
 	}
 	archive := tar.NewReader(counted)
-	var entries []entry
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return entries, nil
+			return nil
 		}
 		if err != nil {
-			return nil, archiveError(err)
+			return archiveError(err)
 		}
 		if u.entries++; u.entries > u.limits.entries {
-			return nil, fmt.Errorf("more than %d entries", u.limits.entries)
+			return fmt.Errorf("more than %d entries", u.limits.entries)
 		}
-		e, keep, err := u.entry(header, archive)
+		e, keep, err := u.entry(header)
+		if err == nil && keep {
+			err = use(e, archive)
+		}
 		if err != nil {
-			return nil, archiveError(err)
-		}
-		if keep {
-			entries = append(entries, e)
+			return archiveError(err)
 		}
 	}
 }
@@ -85,7 +102,7 @@ func (u *unpacker) read(r io.Reader, compressedSize int64) ([]entry, error) {
 // entry checks one member of the archive. No name may lead out of the root,
 // wherever it lies; all else is asked of what is kept, because the base of a
 // catalog image holds links and odd names that nobody reads.
-func (u *unpacker) entry(header *tar.Header, body io.Reader) (entry, bool, error) {
+func (u *unpacker) entry(header *tar.Header) (entry, bool, error) {
 	name, err := rooted(header.Name)
 	if err != nil || header.Typeflag == tar.TypeXGlobalHeader || !u.concerns(name) {
 		return entry{}, false, err
@@ -110,11 +127,7 @@ func (u *unpacker) entry(header *tar.Header, body io.Reader) (entry, bool, error
 	if err := u.left.take(name, header.Size); err != nil {
 		return entry{}, false, err
 	}
-	data := make([]byte, header.Size) // take has capped it
-	if _, err := io.ReadFull(body, data); err != nil {
-		return entry{}, false, fmt.Errorf("%s: %w", clip(name), err)
-	}
-	return entry{path: name, data: data, effect: effectFile}, true, nil
+	return entry{path: name, size: header.Size, effect: effectFile}, true, nil
 }
 
 func (u *unpacker) whiteout(dir, base string) (entry, bool, error) {

@@ -53,7 +53,7 @@ func defaultLimits() limits {
 		depth:         32,
 		pathBytes:     1024,
 		bundle:        contentLimits{"bundle", 10_000, 64 * mib, preview.MaxDocumentBytes},
-		catalog:       contentLimits{"catalog", 100_000, 512 * mib, 256 * mib},
+		catalog:       contentLimits{"catalog", 100_000, 512 * mib, 512 * mib},
 	}
 }
 

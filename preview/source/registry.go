@@ -33,12 +33,15 @@ func remoteOptions(ctx context.Context, o Options) ([]remote.Option, error) {
 		return nil, err
 	}
 	var keys authn.Keychain = authn.DefaultKeychain
-	if o.RegistryConfig != "" {
+	switch {
+	case o.Credentials.given():
+		keys = o.Credentials
+	case o.RegistryConfig != "":
 		if keys, err = fileKeychain(o.RegistryConfig); err != nil {
 			return nil, err
 		}
 	}
-	if len(o.PullSecrets) > 0 {
+	if len(o.PullSecrets) > 0 && !o.Credentials.given() {
 		pulls, err := readPullSecrets(ctx, o.Cluster, o.PullSecrets)
 		if err != nil {
 			return nil, err
@@ -101,7 +104,7 @@ func (e *plainHTTPError) Error() string {
 }
 
 func newGuard(o Options) (*guard, error) {
-	roots, err := trustedRoots(o.CAFile)
+	roots, err := trustedRoots(o)
 	if err != nil {
 		return nil, err
 	}
@@ -148,20 +151,30 @@ func newTransport(o Options, tlsConfig *tls.Config) *http.Transport {
 	}
 }
 
-func trustedRoots(caFile string) (*x509.CertPool, error) {
-	if caFile == "" {
-		return nil, nil // the system's
+// trustedRoots are those of the system, and those that were given.
+func trustedRoots(o Options) (*x509.CertPool, error) {
+	var given []byte
+	if o.Credentials != nil {
+		given = o.Credentials.roots
 	}
-	pem, err := os.ReadFile(caFile)
-	if err != nil {
-		return nil, fmt.Errorf("reading --ca-file: %w", err)
+	if o.CAFile == "" && len(given) == 0 {
+		return nil, nil // the system's
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("reading --ca-file: %s holds no PEM certificate", caFile)
+	if o.CAFile != "" {
+		pem, err := os.ReadFile(o.CAFile)
+		if err != nil {
+			return nil, fmt.Errorf("reading --ca-file: %w", err)
+		}
+		if !roots.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("reading --ca-file: %s holds no PEM certificate", o.CAFile)
+		}
+	}
+	if len(given) > 0 && !roots.AppendCertsFromPEM(given) {
+		return nil, errors.New("the roots that the request gives for it hold no PEM certificate")
 	}
 	return roots, nil
 }

@@ -51,6 +51,9 @@ type Options struct {
 	// PullSecrets are Secrets of the target cluster, as NAMESPACE/NAME, with
 	// registry credentials. They come before the user's own.
 	PullSecrets []string
+	// Credentials, when set, are those of one reference: they take the place
+	// of the user's own.
+	Credentials *Credentials
 	// Mirrors say where content of a registry or repository may be read from
 	// instead, by digest.
 	Mirrors []Mirror
@@ -119,6 +122,7 @@ type Fetcher struct {
 	options Options
 	limits  limits
 	cache   cache
+	store   Store
 	trimmed sync.Once
 	image   *imageSource
 	archive *archiveSource
@@ -127,12 +131,20 @@ type Fetcher struct {
 	chart   *chartSource
 }
 
+// With returns a Fetcher that has credentials for one reference. It shares the
+// cache.
+func (f *Fetcher) With(c *Credentials) *Fetcher {
+	o := f.options
+	o.Credentials = c
+	return New(o)
+}
+
 // New returns a Fetcher. It touches neither disk nor network.
 func New(o Options) *Fetcher {
 	o, l := o.withDefaults(), defaultLimits()
 	reader := imageReader{options: o, limits: l, cache: cache{dir: o.CacheDir}}
 	return &Fetcher{
-		options: o, limits: l, cache: reader.cache, image: newImageSource(reader),
+		options: o, limits: l, cache: reader.cache, store: newStore(reader.cache), image: newImageSource(reader),
 		archive: newArchiveSource(o, l), git: newGitSource(o, l),
 		bucket: newBucketSource(o, l), chart: newChartSource(o, l),
 	}
@@ -202,8 +214,8 @@ func (f *Fetcher) Open(ctx context.Context, p Pin) (*Content, error) {
 		return nil, fmt.Errorf("reference %q: %w", p.Reference.Text, err)
 	}
 	content, err := s.open(ctx, p)
-	if err == nil && p.lookedUp {
-		err = f.remember(p)
+	if err == nil {
+		err = f.Remember(p)
 	}
 	if err != nil {
 		return nil, err

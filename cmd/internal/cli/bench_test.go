@@ -30,7 +30,7 @@ func BenchmarkPreviewLargestBundle(b *testing.B) {
 		b.Skip("skipped: no corpus (set CORPUS)")
 	}
 	bundle := filepath.Join(corpus, "bundles", "argocd-operator", "0.18.0")
-	for _, form := range []string{"text", "markdown", "json", "yaml", "manifests"} {
+	for _, form := range []string{"text", "markdown", "html", "sarif", "json", "yaml", "manifests"} {
 		b.Run(form, func(b *testing.B) {
 			program := builtProgram(b)
 			runs := sample(b, 5, func() usage { return run(b, program, "preview", bundle, "--offline", "-o", form) })
@@ -92,6 +92,12 @@ func run(b *testing.B, program string, args ...string) usage {
 	if err != nil || stdout.Len() == 0 {
 		b.Fatalf("%s %v: %v, %d bytes of output, %s", program, args, err, stdout.Len(), &stderr)
 	}
+	return usageOf(cmd, wall)
+}
+
+// usageOf is what a process took that has ended. Its memory is never less than
+// that of the process that started it, which Linux counts in.
+func usageOf(cmd *exec.Cmd, wall time.Duration) usage {
 	u := usage{wall: wall, cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		u.rss = int64(r.Maxrss)

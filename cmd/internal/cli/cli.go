@@ -131,9 +131,9 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 	a.global.add(root.PersistentFlags())
 	root.AddCommand(
 		a.newInstallCommand(), a.newPreviewCommand(), a.newShowCommand(), a.newUpgradeCommand(),
-		a.newUninstallCommand(), a.newListCommand(), a.newStatusCommand(), a.newSearchCommand(),
-		a.newVersionCommand(), a.newCompletionCommand(),
-		newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),
+		a.newUninstallCommand(), a.newListCommand(), a.newStatusCommand(), a.newSearchCommand(), a.newFormatCommand(),
+		a.newExplainCommand(), a.newVersionCommand(), a.newCompletionCommand(),
+		a.newCatalogCommand(), newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),
 	)
 	return root
 }

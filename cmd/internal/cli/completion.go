@@ -9,8 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/install/history"
-	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
-	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -61,7 +59,7 @@ func (a *app) completePackages(resolve *resolveFlags, src *sourceFlags) cobra.Co
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
 		// Without a cluster the cache answers first, which is quick.
-		r, err := a.newResolver(*src, verifyFlags{}, *resolve, format.Params{}, nil, nil)
+		r, err := a.newResolver(*src, verifyFlags{}, nil, nil)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -73,8 +71,8 @@ func (a *app) completePackages(resolve *resolveFlags, src *sourceFlags) cobra.Co
 			return nil, cobra.ShellCompDirectiveError
 		}
 		var names []string
-		for _, hit := range catalog.Search(catalogs, "") {
-			names = append(names, hit.Package)
+		for _, c := range catalogs {
+			names = append(names, c.Names()...)
 		}
 		return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
 	}

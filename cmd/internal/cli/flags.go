@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
@@ -34,6 +36,13 @@ func (f *globalFlags) add(flags *pflag.FlagSet) {
 type resolveFlags struct {
 	version, channel string
 	catalogs         []string
+
+	// What only request files can say.
+	channels      []string
+	bundle        string // the very one, by its name
+	policy        catalog.Policy
+	selector      ref.Selector // of the cluster's catalogs
+	catalogSource string       // NAMESPACE/NAME in the cluster
 }
 
 func (f *resolveFlags) add(flags *pflag.FlagSet) {
@@ -43,7 +52,7 @@ func (f *resolveFlags) add(flags *pflag.FlagSet) {
 }
 
 func addCatalogFlag(flags *pflag.FlagSet, into *[]string) {
-	flags.StringArrayVar(into, "catalog", nil, "file-based catalog to resolve packages in: a directory, an image, or a name from the configuration (repeatable; default: all configured)")
+	flags.StringArrayVar(into, "catalog", nil, "file-based catalog to resolve packages in: a directory, an image, clustercatalog:NAME, catalogsource:NAMESPACE/NAME or a name from the configuration (repeatable; default: all configured, else those of the cluster)")
 }
 
 // renderFlags are the configuration of a bundle.
@@ -55,6 +64,7 @@ type renderFlags struct {
 	certs           string
 	kubeVersion     string
 	apiVersions     []string
+	pinImages       bool
 }
 
 func (f *renderFlags) add(flags *pflag.FlagSet) {
@@ -65,6 +75,7 @@ func (f *renderFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.certs, "certs", "", "who issues webhook certificates: cert-manager, service-ca or none (default: cert-manager when the bundle has webhooks)")
 	flags.StringVar(&f.kubeVersion, "kube-version", "", "Kubernetes version to render for, recorded in the plan, such as v1.37.1")
 	flags.StringArrayVar(&f.apiVersions, "api-versions", nil, "API version to assume served when rendering, such as monitoring.coreos.com/v1 (repeatable)")
+	flags.BoolVar(&f.pinImages, "pin-images", false, "resolve the tags of the pods' images and apply the digests behind them; say which nodes they do not run on")
 }
 
 // What the flags of a cluster's version take; kubectl prints both like this.
@@ -114,7 +125,7 @@ func (f *renderFlags) params() (format.Params, error) {
 	}
 	return format.Params{
 		InstallMode: f.installMode, WatchNamespaces: f.watchNamespaces, Values: values,
-		Certs: f.certs, KubeVersion: f.kubeVersion,
+		Certs: f.certs, KubeVersion: f.kubeVersion, APIVersions: f.apiVersions,
 	}, nil
 }
 
@@ -165,41 +176,58 @@ func (f *readFlags) add(flags *pflag.FlagSet, offline bool) {
 	if offline {
 		flags.BoolVar(&f.offline, "offline", false, "contact no cluster: plan for an empty one; references resolved before come from the cache")
 	}
-	flags.StringVar(&f.readOnly, "read-only", string(preview.ReadDryRun), "how the cluster is read: dry-run")
+	flags.StringVar(&f.readOnly, "read-only", string(preview.ReadDryRun), "how a plan reads the cluster: dry-run (gets and server-side dry runs) or get (gets alone; what the API server would add or refuse stays open)")
 }
 
 func (f *readFlags) check() error {
-	switch f.readOnly {
-	case string(preview.ReadDryRun):
+	switch preview.ReadMode(f.readOnly) {
+	case preview.ReadDryRun:
 		return nil
-	case string(preview.ReadGet):
-		return usagef("--read-only get is not supported yet; use dry-run or --offline")
+	case preview.ReadGet:
+		if f.offline {
+			return usagef("--offline reads no cluster; leave out --read-only get")
+		}
+		return nil
 	}
-	return usagef("--read-only %s: want dry-run", f.readOnly)
+	return usagef("--read-only %s: want dry-run or get", f.readOnly)
+}
+
+// mode is how a cluster is read; commands without the flag use dry runs.
+func (f *readFlags) mode() preview.ReadMode {
+	if f.readOnly == "" {
+		return preview.ReadDryRun
+	}
+	return preview.ReadMode(f.readOnly)
 }
 
 // outputFlag is -o of commands that print a plan.
 type outputFlag struct {
 	format string
+	forms  string // that it takes
 }
 
 // What -o takes: a command that ends with a plan has all forms, one that applies
 // reports progress, and one that may stop after the plan does either.
 const (
-	outputOfPlan   = "text, markdown, json, yaml or manifests"
-	outputOfApply  = "text or json"
-	outputOfEither = "text or json; with --preview also markdown, yaml or manifests"
+	outputOfPlan    = "text, markdown, html, sarif, json, yaml, manifests or cloud-policy"
+	outputOfPreview = "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request or installer-role"
+	outputOfApply   = "text or json"
+	outputOfEither  = "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy"
 )
 
 func (f *outputFlag) add(flags *pflag.FlagSet, forms string) {
+	f.forms = forms
 	flags.StringVarP(&f.format, "output", "o", "text", "output format: "+forms)
 }
 
+// outputRequest is the form of a plan that asks for it again, pinned.
+const outputRequest = "request"
+
 func (f *outputFlag) check() error {
-	if slices.Contains([]string{report.Text, report.Markdown, report.JSON, report.YAML, report.Manifests}, f.format) {
+	if slices.Contains([]string{report.Text, report.Markdown, report.HTML, report.SARIF, report.JSON, report.YAML, report.Manifests, report.CloudPolicy}, f.format) {
 		return nil
 	}
-	return usagef("-o %s: want "+outputOfPlan, f.format)
+	return usagef("-o %s: want %s", f.format, f.forms)
 }
 
 // approveFlags are how a plan is approved without the screen.

@@ -117,7 +117,7 @@ func TestRenderFlagsReachTheFormat(t *testing.T) {
 		"--certs", "none", "--kube-version", "1.37", "--api-versions", "v1", "--api-versions", "monitoring.coreos.com/v1")
 	want := format.Params{
 		InstallMode: "MultiNamespace", WatchNamespaces: []string{"a", "b"}, Certs: "none", KubeVersion: "1.37",
-		Values: map[string]any{},
+		Values: map[string]any{}, APIVersions: []string{"v1", "monitoring.coreos.com/v1"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("params = %#v, %v; want %#v", got, err, want)
@@ -189,10 +189,10 @@ func TestReadAndOutputFlags(t *testing.T) {
 	}{
 		"the defaults":                       {nil, ""},
 		"dry-run":                            {[]string{"--read-only", "dry-run"}, ""},
-		"get, which later versions know":     {[]string{"--read-only", "get"}, "--read-only get is not supported yet"},
-		"another way of reading":             {[]string{"--read-only", "maybe"}, "--read-only maybe: want dry-run"},
+		"get":                                {[]string{"--read-only", "get"}, ""},
+		"another way of reading":             {[]string{"--read-only", "maybe"}, "--read-only maybe: want dry-run or get"},
 		"a form":                             {[]string{"-o", "manifests"}, ""},
-		"a form that later versions know":    {[]string{"-o", "html"}, "-o html: want text, markdown, json, yaml or manifests"},
+		"a form that nobody knows":           {[]string{"-o", "pdf"}, "-o pdf: want text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request or installer-role"},
 		"a severity":                         {[]string{"--fail-on", "unknown"}, ""},
 		"a severity that cannot fail a plan": {[]string{"--fail-on", "info"}, "--fail-on info: want critical, warning or unknown"},
 	} {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -17,12 +18,18 @@ func (a *app) newInstallCommand() *cobra.Command {
 		Long: `Resolve REF to an immutable digest, show what installing it would do, and apply
 exactly that once it is approved. REF is a package of a catalog (mongodb,
 mongodb@1.10.0), an image (HOST/REPO:TAG, HOST/REPO@sha256:...) or a directory
-(./bundle). NAME names the release; it defaults to the package.
+(./bundle). NAME names the release; it defaults to the package. Without REF you
+choose from the packages of the catalogs.
+
+With -f a request file says all that instead; see preview --help.
 
 On a terminal the review is interactive. In scripts use --yes, alone only when
 nothing is critical or unknown, else with a reviewed plan or digest.`,
 		Example: `  # Review and install the head of the default channel
   kubectl operator install mongodb --catalog registry.example.com/catalogs/community:latest
+
+  # Choose from a list
+  kubectl operator install --catalog ./catalog
 
   # Apply exactly the plan a pull request reviewed
   kubectl operator install --plan plan.tgz --yes`,
@@ -31,26 +38,72 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 			if err := r.check(p); err != nil {
 				return r.failed(err)
 			}
+			if err := p.request.besides(cmd.Flags(), args); err != nil {
+				return r.failed(err)
+			}
 			if r.approve.plan != "" {
+				if len(p.request.files) > 0 {
+					return r.failed(usagef("--plan says what to install; leave out -f"))
+				}
 				if len(args) > 0 {
 					return usagef("--plan says what to install; leave out %q", args[0])
 				}
 				return r.runPlanFile(cmd.Context(), "", false)
 			}
+			if len(p.request.files) > 0 {
+				return r.runFiles(cmd.Context())
+			}
 			if len(args) == 0 {
-				return r.failed(usagef("say what to install: a package, an image or a directory"))
+				if r.approve.yes {
+					return r.failed(usagef("say what to install: a package, an image, a directory, or -f FILE"))
+				}
+				name, err := p.pick(cmd.Context())
+				if err != nil {
+					return err
+				}
+				args = []string{name}
 			}
 			return r.run(cmd.Context(), "install "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-				return p.content(ctx, args[0], argument(args, 1), progress)
+				want, err := p.wanted(args[0], argument(args, 1))
+				if err != nil {
+					return nil, err
+				}
+				return p.content(ctx, want, progress)
 			})
 		},
 		ValidArgsFunction: a.completePackages(&p.resolve, &p.source),
 	}
 	flags := cmd.Flags()
 	p.addContent(flags)
+	p.request.add(flags, "")
 	p.read.add(flags, false)
 	r.add(flags)
 	return cmd
+}
+
+// runFiles installs what the one request file asks for.
+func (r *runner) runFiles(ctx context.Context) error {
+	files := r.planner.request.files
+	if len(files) > 1 {
+		return r.failed(usagef("%d request files; install one at a time", len(files)))
+	}
+	want, err := r.planner.requested(ctx, files[0])
+	if err == nil {
+		err = want.paused()
+	}
+	if err != nil {
+		return r.failed(err)
+	}
+	return r.run(ctx, "install "+want.file.Object, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		plan, err := r.planner.content(ctx, want, progress)
+		if err != nil {
+			return nil, fmt.Errorf("request file %s: %w", files[0], err)
+		}
+		if text := want.unreviewed(plan); text != "" {
+			return nil, refuse(text, "preview -f "+files[0]+" -o request writes the file back for what it leads to now")
+		}
+		return plan, nil
+	})
 }
 
 func (a *app) newUpgradeCommand() *cobra.Command {

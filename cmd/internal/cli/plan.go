@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
-	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
 // planner makes plans. One serves one command.
@@ -22,9 +21,12 @@ type planner struct {
 	source  sourceFlags
 	verify  verifyFlags
 	resolve resolveFlags
+	part    contentFlags
 	render  renderFlags
 	read    readFlags
 	rollout rolloutFlags
+	request requestFlags
+	policy  policyFlags
 
 	cluster *k8s.Client
 	schemas *k8s.Schemas
@@ -35,25 +37,62 @@ func (p *planner) addContent(flags *pflag.FlagSet) {
 	p.source.add(flags)
 	p.verify.add(flags)
 	p.resolve.add(flags)
+	p.part.add(flags)
 	p.render.add(flags)
 }
 
-// connect contacts the cluster once.
+// connect contacts the cluster once, with a client that cannot write.
 func (p *planner) connect(ctx context.Context) (*k8s.Client, error) {
 	if p.cluster != nil {
 		return p.cluster, nil
 	}
 	var err error
-	p.cluster, err = k8s.Connect(ctx, k8s.Options{Flags: p.app.kube, UserAgent: "kubectl-operator/" + p.app.version})
+	p.cluster, err = p.dial(ctx, p.read.mode())
 	return p.cluster, err
 }
 
-func (p *planner) resolver(params format.Params, progress func(string)) (*resolver, error) {
-	var cluster source.Getter
+// writer contacts the cluster to apply what was approved. Nothing else has a
+// client that can write.
+func (p *planner) writer(ctx context.Context) (*k8s.Client, error) {
+	return p.dial(ctx, "")
+}
+
+func (p *planner) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Client, error) {
+	return k8s.Connect(ctx, k8s.Options{
+		Flags: p.app.kube, UserAgent: "kubectl-operator/" + p.app.version, ReadOnly: readOnly,
+	})
+}
+
+func (p *planner) resolver(progress func(string)) (*resolver, error) {
+	var cluster format.Cluster
 	if !p.read.offline {
 		cluster = targetCluster{p}
 	}
-	return p.app.newResolver(p.source, p.verify, p.resolve, params, cluster, progress)
+	r, err := p.app.newResolver(p.source, p.verify, cluster, progress)
+	if err == nil {
+		r.pin = p.render.pinImages
+	}
+	return r, err
+}
+
+// wanted is what a command line or a request file asks for: one release.
+type wanted struct {
+	text            string // the reference as typed
+	name, namespace string // of the release; empty takes the defaults
+	resolve         resolveFlags
+	contentFlags
+	programs bool // whether format may name a program: never in a file
+	params   format.Params
+	file     *asked // the request file that asks for it, nil for a command line
+}
+
+// wanted puts the flags and arguments of a command line together.
+func (p *planner) wanted(text, name string) (wanted, error) {
+	params, err := p.render.params()
+	return wanted{
+		text: text, name: name, namespace: p.app.kube.Namespace(),
+		resolve: p.resolve, contentFlags: p.part, programs: true, params: params,
+	}, err
 }
 
 func (p *planner) typer() *k8s.Schemas {
@@ -63,22 +102,22 @@ func (p *planner) typer() *k8s.Schemas {
 	return p.schemas
 }
 
-// content plans to install a reference, or to upgrade the release it is
+// content plans to install what is wanted, or to upgrade the release it is
 // installed as.
-func (p *planner) content(ctx context.Context, text, name string, progress func(string)) (*preview.Plan, error) {
-	params, err := p.render.params()
+func (p *planner) content(ctx context.Context, want wanted, progress func(string)) (*preview.Plan, error) {
+	r, err := p.resolver(progress)
 	if err != nil {
 		return nil, err
 	}
-	r, err := p.resolver(params, progress)
+	from, err := p.installed(ctx, want)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.find(ctx, text, nil)
+	found, err := r.find(ctx, want, from)
 	if err != nil {
 		return nil, err
 	}
-	release, err := found.release(name, p.app.kube.Namespace())
+	release, err := found.release(want.name, want.namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -89,22 +128,31 @@ func (p *planner) content(ctx context.Context, text, name string, progress func(
 	if err != nil {
 		return nil, err
 	}
-	found.withoutEdges(record)
+	if from == nil {
+		if err := found.withoutEdges(record); err != nil {
+			return nil, err
+		}
+	}
 	return p.build(ctx, r, found, release, record)
 }
 
-// withoutEdges notes that a version was chosen by the user and not along a
-// catalog's upgrade edges.
-func (out *resolved) withoutEdges(record *history.Record) {
-	if record != nil && record.Installed() && record.Version() != out.info.Version {
-		out.note(engine.RuleNoEdges, "no upgrade edges were followed from "+record.Version()+" to "+out.info.Version)
+// installed is what the release of a request file runs now, where the file
+// wants the upgrade edges of a catalog followed: nil otherwise.
+func (p *planner) installed(ctx context.Context, want wanted) (*catalog.Installed, error) {
+	if want.file == nil || want.file.Package == nil || want.namespace == "" || p.read.offline {
+		return nil, nil
 	}
+	record, err := p.record(ctx, preview.Release{Name: want.name, Namespace: want.namespace})
+	if err != nil || record == nil || !record.Installed() || record.Package() != want.file.Package.Name {
+		return nil, err
+	}
+	return &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}, nil
 }
 
 // upgrade plans an existing release. Without a reference it goes to the
 // package and catalog the release came from, along the upgrade edges.
 func (p *planner) upgrade(ctx context.Context, name, text string, progress func(string)) (*preview.Plan, error) {
-	params, err := p.render.params()
+	want, err := p.wanted(text, name)
 	if err != nil {
 		return nil, err
 	}
@@ -114,27 +162,29 @@ func (p *planner) upgrade(ctx context.Context, name, text string, progress func(
 	}
 	var installed *catalog.Installed
 	if text == "" {
-		if text = record.Package(); text == "" {
+		if want.text = record.Package(); want.text == "" {
 			return nil, usagef("release %s did not come from a catalog; say what to upgrade to: upgrade %s REF", name, name)
 		}
-		if len(p.resolve.catalogs) == 0 && record.Catalog() != "" {
-			p.resolve.catalogs = []string{record.Catalog()}
+		if len(want.resolve.catalogs) == 0 && record.Catalog() != "" {
+			want.resolve.catalogs = []string{record.Catalog()}
 		}
-		if p.resolve.channel == "" {
-			p.resolve.channel = record.Channel()
+		if want.resolve.channel == "" {
+			want.resolve.channel = record.Channel()
 		}
 		installed = &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}
 	}
-	r, err := p.resolver(params, progress)
+	r, err := p.resolver(progress)
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.find(ctx, text, installed)
+	found, err := r.find(ctx, want, installed)
 	if err != nil {
 		return nil, err
 	}
 	if installed == nil {
-		found.withoutEdges(record)
+		if err := found.withoutEdges(record); err != nil {
+			return nil, err
+		}
 	}
 	return p.build(ctx, r, found, record.Release, record)
 }
@@ -147,7 +197,7 @@ func (p *planner) uninstall(ctx context.Context, name string) (*preview.Plan, er
 	}
 	opts := p.options(record.Release, record)
 	opts.Request = preview.Request{Reference: name, Action: preview.RequestUninstall}
-	return engine.Build(ctx, nil, p.cluster, opts)
+	return p.judge(engine.Build(ctx, nil, p.cluster, opts))
 }
 
 // find looks a release up by name; the cluster is connected afterwards.
@@ -173,7 +223,8 @@ func (p *planner) record(ctx context.Context, release preview.Release) (*history
 }
 
 func (p *planner) build(ctx context.Context, r *resolver, found *resolved, release preview.Release, record *history.Record) (*preview.Plan, error) {
-	content, err := r.seal(ctx, found, release)
+	upgrade := record != nil && record.Installed()
+	contents, err := p.sealed(ctx, r, found, release, record, upgrade)
 	if err != nil {
 		return nil, err
 	}
@@ -181,20 +232,37 @@ func (p *planner) build(ctx context.Context, r *resolver, found *resolved, relea
 	opts.Progress = r.progress
 	opts.Request = found.request
 	opts.Request.Action = preview.RequestInstall
-	if record != nil && record.Installed() {
+	if upgrade {
 		opts.Request.Action = preview.RequestUpgrade
 	}
 	var cluster engine.Cluster
 	if !p.read.offline {
 		cluster = p.cluster
 	}
-	return engine.Build(ctx, []engine.Content{content}, cluster, opts)
+	return p.judge(engine.Build(ctx, contents, cluster, opts))
+}
+
+// sealed renders what was found, and what it requires.
+func (p *planner) sealed(ctx context.Context, r *resolver, found *resolved, release preview.Release, record *history.Record, upgrade bool) ([]engine.Content, error) {
+	packages, err := p.closure(ctx, r, found, release, record)
+	if err != nil {
+		return nil, err
+	}
+	contents := make([]engine.Content, 0, len(packages))
+	for _, pkg := range packages {
+		content, err := r.seal(ctx, pkg, release, upgrade)
+		if err != nil {
+			return nil, err
+		}
+		contents = append(contents, content)
+	}
+	return contents, nil
 }
 
 func (p *planner) options(release preview.Release, record *history.Record) engine.Options {
 	opts := engine.Options{
 		Tool: p.app.version, Release: release, Apply: preview.DefaultOptions(),
-		StageTimeout: p.rollout.stage(), Schemas: p.typer(),
+		StageTimeout: p.rollout.stage(), Schemas: p.typer(), ReadMode: p.read.mode(),
 	}
 	if record != nil {
 		opts.Installed = engine.Installed{Base: record.Base()}
@@ -210,5 +278,5 @@ func (p *planner) recheck(ctx context.Context, plan *preview.Plan) (*preview.Pla
 	if p.cluster == nil {
 		return nil, errors.New("no cluster was contacted for this plan")
 	}
-	return engine.Recheck(ctx, plan, p.cluster, p.typer())
+	return p.judge(engine.Recheck(ctx, plan, p.cluster, p.typer()))
 }

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
@@ -19,10 +22,12 @@ type documentFlags struct {
 	plaintextSecrets bool
 	detailedExitcode bool
 	failOn           string
+
+	plural installer.Plural // of the cluster, for -o installer-role
 }
 
 func (f *documentFlags) add(flags *pflag.FlagSet) {
-	f.output.add(flags, outputOfPlan)
+	f.output.add(flags, outputOfPreview)
 	flags.StringVar(&f.out, "out", "", "save the plan to this file, for install --plan")
 	flags.BoolVar(&f.plaintextSecrets, "plaintext-secrets", false, "let the saved plan hold secret values in the clear")
 	flags.BoolVar(&f.detailedExitcode, "detailed-exitcode", false, "exit 2 when the plan changes something")
@@ -35,40 +40,80 @@ func (f *documentFlags) check() error {
 	default:
 		return usagef("--fail-on %s: want critical, warning or unknown", f.failOn)
 	}
+	if f.output.format == outputRequest || f.output.format == outputInstallerRole {
+		return nil
+	}
 	return f.output.check()
 }
 
 func (a *app) newPreviewCommand() *cobra.Command {
 	p := &planner{app: a}
 	var doc documentFlags
+	var against againstFlag
 	cmd := &cobra.Command{
 		Use:   "preview REF [NAME]",
 		Short: "Show what an install would do, without doing it",
 		Long: `Make the same plan as install and print it: what would change, which permissions
 it hands over, what is risky. Nothing is written to the cluster. With --offline
 no cluster is contacted, and the plan is the one for an empty cluster; references
-that were resolved before come from the cache, and only others are fetched.`,
+that were resolved before come from the cache, and only others are fetched.
+
+With -f a request file says what to install: a Request of this tool, or what the
+controllers of OLM, Flux, Argo CD and rukpak read. A change of its version can be
+reviewed as it stands, and -o request writes it back for exactly what was
+reviewed. Several files are planned one by one, each for the cluster as it is;
+-o json then prints a list.
+
+With --against two versions are compared without a cluster, as if the one were
+installed: what changes, which permissions come and go, and which findings are
+new. Such a plan cannot be applied.`,
 		Example: `  # The review as Markdown, and the plan to apply later
   kubectl operator preview ./bundle -o markdown --out plan.tgz
 
   # What is in a bundle, without a cluster
-  kubectl operator preview registry.example.com/bundles/mongodb:v1.10.0 --offline`,
-		Args: rangeArgs(1, 2, "REF and, if you like, NAME"),
+  kubectl operator preview registry.example.com/bundles/mongodb:v1.10.0 --offline
+
+  # A bump of somebody else's HelmRelease, and the file with what was reviewed
+  kubectl operator preview -f podinfo.yaml -o markdown
+  kubectl operator preview -f podinfo.yaml -o request
+
+  # What a new version changes, for a pull request; no cluster is needed
+  kubectl operator preview ./bundle/1.1.0 --against ./bundle/1.0.0 -o markdown`,
+		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := firstError(doc.check(), p.read.check()); err != nil {
+			if err := firstError(doc.check(), p.read.check(), against.check(cmd.Flags(), p), p.request.besides(cmd.Flags(), args), p.loadPolicy()); err != nil {
 				return err
 			}
-			plan, err := p.content(cmd.Context(), args[0], argument(args, 1), a.progress())
+			doc.plural = p.plural(cmd.Context())
+			if len(p.request.files) > 0 {
+				return a.previewFiles(cmd.Context(), p, doc)
+			}
+			if len(args) == 0 {
+				return usagef("say what to preview: a package, an image, a directory, or -f FILE")
+			}
+			want, err := p.wanted(args[0], argument(args, 1))
 			if err != nil {
 				return err
 			}
-			return a.document(plan, doc)
+			var plan *preview.Plan
+			if against.reference != "" {
+				plan, err = p.compare(cmd.Context(), want, against.reference, a.progress())
+			} else {
+				plan, err = p.content(cmd.Context(), want, a.progress())
+			}
+			if err != nil {
+				return err
+			}
+			return a.documents([]reviewed{{plan, want}}, doc)
 		},
 		ValidArgsFunction: a.completePackages(&p.resolve, &p.source),
 	}
 	flags := cmd.Flags()
 	p.addContent(flags)
+	p.request.add(flags, "; repeatable")
 	p.read.add(flags, true)
+	p.policy.add(flags)
+	against.add(flags)
 	doc.add(flags)
 	return cmd
 }
@@ -119,24 +164,96 @@ func (a *app) loadPlan(path string, p *planner) (*preview.Plan, error) {
 	return plan, nil
 }
 
-// document prints a plan, saves it if asked, and picks the exit code.
-func (a *app) document(plan *preview.Plan, doc documentFlags) error {
+// reviewed is a plan and what it was made for.
+type reviewed struct {
+	*preview.Plan
+	want wanted
+}
+
+// previewFiles plans what each request file asks for.
+func (a *app) previewFiles(ctx context.Context, p *planner, doc documentFlags) error {
+	if len(p.request.files) > 1 && (doc.out != "" || doc.output.format == outputRequest || doc.output.format == outputInstallerRole) {
+		return usagef("--out, -o request and -o installer-role are for one request file; there are %d", len(p.request.files))
+	}
+	var all []reviewed
+	for _, path := range p.request.files {
+		want, err := p.requested(ctx, path)
+		if err != nil {
+			return err
+		}
+		plan, err := p.content(ctx, want, a.progress())
+		if err != nil {
+			return fmt.Errorf("request file %s: %w", path, err)
+		}
+		if text := want.unreviewed(plan); text != "" {
+			a.streams.Errorf("note: %s\n", text)
+		}
+		all = append(all, reviewed{plan, want})
+	}
+	return a.documents(all, doc)
+}
+
+// documents prints plans, saves the one if asked, and picks the exit code.
+func (a *app) documents(all []reviewed, doc documentFlags) error {
 	// The file first: a plan that cannot be saved was not reviewed for later.
 	if doc.out != "" {
-		if err := planfile.Save(doc.out, plan, doc.plaintextSecrets); err != nil {
+		if err := planfile.Save(doc.out, all[0].Plan, doc.plaintextSecrets); err != nil {
 			return err
 		}
 	}
-	if err := a.print(plan, doc.output.format); err != nil {
+	if doc.output.format == outputInstallerRole {
+		return writeInstallerRole(a.streams.Out, all[0].Plan, doc.plural)
+	}
+	if err := a.printAll(all, doc.output.format); err != nil {
 		return err
 	}
-	if n := countAtLeast(plan, doc.failOn); n > 0 {
-		return refuse(fmt.Sprintf("--fail-on %s: %d findings are at least that", doc.failOn, n), "see them above")
+	bad, changes := 0, false
+	for _, r := range all {
+		bad += countAtLeast(r.Plan, doc.failOn)
+		changes = changes || r.Summary.Changes()
 	}
-	if doc.detailedExitcode && plan.Summary.Changes() {
+	switch {
+	case bad > 0:
+		return refuse(fmt.Sprintf("--fail-on %s: %d findings are at least that", doc.failOn, bad), "see them above")
+	case doc.detailedExitcode && changes:
 		return &silentExit{exitDeclined}
 	}
 	return nil
+}
+
+// printAll prints plans in their order: as JSON one document, a list of several.
+func (a *app) printAll(all []reviewed, format string) error {
+	out := a.streams.Out
+	switch {
+	case format == outputRequest:
+		text, err := all[0].want.pinned(all[0].Plan)
+		if err == nil {
+			_, err = out.Write(text)
+		}
+		return err
+	case len(all) == 1:
+		return a.print(all[0].Plan, format)
+	}
+	before, between, after := "", "\n", ""
+	switch format {
+	case report.JSON:
+		before, between, after = "[\n", ",\n", "]\n"
+	case report.YAML, report.Manifests:
+		between = "---\n"
+	}
+	for i, r := range all {
+		if i > 0 {
+			before = between
+		}
+		if _, err := io.WriteString(out, before); err != nil {
+			return err
+		}
+		if err := a.print(r.Plan, format); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(out, after)
+	return err
 }
 
 // countAtLeast counts findings at or above a severity, in the order critical,

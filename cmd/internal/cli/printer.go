@@ -49,8 +49,15 @@ func (p *printer) plan(plan *preview.Plan) {
 
 func title(plan *preview.Plan) string {
 	name := plan.Release.Name
-	for _, pkg := range plan.Packages {
-		name += " " + pkg.Version
+	for i, pkg := range plan.Packages {
+		switch i {
+		case 0:
+			name += " " + pkg.Version
+		case 1:
+			name += " with " + pkg.Name + " " + pkg.Version
+		default:
+			name += ", " + pkg.Name + " " + pkg.Version
+		}
 	}
 	return name + " -> namespace " + plan.Release.Namespace
 }

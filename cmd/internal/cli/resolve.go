@@ -5,20 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
-	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
-
-// formats is the closed set of formats. Content belongs to the first that
-// recognises it.
-func formats() []format.Format { return []format.Format{registryv1.New()} }
 
 // resolver turns what a user typed into sealed content.
 type resolver struct {
@@ -27,18 +24,19 @@ type resolver struct {
 	cached   *source.Fetcher
 	fetcher  *source.Fetcher
 	checker  *checker
-	resolve  resolveFlags
-	params   format.Params
+	cluster  format.Cluster // nil where none may be asked
 	progress func(string)
+	pin      bool                          // --pin-images
+	opened   map[string][]*catalog.Catalog // by what was asked for
 }
 
 // newResolver makes the resolver of one command. Without a cluster it runs
 // offline: what was resolved before comes from the cache.
-func (a *app) newResolver(src sourceFlags, signed verifyFlags, res resolveFlags, params format.Params, cluster source.Getter, progress func(string)) (*resolver, error) {
+func (a *app) newResolver(src sourceFlags, signed verifyFlags, cluster format.Cluster, progress func(string)) (*resolver, error) {
 	if progress == nil {
 		progress = func(string) {}
 	}
-	opts, err := a.sourceOptions(src, cluster, progress)
+	opts, err := a.sourceOptions(src, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -50,11 +48,15 @@ func (a *app) newResolver(src sourceFlags, signed verifyFlags, res resolveFlags,
 	if err != nil {
 		return nil, err
 	}
-	r := &resolver{app: a, fetcher: source.New(opts), checker: checker, resolve: res, params: params, progress: progress}
+	r := &resolver{app: a, checker: checker, cluster: cluster, progress: progress, opened: map[string][]*catalog.Catalog{}}
 	if cluster == nil {
+		r.fetcher = source.New(opts)
 		opts.Offline = true
 		r.cached = source.New(opts)
+		return r, nil
 	}
+	opts.Cluster = cluster
+	r.fetcher = source.New(opts)
 	return r, nil
 }
 
@@ -64,46 +66,38 @@ type fetched struct {
 	checked
 }
 
-// use says what content is for.
-type use int
-
-const (
-	asBundle use = iota
-	asCatalog
-)
-
 // fetch reads what a reference leads to.
-func (r *resolver) fetch(ctx context.Context, reference ref.Reference, as use) (fetched, error) {
+func (r *resolver) fetch(ctx context.Context, reference ref.Reference) (fetched, error) {
+	return cacheFirst(r, func(from *source.Fetcher) (fetched, error) { return r.open(ctx, from, reference) })
+}
+
+// cacheFirst asks the cache where there is no cluster, and then whom it must.
+func cacheFirst[T any](r *resolver, open func(*source.Fetcher) (T, error)) (T, error) {
 	if r.cached != nil {
-		got, err := r.open(ctx, r.cached, reference, as)
+		got, err := open(r.cached)
 		// What was not signed when it was cached may be by now.
 		_, refused := errors.AsType[*engine.Refused](err)
 		if !refused && !errors.Is(err, source.ErrNotCached) {
 			return got, err
 		}
 	}
-	return r.open(ctx, r.fetcher, reference, as)
+	return open(r.fetcher)
 }
 
 // open pins, checks who signed what the pin stands for, and only then reads it.
-func (r *resolver) open(ctx context.Context, from *source.Fetcher, reference ref.Reference, as use) (fetched, error) {
+func (r *resolver) open(ctx context.Context, from *source.Fetcher, reference ref.Reference) (fetched, error) {
 	r.progress("resolving " + reference.Text)
 	pin, err := from.Pin(ctx, reference)
 	if err != nil {
 		return fetched{}, err
 	}
-	if !pin.Remembered.IsZero() {
-		r.progress(fmt.Sprintf("from the cache, as resolved on %s", pin.Remembered.UTC().Format("2006-01-02 15:04 UTC")))
-	}
+	r.sayRemembered(pin)
 	var got fetched
-	// A catalog in a directory is the user's own; what it leads to is checked.
-	if as == asBundle || reference.Kind != ref.KindDirectory {
-		if got.checked, err = r.checker.check(ctx, from, pin); err != nil {
-			return fetched{}, err
-		}
+	if got.checked, err = r.checker.check(ctx, from, pin); err != nil {
+		return fetched{}, err
 	}
 	r.progress("reading " + pin.Source.Digest)
-	if as == asCatalog || got.listed {
+	if got.listed {
 		got.Content, err = from.Open(ctx, pin)
 		return got, err
 	}
@@ -131,10 +125,22 @@ func openAndList(ctx context.Context, from *source.Fetcher, pin source.Pin) (*so
 // resolved is content before it belongs to a release.
 type resolved struct {
 	request preview.Request
+	params  format.Params
 	info    format.Info
 	format  format.Format
 	content fetched
-	via     []preview.Via
+	whole   fs.FS // what the content was cut out of, at a path; nil when it was not
+	at      string
+	// secretValues says that some of the values came from a Secret.
+	secretValues bool
+	more         []preview.Source // besides that of the content, where it is composed of several
+	tools        []preview.Source // programs that make the objects
+	via          []preview.Via
+	dependencies []preview.Dependency
+	apis         []deps.API // that the dependencies rest on, in the cluster
+	// choice is what the catalogs led to, nil where none were asked.
+	choice   *catalog.Choice
+	catalogs []*catalog.Catalog
 	// What a reviewer should be told besides: rule and text.
 	notes [][2]string
 }
@@ -153,113 +159,43 @@ func (out *resolved) packageNotes() []preview.Note {
 
 // find resolves a reference to content. installed is what the release runs
 // now, nil when it is new: a package name is then followed along its edges.
-func (r *resolver) find(ctx context.Context, text string, installed *catalog.Installed) (*resolved, error) {
-	reference, err := ref.Parse(text)
+func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Installed) (*resolved, error) {
+	reference, err := ref.Parse(want.text)
 	if err != nil {
 		return nil, usagef("%s", err)
 	}
-	out := &resolved{request: preview.Request{Reference: text, Version: r.resolve.version, Channel: r.resolve.channel}}
+	out := &resolved{
+		request: preview.Request{Reference: want.text, Version: want.resolve.version, Channel: want.resolve.channel},
+		params:  want.params,
+	}
+	if want.file != nil {
+		out.request.File, out.secretValues = want.file.path, want.file.SecretValues
+		for _, n := range want.file.Notes {
+			out.note(n.Rule, n.Text)
+		}
+	}
 	if reference.Kind == ref.KindPackage {
-		choice, err := r.choose(ctx, reference, installed)
-		if err != nil {
+		if reference, err = r.choose(ctx, out, want.resolve, reference, installed); err != nil {
 			return nil, err
 		}
-		out.request.Version, out.request.Channel = orElse(r.resolve.version, reference.Version), choice.Channel
-		out.via = []preview.Via{choice.Via()}
-		r.progress(choice.Package + " " + choice.Version + ": " + choice.Why)
-		if len(choice.Deprecated) > 0 {
-			out.note(engine.RuleDeprecated, strings.Join(choice.Deprecated, "; "))
-		}
-		if reference, err = bundleReference(choice); err != nil {
-			return nil, err
-		}
-	} else if r.resolve.version != "" || r.resolve.channel != "" {
-		return nil, usagef("--version and --channel choose within a catalog; %s names its content already", text)
+	} else if want.resolve.version != "" || want.resolve.channel != "" {
+		return nil, usagef("--version and --channel choose within a catalog; %s names its content already", want.text)
 	}
-	if out.content, err = r.fetch(ctx, reference, asBundle); err != nil {
-		return nil, err
+	if want.file != nil && len(want.file.Sources) > 0 {
+		err = r.fetchRequested(ctx, want, out)
+	} else {
+		out.content, err = r.fetch(ctx, reference)
 	}
-	return out, out.detect(text)
-}
-
-func (out *resolved) detect(text string) error {
-	for _, f := range formats() {
-		info, err := f.Detect(out.content.FS)
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", text, err)
-		}
-		if info != nil {
-			out.info, out.format = *info, f
-			return nil
-		}
-	}
-	if _, err := fs.Stat(out.content.FS, "Chart.yaml"); err == nil {
-		return fmt.Errorf("reading %s: it is a Helm chart, and charts are not supported yet", text)
-	}
-	return fmt.Errorf("reading %s: not a bundle: there is neither metadata/annotations.yaml nor a ClusterServiceVersion in manifests/", text)
-}
-
-// choose resolves a package name in the catalogs given.
-func (r *resolver) choose(ctx context.Context, reference ref.Reference, installed *catalog.Installed) (*catalog.Choice, error) {
-	catalogs, err := r.catalogs(ctx, r.resolve.catalogs)
 	if err != nil {
 		return nil, err
 	}
-	version := reference.Version
-	if r.resolve.version != "" {
-		if version != "" && version != r.resolve.version {
-			return nil, usagef("%s and --version %s ask for two versions", reference.Text, r.resolve.version)
-		}
-		version = r.resolve.version
-	}
-	return catalog.Resolve(catalogs, catalog.Query{
-		Package: reference.Package, Version: version, Channel: r.resolve.channel, Installed: installed,
-	})
-}
-
-// catalogs loads every catalog named, else every configured one.
-func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Catalog, error) {
-	names, err := r.app.catalogReferences(names)
-	if err != nil {
+	if err := out.narrow(want.path, want.text); err != nil {
 		return nil, err
 	}
-	if len(names) == 0 {
-		return nil, usagef("a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE, or in the configuration")
+	if err := r.detect(out, want); err != nil {
+		return nil, err
 	}
-	var out []*catalog.Catalog
-	for _, name := range names {
-		reference, err := ref.Parse(name)
-		if err != nil || reference.Kind == ref.KindPackage {
-			return nil, usagef("--catalog %s: want a directory (./DIR), an image (HOST/REPO:TAG) or a name from the configuration", name)
-		}
-		content, err := r.fetch(ctx, reference, asCatalog)
-		if err != nil {
-			return nil, fmt.Errorf("catalog: %w", err)
-		}
-		if (reference.Kind == ref.KindImage || reference.Kind == ref.KindLayout) && content.Labels[source.LabelConfigs] == "" {
-			return nil, fmt.Errorf("catalog %s: not a catalog image: it has no label %s", name, source.LabelConfigs)
-		}
-		origin := catalog.Origin{Reference: name, Digest: content.Source.Digest}
-		if content.looked {
-			origin.Verification = &content.verification
-		}
-		loaded, err := catalog.Load(content.FS, origin)
-		if err != nil {
-			return nil, fmt.Errorf("catalog %s: %w", name, err)
-		}
-		out = append(out, loaded)
-	}
-	return out, nil
-}
-
-// bundleReference is where a catalog says its bundle is. A catalog cannot
-// point into the file system.
-func bundleReference(choice *catalog.Choice) (ref.Reference, error) {
-	reference, err := ref.Parse("oci://" + choice.Image)
-	if err != nil || reference.Kind != ref.KindImage {
-		return ref.Reference{}, fmt.Errorf("bundle %s of catalog %s names no usable image: %q", choice.Bundle, choice.Catalog.Reference, choice.Image)
-	}
-	return reference, nil
+	return out, out.nameless(want, reference)
 }
 
 // release names a new release: NAME, else the package; -n, else the bundle's
@@ -283,15 +219,28 @@ func checkRelease(r preview.Release) error {
 }
 
 // seal renders the content for a release and hashes it.
-func (r *resolver) seal(ctx context.Context, found *resolved, release preview.Release) (engine.Content, error) {
-	r.progress("rendering " + found.info.Bundle)
-	output, err := found.format.Render(ctx, format.Input{Content: found.content.FS, Release: release, Params: r.params})
+func (r *resolver) seal(ctx context.Context, found *resolved, release preview.Release, upgrade bool) (engine.Content, error) {
+	r.progress("rendering " + orElse(found.info.Bundle, found.info.Package))
+	output, err := found.format.Render(ctx, format.Input{
+		Content: found.content.FS, Info: found.info, Release: release, Params: found.params, Upgrade: upgrade, Cluster: r.cluster,
+		Whole: found.whole, Path: found.at,
+	})
 	if err != nil {
 		return engine.Content{}, fmt.Errorf("rendering %s: %w", found.info.Package, err)
 	}
+	if r.pin {
+		if err := r.pinImages(ctx, found.info.Package, output); err != nil {
+			return engine.Content{}, err
+		}
+	}
+	for _, api := range found.apis {
+		output.Required = append(output.Required, preview.Ref{APIVersion: api.APIVersion(), Kind: api.Kind})
+	}
 	return engine.Prepare(release, engine.Material{
-		Info: found.info, Output: output, Values: r.params.Values, Source: found.content.Source, Via: found.via,
-		Verification: found.content.verification, Referrers: found.content.referrers, Notes: found.packageNotes(),
+		Info: found.info, Output: output, Values: found.params.Values, SecretValues: found.secretValues,
+		Sources: slices.Concat([]preview.Source{found.content.Source}, found.more, found.tools), Via: found.via,
+		Verification: found.content.verification, Referrers: found.content.referrers,
+		Dependencies: found.dependencies, Notes: found.packageNotes(),
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
 
 	"github.com/spf13/pflag"
@@ -44,12 +43,13 @@ func (r *runner) addWithPreview(flags *pflag.FlagSet) {
 func (r *runner) addApply(flags *pflag.FlagSet) {
 	r.approve.add(flags)
 	r.planner.rollout.add(flags)
+	r.planner.policy.add(flags)
 }
 
 // check refuses flags that make no sense, and a run that could not ask, before
 // anything is contacted.
 func (r *runner) check(p *planner) error {
-	if err := firstError(r.approve.check(), p.read.check(), p.rollout.check(), r.output.check()); err != nil {
+	if err := firstError(r.approve.check(), p.read.check(), p.rollout.check(), r.output.check(), p.loadPolicy()); err != nil {
 		return err
 	}
 	switch {
@@ -165,27 +165,41 @@ func (r *runner) runPlanFile(ctx context.Context, name string, uninstall bool) e
 
 // approved passes the gate of flags, then applies with progress as lines.
 func (r *runner) approved(ctx context.Context, p *preview.Plan, approval install.Approval) error {
-	accepted, err := install.ParseAccept(r.approve.accept, p.Findings, r.approve.plan != "" || r.approve.approve != "")
+	judged, err := r.judged(p)
+	if err != nil {
+		return r.failed(err)
+	}
+	accepted, err := install.ParseAccept(r.approve.accept, judged, r.approve.plan != "" || r.approve.approve != "")
 	if err != nil {
 		return r.failed(err)
 	}
 	approval.Accepted = accepted
 	if missing := p.Access.Installer.Missing; len(missing) > 0 {
-		return r.failed(missingRights(missing))
+		return r.failed(install.Lacking(missing))
+	}
+	cluster, err := r.planner.writer(ctx)
+	if err != nil {
+		return r.failed(err)
 	}
 	printer := r.printer()
 	printer.plan(p)
-	receipt, err := install.Apply(ctx, p, approval, r.planner.cluster, r.options(printer.event))
+	receipt, err := install.Apply(ctx, p, approval, cluster, r.options(printer.event))
 	printer.done(p, receipt, err)
 	return err
 }
 
-func missingRights(missing []preview.MissingRight) error {
-	lines := make([]string, 0, len(missing))
-	for _, m := range missing {
-		lines = append(lines, m.Verb+" "+m.Resource)
+// judged are the findings of a plan as today's policy judges them: those of a
+// plan file are as the built-in rules made them, which is what the file approves.
+func (r *runner) judged(p *preview.Plan) ([]preview.Finding, error) {
+	if p.Policy != nil {
+		return p.Findings, nil
 	}
-	return fmt.Errorf("forbidden: you may not %s; ask for these rights, or let somebody apply the plan who has them", strings.Join(lines, ", "))
+	plan := *p
+	judged, err := r.planner.judge(&plan, nil)
+	if err != nil {
+		return nil, err
+	}
+	return judged.Findings, nil
 }
 
 func (r *runner) options(sink install.Sink) install.Options {
@@ -193,7 +207,7 @@ func (r *runner) options(sink install.Sink) install.Options {
 	return install.Options{
 		Schemas: r.planner.typer(), Sink: sink, Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
 		StageTimeout: r.planner.rollout.stageTimeout, RolloutTimeout: r.planner.rollout.rolloutTimeout,
-		NoWait: r.planner.rollout.noWait, ToolVersion: r.app.version,
+		NoWait: r.planner.rollout.noWait, ToolVersion: r.app.version, Judge: r.planner.judgeAgain,
 	}
 }
 
@@ -247,7 +261,7 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 // lead to an apply.
 func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
 	if missing := p.Access.Installer.Missing; len(missing) > 0 {
-		return missingRights(missing)
+		return install.Lacking(missing)
 	}
 	if p.Request.Action != preview.RequestUninstall {
 		return nil
@@ -274,6 +288,10 @@ func (r *runner) command(p *preview.Plan) string {
 // life of its own: the screen only asks it to stop.
 func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
 	p := outcome.Plan
+	cluster, err := r.planner.writer(ctx)
+	if err != nil {
+		return err
+	}
 	approval := install.Approval{
 		Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: p.Target.User,
 		Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
@@ -296,7 +314,7 @@ func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
 	applied := make(chan ending, 1)
 	go func() {
 		defer close(events)
-		receipt, err := install.Apply(applying, p, approval, r.planner.cluster, opts)
+		receipt, err := install.Apply(applying, p, approval, cluster, opts)
 		applied <- ending{receipt, err}
 	}()
 	askToStop := sync.OnceFunc(func() { close(stop) })

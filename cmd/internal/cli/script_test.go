@@ -20,12 +20,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
 // The scripts of testdata/script drive the real Main. testscript runs this
 // test binary under the program's name.
 func TestMain(m *testing.M) {
+	cli.Confined()
 	testscript.Main(m, map[string]func(){
 		"kubectl-operator": func() {
 			ctx, stop := cli.Signals(context.Background())
@@ -102,6 +104,7 @@ func setup(t testing.TB) func(*testscript.Env) error {
 		env.Setenv("BUNDLES", filepath.Join(root(t), "testdata", "bundles"))
 		env.Setenv("CATALOG", filepath.Join(root(t), "testdata", "catalogs", "demo"))
 		env.Setenv("CORPUS", corpusDir(t))
+		env.Setenv("RULESET", strconv.Itoa(preview.Ruleset))
 		env.Setenv("CI", "")
 		env.Values[registryKey{}] = new(scriptRegistry)
 		env.Setenv("ESC", "\x1b[2J\u202e") // clears the screen, then turns the text around
@@ -139,17 +142,24 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"pushlayer": pushLayerCommand,
 		"push":      pushCommand,
 		"catalog":   catalogCommand,
+		"publish":   publishCommand,
 		"kubectl":   kubectlCommand(t),
-		"user":      userCommand,
+
+		"pushcatalog": pushCatalogCommand,
+		"catalogd":    catalogdCommand,
+		"user":        userCommand,
 
 		"stopregistry":  stopRegistryCommand,
 		"loginregistry": loginRegistryCommand,
 		"secondcluster": secondClusterCommand(t),
 		"mutations":     mutationsCommand,
+		"sentonly":      sentOnlyCommand,
+		"lessone":       lessOneCommand(t),
 		"capture":       captureCommand,
 		"replace":       replaceCommand,
 		"printable":     printableCommand,
 		"fill":          fillCommand,
+		"planschema":    planSchemaCommand(t),
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
-	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
 func (a *app) newSearchCommand() *cobra.Command {
@@ -39,7 +38,7 @@ default channel and the version at its head.`,
 
 func (a *app) search(ctx context.Context, term string, names []string, src sourceFlags, output string) error {
 	p := &planner{app: a, source: src}
-	r, err := p.resolver(format.Params{}, a.progress())
+	r, err := p.resolver(a.progress())
 	if err != nil {
 		return err
 	}
@@ -48,16 +47,5 @@ func (a *app) search(ctx context.Context, term string, names []string, src sourc
 		return err
 	}
 	hits := catalog.Search(loaded, term)
-	rows := [][]string{{"PACKAGE", "CHANNEL", "VERSION", "CATALOG", "DESCRIPTION"}}
-	for _, h := range hits {
-		note := h.Description
-		switch {
-		case h.Problem != "":
-			note = "unusable: " + h.Problem
-		case h.Deprecated != "":
-			note = "deprecated: " + h.Deprecated
-		}
-		rows = append(rows, []string{h.Package, h.DefaultChannel, h.Version, h.Catalog.Reference, clipped(note, 80)})
-	}
-	return a.printItems(output, items[catalog.Hit]{Items: hits}, rows)
+	return a.printItems(output, items[catalog.Hit]{Items: hits}, hitRows(hits))
 }

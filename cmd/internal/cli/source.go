@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -55,9 +54,8 @@ func (f *sourceFlags) check() error {
 	return nil
 }
 
-// sourceOptions put flags and configuration together. cluster is nil when none
-// may be contacted.
-func (a *app) sourceOptions(f sourceFlags, cluster source.Getter, progress func(string)) (source.Options, error) {
+// sourceOptions put flags and configuration together.
+func (a *app) sourceOptions(f sourceFlags, progress func(string)) (source.Options, error) {
 	if err := f.check(); err != nil {
 		return source.Options{}, err
 	}
@@ -76,45 +74,54 @@ func (a *app) sourceOptions(f sourceFlags, cluster source.Getter, progress func(
 	meter := &downloadMeter{say: progress, now: time.Now}
 	return source.Options{
 		CacheDir: f.cacheDir, CacheBytes: configured.Cache.MaxBytes,
-		RegistryConfig: f.registryConfig, PullSecrets: f.pullSecrets, Cluster: cluster,
+		RegistryConfig: f.registryConfig, PullSecrets: f.pullSecrets,
 		CAFile: f.caFile, InsecureRegistries: f.insecureRegistries, PlainHTTP: f.plainHTTP,
 		Platform: f.platform, Mirrors: mirrors, RequestTimeout: timeout, Progress: meter.update,
 	}, nil
-}
-
-// catalogReferences are the catalogs to search: those of the command line,
-// where a name stands for the reference the configuration gives it, else all
-// that are configured.
-func (a *app) catalogReferences(given []string) ([]string, error) {
-	configured, err := a.config()
-	if err != nil {
-		return nil, err
-	}
-	out := slices.Clone(given)
-	for _, c := range configured.Catalogs {
-		if len(given) == 0 {
-			out = append(out, c.Reference)
-		}
-		for i := range given {
-			if given[i] == c.Name {
-				out[i] = c.Reference
-			}
-		}
-	}
-	return out, nil
 }
 
 // targetCluster reads from the cluster a command is about. It connects when
 // something is first asked for.
 type targetCluster struct{ planner *planner }
 
-// Get implements [source.Getter].
+// Get implements [format.Cluster] and [source.Getter].
 func (t targetCluster) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
 	client, err := t.planner.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return client.Get(ctx, ref)
+}
+
+// List implements [format.Cluster].
+func (t targetCluster) List(ctx context.Context, apiVersion, kind, namespace string) ([]map[string]any, error) {
+	client, err := t.planner.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client.List(ctx, apiVersion, kind, namespace, "")
+}
+
+// Version implements [format.Cluster].
+func (t targetCluster) Version(ctx context.Context) (string, error) {
+	client, err := t.planner.connect(ctx)
+	if err != nil {
+		return "", err
+	}
+	target, err := client.Target(ctx)
+	if target.Version != "" && preview.ReasonOf(err) == preview.ReasonForbidden {
+		return target.Version, nil // only the cluster's identity may not be read
+	}
+	return target.Version, err
+}
+
+// APIVersions implements [format.Cluster].
+func (t targetCluster) APIVersions(ctx context.Context) ([]string, error) {
+	client, err := t.planner.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client.APIVersions(ctx)
 }
 
 // downloadMeter tells a person of a download that takes longer than one

@@ -9,11 +9,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/external"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
@@ -28,12 +31,27 @@ type Config struct {
 	Mirrors      []string     `json:"mirrors"`
 	Verification Verification `json:"verification"`
 	Cache        Cache        `json:"cache"`
+	// Formats are programs that render what no built-in format recognises.
+	Formats []Format `json:"formats"`
+	// Policy is the file that findings are judged by where --policy names none.
+	Policy string `json:"policy"`
+}
+
+// Format is a program as a format. It runs only while it has this digest.
+type Format struct {
+	Name   string   `json:"name"`   // as in kubectl-operator-format-NAME
+	SHA256 string   `json:"sha256"` // of the program's bytes, hexadecimal
+	Path   string   `json:"path"`   // of the program; empty means the PATH
+	Files  []string `json:"files"`  // patterns (path.Match) one of which content of this format has
 }
 
 // Catalog is a catalog by a name that --catalog takes too.
 type Catalog struct {
 	Name      string `json:"name"`
 	Reference string `json:"reference"`
+	// Priority decides between catalogs that have the same package; the higher
+	// wins.
+	Priority int `json:"priority"`
 }
 
 // Verification says whose signatures are asked for.
@@ -122,6 +140,7 @@ func Parse(data []byte) (Config, error) {
 	default:
 		return c, fmt.Errorf("%d documents; want one", len(docs))
 	}
+	spellOff(docs[0])
 	text, err := json.Marshal(docs[0])
 	if err != nil {
 		return c, err
@@ -135,6 +154,17 @@ func Parse(data []byte) (Config, error) {
 		return Config{}, err
 	}
 	return c, nil
+}
+
+// spellOff makes "mode: off" of policies the word that it looks like: in YAML as
+// Kubernetes reads it, a bare off is the boolean false.
+func spellOff(doc any) {
+	root, _ := doc.(map[string]any)
+	for _, policy := range preview.Maps(root, "verification", "policies") {
+		if policy["mode"] == false {
+			policy["mode"] = "off"
+		}
+	}
 }
 
 // describe words an error of the JSON decoder for a person who wrote YAML.
@@ -159,7 +189,7 @@ func (c *Config) check() error {
 			return fmt.Errorf("catalogs[%d].name %q is there twice", i, entry.Name)
 		}
 		seen[entry.Name] = true
-		if r, err := ref.Parse(entry.Reference); err != nil || r.Kind == ref.KindPackage {
+		if !isCatalogReference(entry.Reference) {
 			return fmt.Errorf("catalogs[%d].reference %q: want a directory (/DIR) or an image (HOST/REPO:TAG)", i, entry.Reference)
 		}
 	}
@@ -168,8 +198,42 @@ func (c *Config) check() error {
 			return fmt.Errorf("verification.policies[%d].mode %q: want required, if-present or off", i, policy.Mode)
 		}
 	}
+	if err := c.checkFormats(); err != nil {
+		return err
+	}
 	if c.Cache.MaxBytes < 0 {
 		return fmt.Errorf("cache.maxBytes %d: want a number of bytes", c.Cache.MaxBytes)
+	}
+	return nil
+}
+
+// isCatalogReference reports whether something can be a catalog.
+func isCatalogReference(text string) bool {
+	if _, ok, err := catalog.ParseServed(text); ok {
+		return err == nil
+	}
+	r, err := ref.Parse(text)
+	return err == nil && r.Kind != ref.KindPackage
+}
+
+func (c *Config) checkFormats() error {
+	seen := map[string]bool{}
+	for i, f := range c.Formats {
+		digits := strings.TrimPrefix(f.SHA256, "sha256:")
+		switch {
+		case !external.IsName(f.Name):
+			return fmt.Errorf("formats[%d].name %q: want at most 42 of a-z, 0-9 and -", i, f.Name)
+		case seen[f.Name]:
+			return fmt.Errorf("formats[%d].name %q is there twice", i, f.Name)
+		case len(digits) != 64 || strings.Trim(digits, "0123456789abcdef") != "":
+			return fmt.Errorf("formats[%d].sha256 %q: want the 64 hexadecimal digits that sha256sum prints of the program", i, f.SHA256)
+		}
+		seen[f.Name] = true
+		for _, pattern := range f.Files {
+			if _, err := path.Match(pattern, ""); err != nil {
+				return fmt.Errorf("formats[%d].files: %q is not a pattern such as *.jsonnet", i, pattern)
+			}
+		}
 	}
 	return nil
 }
@@ -181,8 +245,12 @@ func (c *Config) anchor(dir string) {
 			*path = filepath.Join(dir, *path)
 		}
 	}
+	at(&c.Policy)
 	for i := range c.Mirrors {
 		at(&c.Mirrors[i])
+	}
+	for i := range c.Formats {
+		at(&c.Formats[i].Path)
 	}
 	for i := range c.Verification.Policies {
 		at(&c.Verification.Policies[i].Key)

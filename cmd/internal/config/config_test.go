@@ -26,7 +26,7 @@ func put(t *testing.T, path, text string) string {
 const whole = `
 catalogs:
 - {name: community, reference: "registry.example.com/catalogs/community:latest"}
-- {name: ours, reference: ./catalog}
+- {name: ours, reference: ./catalog, priority: -1}
 mirrors: [mirrors.yaml, /etc/mirrors.yaml]
 verification:
   policies:
@@ -35,6 +35,9 @@ verification:
     key: keys/team.pub
   - {mode: if-present, identity: me@example.com, issuer: "https://login.example.com", trustedRoot: /etc/root.json}
 cache: {maxBytes: 1000000000}
+formats:
+- {name: env, sha256: 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae, path: bin/env, files: ["*.env"]}
+- {name: cue, sha256: "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"}
 `
 
 func TestTheWholeConfigurationIsReadAndItsPathsAnchored(t *testing.T) {
@@ -50,13 +53,17 @@ func TestTheWholeConfigurationIsReadAndItsPathsAnchored(t *testing.T) {
 		}
 		at := func(p string) string { return filepath.Join(dir, "kubectl-operator", p) }
 		want := Config{
-			Catalogs: []Catalog{{"community", "registry.example.com/catalogs/community:latest"}, {"ours", at("catalog")}},
+			Catalogs: []Catalog{{Name: "community", Reference: "registry.example.com/catalogs/community:latest"}, {Name: "ours", Reference: at("catalog"), Priority: -1}},
 			Mirrors:  []string{at("mirrors.yaml"), "/etc/mirrors.yaml"},
 			Verification: Verification{Policies: []Policy{
 				{Prefix: "registry.example.com/team", Mode: "required", Key: at("keys/team.pub")},
 				{Mode: "if-present", Identity: "me@example.com", Issuer: "https://login.example.com", TrustedRoot: "/etc/root.json"},
 			}},
 			Cache: Cache{MaxBytes: 1_000_000_000},
+			Formats: []Format{
+				{Name: "env", SHA256: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", Path: at("bin/env"), Files: []string{"*.env"}},
+				{Name: "cue", SHA256: "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"},
+			},
 		}
 		if !reflect.DeepEqual(c, want) {
 			t.Errorf("%s: got %+v\nwant %+v", name, c, want)
@@ -85,6 +92,7 @@ func TestTheConfigurationNeedNotExistUnlessItIsNamed(t *testing.T) {
 }
 
 func TestWhatTheConfigurationDoesNotKnowIsAnError(t *testing.T) {
+	digest := strings.Repeat("a", 64)
 	for text, want := range map[string]string{
 		"catalogues: []": `unknown field "catalogues"`,
 		"verification: {policies: [{mode: required, kye: x}]}": `unknown field "kye"`,
@@ -97,13 +105,31 @@ func TestWhatTheConfigurationDoesNotKnowIsAnError(t *testing.T) {
 		"a: 1\n---\nb: 2":                                      "2 documents",
 		"cache: {maxBytes: 1, maxBytes: 2}":                    "set twice",
 		"catalogs: [{reference: ./x}]":                         `catalogs[0].name ""`,
-		"catalogs: [{name: a, reference: ./x}, {name: a, reference: ./y}]": "is there twice",
-		"catalogs: [{name: a, reference: mongodb}]":                        "want a directory",
-		"catalogs: [{name: a}]":                                            "want a directory",
+		"catalogs: [{name: a, reference: ./x}, {name: a, reference: ./y}]":                "is there twice",
+		"catalogs: [{name: a, reference: mongodb}]":                                       "want a directory",
+		"catalogs: [{name: a, reference: /x, priority: high}]":                            "catalogs.priority: a string, want int",
+		"catalogs: [{name: a, reference: \"clustercatalog:\"}]":                           "want a directory",
+		"catalogs: [{name: a}]":                                                           "want a directory",
+		"formats: [{name: ../x}]":                                                         `formats[0].name "../x"`,
+		"formats: [{name: x}]":                                                            `formats[0].sha256 ""`,
+		"formats: [{name: x, sha256: abc}]":                                               "want the 64 hexadecimal digits",
+		"formats: [{name: x, sha256: " + digest + "}, {name: x, sha256: " + digest + "}]": `formats[1].name "x" is there twice`,
+		"formats: [{name: x, sha256: " + digest + ", files: [\"[\"]}]":                    `formats[0].files: "[" is not a pattern`,
+		"formats: [{name: x, sha256: " + digest + ", image: x}]":                          `unknown field`,
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want an error with %q", text, err, want)
 		}
+	}
+}
+
+func TestAModeOfOffMayStandWithoutQuotes(t *testing.T) {
+	c, err := Parse([]byte("verification: {policies: [{prefix: a.example.com, mode: off}]}"))
+	if err != nil || len(c.Verification.Policies) != 1 || c.Verification.Policies[0].Mode != "off" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	if _, err := Parse([]byte("verification: {policies: [{mode: on}]}")); err == nil {
+		t.Error("on was taken for a mode")
 	}
 }
 

@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// choose resolves a package name in the catalogs given, and returns where its
+// content is. installed is what the release runs now, to follow the upgrade
+// edges from it; nil takes any version.
+func (r *resolver) choose(ctx context.Context, out *resolved, among resolveFlags, reference ref.Reference, installed *catalog.Installed) (ref.Reference, error) {
+	query, err := among.query(reference)
+	if err != nil {
+		return ref.Reference{}, err
+	}
+	query.Installed = installed
+	catalogs, err := r.catalogsFor(ctx, among)
+	if err != nil {
+		return ref.Reference{}, err
+	}
+	if among.bundle != "" {
+		if query.Version, err = versionOf(catalogs, reference.Package, among.bundle); err != nil {
+			return ref.Reference{}, err
+		}
+	}
+	choice, err := catalog.Resolve(catalogs, query)
+	if err != nil {
+		return ref.Reference{}, err
+	}
+	r.progress(choice.Package + " " + choice.Version + ": " + choice.Why)
+	out.choice, out.catalogs = choice, catalogs
+	out.request.Version, out.request.Channel = query.Version, choice.Channel
+	out.noteChoice(installed, query.Policy)
+	out.via = []preview.Via{choice.Via()}
+	return bundleReference(choice)
+}
+
+// query is what flags and the reference ask of a catalog.
+func (f *resolveFlags) query(reference ref.Reference) (catalog.Query, error) {
+	q := catalog.Query{Package: reference.Package, Version: reference.Version, Channels: f.channels, Policy: f.policy}
+	if f.version != "" {
+		if q.Version != "" && q.Version != f.version {
+			return q, usagef("%s and --version %s ask for two versions", reference.Text, f.version)
+		}
+		q.Version = f.version
+	}
+	if f.channel != "" {
+		q.Channels = []string{f.channel}
+	}
+	return q, nil
+}
+
+// noteChoice notes what a reviewer should know of the choice. Notes are sealed,
+// so they follow from the catalog of the choice alone and do not name it: where
+// catalogs are differs between machines, and which others were looked in. What
+// the others add goes to the reasons, which are only recorded.
+func (out *resolved) noteChoice(installed *catalog.Installed, policy catalog.Policy) {
+	choice := out.choice
+	if len(choice.Deprecated) > 0 {
+		out.note(engine.RuleDeprecated, strings.Join(choice.Deprecated, "; "))
+	}
+	for _, other := range catalog.LookAlikes(out.catalogs, choice) {
+		if other.Elsewhere != "" {
+			choice.Why += "; " + other.String()
+			continue
+		}
+		out.note(engine.RuleLookAlike, other.String())
+	}
+	if installed == nil {
+		return
+	}
+	if path := choice.Path(installed.Version); path != "" {
+		out.note(engine.RuleUpgradePath, path)
+	}
+	if policy == catalog.SelfCertified && !choice.Current {
+		out.noteNoEdges(installed.Version, choice.Version)
+	}
+	out.noteDowngrade(installed.Version, choice.Version)
+}
+
+func (out *resolved) noteNoEdges(from, to string) {
+	out.note(engine.RuleNoEdges, "no upgrade edges were followed from "+from+" to "+to)
+}
+
+func (out *resolved) noteDowngrade(from, to string) {
+	if order, ok := catalog.CompareVersions(to, from); ok && order < 0 {
+		out.note(engine.RuleDowngrade, "from "+from+" down to "+to)
+	}
+}
+
+// withoutEdges notes that a version was chosen by the user and not along a
+// catalog's upgrade edges. An older one must have been asked for: the head of a
+// channel may have moved back, or be that of another channel.
+func (out *resolved) withoutEdges(record *history.Record) error {
+	if record == nil || !record.Installed() || record.Version() == out.info.Version {
+		return nil
+	}
+	from, to := record.Version(), out.info.Version
+	order, ok := catalog.CompareVersions(to, from)
+	if ok && order < 0 && out.choice != nil && out.request.Version == "" {
+		return &catalog.DowngradeError{From: from, To: to, Where: "channel " + out.choice.Channel}
+	}
+	out.noteNoEdges(from, to)
+	out.noteDowngrade(from, to)
+	return nil
+}
+
+// catalogRef is one catalog to look in.
+type catalogRef struct {
+	reference string // as --catalog takes it, but for names of the configuration
+	priority  int
+}
+
+// catalogRefs are the catalogs of the command line, where a name stands for
+// what the configuration says of it, else all that are configured.
+func (a *app) catalogRefs(given []string) ([]catalogRef, error) {
+	configured, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	var out []catalogRef
+	for _, c := range configured.Catalogs {
+		if len(given) == 0 {
+			out = append(out, catalogRef{c.Reference, c.Priority})
+		}
+	}
+	for _, text := range given {
+		found := catalogRef{reference: text}
+		for _, c := range configured.Catalogs {
+			if text == c.Name || text == c.Reference {
+				found = catalogRef{c.Reference, c.Priority}
+				break
+			}
+		}
+		out = append(out, found)
+	}
+	return out, nil
+}
+
+// catalogs opens every catalog named, else every configured one, else those of
+// the cluster.
+func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Catalog, error) {
+	return r.catalogsFor(ctx, resolveFlags{catalogs: names})
+}
+
+// catalogsFor opens the catalogs to look in, once: who chooses a package and who
+// looks for what it requires must see the same, also when a tag moves meanwhile.
+func (r *resolver) catalogsFor(ctx context.Context, among resolveFlags) ([]*catalog.Catalog, error) {
+	names := among.catalogs
+	if len(names) == 0 && among.catalogSource != "" {
+		names = []string{catalog.ServedCatalogSource(among.catalogSource)}
+	}
+	selector := selectorText(among.selector)
+	asked := strings.Join(append(slices.Clone(names), selector), "\n")
+	if opened, ok := r.opened[asked]; ok {
+		return opened, nil
+	}
+	opened, err := r.openAll(ctx, names, selector)
+	if err == nil {
+		r.opened[asked] = opened
+	}
+	return opened, err
+}
+
+// openAll opens the catalogs named, else those that labels of the cluster's
+// select, else every configured one, else those of the cluster.
+func (r *resolver) openAll(ctx context.Context, names []string, selector string) ([]*catalog.Catalog, error) {
+	if len(names) == 0 && selector != "" {
+		return r.selectedCatalogs(ctx, selector)
+	}
+	refs, err := r.app.catalogRefs(names)
+	if err != nil {
+		return nil, err
+	}
+	if len(refs) == 0 {
+		return r.clusterCatalogs(ctx)
+	}
+	var out []*catalog.Catalog
+	for _, c := range refs {
+		loaded, err := r.openRef(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, loaded)
+	}
+	return out, nil
+}
+
+// versionOf is the version of a bundle that is known by its own name.
+func versionOf(catalogs []*catalog.Catalog, pkg, bundle string) (string, error) {
+	for _, c := range catalogs {
+		if !c.Has(pkg) {
+			continue
+		}
+		p, err := c.Package(pkg)
+		if err != nil {
+			return "", err
+		}
+		if b := p.Bundle(bundle); b != nil {
+			return b.Version.String(), nil
+		}
+	}
+	return "", fmt.Errorf("no catalog has a bundle %s of package %s", bundle, pkg)
+}
+
+// openRef opens one catalog, in the cluster or elsewhere.
+func (r *resolver) openRef(ctx context.Context, c catalogRef) (*catalog.Catalog, error) {
+	if served, ok, err := catalog.ParseServed(c.reference); ok {
+		if err != nil {
+			return nil, usagef("--catalog: %s", err)
+		}
+		return r.namedInCluster(ctx, served)
+	}
+	reference, err := ref.Parse(c.reference)
+	if err != nil || reference.Kind == ref.KindPackage {
+		return nil, usagef("--catalog %s: want a directory (./DIR), an image (HOST/REPO:TAG), clustercatalog:NAME, catalogsource:NAMESPACE/NAME or a name from the configuration", c.reference)
+	}
+	return r.openCatalog(ctx, catalog.Origin{Reference: c.reference, Priority: c.priority}, reference)
+}
+
+// bundleReference is where a catalog says its bundle is. A catalog cannot
+// point into the file system.
+func bundleReference(choice *catalog.Choice) (ref.Reference, error) {
+	reference, err := ref.Parse("oci://" + choice.Image)
+	if err != nil || reference.Kind != ref.KindImage {
+		return ref.Reference{}, fmt.Errorf("bundle %s of catalog %s names no usable image: %q", choice.Bundle, choice.Catalog.Reference, choice.Image)
+	}
+	return reference, nil
+}

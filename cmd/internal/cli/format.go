@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/format/external"
+)
+
+func (a *app) newFormatCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "format",
+		Short: "Work on formats of your own",
+		Long: `A format of your own is a program kubectl-operator-format-NAME that turns content
+into objects. It reads a ResourceList of the KRM functions protocol from standard
+input and writes one to standard output; --format NAME has it run.`,
+		Example: `  # Does a program speak the protocol?
+  kubectl operator format test ./kubectl-operator-format-env
+
+  # What would it install?
+  PATH=$PWD:$PATH
+  kubectl operator preview ./settings --format env --offline
+
+  # Try the program that the PATH has, with content that it knows
+  kubectl operator format test env --sample ./settings`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.newFormatTestCommand())
+	return cmd
+}
+
+func (a *app) newFormatTestCommand() *cobra.Command {
+	var output itemsOutput
+	var sample string
+	cmd := &cobra.Command{
+		Use:   "test PROGRAM",
+		Short: "Try whether a program is a format",
+		Long: `Run a program, a path or the NAME of a kubectl-operator-format-NAME on the PATH,
+with requests that it may accept or refuse properly - no files, a few, many, values
+of every type, bytes that are no text - and with some that it must refuse. Its
+answers must be a ResourceList, depend on nothing but the request, come in time and
+leave nothing running. It runs with your rights and is not sandboxed. Exit code 1
+when a check fails.`,
+		Example: `  # A program that is being written
+  kubectl operator format test ./kubectl-operator-format-env
+
+  # One of the PATH, which must accept this content; for a script
+  kubectl operator format test env --sample ./settings -o json`,
+		Args: rangeArgs(1, 1, "a PROGRAM"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			return a.testFormat(cmd.Context(), args[0], sample, output.format)
+		},
+	}
+	cmd.Flags().StringVar(&sample, "sample", "", "directory of content that the program must accept")
+	output.add(cmd)
+	return cmd
+}
+
+func (a *app) testFormat(ctx context.Context, program, sample, output string) error {
+	at, name := program, "test"
+	if !strings.ContainsRune(program, os.PathSeparator) {
+		var err error
+		if at, err = external.Find(program, a.getenv("PATH")); err != nil {
+			return fmt.Errorf("%w; for a file say ./%s", err, program)
+		}
+		name = program
+	}
+	p, err := external.Open(name, at, external.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	var content fs.FS
+	if sample != "" {
+		root, err := os.OpenRoot(sample)
+		if err != nil {
+			return fmt.Errorf("reading --sample: %w", err)
+		}
+		defer func() { _ = root.Close() }()
+		content = root.FS()
+	}
+	a.progress()("running " + p.File + " " + p.Digest + ", with your rights, not sandboxed")
+	checks, err := external.Conform(ctx, p, content)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"CHECK", "RESULT", "TIME", "DETAIL"}}
+	failed := 0
+	for _, c := range checks {
+		result := "ok"
+		if !c.OK {
+			result = "FAILED"
+			failed++
+		}
+		rows = append(rows, []string{c.Name, result, fmt.Sprintf("%d ms", c.Milliseconds), clipped(c.Detail, 120)})
+	}
+	if err := a.printItems(output, items[external.Check]{Items: checks}, rows); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("%s: %d of %d checks failed", p.File, failed, len(checks))
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// requestFlags name request files.
+type requestFlags struct {
+	files                 []string
+	crossNamespaceSecrets bool
+}
+
+func (f *requestFlags) add(flags *pflag.FlagSet, how string) {
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "request file instead of REF: a Request, BundleDeployment, ClusterExtension, Subscription, HelmRelease, OCIRepository, Kustomization or Application"+how)
+	flags.BoolVar(&f.crossNamespaceSecrets, "allow-cross-namespace-secrets", false, "let a request file name credentials outside its own namespace")
+}
+
+// besides refuses what a request file says itself.
+func (f *requestFlags) besides(flags *pflag.FlagSet, args []string) error {
+	if len(f.files) == 0 {
+		if f.crossNamespaceSecrets {
+			return usagef("--allow-cross-namespace-secrets is about request files; add -f FILE")
+		}
+		return nil
+	}
+	if len(args) > 0 {
+		return usagef("-f says what to install; leave out %q", args[0])
+	}
+	for _, name := range []string{"version", "channel", "install-mode", "watch-namespace", "values", "set", "certs", "format", "path"} {
+		if flags.Changed(name) {
+			return usagef("--%s: a request file says that itself; change it there", name)
+		}
+	}
+	return nil
+}
+
+// asked is a request file that is being planned.
+type asked struct {
+	*ref.Request
+	path string
+}
+
+// requested reads a request file into what is wanted.
+func (p *planner) requested(ctx context.Context, path string) (wanted, error) {
+	data, err := readRequestFile(path)
+	if err != nil {
+		return wanted{}, err
+	}
+	var more ref.Objects
+	if !p.read.offline {
+		more = targetCluster{p}
+	}
+	request, err := ref.ReadRequest(ctx, data, more)
+	if err != nil {
+		return wanted{}, fmt.Errorf("request file %s: %w", path, err)
+	}
+	want, err := p.wanted("", request.Release)
+	if err != nil {
+		return wanted{}, err
+	}
+	want.file, want.programs = &asked{request, path}, false
+	want.namespace = orElse(want.namespace, request.Namespace)
+	want.format, want.path = request.Format, request.Path
+	want.params = format.Params{
+		InstallMode: request.InstallMode, WatchNamespaces: request.WatchNamespaces, Values: request.Values, Certs: request.Certs,
+		KubeVersion: orElse(want.params.KubeVersion, request.KubeVersion), APIVersions: append(want.params.APIVersions, request.APIVersions...),
+	}
+	if want.params.Values == nil {
+		want.params.Values = map[string]any{}
+	}
+	if pkg := request.Package; pkg != nil {
+		want.text = pkg.Name
+		want.resolve.fromFile(pkg)
+		return want, nil
+	}
+	want.text = request.Sources[0].Reference.Text
+	return want, p.secretsOf(&want)
+}
+
+func readRequestFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the request file: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, preview.MaxDocumentBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the request file: %w", err)
+	}
+	return data, nil
+}
+
+// fromFile takes over how a request file chooses among versions. Catalogs of
+// the command line stand in for those of the file.
+func (f *resolveFlags) fromFile(pkg *ref.PackageRequest) {
+	f.version, f.bundle, f.channels, f.selector, f.catalogSource = pkg.Version, pkg.Bundle, pkg.Channels, pkg.Selector, pkg.CatalogSource
+	if len(f.catalogs) == 0 {
+		f.catalogs = pkg.Catalogs
+	}
+	if pkg.EveryChannel && len(f.channels) == 0 {
+		f.channels = []string{catalog.EveryChannel}
+	}
+	if pkg.SelfCertified || pkg.Bundle != "" {
+		f.policy = catalog.SelfCertified
+	}
+}
+
+// secretsOf decides about Secrets outside the request's namespace.
+func (p *planner) secretsOf(want *wanted) error {
+	for _, s := range want.file.Sources {
+		if !s.Foreign {
+			continue
+		}
+		if !p.request.crossNamespaceSecrets {
+			return fmt.Errorf("request file %s: %s takes credentials from Secret %s of another namespace; --allow-cross-namespace-secrets permits it", want.file.path, want.file.Object, s.Secret)
+		}
+		want.file.Notes = append(want.file.Notes, ref.RequestNote{
+			Rule: engine.RuleCrossNamespaceSecret, Text: "credentials come from Secret " + s.Secret + ", outside the request's namespace",
+		})
+	}
+	return nil
+}
+
+// paused refuses to install what its request file holds back.
+func (w wanted) paused() error {
+	if w.file == nil || w.file.Paused == "" {
+		return nil
+	}
+	return refuse(fmt.Sprintf("%s is paused: %s is true", w.file.Object, w.file.Paused), "preview shows what it would do; set it to false to install")
+}
+
+// unreviewed says how the content of a plan differs from what its request file
+// was written back with; empty when it does not.
+func (w wanted) unreviewed(plan *preview.Plan) string {
+	if w.file == nil || w.file.ContentDigest == "" || w.file.ContentDigest == plan.ContentDigest {
+		return ""
+	}
+	return fmt.Sprintf("%s was reviewed with the content digest %s, and now leads to %s", w.file.Object, w.file.ContentDigest, plan.ContentDigest)
+}
+
+// root is the package that was asked for, among those that it requires: it has
+// the name that was given, or came from no catalog.
+func (w wanted) root(plan *preview.Plan) *preview.Package {
+	name, _, _ := strings.Cut(w.text, "@")
+	if reference, err := ref.Parse(w.text); err == nil && reference.Kind != ref.KindPackage {
+		name = ""
+	}
+	for i := range plan.Packages {
+		if p := &plan.Packages[i]; p.Name == name || name == "" && len(p.Via) == 0 {
+			return p
+		}
+	}
+	return &plan.Packages[0]
+}
+
+// pinned writes what was wanted back as a request for exactly what was planned.
+func (w wanted) pinned(plan *preview.Plan) ([]byte, error) {
+	root := w.root(plan)
+	p := ref.Pinned{ContentDigest: plan.ContentDigest, Sources: root.Sources, Version: root.Version, Bundle: root.Bundle}
+	if len(root.Via) > 0 {
+		p.Channel = root.Via[0].Channel
+	}
+	if w.file != nil {
+		return w.file.Pin(p)
+	}
+	reference, err := ref.Parse(w.text)
+	if err != nil {
+		return nil, err
+	}
+	switch secret := secretValue(w.params.Values, ""); {
+	case w.format != "" && builtinFormat(w.format) == nil:
+		return nil, usagef("-o request: a request file cannot name a program, and --format %s does", w.format)
+	case secret != "":
+		return nil, usagef("-o request would write %s in the clear; leave it out, and refer to a Secret of the cluster where the package can", secret)
+	}
+	request := &ref.Request{
+		Release: plan.Release.Name, Namespace: plan.Release.Namespace, Format: w.format, Path: w.path,
+		InstallMode: w.params.InstallMode, WatchNamespaces: w.params.WatchNamespaces, Certs: w.params.Certs,
+		KubeVersion: w.params.KubeVersion, APIVersions: w.params.APIVersions, Values: w.params.Values,
+	}
+	if reference.Kind != ref.KindPackage {
+		request.Sources = []ref.RequestSource{{Reference: reference}}
+		return request.Write(p)
+	}
+	request.Package = &ref.PackageRequest{Name: reference.Package, Catalogs: w.resolve.catalogs}
+	if w.resolve.channel != "" {
+		request.Package.Channels = []string{w.resolve.channel}
+	}
+	return request.Write(p)
+}
+
+// secretValue is the path of a value whose name tells that it is secret, empty
+// when there is none.
+func secretValue(values map[string]any, path string) string {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		below := strings.TrimPrefix(path+"."+key, ".")
+		if m, ok := values[key].(map[string]any); ok {
+			if found := secretValue(m, below); found != "" {
+				return found
+			}
+		} else if preview.SensitiveName(key) && values[key] != nil && values[key] != "" {
+			return below
+		}
+	}
+	return ""
+}

@@ -1,0 +1,73 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// sentonly USER VERB... asserts that the audit log holds requests of a user,
+// and none but of these verbs.
+func sentOnlyCommand(ts *testscript.TestScript, _ bool, args []string) {
+	box := ts.Value(sandboxKey{}).(*sandbox.Sandbox)
+	events, err := sandbox.ReadAudit(box.AuditLog())
+	ts.Check(err)
+	n := 0
+	for _, event := range events {
+		if event.User.Username != args[0] {
+			continue
+		}
+		if n++; !slices.Contains(args[1:], event.Verb) {
+			ts.Fatalf("%s sent %s %s", args[0], event.Verb, event.RequestURI)
+		}
+	}
+	if n == 0 {
+		ts.Fatalf("%s sent nothing", args[0])
+	}
+}
+
+// lessone FILE COMMAND... takes, one after the other, each rule that lets
+// somebody write out of the roles of a file, and asserts that the command then
+// ends with 1. $ADMIN is the kubeconfig that may change the roles.
+func lessOneCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		kubectl := sandboxtest.Kubectl(t)
+		docs, err := preview.Decode([]byte(ts.ReadFile(args[0])))
+		ts.Check(err)
+		replace := func(role map[string]any) {
+			data, err := json.Marshal(role)
+			ts.Check(err)
+			path := ts.MkAbs("role.json")
+			ts.Check(os.WriteFile(path, data, 0o600))
+			ts.Check(ts.Exec(kubectl, "--kubeconfig", ts.Getenv("ADMIN"), "replace", "-f", path))
+		}
+		n := 0
+		for _, doc := range docs {
+			role := doc.(map[string]any)
+			all := preview.List(role, "rules")
+			for i := range all {
+				rule := all[i].(map[string]any)
+				if !slices.ContainsFunc(preview.List(rule, "verbs"), func(v any) bool { return v != "get" && v != "list" && v != "watch" }) {
+					continue
+				}
+				n++
+				role["rules"] = slices.Delete(slices.Clone(all), i, i+1)
+				replace(role)
+				ts.Logf("without %v", rule)
+				exitsCommand(ts, false, append([]string{"1"}, args[1:]...))
+				role["rules"] = all
+				replace(role)
+			}
+		}
+		if n == 0 {
+			ts.Fatalf("no rule of %s writes", args[0])
+		}
+	}
+}

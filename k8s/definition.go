@@ -1,0 +1,23 @@
+package k8s
+
+import (
+	"context"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Definition returns the CustomResourceDefinition behind a kind that is served,
+// nil for one that has none: a built-in kind, or that of an aggregated API.
+func (c *Client) Definition(ctx context.Context, apiVersion, kind string) (map[string]any, error) {
+	res, err := c.lookup(ctx, apiVersion, kind)
+	if err != nil {
+		return nil, err
+	}
+	group := preview.Ref{APIVersion: apiVersion}.Group()
+	if group == "" {
+		return nil, nil
+	}
+	return c.Get(ctx, preview.Ref{
+		APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: res.plural + "." + group,
+	})
+}

@@ -1,0 +1,205 @@
+package k8s
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/spec3"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/merge"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Merge computes here what a server-side apply of sealed (KEP-555) would make
+// of a live object, reading no more than the schema of its kind. It goes by
+// the live object's managedFields, as the API server does, and answers as
+// [Client.DryRun] would, conflicts included. Not in the result: what defaulting
+// and admission would add, and whether anything would refuse it.
+func (c *Client) Merge(ctx context.Context, live, sealed map[string]any) preview.DryRunResult {
+	result, err := c.merged(ctx, live, sealed)
+	var conflicts merge.Conflicts
+	if errors.As(err, &conflicts) {
+		return preview.DryRunResult{Err: conflictRefusal(conflicts)}
+	}
+	if err != nil && preview.ReasonOf(err) == "" {
+		err = &preview.Refusal{Reason: preview.ReasonOther, Message: capped("the merge cannot be computed without a dry run: " + err.Error()), Err: err}
+	}
+	return preview.DryRunResult{Body: result, Err: err}
+}
+
+func (c *Client) merged(ctx context.Context, live, sealed map[string]any) (map[string]any, error) {
+	ref := preview.RefOf(sealed)
+	managers, err := managersOf(live, ref.APIVersion)
+	if err != nil {
+		return nil, err
+	}
+	from, err := c.structures(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	stripped := preview.CloneBody(live)
+	delete(preview.Map(stripped, "metadata"), "managedFields")
+	before, err := typedOf(from, stripped)
+	if err != nil {
+		return nil, fmt.Errorf("the live object does not fit its schema: %w", err)
+	}
+	wanted, err := typedOf(from, asStored(sealed))
+	if err != nil {
+		return nil, &preview.Refusal{Reason: preview.ReasonNotAppliable, Message: capped("it does not fit its schema: " + err.Error()), Err: err}
+	}
+	if len(managers) == 0 {
+		// The API server takes whoever wrote an object before anybody tracked
+		// its fields for the owner of all of them.
+		all, err := before.ToFieldSet()
+		if err != nil {
+			return nil, err
+		}
+		managers["before-first-apply"] = fieldpath.NewVersionedSet(all.Difference(untracked()), fieldpath.APIVersion(ref.APIVersion), false)
+	}
+	updater := (&merge.UpdaterBuilder{Converter: sameVersion{}, ReturnInputOnNoop: true}).BuildUpdater()
+	after, _, err := updater.Apply(before, wanted, fieldpath.APIVersion(ref.APIVersion), managers, applyManager, false)
+	if err != nil {
+		return nil, err
+	}
+	body, ok := after.AsValue().Unstructured().(map[string]any)
+	if !ok {
+		return nil, errors.New("the merge is not an object")
+	}
+	// The schemas' numbers are not ours: through JSON they are.
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	if body, err = decodeBody(data); err != nil {
+		return nil, err
+	}
+	if isBuiltIn(ref) {
+		keepDefaults(live, body, "")
+	}
+	return body, nil
+}
+
+// applyManager is this tool among the managers of an object.
+const applyManager = "apply " + preview.FieldManager
+
+// managersOf reads who owns which fields. Fields that somebody set in another
+// version of the kind would have to be converted, which only the API server
+// can do.
+func managersOf(live map[string]any, apiVersion string) (fieldpath.ManagedFields, error) {
+	managers := fieldpath.ManagedFields{}
+	for i, item := range preview.List(live, "metadata", "managedFields") {
+		entry, ok := item.(map[string]any)
+		if !ok {
+			return nil, errors.New("managedFields cannot be read")
+		}
+		manager, version := preview.String(entry, "manager"), preview.String(entry, "apiVersion")
+		if version != apiVersion {
+			return nil, fmt.Errorf("%q set fields in %s, which only the API server can convert to %s", manager, version, apiVersion)
+		}
+		data, err := json.Marshal(entry["fieldsV1"])
+		if err != nil {
+			return nil, errors.New("managedFields cannot be read")
+		}
+		set := fieldpath.NewSet()
+		if err := set.FromJSON(bytes.NewReader(data)); err != nil {
+			return nil, fmt.Errorf("managedFields cannot be read: %w", err)
+		}
+		applied := preview.String(entry, "operation") == "Apply"
+		name := strconv.Itoa(i) + " " + manager
+		if applied && manager == preview.FieldManager && preview.String(entry, "subresource") == "" {
+			name = applyManager
+		}
+		managers[name] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(version), applied)
+	}
+	return managers, nil
+}
+
+func conflictRefusal(conflicts merge.Conflicts) error {
+	refusal := &preview.Refusal{Reason: preview.ReasonConflict, Message: "other field managers own some of the fields", Err: conflicts}
+	for i, c := range conflicts {
+		if i == maxConflicts {
+			break
+		}
+		_, manager, numbered := strings.Cut(c.Manager, " ")
+		if !numbered {
+			manager = c.Manager
+		}
+		refusal.Conflicts = append(refusal.Conflicts, preview.Conflict{Manager: manager, Path: c.Path.String()})
+	}
+	sortConflicts(refusal.Conflicts)
+	return refusal
+}
+
+// untracked are the fields that the API server keeps out of managedFields.
+func untracked() *fieldpath.Set {
+	return fieldpath.NewSet(
+		fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"), fieldpath.MakePathOrDie("metadata"),
+		fieldpath.MakePathOrDie("metadata", "name"), fieldpath.MakePathOrDie("metadata", "namespace"),
+		fieldpath.MakePathOrDie("metadata", "creationTimestamp"), fieldpath.MakePathOrDie("metadata", "selfLink"),
+		fieldpath.MakePathOrDie("metadata", "uid"), fieldpath.MakePathOrDie("metadata", "generation"),
+		fieldpath.MakePathOrDie("metadata", "managedFields"), fieldpath.MakePathOrDie("metadata", "resourceVersion"),
+	)
+}
+
+// sameVersion converts nothing: [managersOf] lets one version pass.
+type sameVersion struct{}
+
+func (sameVersion) Convert(object *typed.TypedValue, _ fieldpath.APIVersion) (*typed.TypedValue, error) {
+	return object, nil
+}
+func (sameVersion) IsMissingVersionError(error) bool { return false }
+
+func typedOf(from managedfields.TypeConverter, body map[string]any) (*typed.TypedValue, error) {
+	return from.ObjectToTyped(&unstructured.Unstructured{Object: body}, typed.AllowDuplicates)
+}
+
+// openAPICache holds the structures of API versions that the server published.
+type openAPICache struct {
+	mu         sync.Mutex
+	converters map[string]managedfields.TypeConverter // by API version
+}
+
+// structures returns the merge structure of a kind as the cluster publishes it
+// (OpenAPI v3, KEP-2896), for built-in kinds and custom ones alike.
+func (c *Client) structures(ctx context.Context, ref preview.Ref) (managedfields.TypeConverter, error) {
+	c.openapi.mu.Lock()
+	defer c.openapi.mu.Unlock()
+	if known := c.openapi.converters[ref.APIVersion]; known != nil {
+		return known, nil
+	}
+	loaded, err := c.loadStructures(ctx, ref.APIVersion)
+	if err != nil {
+		return nil, err
+	}
+	if c.openapi.converters == nil {
+		c.openapi.converters = map[string]managedfields.TypeConverter{}
+	}
+	c.openapi.converters[ref.APIVersion] = loaded
+	return loaded, nil
+}
+
+func (c *Client) loadStructures(ctx context.Context, apiVersion string) (managedfields.TypeConverter, error) {
+	path, err := groupVersionPath(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	data, err := c.readRaw(ctx, c.rest.Get().AbsPath("/openapi/v3"+path))
+	if err != nil {
+		return nil, fmt.Errorf("reading the schemas of %s: %w", apiVersion, err)
+	}
+	var doc spec3.OpenAPI
+	if err := json.Unmarshal(data, &doc); err != nil || doc.Components == nil {
+		return nil, fmt.Errorf("the schemas of %s cannot be read", apiVersion)
+	}
+	return managedfields.NewTypeConverter(doc.Components.Schemas, false)
+}

@@ -1,0 +1,73 @@
+package k8s
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// readOnlyTransport sends nothing that could change the cluster: whatever the
+// code above it asks for, a client with one cannot write. In mode get it lets
+// GETs pass alone; in mode dry-run also server-side dry runs and the reviews
+// in which a user asks about itself.
+type readOnlyTransport struct {
+	mode preview.ReadMode
+	next http.RoundTripper
+}
+
+func (t readOnlyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !t.allows(r) {
+		return nil, &readOnlyError{mode: t.mode, request: r.Method + " " + r.URL.Path}
+	}
+	return t.next.RoundTrip(r)
+}
+
+// selfReviews are what a user may always ask about itself. They are POSTs, and
+// the API server stores none of them.
+var selfReviews = [...]string{
+	"/apis/authentication.k8s.io/v1/selfsubjectreviews",
+	"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+	"/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+}
+
+func (t readOnlyTransport) allows(r *http.Request) bool {
+	switch {
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
+		return !connects(r.URL.Path)
+	case t.mode == preview.ReadGet:
+		return false
+	case r.Method == http.MethodPatch:
+		return slices.Equal(r.URL.Query()["dryRun"], []string{"All"})
+	case r.Method == http.MethodPost:
+		// Servers behind a proxy have a path of their own before it.
+		return slices.ContainsFunc(selfReviews[:], func(path string) bool { return strings.HasSuffix(r.URL.Path, path) })
+	}
+	return false
+}
+
+// connects reports whether a GET opens a way into a pod instead of reading.
+func connects(path string) bool {
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	for i := range segments {
+		if segments[i] == "pods" && i+2 < len(segments) {
+			switch segments[i+2] {
+			case "exec", "attach", "portforward":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readOnlyError is a request that was not sent.
+type readOnlyError struct {
+	mode    preview.ReadMode
+	request string
+}
+
+func (e *readOnlyError) Error() string {
+	return fmt.Sprintf("read-only (%s): %s is not sent", e.mode, e.request)
+}

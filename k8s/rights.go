@@ -1,0 +1,135 @@
+package k8s
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/auth/rbac/validation"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// nowhere is a namespace that cannot exist, so that no RoleBinding is in it: a
+// review there lists what holds in every namespace and outside of them.
+const nowhere = "kubectl-operator.nowhere"
+
+// Plural names the resource of a kind, such as "deployments".
+func (c *Client) Plural(ctx context.Context, apiVersion, kind string) (string, error) {
+	res, err := c.lookup(ctx, apiVersion, kind)
+	return res.plural, err
+}
+
+// May answers which rights the current user has, in their order. One rules
+// review per namespace settles most of them; what no rule covers is asked for
+// by an access review of its own, because other authorizers may allow it.
+func (c *Client) May(ctx context.Context, rights []preview.Right) []preview.RightAnswer {
+	answers := make([]preview.RightAnswer, len(rights))
+	rules := c.ownRules(ctx, rights)
+	var group errgroup.Group
+	group.SetLimit(concurrency)
+	asked := map[preview.Right][]int{}
+	for i, right := range rights {
+		if covered, _ := validation.Covers(rules[right.Namespace], []rbacv1.PolicyRule{policyRule(right)}); covered {
+			answers[i].Allowed = true
+			continue
+		}
+		asked[right] = append(asked[right], i)
+	}
+	for right, at := range asked {
+		group.Go(func() error {
+			answer := c.may(ctx, right)
+			for _, i := range at {
+				answers[i] = answer
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // each answer carries its own error
+	return answers
+}
+
+func policyRule(r preview.Right) rbacv1.PolicyRule {
+	if r.URL != "" {
+		return rbacv1.PolicyRule{Verbs: []string{r.Verb}, NonResourceURLs: []string{r.URL}}
+	}
+	rule := rbacv1.PolicyRule{Verbs: []string{r.Verb}, APIGroups: []string{r.Group}, Resources: []string{r.Resource}}
+	if r.Name != "" {
+		rule.ResourceNames = []string{r.Name}
+	}
+	return rule
+}
+
+// ownRules reviews the user's rules in the namespaces of rights. A review that
+// is refused leaves none, and each right is asked for.
+func (c *Client) ownRules(ctx context.Context, rights []preview.Right) map[string][]rbacv1.PolicyRule {
+	rules := map[string][]rbacv1.PolicyRule{}
+	for _, r := range rights {
+		rules[r.Namespace] = nil
+	}
+	var mu sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(concurrency)
+	for namespace := range rules {
+		group.Go(func() error {
+			found := c.rulesIn(ctx, namespace)
+			mu.Lock()
+			defer mu.Unlock()
+			rules[namespace] = found
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return rules
+}
+
+func (c *Client) rulesIn(ctx context.Context, namespace string) []rbacv1.PolicyRule {
+	if namespace == "" {
+		namespace = nowhere
+	}
+	review := authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
+	if c.review(ctx, "selfsubjectrulesreviews", "SelfSubjectRulesReview", &review, &review.TypeMeta) != nil {
+		return nil
+	}
+	var rules []rbacv1.PolicyRule
+	for _, r := range review.Status.ResourceRules {
+		rules = append(rules, rbacv1.PolicyRule{Verbs: r.Verbs, APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames})
+	}
+	for _, r := range review.Status.NonResourceRules {
+		rules = append(rules, rbacv1.PolicyRule{Verbs: r.Verbs, NonResourceURLs: r.NonResourceURLs})
+	}
+	return rules
+}
+
+func (c *Client) may(ctx context.Context, r preview.Right) preview.RightAnswer {
+	review := authorizationv1.SelfSubjectAccessReview{}
+	if r.URL != "" {
+		review.Spec.NonResourceAttributes = &authorizationv1.NonResourceAttributes{Verb: r.Verb, Path: r.URL}
+	} else {
+		resource, subresource, _ := strings.Cut(r.Resource, "/")
+		review.Spec.ResourceAttributes = &authorizationv1.ResourceAttributes{
+			Verb: r.Verb, Group: r.Group, Resource: resource, Subresource: subresource, Namespace: r.Namespace, Name: r.Name,
+		}
+	}
+	err := c.review(ctx, "selfsubjectaccessreviews", "SelfSubjectAccessReview", &review, &review.TypeMeta)
+	return preview.RightAnswer{Allowed: err == nil && review.Status.Allowed, Err: err}
+}
+
+// review asks the API server about the user itself; it stores nothing.
+func (c *Client) review(ctx context.Context, resource, kind string, into any, header *metav1.TypeMeta) error {
+	*header = metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: kind}
+	body, err := json.Marshal(into)
+	if err != nil {
+		return err
+	}
+	data, err := c.readRaw(ctx, c.rest.Post().AbsPath("/apis/authorization.k8s.io/v1/"+resource).Body(body))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
+}

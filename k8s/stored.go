@@ -1,0 +1,123 @@
+package k8s
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// asStored spells the scalars of a built-in object as the API server stores
+// them: cpu "1000m" is "1" there, and an apply of the one changes nothing.
+// Of a custom resource nothing is known; it stays as it is.
+func asStored(sealed map[string]any) map[string]any {
+	ref := preview.RefOf(sealed)
+	groupVersion, err := schema.ParseGroupVersion(ref.APIVersion)
+	if err != nil {
+		return sealed
+	}
+	object, err := scheme.Scheme.New(groupVersion.WithKind(ref.Kind))
+	if err != nil {
+		return sealed
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(sealed, object); err != nil {
+		return sealed
+	}
+	decoded, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return sealed
+	}
+	spelled, _ := spell(sealed, decoded).(map[string]any)
+	return spelled
+}
+
+// spell takes the scalars of decoded wherever sealed has one of their type.
+func spell(sealed, decoded any) any {
+	switch s := sealed.(type) {
+	case map[string]any:
+		d, _ := decoded.(map[string]any)
+		out := make(map[string]any, len(s))
+		for key, v := range s {
+			out[key] = v
+			if other, ok := d[key]; ok {
+				out[key] = spell(v, other)
+			}
+		}
+		return out
+	case []any:
+		d, _ := decoded.([]any)
+		out := make([]any, len(s))
+		for i, v := range s {
+			out[i] = v
+			if i < len(d) {
+				out[i] = spell(v, d[i])
+			}
+		}
+		return out
+	case string:
+		if d, ok := decoded.(string); ok {
+			return d
+		}
+	}
+	return sealed
+}
+
+// atomicDefaults are fields that the API server sets in built-in kinds whenever
+// they are absent, and that stand in lists and maps which an apply replaces as
+// a whole: there a merge loses them, and the API server puts them back. The key
+// is the nearest named field above and the field.
+func atomicDefaults(above, field string) any {
+	switch above + "." + field {
+	case "fieldRef.apiVersion":
+		return "v1"
+	case "resourceFieldRef.divisor":
+		return "0"
+	case "rules.scope": // of webhooks; the rules of roles have none
+		return "*"
+	case "subjects.apiGroup", "roleRef.apiGroup":
+		return "rbac.authorization.k8s.io"
+	case "serviceAccountToken.expirationSeconds":
+		return int64(3600)
+	case "ports.protocol":
+		return "TCP"
+	}
+	return nil
+}
+
+// keepDefaults puts back into a merge of a built-in object what the API server
+// would default there, where the live object shows that it did.
+func keepDefaults(live, merged any, above string) {
+	switch m := merged.(type) {
+	case map[string]any:
+		l, _ := live.(map[string]any)
+		for field, v := range l {
+			own, has := m[field]
+			switch {
+			case has:
+				keepDefaults(v, own, field)
+			case isScalar(v) && v == atomicDefaults(above, field):
+				m[field] = v
+			}
+		}
+	case []any:
+		l, _ := live.([]any)
+		for i := range min(len(l), len(m)) {
+			keepDefaults(l[i], m[i], above)
+		}
+	}
+}
+
+func isScalar(v any) bool {
+	switch v.(type) {
+	case string, int64, bool:
+		return true
+	}
+	return false
+}
+
+// isBuiltIn reports whether the API server's own code defaults a kind.
+func isBuiltIn(ref preview.Ref) bool {
+	groupVersion, err := schema.ParseGroupVersion(ref.APIVersion)
+	return err == nil && scheme.Scheme.Recognizes(groupVersion.WithKind(ref.Kind))
+}

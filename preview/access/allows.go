@@ -1,0 +1,59 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Request is one question to the authorizer, as a SubjectAccessReview puts it.
+// Resource is RESOURCE or RESOURCE/SUBRESOURCE; Namespace is empty for all of
+// them and for cluster-scoped resources. A request with a URL has nothing else
+// but a verb.
+type Request struct {
+	Namespace, Verb, Group, Resource, Name string
+	URL                                    string
+}
+
+// Allows reports whether grants, but for removed ones, permit a request to a
+// subject, by itself or as a member of the groups that a ServiceAccount is in.
+// It decides as the RBAC authorizer does (kubernetes plugin/pkg/auth/authorizer/
+// rbac and pkg/apis/rbac/v1/evaluation_helpers.go).
+func Allows(grants []preview.Grant, subject preview.Subject, r Request) bool {
+	return slices.ContainsFunc(grants, func(g preview.Grant) bool {
+		return g.Change != preview.GrantRemoved && member(subject, g.Subject) && permits(g, r)
+	})
+}
+
+// member reports whether what is granted to one subject goes to another.
+func member(who, granted preview.Subject) bool {
+	if who == granted {
+		return true
+	}
+	if who.Kind != "ServiceAccount" || granted.Kind != "Group" {
+		return false
+	}
+	switch granted.Name {
+	case groupAuthenticated, groupAccounts, groupAccounts + ":" + who.Namespace:
+		return true
+	}
+	return false
+}
+
+func permits(g preview.Grant, r Request) bool {
+	if !HasVerb(g, r.Verb) {
+		return false
+	}
+	if r.URL != "" {
+		return g.Scope == preview.ScopeCluster && slices.ContainsFunc(g.NonResourceURLs, func(pattern string) bool {
+			prefix, wild := strings.CutSuffix(pattern, all)
+			return pattern == r.URL || wild && strings.HasPrefix(r.URL, strings.TrimRight(prefix, all))
+		})
+	}
+	if g.Scope == preview.ScopeNamespace && g.Namespace != r.Namespace {
+		return false
+	}
+	return hasGroup(g, r.Group) && hasResource(g.Resources, r.Resource) &&
+		(len(g.ResourceNames) == 0 || slices.Contains(g.ResourceNames, r.Name))
+}

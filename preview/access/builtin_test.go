@@ -1,0 +1,78 @@
+package access_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+var update = flag.Bool("update", false, "rewrite builtin.json from the API server")
+
+func TestBuiltInRolesAreThoseOfAnAPIServer(t *testing.T) {
+	box := sandboxtest.Start(t)
+	client, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: box.Kubeconfig()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := client.Target(t.Context())
+	if err != nil || !strings.HasPrefix(target.Version, access.BuiltInVersion+".") {
+		t.Fatalf("the API server is %s, the table %s (%v)", target.Version, access.BuiltInVersion, err)
+	}
+	var roles []map[string]any
+	for _, kind := range []string{"ClusterRole", "Role"} {
+		list, err := client.List(t.Context(), "rbac.authorization.k8s.io/v1", kind, "", "kubernetes.io/bootstrapping=rbac-defaults")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, body := range list {
+			roles = append(roles, access.Essence(body))
+		}
+	}
+	slices.SortFunc(roles, func(a, b map[string]any) int {
+		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
+	})
+	var data bytes.Buffer
+	data.WriteString("[\n")
+	for i, body := range roles {
+		line, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data.Write(line)
+		if i < len(roles)-1 {
+			data.WriteByte(',')
+		}
+		data.WriteByte('\n')
+	}
+	data.WriteString("]\n")
+	if *update {
+		if err := os.WriteFile("builtin.json", data.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	stored, err := os.ReadFile("builtin.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(stored, data.Bytes()) {
+		t.Errorf("builtin.json is not what this API server has; run the test with -update and read the difference")
+	}
+	bindings, err := client.List(t.Context(), "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "")
+	account := map[string]any{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": "op", "namespace": "app"}}
+	if held := access.Held([]map[string]any{account}, bindings, roles); err != nil || len(held) > 0 {
+		t.Errorf("a new account already holds something: %v, %v", held, err)
+	}
+	if len(access.BuiltIn()) != len(roles) || len(roles) < 50 {
+		t.Errorf("%d roles in the table, %d in the cluster", len(access.BuiltIn()), len(roles))
+	}
+}

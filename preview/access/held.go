@@ -1,0 +1,144 @@
+package access
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// accounts are ServiceAccounts as NAMESPACE/NAME, and their namespaces.
+type accounts struct {
+	names      map[string]bool
+	namespaces map[string]bool
+}
+
+// accountsOf finds the accounts of objects: those they bring, those their pods
+// run as, and those their bindings name.
+func accountsOf(lists ...[]map[string]any) accounts {
+	a := accounts{names: map[string]bool{}, namespaces: map[string]bool{}}
+	for _, list := range lists {
+		for _, body := range list {
+			a.collect(body)
+		}
+	}
+	return a
+}
+
+func (a accounts) collect(body map[string]any) {
+	namespace := preview.String(body, "metadata", "namespace")
+	switch pod, _ := preview.PodTemplate(body); {
+	case pod != nil:
+		name := preview.String(pod, "serviceAccountName")
+		if name == "" {
+			name = "default"
+		}
+		a.add(namespace, name)
+	case isBinding(body):
+		for _, s := range Subjects(body) {
+			if s.Kind == "ServiceAccount" {
+				a.add(s.Namespace, s.Name)
+			}
+		}
+	case preview.String(body, "kind") == "ServiceAccount" && preview.RefOf(body).Group() == "":
+		a.add(namespace, preview.String(body, "metadata", "name"))
+	}
+}
+
+func (a accounts) add(namespace, name string) {
+	a.names[namespace+"/"+name] = true
+	a.namespaces[namespace] = true
+}
+
+// has reports whether a subject is one of the accounts, or a group that every
+// token of one of them is in.
+func (a accounts) has(s preview.Subject) bool {
+	switch s.Kind {
+	case "ServiceAccount":
+		return a.names[s.Namespace+"/"+s.Name]
+	case "Group":
+		if namespace, ok := strings.CutPrefix(s.Name, "system:serviceaccounts:"); ok {
+			return a.namespaces[namespace]
+		}
+		return len(a.names) > 0 && (s.Name == groupAccounts || s.Name == groupAuthenticated)
+	}
+	return false
+}
+
+const (
+	groupAccounts      = "system:serviceaccounts"
+	groupAuthenticated = "system:authenticated"
+)
+
+// givenToAll are the bindings of every cluster to groups that all accounts are
+// in: discovery, health, and questions about oneself.
+var givenToAll = [...]string{
+	"system:basic-user", "system:cluster-trust-bundle-discovery", "system:discovery", "system:public-info-viewer",
+	"system:service-account-issuer-discovery",
+}
+
+// Touches reports whether objects have anything that grants come from or go to.
+func Touches(objects []map[string]any) bool {
+	return slices.ContainsFunc(objects, isRBAC) || len(accountsOf(objects).names) > 0
+}
+
+// Held returns those of existing, bindings of the cluster, that matter to
+// objects: they give rights to an account of theirs or to a group that holds
+// one, or bind a role that objects bring or whose rules they add to. Subjects
+// of the first sort are cut down to those. roles are the cluster's. What every
+// cluster gives to everybody is left out while its role is the built-in one.
+func Held(objects, existing, roles []map[string]any) []map[string]any {
+	set := newRoleSet(Input{Objects: objects, Existing: roles})
+	ours := accountsOf(objects)
+	planned := idsOf(objects)
+	var out []map[string]any
+	for _, body := range existing {
+		if !isBinding(body) || planned[preview.RefOf(body).ID()] || set.forAll(body) {
+			continue
+		}
+		if added, _ := set.parts(RoleOf(body)); len(added) > 0 || planned[RoleOf(body).ID()] {
+			out = append(out, body)
+			continue
+		}
+		if slices.ContainsFunc(Subjects(body), ours.has) {
+			out = append(out, withSubjects(body, ours))
+		}
+	}
+	return out
+}
+
+// forAll reports whether a binding is one of [givenToAll], to the rules that
+// every cluster has.
+func (s *roleSet) forAll(binding map[string]any) bool {
+	role := RoleOf(binding)
+	if !slices.Contains(givenToAll[:], role.Name) || preview.String(binding, "metadata", "name") != role.Name {
+		return false
+	}
+	for _, known := range BuiltIn() {
+		if preview.RefOf(known) == role {
+			want, err := preview.Hash(essence(known))
+			got, err2 := preview.Hash(essence(s.roles[role.ID()]))
+			return err == nil && err2 == nil && want == got
+		}
+	}
+	return false
+}
+
+// withSubjects returns a binding without the subjects that are none of ours.
+func withSubjects(binding map[string]any, ours accounts) map[string]any {
+	out := maps.Clone(binding)
+	var subjects []any
+	for _, s := range Subjects(binding) {
+		if !ours.has(s) {
+			continue
+		}
+		subject := map[string]any{"kind": s.Kind, "name": s.Name}
+		if s.Namespace != "" {
+			subject["namespace"] = s.Namespace
+		}
+		subjects = append(subjects, subject)
+	}
+	out["subjects"] = subjects
+	return out
+}

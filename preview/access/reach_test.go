@@ -1,0 +1,83 @@
+package access
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// of makes grants of an account, written as [grant] reads them.
+func of(name string, texts ...string) []preview.Grant {
+	list := grants("r", texts...)
+	for i := range list {
+		list[i].Subject.Name = name
+	}
+	return list
+}
+
+func TestReach(t *testing.T) {
+	admin, reader := of("admin", "*|*|*"), of("reader", "|secrets|list")
+	tests := []struct {
+		name   string
+		grants [][]preview.Grant
+		want   string
+	}{
+		{"pods of the namespace run as any account there", [][]preview.Grant{of("op", "app:|pods|create"), admin},
+			"runs pods in namespace app as ServiceAccount app/admin; may do everything"},
+		{"so do deployments, in every namespace", [][]preview.Grant{of("op", "apps|deployments|patch"), reader},
+			"runs deployments in namespace app as ServiceAccount app/reader; reads every Secret"},
+		{"pods of another namespace do not", [][]preview.Grant{of("op", "other:|pods|create"), admin}, ""},
+		{"a token of the one account that is named", [][]preview.Grant{of("op", "app:|serviceaccounts/token admin|create"), admin},
+			"obtains a token of ServiceAccount app/admin; may do everything"},
+		{"a token of another one leads nowhere", [][]preview.Grant{of("op", "app:|serviceaccounts/token other|create"), admin}, ""},
+		{"several steps, the shortest way", [][]preview.Grant{
+			of("op", "app:|pods/exec|get"), of("mid", "app:|serviceaccounts/token last|create"),
+			of("last", "rbac.authorization.k8s.io|clusterroles|bind"),
+		}, "runs commands in pods of namespace app, such as those of ServiceAccount app/last; gives itself any right"},
+		{"over an account in between", [][]preview.Grant{
+			of("op", "app:|serviceaccounts mid|impersonate"), of("mid", "app:|serviceaccounts/token last|create"), of("last", "|nodes/proxy|get"),
+		}, "impersonates ServiceAccount app/mid; obtains a token of ServiceAccount app/last; reaches every kubelet"},
+		{"who is at an end already needs no way", [][]preview.Grant{of("op", "|secrets|get", "|pods|create"), admin}, ""},
+		{"two that lead to each other only", [][]preview.Grant{of("op", "app:|pods|create"), of("mid", "app:|pods|create")}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var all []preview.Grant
+			for _, list := range test.grants {
+				all = append(all, list...)
+			}
+			got := strings.Join(Reach(all, preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "op"}), "; ")
+			if got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestReachThroughAGroup(t *testing.T) {
+	list := append(of("op", "app:|pods|create"), of("mid", "app:|configmaps|get")...)
+	everybody := grant("r", "|secrets|get")
+	everybody.Subject = preview.Subject{Kind: "Group", Name: "system:serviceaccounts:other"}
+	list = append(list, everybody)
+	from := preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "op"}
+	if got := Reach(list, from); got != nil {
+		t.Errorf("the group of another namespace: %v", got)
+	}
+	list[1].Subject.Namespace, list[0].Namespace = "other", "other"
+	if got := Reach(list, from); len(got) != 2 || got[1] != "reads every Secret" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// Ten thousand rules and more accounts than are looked at end in time.
+func TestReachOfAVeryLargePlan(t *testing.T) {
+	var list []preview.Grant
+	for i := range 10_000 {
+		list = append(list, of(fmt.Sprintf("a%d", i%1000), "app:|serviceaccounts/token|create", fmt.Sprintf("g|r%d|get", i))...)
+	}
+	if got := Reach(list, preview.Subject{Kind: "ServiceAccount", Namespace: "app", Name: "a0"}); got != nil {
+		t.Errorf("got %v", got)
+	}
+}

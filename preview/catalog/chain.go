@@ -1,0 +1,244 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxEdgeChecks bounds the search for a chain of upgrades. The largest real
+// channels have some hundred entries.
+const maxEdgeChecks = 2_000_000
+
+// place is a bundle that upgrades start from; it need not be in the catalog.
+type place struct {
+	bundle  string
+	version Version
+}
+
+// edges are the entries of a scope, ready to be asked again and again.
+type edges struct {
+	scope
+	entries []edge
+	checks  int
+}
+
+// edge is what leads to one bundle: an entry of a channel.
+type edge struct {
+	Entry
+	to       *Bundle
+	channel  *Channel
+	skipOver skipRange
+}
+
+// edges parses the ranges of the entries. One that does not parse skips over
+// nothing, as in OLM.
+func (s scope) edges() *edges {
+	out := &edges{scope: s}
+	for _, c := range s.channels {
+		for _, e := range c.Entries {
+			skipOver, _ := parseSkipRange(e.SkipRange)
+			out.entries = append(out.entries, edge{e, s.Bundle(e.Name), c, skipOver})
+		}
+	}
+	// The highest first: among equals a search takes what it meets first.
+	slices.SortStableFunc(out.entries, func(a, b edge) int { return b.to.Version.Compare(a.to.Version) })
+	return out
+}
+
+// how says how an entry supersedes a bundle, empty when it does not.
+func (e *edge) how(from place) string {
+	switch {
+	case e.Name == from.bundle:
+	case e.Replaces == from.bundle:
+		return "replaces"
+	case slices.Contains(e.Skips, from.bundle):
+		return "skips"
+	case e.skipOver.contains(from.version):
+		return "skips the range of"
+	}
+	return ""
+}
+
+// next are the entries that supersede a bundle, the highest first.
+func (g *edges) next(from place) []*edge {
+	var out []*edge
+	for i := range g.entries {
+		e := &g.entries[i]
+		g.checks += 1 + len(e.Skips)
+		if e.how(from) != "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// upgrade goes along the edges: to the highest bundle in range that is one edge
+// away, as OLM v1 does. When the version asked for, or the head when none is,
+// is further away, it is the first step of a shortest way there.
+func (s scope) upgrade(q Query, from place, wanted versionRange) (*Choice, error) {
+	graph := s.edges()
+	successors := graph.next(from)
+	direct, current := highest(targets(successors), wanted), s.installed(from)
+	switch {
+	case direct != nil:
+		if q.Version == "" {
+			if way := graph.way(from, s.headAbove(direct)); len(way) > 1 {
+				return s.step(graph, from, way)
+			}
+		}
+		return s.step(graph, from, []*Bundle{direct})
+	case current != nil && wanted.contains(current.Version):
+		choice, err := s.choose(current, fmt.Sprintf("installed; %s has no upgrade of it", s.what()))
+		if err == nil {
+			choice.Current = true
+		}
+		return choice, err
+	case q.Version != "":
+		way := graph.way(from, func(b *Bundle) bool { return wanted.contains(b.Version) })
+		if len(way) > 0 {
+			return s.step(graph, from, way)
+		}
+	}
+	return nil, s.noUpgrade(q, from, wanted, graph)
+}
+
+// installed is the installed bundle, nil when the channels do not have it.
+func (s scope) installed(from place) *Bundle {
+	if s.channelOf(from.bundle) == nil {
+		return nil
+	}
+	return s.Bundle(from.bundle)
+}
+
+// headAbove tells the heads that a way which begins with a direct successor
+// may lead on to. A deprecated one is no goal for who could stay clear of it.
+func (s scope) headAbove(direct *Bundle) func(*Bundle) bool {
+	return func(b *Bundle) bool {
+		isHead := func(c *Channel) bool { return slices.Contains(c.Heads, b.Name) }
+		return b.Version.Compare(direct.Version) > 0 && (b.Deprecated == "" || direct.Deprecated != "") &&
+			slices.ContainsFunc(s.channels, isHead)
+	}
+}
+
+// way is a shortest chain of upgrades to a bundle that is a goal, empty when
+// there is none. Of several it takes the highest goal that is not deprecated,
+// and the highest bundles on the way. No step leads to an older version.
+func (g *edges) way(from place, goal func(*Bundle) bool) []*Bundle {
+	before := map[*Bundle]*Bundle{}
+	level := []*Bundle{nil} // nil stands for where the way begins
+	for len(level) > 0 && g.checks < maxEdgeChecks {
+		var reached []*Bundle
+		for _, b := range level {
+			at := from
+			if b != nil {
+				at = place{b.Name, b.Version}
+			}
+			for _, e := range g.next(at) {
+				if _, known := before[e.to]; known || e.to.Version.Compare(at.version) <= 0 {
+					continue
+				}
+				before[e.to] = b
+				reached = append(reached, e.to)
+			}
+			if g.checks >= maxEdgeChecks {
+				return nil
+			}
+		}
+		slices.SortStableFunc(reached, preferred)
+		if i := slices.IndexFunc(reached, goal); i >= 0 {
+			var way []*Bundle
+			for b := reached[i]; b != nil; b = before[b] {
+				way = append(way, b)
+			}
+			slices.Reverse(way)
+			return way
+		}
+		level = reached
+	}
+	return nil
+}
+
+// preferred orders bundles: what is not deprecated first, then by falling
+// version.
+func preferred(a, b *Bundle) int {
+	switch {
+	case a.Deprecated == "" && b.Deprecated != "":
+		return -1
+	case a.Deprecated != "" && b.Deprecated == "":
+		return 1
+	}
+	return b.Version.Compare(a.Version)
+}
+
+// step chooses the first bundle of a way.
+func (s scope) step(g *edges, from place, way []*Bundle) (*Choice, error) {
+	var taken *edge
+	for _, e := range g.next(from) {
+		if e.to == way[0] {
+			taken = e
+			break
+		}
+	}
+	why := fmt.Sprintf("%s %s in channel %s", taken.how(from), from.bundle, taken.channel.Name)
+	if len(way) > 1 {
+		why += ", the first step to " + way[len(way)-1].Version.String()
+	}
+	choice, err := s.choose(way[0], why)
+	if err != nil {
+		return nil, err
+	}
+	choice.Channel = taken.channel.Name
+	choice.Next = versions(way[1:])
+	return choice, nil
+}
+
+func targets(list []*edge) []*Bundle {
+	var out []*Bundle
+	for _, e := range list {
+		out = append(out, e.to)
+	}
+	return out
+}
+
+func (s scope) noUpgrade(q Query, from place, wanted versionRange, g *edges) error {
+	what := fmt.Sprintf("no edge of %s leads from %s", s.what(), from.bundle)
+	if q.Version != "" {
+		what += fmt.Sprintf(" to a version %q", q.Version)
+	}
+	successors := targets(g.next(from))
+	older := highest(s.bundles(), wanted)
+	switch {
+	case g.checks >= maxEdgeChecks:
+		what += ", as far as was searched: it has too many"
+	case q.Version != "" && older != nil && older.Version.Compare(from.version) < 0:
+		return fmt.Errorf("%s, which is older; with REF %s@%s a downgrade is planned", what, s.Name, older.Version)
+	case len(successors) > 0:
+		what += "; it leads to " + few(versions(successors))
+	case q.Version == "":
+		return fmt.Errorf("%s, which is not in it either; --channel chooses another, an image or directory as REF needs no edge%s", what, s.badRanges())
+	}
+	return fmt.Errorf("%s; REF %s@VERSION, an image or a directory needs no edge%s", what, s.Name, s.badRanges())
+}
+
+// badRanges says which ranges of the channels mean nothing: perhaps it was they
+// that should have led on.
+func (s scope) badRanges() string {
+	for _, c := range s.channels {
+		for _, e := range c.Entries {
+			if _, err := parseSkipRange(e.SkipRange); err != nil {
+				return fmt.Sprintf("; entry %q skips over nothing: its %v", e.Name, err)
+			}
+		}
+	}
+	return ""
+}
+
+// Path words the way of an upgrade that is the first of several steps, empty
+// when one step is all: "1.8.1 → 1.9.0 (this plan) → 1.10.0".
+func (c *Choice) Path(from string) string {
+	if len(c.Next) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s → %s (this plan) → %s; run upgrade again afterwards", from, c.Version, strings.Join(c.Next, " → "))
+}

@@ -1,0 +1,201 @@
+package deps
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+)
+
+// The kinds of constraints (operator-framework/api, pkg/constraints).
+type kind int
+
+const (
+	isAPI kind = iota
+	isPackage
+	isLabel
+	isAll
+	isAny
+	isNot
+	isCEL
+)
+
+// constraint is one condition on one bundle.
+type constraint struct {
+	kind     kind
+	api      API
+	pkg      string
+	rangeIn  string
+	contains semver.Range
+	label    string
+	nested   []*constraint
+	rule     *rule
+	message  string // failureMessage; hostile text
+}
+
+// requirement is a condition that some bundle of the solution must meet.
+type requirement struct {
+	*constraint
+	text string
+}
+
+func (r *requirement) String() string { return r.text }
+
+const (
+	maxConstraintBytes = 131072 // operator-framework/api, constraints.ConstraintMaxSize
+	maxRangeBytes      = 1024
+	maxShown           = 300 // characters of hostile text in a sentence
+)
+
+// truth is what is known of a condition: bundles of which not everything is
+// known meet only what they surely meet.
+type truth int
+
+const (
+	no truth = iota
+	unknown
+	yes
+)
+
+// eval decides a condition for one bundle.
+func (c *constraint) eval(b *facts) (truth, error) {
+	switch c.kind {
+	case isAPI:
+		return b.has(b.provides[c.api]), nil
+	case isLabel:
+		return b.has(b.labels[c.label]), nil
+	case isPackage:
+		if b.pkg == "" {
+			return unknown, nil
+		}
+		if b.pkg == c.pkg && c.contains(b.version) {
+			return yes, nil
+		}
+		return no, nil
+	case isCEL:
+		if b.partial {
+			return unknown, nil
+		}
+		return c.rule.eval(b.properties)
+	}
+	return c.evalNested(b)
+}
+
+func (c *constraint) evalNested(b *facts) (truth, error) {
+	least, most := yes, no
+	for _, n := range c.nested {
+		t, err := n.eval(b)
+		if err != nil {
+			return no, err
+		}
+		least, most = min(least, t), max(most, t)
+		if c.kind == isAll && least == no || c.kind != isAll && most == yes {
+			break
+		}
+	}
+	switch c.kind {
+	case isAll:
+		return least, nil
+	case isAny:
+		return most, nil
+	}
+	return yes - most, nil
+}
+
+// scope returns the packages that can meet a condition; known is false when
+// only looking at all of them tells.
+func (c *constraint) scope(u *universe) (names []string, known bool, err error) {
+	switch c.kind {
+	case isPackage:
+		return []string{c.pkg}, true, nil
+	case isAPI:
+		names, err = u.providers(c.api)
+		return names, true, err
+	case isAll:
+		for _, n := range c.nested {
+			some, ok, err := n.scope(u)
+			switch {
+			case err != nil:
+				return nil, false, err
+			case ok && known:
+				names = intersect(names, some)
+			case ok:
+				names, known = some, true
+			}
+		}
+		return names, known, nil
+	case isAny:
+		for _, n := range c.nested {
+			some, ok, err := n.scope(u)
+			if err != nil || !ok {
+				return nil, false, err
+			}
+			names = union(names, some)
+		}
+		return names, true, nil
+	}
+	return nil, false, nil
+}
+
+// String says what is wanted, in a few words.
+func (c *constraint) String() string {
+	var parts []string
+	for _, n := range c.nested {
+		parts = append(parts, n.String())
+	}
+	text := strings.Join(parts, "; ")
+	switch c.kind {
+	case isAPI:
+		text = "API " + c.api.String()
+	case isPackage:
+		text = "package " + c.pkg + " " + c.rangeIn
+	case isLabel:
+		text = "label " + c.label
+	case isAll:
+		text = "one package with all of (" + text + ")"
+	case isAny:
+		text = "any of (" + text + ")"
+	case isNot:
+		text = "none of (" + text + ")"
+	case isCEL:
+		text = "CEL rule " + c.rule.text
+	}
+	text = shorten(text)
+	if c.message != "" {
+		text += fmt.Sprintf(" (%q)", shorten(c.message))
+	}
+	return text
+}
+
+func shorten(s string) string {
+	if utf8.RuneCountInString(s) <= maxShown {
+		return s
+	}
+	return string([]rune(s)[:maxShown]) + "…"
+}
+
+// parseRange reads a range as OLM does for dependencies: blang/semver, in which
+// a space means "and".
+func parseRange(s string) (semver.Range, error) {
+	if len(s) > maxRangeBytes {
+		return nil, fmt.Errorf("a version range of %d bytes; at most %d are read", len(s), maxRangeBytes)
+	}
+	contains, err := semver.ParseRange(s)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a version range", s)
+	}
+	return contains, nil
+}
+
+// parseVersion returns a version as ranges see it.
+func parseVersion(s string) (catalog.Version, semver.Version, error) {
+	v, err := catalog.ParseVersion(s)
+	if err != nil {
+		return v, semver.Version{}, err
+	}
+	number, err := semver.Parse(s)
+	return v, number, err
+}

@@ -1,0 +1,208 @@
+// Package deps finds the packages that a bundle needs beside itself: what its
+// olm.package.required, olm.gvk.required, olm.label.required and
+// olm.constraint properties ask for, and what those ask for in turn.
+//
+// It is complete: when some choice of bundles meets every requirement, one is
+// found, and among those the one that the order of preference names. When none
+// does, the error is a set of constraints that cannot hold together and of
+// which every proper subset can.
+//
+// The rules are those of the OLM v0 resolver (operator-lifecycle-manager,
+// pkg/controller/registry/resolver), with a release in the place of a
+// namespace: every requirement is met by one bundle; of a package there is one
+// bundle; an API has one provider.
+package deps
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+)
+
+// Limits on one problem. The closures of public catalogs have a few hundred
+// candidates and need milliseconds.
+const (
+	maxCandidates   = 20_000  // bundles that may become part of a solution
+	maxExamined     = 100_000 // bundles whose properties are read
+	maxProperties   = 10_000  // of one bundle
+	maxRequirements = 1_000   // of one bundle
+	maxNodes        = 1_000   // nested constraints of one property
+	maxDepth        = 16
+	solveBudget     = 20 * time.Second
+)
+
+// API is one served kind.
+type API struct{ Group, Version, Kind string }
+
+// APIVersion returns GROUP/VERSION, or the version alone in the core group.
+func (a API) APIVersion() string { return strings.TrimPrefix(a.Group+"/"+a.Version, "/") }
+
+// String returns the API as APIVERSION/KIND.
+func (a API) String() string { return a.APIVersion() + "/" + a.Kind }
+
+// Catalog is what is asked of a catalog.
+type Catalog interface {
+	Origin() catalog.Origin
+	// Names returns the packages in order. It is asked only where a requirement
+	// does not tell which packages could meet it.
+	Names() []string
+	Has(name string) bool
+	Package(name string) (*catalog.Package, error)
+	// Providers returns the packages of which some bundle provides an API.
+	Providers(group, version, kind string) ([]string, error)
+}
+
+// Source is a catalog and its rank: of two that have a package, the one of
+// higher priority is preferred, and of equal ones none is.
+type Source struct {
+	Catalog  Catalog
+	Priority int
+}
+
+// Root is the bundle whose closure is wanted. It is part of every solution.
+type Root struct {
+	Package, Version string
+	// Source is the index of the catalog it was chosen in, -1 for content that
+	// came from elsewhere.
+	Source     int
+	Properties []catalog.Property
+}
+
+// Installed is a package that is there already.
+type Installed struct {
+	Package, Version string
+	// By says who installed it, such as "ClusterExtension x".
+	By string
+	// Properties, where they are known, say what it provides.
+	Properties []catalog.Property
+}
+
+// Cluster tells what a cluster serves.
+type Cluster interface {
+	// Serves reports whether an API is served by something else than the
+	// release itself, and, when its definition belongs to somebody, to whom:
+	// such an API can have no second provider. An API whose definition an
+	// uninstalled release left behind is served by nobody.
+	Serves(ctx context.Context, api API) (by string, served bool, err error)
+}
+
+// Problem is what Solve is asked.
+type Problem struct {
+	Root    Root
+	Sources []Source // highest priority first
+	// Cluster is nil when none may be asked.
+	Cluster Cluster
+	// Installed are packages of others. They stay as they are.
+	Installed []Installed
+	// Release are the packages of this release. They stay where they may, and
+	// are upgraded rather than downgraded where they may not.
+	Release []Installed
+}
+
+// Solution is a root with everything it needs.
+type Solution struct {
+	// Packages are in the order to install them: what a package requires comes
+	// before it, unless it is part of a circle. The root is one of them, the
+	// last one unless its dependencies require it in turn.
+	Packages []Package
+}
+
+// Package is one package of a solution.
+type Package struct {
+	// Choice is where the bundle comes from and why it was taken. Of the root
+	// only Package and Version are set.
+	catalog.Choice
+	Root bool
+	// Source is the index of its catalog; for the root what the problem says.
+	Source int
+	// From is the version that the release has, empty when it has none.
+	From string
+	// Dependencies are its requirements in the order published, each once.
+	Dependencies []preview.Dependency
+	// APIs are those of its requirements that the cluster meets.
+	APIs []API
+}
+
+// TheCluster is what meets a requirement that needs no package.
+const TheCluster = "the cluster"
+
+// Solve finds the packages that the root needs. An [Unsatisfiable] error says
+// why there are none; any other one that it could not be found out.
+func Solve(ctx context.Context, p Problem) (*Solution, error) {
+	u, err := explore(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	f, err := encode(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := f.prefer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := u.ambiguous(chosen); err != nil {
+		return nil, err
+	}
+	return u.solution(chosen), nil
+}
+
+// solution puts what was chosen in order and words.
+func (u *universe) solution(chosen *selection) *Solution {
+	s := &Solution{}
+	visited := map[*candidate]bool{}
+	var visit func(c *candidate)
+	visit = func(c *candidate) {
+		if visited[c] {
+			return
+		}
+		visited[c] = true
+		pkg := Package{Choice: c.choice, Root: c == u.root, Source: c.source}
+		pkg.Why = u.why(c, chosen)
+		if held := u.held(c.pkg); held != nil {
+			pkg.From = held.Version
+		}
+		for _, r := range c.requirements {
+			d := preview.Dependency{Constraint: r.String()}
+			if by := chosen.met[r]; by != nil {
+				d.By = "package " + by.label()
+				visit(by)
+			} else {
+				d.By, d.Detail = TheCluster, u.cluster[r]
+				if r.kind == isAPI {
+					pkg.APIs = append(pkg.APIs, r.api)
+				}
+			}
+			pkg.Dependencies = append(pkg.Dependencies, d)
+		}
+		s.Packages = append(s.Packages, pkg)
+	}
+	visit(u.root)
+	return s
+}
+
+// Requirements are the requirements among the properties of a bundle, in
+// words, each once, in the order published.
+func Requirements(properties []catalog.Property) ([]string, error) {
+	facts, err := readProperties(properties, newCEL())
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, r := range facts.requirements {
+		out = append(out, r.String())
+	}
+	return out, nil
+}
+
+// Needed reports whether a bundle requires anything at all. It is cheaper than
+// [Requirements], and true also for requirements that cannot be read.
+func Needed(properties []catalog.Property) bool {
+	return slices.ContainsFunc(properties, func(p catalog.Property) bool {
+		return p.Type == typeConstraint || strings.HasSuffix(p.Type, ".required")
+	})
+}

@@ -1,0 +1,118 @@
+package deps
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+)
+
+// The properties that are read (operator-registry, alpha/property).
+const (
+	typePackage         = "olm.package"
+	typeGVK             = "olm.gvk"
+	typeLabel           = "olm.label"
+	typePackageRequired = "olm.package.required"
+	typeGVKRequired     = "olm.gvk.required"
+	typeLabelRequired   = "olm.label.required"
+	typeConstraint      = "olm.constraint"
+	typeDeprecated      = "olm.deprecated"
+)
+
+// facts are what conditions are decided on.
+type facts struct {
+	pkg          string // empty when it is not known
+	version      semver.Version
+	provides     map[API]bool
+	labels       map[string]bool
+	properties   []any // as CEL rules see them
+	requirements []*requirement
+	withdrawn    bool // olm.deprecated
+	// partial is set when there may be more to the bundle than is known.
+	partial bool
+}
+
+// has turns "it is listed" into what is known.
+func (f *facts) has(listed bool) truth {
+	switch {
+	case listed:
+		return yes
+	case f.partial:
+		return unknown
+	}
+	return no
+}
+
+// readProperties reads what counts of a bundle's properties. Types that are not
+// known are for CEL rules only.
+func readProperties(list []catalog.Property, rules *celRules) (*facts, error) {
+	if len(list) > maxProperties {
+		return nil, fmt.Errorf("%d properties are more than %d", len(list), maxProperties)
+	}
+	f := &facts{provides: map[API]bool{}, labels: map[string]bool{}}
+	seen := map[string]bool{}
+	for _, p := range list {
+		f.properties = append(f.properties, map[string]any{"type": p.Type, "value": p.Value})
+		if err := f.read(p, rules, seen); err != nil {
+			return nil, fmt.Errorf("property %s: %w", shorten(p.Type), err)
+		}
+	}
+	return f, nil
+}
+
+func (f *facts) read(p catalog.Property, rules *celRules, seen map[string]bool) error {
+	switch p.Type {
+	case typeGVK:
+		api, err := (&reader{}).api(p.Value)
+		f.provides[api] = true
+		return err
+	case typeLabel:
+		label, err := (&reader{}).labelOf(p.Value)
+		f.labels[label] = true
+		return err
+	case typeDeprecated:
+		f.withdrawn = true
+	case typePackageRequired, typeGVKRequired, typeLabelRequired, typeConstraint:
+		r := &reader{cel: rules, strict: p.Type == typeConstraint}
+		c, err := r.required(p.Type, p.Value)
+		if err != nil {
+			return err
+		}
+		// Two that read alike may still differ behind what is shown of them.
+		text := c.String()
+		if key := fmt.Sprint(p.Type, p.Value); !seen[key] {
+			seen[key] = true
+			f.requirements = append(f.requirements, &requirement{c, text})
+		}
+		if len(f.requirements) > maxRequirements {
+			return fmt.Errorf("the bundle has more than %d requirements", maxRequirements)
+		}
+	}
+	return nil
+}
+
+// apis returns what a bundle provides, in order.
+func (f *facts) apis() []API {
+	return slices.SortedFunc(maps.Keys(f.provides), compareAPI)
+}
+
+func optionalText(fields map[string]any, key string) (string, error) {
+	switch v := fields[key].(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	}
+	return "", fmt.Errorf("field %s is not text", key)
+}
+
+func wantedText(fields map[string]any, key string) (string, error) {
+	text, err := optionalText(fields, key)
+	if err == nil && text == "" {
+		err = fmt.Errorf("field %s is empty", key)
+	}
+	return text, err
+}

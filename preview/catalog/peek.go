@@ -1,0 +1,144 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// readBundle reads of a bundle what places it among the versions of a package:
+// most of hundreds are asked for no more. It is read quickly where it is
+// written as programs write it, else decoded; what is chosen is decoded in any
+// case, and must say the same (see [Bundle.check]).
+func readBundle(d document) (*Bundle, error) {
+	peeked, ok := peekBundle(d)
+	if !ok {
+		return decodeBundle(d)
+	}
+	version, err := ParseVersion(peeked.version)
+	if err != nil {
+		return nil, err
+	}
+	return &Bundle{Name: d.name, Version: version, Image: peeked.image, doc: d}, nil
+}
+
+// check decodes a bundle and holds it to what was read quickly.
+func (b *Bundle) check() error {
+	strict, err := decodeBundle(b.doc)
+	if err != nil {
+		return fmt.Errorf("bundle %q: %w", b.Name, err)
+	}
+	if strict.Image != b.Image || strict.Version.String() != b.Version.String() {
+		return fmt.Errorf("bundle %q: its image and version read in two ways; write each on one line", b.Name)
+	}
+	return b.checkImage()
+}
+
+// peek is what is read of a bundle.
+type peek struct{ image, version string }
+
+func peekBundle(d document) (peek, bool) {
+	if d.name == "" {
+		return peek{}, false
+	}
+	if raw := bytes.TrimLeft(d.raw, " \t\r\n"); len(raw) > 0 && raw[0] == '{' {
+		return peekJSONBundle(raw, d.pkg)
+	}
+	return peekYAMLBundle(d.raw, d.pkg)
+}
+
+func peekJSONBundle(raw []byte, pkg string) (peek, bool) {
+	var fields struct {
+		Image      string `json:"image"`
+		Properties []struct {
+			Type  string          `json:"type"`
+			Value json.RawMessage `json:"value"`
+		} `json:"properties"`
+	}
+	if json.Unmarshal(raw, &fields) != nil {
+		return peek{}, false
+	}
+	out, found := peek{image: fields.Image}, 0
+	for _, p := range fields.Properties {
+		if p.Type != propertyPackage {
+			continue
+		}
+		var value struct{ PackageName, Version string }
+		if found++; json.Unmarshal(p.Value, &value) != nil || value.PackageName != pkg {
+			return peek{}, false
+		}
+		out.version = value.Version
+	}
+	return out, found == 1
+}
+
+var (
+	// plainReference is a scalar that every YAML reader takes for this text.
+	plainReference = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9._:/@+]*[A-Za-z0-9]$`)
+	// plainVersion has two dots, so that it is no number.
+	plainVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*$`)
+)
+
+// peekYAMLBundle reads block YAML as opm writes it: an item of the properties
+// is two lines, "type" and "value", the value a mapping below.
+func peekYAMLBundle(raw []byte, pkg string) (peek, bool) {
+	var out peek
+	images, found := 0, 0
+	inProperties, indent := false, -1 // of the properties' dashes
+	var owner string
+	inPackage := false
+	for line := range bytes.Lines(raw) {
+		text := strings.TrimRight(string(line), " \r\n")
+		body := strings.TrimLeft(text, " ")
+		if body == "" || strings.HasPrefix(body, "#") {
+			continue
+		}
+		depth := len(text) - len(body)
+		if depth == 0 && !strings.HasPrefix(body, "- ") {
+			inProperties, inPackage = body == "properties:", false
+			if value, ok := strings.CutPrefix(body, "image:"); ok {
+				images++
+				if out.image = unquoted(value); !plainReference.MatchString(out.image) {
+					return out, false
+				}
+			}
+			continue
+		}
+		if !inProperties {
+			continue
+		}
+		if indent < 0 {
+			indent = depth
+		}
+		switch {
+		case depth == indent:
+			item, ok := strings.CutPrefix(body, "- type:")
+			if !ok {
+				return out, false // in another order, or no list
+			}
+			if inPackage = unquoted(item) == propertyPackage; inPackage {
+				found++
+			}
+		case inPackage:
+			if value, ok := strings.CutPrefix(body, "packageName:"); ok {
+				owner = unquoted(value)
+			} else if value, ok := strings.CutPrefix(body, "version:"); ok {
+				out.version = unquoted(value)
+			} else if body != "value:" {
+				return out, false
+			}
+		}
+	}
+	return out, images <= 1 && found == 1 && owner == pkg && plainVersion.MatchString(out.version)
+}
+
+// unquoted is a scalar without simple quotes.
+func unquoted(value string) string {
+	value = strings.TrimSpace(value)
+	if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
+		return value[1 : len(value)-1]
+	}
+	return value
+}

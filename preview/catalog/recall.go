@@ -1,0 +1,69 @@
+package catalog
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"strings"
+)
+
+// What catalogd serves is known by the hash of its bytes, and those can be
+// hundreds of megabytes. So the hash is kept for the state that the object in
+// the cluster was in: while that is the same, nothing is downloaded. This
+// trusts the object as much as the download does, for the same cluster says
+// both.
+
+// state tells apart what an object in the cluster stood for. It is empty where
+// the object does not say enough: its uid is that of no other in any cluster,
+// and catalogd writes the digest and the time whenever it unpacks.
+func (s Served) state() string {
+	if s.uid == "" || s.Image == "" || s.unpacked == "" || s.Endpoint == nil {
+		return ""
+	}
+	return strings.Join([]string{s.uid, s.Image, s.unpacked, s.Endpoint.Namespace, s.Endpoint.Service, s.Endpoint.Port, s.Endpoint.Path}, "\n")
+}
+
+// Recall returns the hash of what catalogd served for a catalog when it was in
+// the state it is in now.
+func Recall(store Store, s Served) (digest string, ok bool) {
+	state := s.state()
+	if state == "" {
+		return "", false
+	}
+	file, err := store.Open(recallName(state))
+	if err != nil {
+		return "", false
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, 256))
+	if err != nil {
+		return "", false
+	}
+	digest, seal, _ := strings.Cut(string(data), "\n")
+	return digest, hmac.Equal([]byte(seal), []byte(recallSeal(store, state, digest)))
+}
+
+// Remember keeps the hash of what catalogd served for a catalog. That it cannot
+// be kept is no error: the next time it is downloaded again.
+func Remember(store Store, s Served, digest string) {
+	if state := s.state(); state != "" {
+		_ = store.Create(recallName(state), func(w io.Writer) error {
+			_, err := io.WriteString(w, digest+"\n"+recallSeal(store, state, digest))
+			return err
+		})
+	}
+}
+
+const recallFormat = "catalogd-1"
+
+func recallName(state string) string {
+	sum := sha256.Sum256([]byte(state))
+	return hex.EncodeToString(sum[:]) + "." + recallFormat
+}
+
+func recallSeal(store Store, state, digest string) string {
+	mac := hmac.New(sha256.New, store.Key())
+	mac.Write([]byte(recallFormat + "\n" + state + "\n" + digest))
+	return hex.EncodeToString(mac.Sum(nil))
+}

@@ -1,0 +1,252 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// splitter tells the documents of files apart while it reads them: concatenated
+// JSON objects, or YAML documents. It holds little more than one document, and
+// serves one file after the other.
+type splitter struct {
+	most int // bytes of one document
+
+	r          io.Reader
+	buf        []byte
+	start, end int // of what was read and not yet used
+	used       int64
+	eof        bool
+	failed     error // of r
+}
+
+const splitBuffer = 1 << 20
+
+func newSplitter() *splitter {
+	return &splitter{most: preview.MaxDocumentBytes, buf: make([]byte, splitBuffer)}
+}
+
+// errMore asks for more of the file.
+var errMore = errors.New("the document does not end")
+
+// split hands each document of a file to emit, whose bytes are good until it
+// returns. broken is the first error about a document that could not be told
+// apart; err is one of reading, or of emit.
+func (s *splitter) split(r io.Reader, emit func(document) error) (broken, err error) {
+	s.r, s.start, s.end, s.used, s.eof, s.failed = r, 0, 0, 0, false, nil
+	if len(s.buf) > splitBuffer { // one large document is no reason to keep the room
+		s.buf = make([]byte, splitBuffer)
+	}
+	var after int // of the marks and blanks that a file may begin with
+	for {
+		after = s.end - s.start - len(bytes.TrimLeft(s.window(), " \t\r\n\ufeff"))
+		if s.end-s.start-after >= utf8.UTFMax || s.eof { // no half of a mark
+			break
+		}
+		if err := s.more(); err != nil {
+			return err, s.failed
+		}
+	}
+	if s.start+after < s.end && s.buf[s.start+after] == '{' {
+		broken, err = s.splitJSON(after, emit)
+	} else {
+		broken, err = s.splitYAML(emit)
+	}
+	if s.failed != nil {
+		return nil, s.failed
+	}
+	return broken, err
+}
+
+func (s *splitter) window() []byte { return s.buf[s.start:s.end] }
+
+// use drops the first n bytes of the window.
+func (s *splitter) use(n int) {
+	s.start += n
+	s.used += int64(n)
+}
+
+// more reads on. A document that needs more than the cap is an error.
+func (s *splitter) more() error {
+	if s.end-s.start > s.most {
+		return fmt.Errorf("after %d bytes: a document of more than %d MiB", s.used, s.most>>20)
+	}
+	if s.start > 0 {
+		s.end = copy(s.buf, s.window())
+		s.start = 0
+	}
+	if s.end == len(s.buf) {
+		s.buf = append(s.buf, make([]byte, len(s.buf))...)
+	}
+	for s.end < len(s.buf) {
+		n, err := s.r.Read(s.buf[s.end:])
+		s.end += n
+		if err != nil {
+			s.eof = true
+			if !errors.Is(err, io.EOF) {
+				s.failed = err
+				return err
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// splitJSON reads objects. Where the first is none, the whole file is YAML, of
+// which a flow mapping looks like JSON and need not be; and so is what follows
+// a document marker.
+func (s *splitter) splitJSON(after int, emit func(document) error) (broken, err error) {
+	for count := 0; ; count++ {
+		d, size, err := s.nextJSON(after)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, nil
+		case err != nil && s.end-s.start <= s.most && (count == 0 || s.atMarker()):
+			return s.splitYAML(emit)
+		case err != nil:
+			return err, nil
+		}
+		if err := emit(d); err != nil {
+			return nil, err
+		}
+		s.use(size)
+		after = 0
+	}
+}
+
+// nextJSON finds the object that comes after some bytes and any blanks. It is
+// io.EOF when there is none.
+func (s *splitter) nextJSON(after int) (d document, size int, err error) {
+	for {
+		at := after
+		for s.start+at < s.end && strings.IndexByte(" \t\r\n", s.buf[s.start+at]) >= 0 {
+			at++
+		}
+		err := errMore
+		switch {
+		case s.start+at < s.end:
+			if d, err = peekJSON(s.buf[s.start+at : s.end]); err == nil {
+				err = d.checkJSON()
+			}
+		case s.eof:
+			return d, 0, io.EOF
+		}
+		switch {
+		case err == nil:
+			return d, at + len(d.raw), nil
+		case !errors.Is(err, errMore):
+			return d, 0, fmt.Errorf("after %d bytes: %w", s.used+int64(at), err)
+		case s.eof:
+			return d, 0, fmt.Errorf("after %d bytes: %w", s.used+int64(at), io.ErrUnexpectedEOF)
+		}
+		if err := s.more(); err != nil {
+			return d, 0, err
+		}
+	}
+}
+
+// checkJSON looks closer at an object without keys: it may be no JSON at all,
+// because the peek is not strict.
+func (d document) checkJSON() error {
+	if (d.schema == "" || d.pkg+d.name == "") && !json.Valid(d.raw) {
+		return errors.New("something else than a JSON object")
+	}
+	return nil
+}
+
+// atMarker reports whether a YAML document marker, or nothing but comments,
+// comes next.
+func (s *splitter) atMarker() bool {
+	if !s.eof && s.end-s.start < splitBuffer/2 && s.more() != nil {
+		return false
+	}
+	for line := range bytes.Lines(s.window()) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return bytes.HasPrefix(line, []byte("---"))
+		}
+	}
+	return s.eof
+}
+
+// splitYAML cuts at document markers. A line that begins with "---" is one
+// wherever it stands: YAML forbids it within any scalar (1.2.2, section 9.1.2).
+func (s *splitter) splitYAML(emit func(document) error) (broken, err error) {
+	for {
+		size, err := s.nextYAML()
+		if errors.Is(err, io.EOF) {
+			return broken, nil
+		}
+		if err == nil && !isBlank(s.buf[s.start:s.start+size]) {
+			var d document
+			if d, err = metaYAML(s.buf[s.start : s.start+size]); err == nil {
+				if err := emit(d); err != nil {
+					return broken, err
+				}
+			}
+		}
+		if broken == nil {
+			broken = err
+		}
+		if s.failed != nil {
+			return broken, s.failed
+		}
+		s.use(size)
+	}
+}
+
+func metaYAML(chunk []byte) (document, error) {
+	if d, ok := peekYAML(chunk); ok {
+		return d, nil
+	}
+	return decodeMeta(chunk)
+}
+
+// nextYAML returns the size of the document that comes next, io.EOF at the
+// end. A document beyond the cap is passed over, and an error.
+func (s *splitter) nextYAML() (int, error) {
+	var tooLarge error
+	for from := 0; ; {
+		at, found := marker(s.window(), from)
+		if found && (s.eof || s.start+at+4 <= s.end) {
+			return at, tooLarge
+		}
+		if s.eof {
+			if s.start == s.end && tooLarge == nil {
+				return 0, io.EOF
+			}
+			return s.end - s.start, tooLarge
+		}
+		if tooLarge != nil {
+			s.use(max(0, s.end-s.start-4))
+		}
+		from = max(0, s.end-s.start-4)
+		if err := s.more(); err != nil {
+			if s.failed != nil {
+				return 0, err
+			}
+			tooLarge, from = err, 0
+		}
+	}
+}
+
+// marker returns where the line of the first document marker after from begins,
+// which is never 0.
+func marker(data []byte, from int) (int, bool) {
+	for at := from; ; {
+		i := bytes.Index(data[at:], []byte("\n---"))
+		if i < 0 {
+			return 0, false
+		}
+		at += i + 1
+		if end := at + 3; end == len(data) || strings.IndexByte(" \t\r\n", data[end]) >= 0 {
+			return at, true
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package catalog
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// table is what is asked of every package at once: what a search shows, and
+// which packages provide an API. To know it every bundle has to be looked at,
+// so that is done when it is first asked for, and kept beside the index.
+type table struct {
+	rows      []row      // by package
+	providers []provider // by API
+}
+
+// row is a package.
+type row struct {
+	hit  Hit    // without its catalog
+	text string // of the description, to search in
+}
+
+// provider is an API, and the packages, as rows, of which a bundle has it.
+type provider struct {
+	api      string // see apiKey
+	packages []int
+}
+
+const (
+	tableFormat = "-table-1"
+	// tableText caps what is searched of a description; some are whole manuals.
+	tableText = 16 << 10
+	// maxAPIs caps what one package is noted to provide.
+	maxAPIs = 10_000
+)
+
+func apiKey(group, version, kind string) string { return group + "/" + version + "/" + kind }
+
+// Providers returns the packages, in order, of which some bundle says that it
+// provides an API. It does not say whether they can be used: a package may
+// still turn out to be broken.
+func (c *Catalog) Providers(group, version, kind string) ([]string, error) {
+	t, err := c.table()
+	if err != nil {
+		return nil, err
+	}
+	i, ok := slices.BinarySearchFunc(t.providers, apiKey(group, version, kind), func(p provider, key string) int {
+		return strings.Compare(p.api, key)
+	})
+	if !ok {
+		return nil, nil
+	}
+	var out []string
+	for _, at := range t.providers[i].packages {
+		out = append(out, t.rows[at].hit.Package)
+	}
+	return out, nil
+}
+
+// table returns the table, from the store where it is there.
+func (c *Catalog) table() (*table, error) {
+	c.tabling.Lock()
+	defer c.tabling.Unlock()
+	if c.tabled != nil {
+		return c.tabled, nil
+	}
+	if c.store != nil {
+		c.tabled = c.storedTable()
+	}
+	if c.tabled == nil {
+		t, err := c.makeTable()
+		if err != nil {
+			return nil, fmt.Errorf("reading catalog %s: %w", c.origin.Reference, err)
+		}
+		c.tabled = t
+		c.storeTable(t)
+	}
+	return c.tabled, nil
+}
+
+func (c *Catalog) storedTable() *table {
+	file, err := c.store.Open(indexName(c.identity) + tableFormat)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, directoryBytes+1))
+	if err != nil || len(data) > directoryBytes {
+		return nil
+	}
+	body, ok := unseal(c.store.Key(), c.identity+tableFormat, data)
+	if !ok {
+		return nil
+	}
+	return readTable(body)
+}
+
+// storeTable keeps the table for the next time; without, it is made again.
+func (c *Catalog) storeTable(t *table) {
+	if c.store == nil {
+		return
+	}
+	body := t.append(nil)
+	_ = c.store.Create(indexName(c.identity)+tableFormat, func(w io.Writer) error {
+		_, err := w.Write(append(body, seal(c.store.Key(), c.identity+tableFormat, body)...))
+		return err
+	})
+}
+
+// makeTable looks at every package.
+func (c *Catalog) makeTable() (*table, error) {
+	names := c.Names()
+	t := &table{rows: make([]row, len(names))}
+	apis := make([][]string, len(names))
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, name := range names {
+		group.Go(func() (err error) {
+			t.rows[i], apis[i], err = c.row(name)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	packages := map[string][]int{}
+	for i, keys := range apis {
+		for _, key := range keys {
+			packages[key] = append(packages[key], i)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(packages)) {
+		t.providers = append(t.providers, provider{key, packages[key]})
+	}
+	return t, nil
+}
+
+func (c *Catalog) row(name string) (row, []string, error) {
+	docs, err := c.documents(name)
+	if err != nil {
+		return row{}, nil, err
+	}
+	hit, text := newHit(name, docs)
+	if problem := c.current().brokenFor(docs); problem != nil && hit.Problem == "" {
+		hit.Problem = problem.Error()
+	}
+	return row{hit, text}, providedAPIs(docs), nil
+}
+
+// providedAPIs returns the keys of what any bundle provides.
+func providedAPIs(docs *documents) []string {
+	seen := map[string]bool{}
+	for _, d := range docs.bundles {
+		for _, value := range gvkValues(d) {
+			if seen[apiKey(value.Group, value.Version, value.Kind)] = true; len(seen) > maxAPIs {
+				break
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+const propertyGVK = "olm.gvk"
+
+// gvk is the value of an olm.gvk property.
+type gvk struct{ Group, Version, Kind string }
+
+// gvkValues returns those of a bundle. Most bundles are written by the same few
+// programs, and there are many: what looks as those write it is read without
+// decoding all that is around it.
+func gvkValues(d document) []gvk {
+	count := bytes.Count(d.raw, []byte(propertyGVK)) - bytes.Count(d.raw, []byte(propertyGVK+"."))
+	if count == 0 {
+		return nil
+	}
+	if out := gvkJSON(d.raw); len(out) == count {
+		return out
+	}
+	if out := gvkYAML(d.raw); len(out) == count {
+		return out
+	}
+	fields, err := decodeFields(d.raw)
+	if err != nil {
+		return nil // who asks for the package is told
+	}
+	var out []gvk
+	for _, value := range properties(fields, propertyGVK) {
+		if value, ok := value.(map[string]any); ok {
+			out = append(out, gvkOf(value))
+		}
+	}
+	return out
+}
+
+func gvkOf(value map[string]any) gvk {
+	return gvk{preview.String(value, "group"), preview.String(value, "version"), preview.String(value, "kind")}
+}
+
+func gvkJSON(raw []byte) (out []gvk) {
+	before := []byte(`{"type":"` + propertyGVK + `","value":`)
+	for {
+		_, rest, found := bytes.Cut(raw, before)
+		if !found {
+			return out
+		}
+		var value gvk
+		if end := bytes.IndexByte(rest, '}'); end < 0 || json.Unmarshal(rest[:end+1], &value) != nil {
+			return nil
+		}
+		out, raw = append(out, value), rest
+	}
+}
+
+// gvkYAML reads items of a block sequence, of which each begins with its type.
+func gvkYAML(raw []byte) (out []gvk) {
+	for {
+		at := bytes.Index(raw, []byte("- type: "+propertyGVK+"\n"))
+		if at < 0 {
+			return out
+		}
+		indent := at - 1 - bytes.LastIndexByte(raw[:at], '\n')
+		end := at
+		for line := range bytes.Lines(raw[at:]) {
+			depth := len(line) - len(bytes.TrimLeft(line, " "))
+			if end > at && (depth < indent || depth == indent && len(bytes.TrimSpace(line)) > 0) {
+				break
+			}
+			end += len(line)
+		}
+		decoded, err := preview.Decode(raw[at:end])
+		if err != nil || len(decoded) != 1 {
+			return nil
+		}
+		list, _ := decoded[0].([]any)
+		if len(list) != 1 {
+			return nil
+		}
+		item, _ := list[0].(map[string]any)
+		value, ok := item["value"].(map[string]any)
+		if !ok {
+			return nil
+		}
+		out, raw = append(out, gvkOf(value)), raw[end:]
+	}
+}
+
+func (t *table) append(out []byte) []byte {
+	out = binary.AppendUvarint(out, uint64(len(t.rows)))
+	for _, r := range t.rows {
+		for _, s := range []string{r.hit.Package, r.hit.DefaultChannel, r.hit.Version, r.hit.Description, r.hit.Deprecated, r.hit.Problem, r.text} {
+			out = appendText(out, s)
+		}
+	}
+	out = binary.AppendUvarint(out, uint64(len(t.providers)))
+	for _, p := range t.providers {
+		out = appendText(out, p.api)
+		out = binary.AppendUvarint(out, uint64(len(p.packages)))
+		for _, at := range p.packages {
+			out = binary.AppendUvarint(out, uint64(at))
+		}
+	}
+	return out
+}
+
+// readTable returns nil for what append did not write.
+func readTable(data []byte) *table {
+	f := &fields{text: string(data)}
+	t := &table{rows: make([]row, f.count())}
+	for i := range t.rows {
+		r := &t.rows[i]
+		for _, to := range []*string{&r.hit.Package, &r.hit.DefaultChannel, &r.hit.Version, &r.hit.Description, &r.hit.Deprecated, &r.hit.Problem, &r.text} {
+			*to = f.string()
+		}
+	}
+	t.providers = make([]provider, f.count())
+	for i := range t.providers {
+		p := &t.providers[i]
+		p.api, p.packages = f.string(), make([]int, f.count())
+		for j := range p.packages {
+			if p.packages[j] = int(f.uvarint()); p.packages[j] >= len(t.rows) {
+				return nil
+			}
+		}
+	}
+	if f.bad || f.text != "" || !slices.IsSortedFunc(t.providers, func(a, b provider) int { return cmp.Compare(a.api, b.api) }) {
+		return nil
+	}
+	return t
+}

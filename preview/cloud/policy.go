@@ -1,0 +1,200 @@
+package cloud
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Document is one thing to hand to a cloud team. Texts and body hold text from
+// outside as it is.
+type Document struct {
+	Provider, Origin string
+	Title            string   // what it is, in our words
+	Notes            []string // how to use it, and what could not be derived; a line each
+	// Body is what the provider's tool takes, nil when nothing can be derived:
+	// JSON of an AWS policy or an Azure role definition, or the YAML of a Google
+	// Cloud role or of a list of role names.
+	Body any
+	YAML bool
+}
+
+// Policies derives from planned cloud access what a cloud team grants it with,
+// in the order of providers and origins. A document never permits more than was
+// asked for: what a provider would not accept is left out and told, and where
+// that is a denial the document is.
+func Policies(c preview.Cloud) []Document {
+	var out []Document
+	names := map[string]bool{}
+	for _, group := range byRequest(c.Permissions) {
+		g := &asked{provider: group[0].Provider, origin: group[0].Origin, name: uniqueName(group[0].Origin, names)}
+		out = append(out, g.documents(group)...)
+	}
+	for _, provider := range declaredProviders(c) {
+		d := Document{Provider: provider, Title: "shows without actions: nothing can be derived from it"}
+		for _, declared := range c.Declared {
+			if declared.Provider == provider {
+				d.Notes = append(d.Notes, declared.Origin)
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// byRequest groups permissions by provider and origin, which they are sorted
+// by. What an upgrade removes is left out.
+func byRequest(list []preview.CloudPermission) [][]preview.CloudPermission {
+	kept := slices.DeleteFunc(slices.Clone(list), func(p preview.CloudPermission) bool { return p.Change == preview.GrantRemoved })
+	slices.SortStableFunc(kept, compare)
+	var out [][]preview.CloudPermission
+	for i, p := range kept {
+		if i == 0 || p.Provider != kept[i-1].Provider || p.Origin != kept[i-1].Origin {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], p)
+	}
+	return out
+}
+
+func declaredProviders(c preview.Cloud) []string {
+	var out []string
+	for _, d := range c.Declared {
+		out = append(out, d.Provider)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// asked is what one origin asks one provider for.
+type asked struct {
+	provider, origin, name string
+	notes                  []string // about the documents as a whole
+}
+
+func (r *asked) documents(list []preview.CloudPermission) []Document {
+	r.kind()
+	var granted []preview.CloudPermission
+	for _, p := range list {
+		if IsIdentity(p) {
+			r.notes = append(r.notes, "acts as "+strings.Join(p.Roles, ", ")+": what that may do is decided in the cloud")
+			continue
+		}
+		granted = append(granted, p)
+	}
+	if len(granted) == 0 {
+		return []Document{r.document("an identity; nothing can be derived from it", nil)}
+	}
+	switch r.provider {
+	case AWS:
+		return r.aws(granted)
+	case GCP:
+		return r.gcp(granted)
+	case Azure:
+		return r.azure(granted)
+	}
+	return []Document{r.other(granted)}
+}
+
+// kind says who makes in the cloud what the origin asks for.
+func (r *asked) kind() {
+	switch {
+	case strings.HasPrefix(r.origin, credential+"/") && strings.Contains(r.origin, " in "):
+		r.notes = append(r.notes, "an example or template: what the operator asks for when it runs may differ")
+	case strings.HasPrefix(r.origin, credential+"/") && (r.provider == AWS || r.provider == GCP):
+		r.notes = append(r.notes, "the cloud-credential-operator makes this itself in mint mode; in passthrough mode it hands out the cluster's own, wider credential")
+	case strings.HasPrefix(r.origin, credential+"/"):
+		r.notes = append(r.notes, "the cloud-credential-operator in passthrough mode hands out the cluster's own, wider credential")
+	case !strings.HasPrefix(r.origin, "ServiceAccount/"):
+		r.notes = append(r.notes, "a controller makes this in the cloud when the object is applied; it is here to be reviewed")
+	}
+}
+
+func (r *asked) document(title string, body any) Document {
+	return Document{Provider: r.provider, Origin: r.origin, Title: title, Notes: slices.Clone(r.notes), Body: body}
+}
+
+// other is what no document can be derived from: the permissions as words.
+func (r *asked) other(list []preview.CloudPermission) Document {
+	d := r.document("to be granted with the provider's own tools", nil)
+	for _, p := range list {
+		if len(p.Actions) == 1 && p.Actions[0] == all {
+			d.Notes = append(d.Notes, "the request names no limit: make a credential of its own that can do no more than the operator needs")
+			continue
+		}
+		text := p.Effect
+		for _, part := range []struct {
+			word string
+			list []string
+		}{{"actions ", p.Actions}, {"roles ", p.Roles}, {"where ", p.Resources}} {
+			if len(part.list) > 0 {
+				text += " " + part.word + strings.Join(part.list, ", ")
+			}
+		}
+		d.Notes = append(d.Notes, text)
+	}
+	return d
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+const maxName = 56 // with a number behind it, below the least of the providers: 64 for the id of a Google Cloud role
+
+// uniqueName makes of an origin a name that every provider takes.
+func uniqueName(origin string, taken map[string]bool) string {
+	name := strings.ToLower(strings.Trim(notInNames.ReplaceAllString(origin, "-"), "-"))
+	if name == "" || len(name) > maxName || taken[name] {
+		_, digest, _ := strings.Cut(preview.HashBytes([]byte(origin)), ":")
+		name = strings.Trim(name[:min(len(name), maxName-9)]+"-"+digest[:8], "-")
+	}
+	taken[name] = true
+	return name
+}
+
+// numbered is the name of the n-th of several documents, from 0.
+func numbered(name string, n int) string {
+	if n == 0 {
+		return name
+	}
+	return name + "-" + strconv.Itoa(n+1)
+}
+
+// placeholders are what templates of the tools around leave to be filled in.
+// IAM's own variables have a colon.
+var placeholders = regexp.MustCompile(`\$\{[^}:]*\}|\$\([^)]*\)|\{\{[^}]*\}\}|<[^<>]+>`)
+
+func placeholderNotes(list ...[]string) []string {
+	var found []string
+	for _, texts := range list {
+		for _, text := range texts {
+			found = append(found, placeholders.FindAllString(text, -1)...)
+		}
+	}
+	slices.Sort(found)
+	if found = slices.Compact(found); len(found) == 0 {
+		return nil
+	}
+	return []string{"fill in before use: " + strings.Join(found, ", ")}
+}
+
+// accepted splits a list by what a pattern matches.
+func accepted(list []string, pattern *regexp.Regexp) (good, bad []string) {
+	for _, item := range list {
+		if pattern.MatchString(item) {
+			good = append(good, item)
+		} else {
+			bad = append(bad, item)
+		}
+	}
+	return good, bad
+}
+
+func leftOut(what string, list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	return []string{"left out, as the provider would not accept it: " + what + " " + strings.Join(list, ", ")}
+}

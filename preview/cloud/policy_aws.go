@@ -1,0 +1,188 @@
+package cloud
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// awsDocument is an IAM policy (IAM User Guide, "Grammar of the IAM JSON policy
+// language").
+type awsDocument struct {
+	Version   string
+	Statement []awsStatement
+}
+
+type awsStatement struct {
+	Effect      string
+	Action      []string       `json:",omitempty"`
+	NotAction   []string       `json:",omitempty"`
+	Resource    []string       `json:",omitempty"`
+	NotResource []string       `json:",omitempty"`
+	Condition   map[string]any `json:",omitempty"`
+}
+
+var (
+	awsAction    = regexp.MustCompile(`^(\*|[A-Za-z0-9-]+:[A-Za-z0-9*?]+)$`)
+	awsResource  = regexp.MustCompile(`^(\*|arn:[!-9;-~]*:[!-9;-~]*:[!-9;-~]*:[!-9;-~]*:[!-~]+)$`)
+	awsOperator  = regexp.MustCompile(`^(ForAllValues:|ForAnyValue:)?(String(Not)?(Equals|EqualsIgnoreCase|Like)|Numeric(Not)?Equals|Numeric(Less|Greater)Than(Equals)?|Date(Not)?Equals|Date(Less|Greater)Than(Equals)?|Bool|BinaryEquals|(Not)?IpAddress|Arn(Not)?(Equals|Like)|Null)(IfExists)?$`)
+	awsCondition = regexp.MustCompile(`^[!-~]+:[!-~]+$`)
+)
+
+// maxDocument is what IAM takes as one managed policy, white space not counted
+// (IAM quotas).
+const maxDocument = 6144
+
+func (r *asked) aws(list []preview.CloudPermission) []Document {
+	var statements []awsStatement
+	denied := true // every denial could be written
+	for _, p := range list {
+		statement, problem := awsStatementOf(p)
+		if problem != "" {
+			r.notes = append(r.notes, problem)
+			denied = denied && p.Effect == allow
+		}
+		if statement != nil {
+			statements = append(statements, *statement)
+		}
+	}
+	for _, p := range list {
+		r.notes = append(r.notes, placeholderNotes(p.Resources)...)
+	}
+	r.notes = slices.Compact(r.notes)
+	switch {
+	case !denied:
+		r.notes = append(r.notes, "a denial cannot be written, and without it the policy would permit more: there is none here")
+		return []Document{r.document("no policy", nil)}
+	case len(statements) == 0:
+		return []Document{r.document("no policy", nil)}
+	}
+	r.notes = append(r.notes, "who may take on the identity (its trust policy) follows from the cluster's token issuer and is not derived")
+	parts := awsParts(statements)
+	if len(parts) > 1 {
+		r.notes = append(r.notes, "too long for one managed policy: attach all of its parts")
+	}
+	var out []Document
+	for i, part := range parts {
+		d := r.document("an AWS policy", awsDocument{Version: "2012-10-17", Statement: part})
+		d.Notes = append(d.Notes, "aws iam create-policy --policy-name "+numbered(r.name, i)+" --policy-document file://FILE")
+		if size := documentSize(part); size > maxDocument {
+			d.Notes = append(d.Notes, "longer than IAM takes as one managed policy (6144 characters)")
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// awsStatementOf writes one permission as a statement, nil when IAM would not
+// accept it or it would permit more than was asked for. problem says what was
+// left out.
+func awsStatementOf(p preview.CloudPermission) (statement *awsStatement, problem string) {
+	if p.Effect != allow && p.Effect != "Deny" {
+		return nil, "left out: a statement with the effect " + p.Effect
+	}
+	if len(p.Actions) == 0 {
+		return nil, "has the policies " + joined(p.Roles) + " besides, which stand in the cloud"
+	}
+	s := &awsStatement{Effect: p.Effect, Action: p.Actions, Resource: p.Resources}
+	conditions := map[string]any{}
+	for key, v := range p.Conditions {
+		switch key {
+		case notAction:
+			s.Action, s.NotAction = nil, texts(v)
+		case notResource:
+			s.Resource, s.NotResource = nil, texts(v)
+		default:
+			conditions[key] = v
+		}
+	}
+	if !awsConditions(conditions) {
+		return nil, "left out: " + joined(p.Actions) + " under a condition that IAM would not accept"
+	}
+	if len(conditions) > 0 {
+		s.Condition = conditions
+	}
+	_, badActions := accepted(slices.Concat(s.Action, s.NotAction), awsAction)
+	_, badResources := accepted(slices.Concat(s.Resource, s.NotResource), awsResource)
+	bad := slices.Concat(badActions, badResources)
+	if len(s.Resource)+len(s.NotResource) == 0 {
+		return nil, "left out: " + joined(p.Actions) + " without a resource"
+	}
+	if len(bad) == 0 {
+		return s, ""
+	}
+	problem = "left out, as IAM would not accept it: " + joined(bad)
+	s.Action, _ = accepted(s.Action, awsAction)
+	s.Resource, _ = accepted(s.Resource, awsResource)
+	exceptions := len(s.NotAction)+len(s.NotResource) > 0
+	if exceptions || p.Effect != allow || len(s.Action) == 0 || len(s.Resource) == 0 {
+		return nil, problem + ", and with it the statement of " + joined(p.Actions)
+	}
+	return s, problem
+}
+
+// awsConditions reports whether conditions are of the form
+// OPERATOR: {KEY: value or values}.
+func awsConditions(conditions map[string]any) bool {
+	for operator, keys := range conditions {
+		byKey, ok := keys.(map[string]any)
+		if !ok || len(byKey) == 0 || !awsOperator.MatchString(operator) {
+			return false
+		}
+		for key, v := range byKey {
+			values, isList := v.([]any)
+			if !isList {
+				values = []any{v}
+			}
+			if len(values) == 0 || !awsCondition.MatchString(key) {
+				return false
+			}
+			for _, value := range values {
+				switch value.(type) {
+				case string, bool, int64, uint64, float64:
+				default:
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// awsParts distributes statements over as many policies as their size takes. A
+// statement that is too long by itself is divided by its actions.
+func awsParts(statements []awsStatement) [][]awsStatement {
+	var short []awsStatement
+	for _, s := range statements {
+		short = append(short, divided(s)...)
+	}
+	var out [][]awsStatement
+	for _, s := range short {
+		last := len(out) - 1
+		if last >= 0 && documentSize(append(slices.Clone(out[last]), s)) <= maxDocument {
+			out[last] = append(out[last], s)
+			continue
+		}
+		out = append(out, []awsStatement{s})
+	}
+	return out
+}
+
+func divided(s awsStatement) []awsStatement {
+	if len(s.Action) < 2 || documentSize([]awsStatement{s}) <= maxDocument {
+		return []awsStatement{s}
+	}
+	a, b, half := s, s, len(s.Action)/2
+	a.Action, b.Action = s.Action[:half], s.Action[half:]
+	return append(divided(a), divided(b)...)
+}
+
+func documentSize(statements []awsStatement) int {
+	data, err := json.Marshal(awsDocument{Version: "2012-10-17", Statement: statements})
+	if err != nil {
+		return maxDocument + 1
+	}
+	return len(data)
+}

@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+// Compare plans contents without a cluster as if older contents of the same
+// release were installed, each object as it was sealed. Such a plan says what
+// changes between two versions; it is offline, and never applied.
+func Compare(contents, older []Content, against preview.Against, opts Options) (*preview.Plan, error) {
+	p := &preview.Plan{
+		Tool: preview.Tool{Version: opts.Tool}, Request: opts.Request, Release: opts.Release,
+		ReadMode: preview.ReadOffline, Options: opts.Apply, Against: &against,
+	}
+	for _, content := range contents {
+		p.Packages = append(p.Packages, content.Package)
+		p.Objects = append(p.Objects, content.Objects...)
+	}
+	var installed []preview.Object
+	var digests []preview.Package
+	for _, content := range older {
+		installed = append(installed, content.Objects...)
+		digests = append(digests, content.Package)
+	}
+	for _, objects := range [][]preview.Object{p.Objects, installed} {
+		if err := distinct(objects); err != nil {
+			return nil, err
+		}
+	}
+	p.Against.ContentDigest = preview.PlanContentDigest(digests)
+	d := &decider{plan: p, schemas: opts.Schemas, progress: opts.Progress}
+	d.decideAgainst(installed)
+	if err := d.fingerprint(); err != nil {
+		return nil, err
+	}
+	p.Stages = preview.BuildStages(written(p.Objects), opts.StageTimeout)
+	if err := derive(p, opts.Schemas); err != nil {
+		return nil, err
+	}
+	return p, p.Seal()
+}
+
+// decideAgainst compares every object with the one of its id in the older
+// version. What admission and defaulting would make of either is not known.
+func (d *decider) decideAgainst(installed []preview.Object) {
+	before := map[string]*preview.Object{}
+	for i := range installed {
+		before[installed[i].ID] = &installed[i]
+	}
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		o.Action = preview.ActionCreate
+		if old := before[o.ID]; old != nil {
+			o.LiveBody = old.Sealed
+			o.Action = preview.ActionUpdate
+			if reflect.DeepEqual(o.Sealed, old.Sealed) {
+				o.Action = preview.ActionUnchanged
+			}
+			delete(before, o.ID)
+		}
+		o.SecretKeys = preview.SecretKeys(o.LiveBody, o.Sealed)
+	}
+	for _, id := range slices.Sorted(maps.Keys(before)) {
+		old := before[id]
+		o := leftover(Member{Ref: old.Ref(), Package: old.Package})
+		o.LiveBody = old.Sealed
+		o.Action = d.leftoverAction(&o)
+		d.plan.Objects = append(d.plan.Objects, o)
+	}
+	d.cannotCollect(access.Collecting(sealedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
+}
+
+// older are the fingerprints of the findings of the version that a plan is
+// compared with, judged alone and by today's rules.
+func older(p *preview.Plan, schemas Schemas) (map[string]string, error) {
+	if p.Against == nil {
+		return nil, nil
+	}
+	old := &preview.Plan{Release: p.Release, ReadMode: p.ReadMode, Options: p.Options}
+	for _, pkg := range p.Packages {
+		old.Packages = append(old.Packages, preview.Package{Name: pkg.Name, Format: pkg.Format})
+	}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.LiveBody == nil {
+			continue
+		}
+		ref := preview.RefOf(o.LiveBody)
+		old.Objects = append(old.Objects, preview.Object{
+			ID: o.ID, Package: o.Package, APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace,
+			Name: ref.Name, Action: preview.ActionCreate, Sealed: o.LiveBody,
+		})
+	}
+	if err := derive(old, schemas); err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, f := range old.Findings {
+		out[f.Fingerprint] = f.Rule
+	}
+	return out, nil
+}
+
+// acceptable are the fingerprints that make a critical finding a warning: those
+// that a receipt of the release accepted, and those that the older version has
+// too. No older version makes an object appliable.
+func acceptable(p *preview.Plan, older map[string]string) map[string]int {
+	if len(older) == 0 {
+		return p.Base.Accepted
+	}
+	out := map[string]int{}
+	for fingerprint, rule := range older {
+		if rule != RuleNotAppliable {
+			out[fingerprint] = 0
+		}
+	}
+	maps.Copy(out, p.Base.Accepted)
+	return out
+}
+
+// markOlder says of findings which the older version has too.
+func markOlder(p *preview.Plan, older map[string]string) {
+	for i := range p.Findings {
+		if _, too := older[p.Findings[i].Fingerprint]; too {
+			p.Findings[i].AlsoIn = p.Against.Version
+			if p.Against.Version == "" {
+				p.Findings[i].AlsoIn = p.Against.Package
+			}
+		}
+	}
+}

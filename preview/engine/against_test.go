@@ -1,0 +1,110 @@
+package engine_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
+)
+
+func versionOf(t *testing.T, version string, bodies ...map[string]any) engine.Content {
+	t.Helper()
+	var rendered []format.Rendered
+	for i, body := range bodies {
+		rendered = append(rendered, format.Rendered{Body: body})
+		rendered[i].Origin.File = "all.yaml"
+	}
+	c, err := engine.Prepare(preview.Release{Name: "op", Namespace: "app"}, engine.Material{
+		Info: format.Info{Package: "op", Version: version, Format: "plain"}, Output: &format.Output{Objects: rendered},
+		Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(version))}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func configMap(name, value string) map[string]any {
+	return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}, "data": map[string]any{"k": value}}
+}
+
+func privileged(name string) map[string]any {
+	return map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{
+			"selector": map[string]any{"matchLabels": map[string]any{"app": name}},
+			"template": map[string]any{
+				"metadata": map[string]any{"labels": map[string]any{"app": name}},
+				"spec": map[string]any{"containers": []any{map[string]any{
+					"name": "c", "image": "registry.example.com/c:v1", "securityContext": map[string]any{"privileged": true},
+				}}},
+			},
+		},
+	}
+}
+
+func TestTwoVersionsAreComparedAsIfTheOlderWereInstalled(t *testing.T) {
+	schemas := k8s.NewSchemas()
+	older := versionOf(t, "1.0.0", configMap("same", "a"), configMap("changed", "a"), configMap("gone", "a"), privileged("old"))
+	newer := versionOf(t, "1.1.0", configMap("same", "a"), configMap("changed", "b"), configMap("more", "a"), privileged("old"), privileged("new"))
+	p, err := engine.Compare([]engine.Content{newer}, []engine.Content{older},
+		preview.Against{Reference: "./old", Package: "op", Version: "1.0.0"},
+		engine.Options{Release: preview.Release{Name: "op", Namespace: "app"}, Apply: preview.DefaultOptions(), Schemas: schemas})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]preview.Action{
+		"core/ConfigMap/app/same": preview.ActionUnchanged, "core/ConfigMap/app/changed": preview.ActionUpdate,
+		"core/ConfigMap/app/gone": preview.ActionDelete, "core/ConfigMap/app/more": preview.ActionCreate,
+		"apps/Deployment/app/old": preview.ActionUnchanged, "apps/Deployment/app/new": preview.ActionCreate,
+	} {
+		if o := p.Object(id); o == nil || o.Action != want {
+			t.Errorf("%s: %+v, want %s", id, o, want)
+		}
+	}
+	if changes := p.Object("core/ConfigMap/app/changed").Changes; len(changes) != 1 || changes[0].To != "b" {
+		t.Errorf("%+v", changes)
+	}
+	if p.ReadMode != preview.ReadOffline || p.Base.Revision != 0 || p.Against.ContentDigest != older.Package.ContentDigest {
+		t.Errorf("%s %+v %+v", p.ReadMode, p.Base, p.Against)
+	}
+	if newer.Package.ContentDigest != p.ContentDigest {
+		t.Error("the content digest depends on what is compared with")
+	}
+	seen := map[string]preview.Finding{}
+	for _, f := range p.Findings {
+		if f.Rule == "pod-privileged" {
+			seen[f.Object] = f
+		}
+	}
+	if f := seen["apps/Deployment/app/old"]; f.Severity != preview.Warning || f.AlsoIn != "1.0.0" || f.AcceptedIn != 0 {
+		t.Errorf("what the older version has too: %+v", f)
+	}
+	if f := seen["apps/Deployment/app/new"]; f.Severity != preview.Critical || f.AlsoIn != "" {
+		t.Errorf("what only the newer has: %+v", f)
+	}
+
+	path := filepath.Join(t.TempDir(), "plan.tgz")
+	if err := planfile.Save(path, p, false); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := planfile.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, _, err := engine.Verify(loaded, schemas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown.Digest != p.Digest || shown.Against.Reference != "" || shown.Request.Action != preview.RequestUpgrade {
+		t.Errorf("%s %+v %+v", shown.Digest, shown.Against, shown.Request)
+	}
+	loaded.Against.Version = "0.9.0"
+	if _, _, err := engine.Verify(loaded, schemas); err == nil {
+		t.Error("the plan may say that it was compared with something else")
+	}
+}

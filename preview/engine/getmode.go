@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// merge decides without dry runs: what an update leads to is computed from the
+// live object and who owns its fields. What a create leads to beyond its own
+// fields is not known.
+func (d *decider) merge(ctx context.Context, pending []int) error {
+	d.tell("merging %d objects here: the cluster is only read", len(pending))
+	for _, i := range pending {
+		o := &d.plan.Objects[i]
+		if o.Action != preview.ActionUpdate {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		result := d.cluster.Merge(ctx, o.LiveBody, o.Sealed)
+		var err error
+		if result.Err != nil {
+			err = d.decideFromRefusal(o, result.Err)
+		} else {
+			err = d.decideFromResult(o, result.Body)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	d.secretKeys()
+	return nil
+}
+
+// DryRunGate asks the cluster for the dry runs that a plan of mode get was made
+// without. It returns every reason why applying it would not do what the plan
+// says, none when the cluster agrees, and the rights that the user was found to
+// lack. Nothing is persisted.
+func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, schemas Schemas) (reasons []string, missing []preview.MissingRight, err error) {
+	now, err := recheck(ctx, reviewed, preview.ReadDryRun, cluster, schemas)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, u := range now.Unknowns {
+		if !hasUnknown(reviewed, u.Object) {
+			reasons = append(reasons, fmt.Sprintf("a dry run of %s was refused: %s", u.Object, u.Why))
+		}
+	}
+	for i := range now.Objects {
+		o := &now.Objects[i]
+		was := reviewed.Object(o.ID)
+		if was == nil {
+			reasons = append(reasons, o.ID+" is not part of what was reviewed")
+			continue
+		}
+		if !sameEffect(was.Action, o.Action) {
+			reasons = append(reasons, fmt.Sprintf("%s was reviewed as %s, and a dry run makes it %s", o.ID, was.Action, o.Action))
+		}
+		for _, c := range o.Conflicts {
+			if len(was.Conflicts) == 0 {
+				reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s", o.ID, c.Manager, c.Path))
+			}
+		}
+	}
+	return reasons, now.Access.Installer.Missing, nil
+}
+
+func hasUnknown(p *preview.Plan, object string) bool {
+	for _, u := range p.Unknowns {
+		if u.Object == object {
+			return true
+		}
+	}
+	return false
+}
+
+// sameEffect allows for what defaulting hides from a merge: an update may turn
+// out to change nothing. What turned unknown is told by its reason.
+func sameEffect(reviewed, now preview.Action) bool {
+	return reviewed == now || now == preview.ActionUnknown ||
+		reviewed == preview.ActionUpdate && now == preview.ActionUnchanged
+}

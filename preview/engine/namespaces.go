@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// RuleForeignNamespace finds what goes into another namespace than the release.
+const RuleForeignNamespace = "foreign-namespace"
+
+// maxForeign bounds the objects that are listed of one namespace.
+const maxForeign = 50
+
+// foreignNamespaces finds objects that somebody who installs into one namespace
+// would not expect in another: one finding for each of these. Where the objects
+// of registry+v1 go follows from the install mode, which is shown.
+func foreignNamespaces(p *preview.Plan) []preview.Finding {
+	own := map[string]bool{"": true, p.Release.Namespace: true}
+	by := map[string]bool{}
+	for _, pkg := range p.Packages {
+		by[pkg.Name] = pkg.Format != "registry+v1"
+	}
+	found := map[string][]string{}
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Sealed != nil && by[o.Package] && !own[o.Namespace] {
+			found[o.Namespace] = append(found[o.Namespace], o.ID)
+		}
+	}
+	var out []preview.Finding
+	for _, namespace := range slices.Sorted(maps.Keys(found)) {
+		ids := found[namespace]
+		slices.Sort(ids)
+		title := fmt.Sprintf("%d objects go into namespace %s", len(ids), namespace)
+		if len(ids) == 1 {
+			title = "one object goes into namespace " + namespace
+		}
+		evidence := strings.Join(ids[:min(len(ids), maxForeign)], "\n")
+		if n := len(ids) - maxForeign; n > 0 {
+			evidence += fmt.Sprintf("\nand %d more", n)
+		}
+		out = append(out, finding(RuleForeignNamespace, preview.Warning, preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace}.ID(),
+			title, "It is not the namespace of the release: the package says so, and -n does not change it.", evidence))
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+const rbacVersion = "rbac.authorization.k8s.io/v1"
+
+// maxHeld bounds how many bindings of the cluster a plan records.
+const maxHeld = 1000
+
+// readRoles reads what the cluster holds besides the plan and grants rest on:
+// bindings to the plan's accounts and roles, the roles that bindings name and
+// the plan does not bring, and the ClusterRoles that aggregated ones collect.
+func (d *decider) readRoles(ctx context.Context) error {
+	objects := slices.Concat(sealedBodies(d.plan.Objects), installedBodies(d.plan))
+	if len(d.plan.Packages) == 0 || !access.Touches(objects) {
+		return nil
+	}
+	roles, mayList, err := d.listRBAC(ctx, "ClusterRole")
+	if err != nil {
+		return err
+	}
+	held, err := d.readHeld(ctx, objects, roles)
+	if err != nil {
+		return err
+	}
+	sealed := sealedBodies(d.plan.Objects)
+	named := access.RoleRefs(slices.Concat(sealed, held))
+	// A role that the plan takes away is no more.
+	named = slices.DeleteFunc(named, func(ref preview.Ref) bool { return d.plan.Object(ref.ID()) != nil })
+	read, err := d.readNamed(ctx, named)
+	if err != nil {
+		return err
+	}
+	ids := access.Collecting(sealed, slices.Concat(held, read))
+	if len(ids) > 0 && !mayList {
+		d.cannotCollect(ids, "which ClusterRoles it collects may not be read")
+		return nil
+	}
+	for _, body := range access.Collected(ids, sealed, d.others(roles)) {
+		d.addRead(preview.RefOf(body).ID(), body)
+	}
+	return nil
+}
+
+// readNamed reads roles by their names.
+func (d *decider) readNamed(ctx context.Context, refs []preview.Ref) (bodies []map[string]any, err error) {
+	for i, r := range d.cluster.Read(ctx, refs) {
+		id := refs[i].ID()
+		switch {
+		case r.Err == nil && r.Body != nil:
+			d.addRead(id, r.Body)
+			bodies = append(bodies, r.Body)
+		case r.Err == nil:
+			d.plan.Reads = append(d.plan.Reads, preview.Read{ID: id})
+		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
+			d.unknown(id, "forbidden")
+		default:
+			return nil, fmt.Errorf("reading %s: %w", id, r.Err)
+		}
+	}
+	return bodies, nil
+}
+
+// readHeld records the bindings of the cluster that matter to the plan.
+func (d *decider) readHeld(ctx context.Context, objects, roles []map[string]any) ([]map[string]any, error) {
+	var bindings []map[string]any
+	for _, kind := range []string{"ClusterRoleBinding", "RoleBinding"} {
+		list, allowed, err := d.listRBAC(ctx, kind)
+		if err != nil {
+			return nil, err
+		}
+		if !allowed {
+			d.unknown(kindID(kind), "what the cluster already gives the plan's accounts: forbidden")
+		}
+		bindings = append(bindings, list...)
+	}
+	held := access.Held(objects, d.others(bindings), d.others(roles))
+	slices.SortFunc(held, func(a, b map[string]any) int {
+		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
+	})
+	if len(held) > maxHeld {
+		d.unknown(kindID("ClusterRoleBinding"), fmt.Sprintf("what the cluster already gives the plan's accounts: of %d bindings the first %d were read", len(held), maxHeld))
+		held = held[:maxHeld]
+	}
+	for _, body := range held {
+		d.addRead(preview.RefOf(body).ID(), body)
+	}
+	return held, nil
+}
+
+// kindID stands for all objects of a kind in the list of what is not known.
+func kindID(kind string) string {
+	return preview.Ref{APIVersion: rbacVersion, Kind: kind, Name: "*"}.ID()
+}
+
+// listRBAC lists a kind in the whole cluster; allowed is false when that may
+// not be read.
+func (d *decider) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
+	list, err = d.cluster.List(ctx, rbacVersion, kind, "", "")
+	switch {
+	case err != nil && answered(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("listing %ss: %w", kind, err)
+	}
+	return list, true, nil
+}
+
+// others leaves out what the plan itself writes or deletes. What is kept of
+// earlier revisions stays in effect.
+func (d *decider) others(bodies []map[string]any) []map[string]any {
+	own := map[string]bool{}
+	for i := range d.plan.Objects {
+		if o := &d.plan.Objects[i]; o.Action != preview.ActionKeep {
+			own[o.ID] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool { return own[preview.RefOf(body).ID()] })
+}

@@ -1,0 +1,129 @@
+// Package carvel reads imgpkg bundles (carvel.dev/imgpkg, resources): manifests,
+// a kustomization or a chart, together with a lock of the images they use in
+// .imgpkg/images.yml. Image references that the lock names are replaced by
+// their digests, as kbld would. Nothing of Carvel is run: ytt templates are
+// refused.
+package carvel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+// Name is the format's name in plans, before that of what the bundle holds, as
+// in "imgpkg/plain+v0".
+const Name = "imgpkg"
+
+const (
+	lockFile   = ".imgpkg/images.yml"
+	nestedDir  = ".imgpkg/bundles"
+	configDir  = "config" // where imgpkg's own examples keep manifests
+	maxLock    = 4 << 20
+	maxImages  = 10000
+	maxRewrite = 100000
+)
+
+// New returns the format. A bundle's content belongs to the first of inner
+// that recognises it.
+func New(inner ...format.Format) format.Format { return bundleFormat{inner} }
+
+type bundleFormat struct{ inner []format.Format }
+
+// held is what a bundle holds, and in which directory.
+type held struct {
+	format  format.Format
+	info    *format.Info
+	dir     string
+	content fs.FS
+}
+
+// Detect recognises a bundle by its image lock.
+func (f bundleFormat) Detect(content fs.FS) (*format.Info, error) {
+	if _, err := fs.Stat(content, lockFile); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if _, err := readLock(content); err != nil {
+		return nil, err
+	}
+	h, err := f.open(content)
+	if err != nil {
+		return nil, err
+	}
+	info := *h.info
+	info.Format = Name + "/" + info.Format
+	return &info, nil
+}
+
+// open finds what a bundle holds: at its root, else in config/. Loose
+// manifests at the root do not count where there is a config/.
+func (f bundleFormat) open(content fs.FS) (*held, error) {
+	dirs := []string{"."}
+	if info, err := fs.Stat(content, configDir); err == nil && info.IsDir() {
+		dirs = append(dirs, configDir)
+	}
+	for i, dir := range dirs {
+		below, err := fs.Sub(content, dir)
+		if err != nil {
+			return nil, err
+		}
+		last := i == len(dirs)-1
+		for j, inner := range f.inner {
+			if loose := j == len(f.inner)-1; loose && !last {
+				continue
+			}
+			info, err := inner.Detect(below)
+			if err != nil {
+				return nil, fmt.Errorf("the bundle's %s: %w", path.Join(dir, "."), err)
+			}
+			if info != nil {
+				return &held{format: inner, info: info, dir: dir, content: below}, nil
+			}
+		}
+	}
+	return nil, errors.New("the bundle has an image lock and nothing to install: neither manifests nor a kustomization or chart, at its root or in config/")
+}
+
+// Render renders what the bundle holds and puts the locked images in.
+func (f bundleFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
+	locked, err := readLock(in.Content)
+	if err != nil {
+		return nil, err
+	}
+	h, err := f.open(in.Content)
+	if err != nil {
+		return nil, err
+	}
+	inner := in
+	inner.Content = h.content
+	if inner.Whole == nil {
+		inner.Whole = in.Content
+	}
+	inner.Path = path.Join(in.Path, h.dir)
+	inner.Info = *h.info
+	inner.Info.Package = in.Info.Package
+	out, err := h.format.Render(ctx, inner)
+	if err != nil {
+		return nil, err
+	}
+	dropToolConfig(out, in.Info.Package)
+	if len(out.Objects) == 0 {
+		return nil, errors.New("the bundle holds configuration of Carvel's tools and no object")
+	}
+	if err := locked.rewrite(out, in.Release.Namespace); err != nil {
+		return nil, err
+	}
+	out.RelatedImages = append(out.RelatedImages, locked.images...)
+	if entries, err := fs.ReadDir(in.Content, nestedDir); err == nil && len(entries) > 0 {
+		out.Notes = append(out.Notes, preview.Note{
+			Rule: format.RuleNestedBundles, Object: "package/" + in.Info.Package,
+			Text: fmt.Sprintf("%d bundles lie within this one, and only what this one names of them is installed", len(entries)),
+		})
+	}
+	return out, nil
+}

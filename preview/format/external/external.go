@@ -1,0 +1,91 @@
+// Package external renders content with a program of the user's own: an
+// executable kubectl-operator-format-NAME that reads a ResourceList of the KRM
+// functions protocol (config.kubernetes.io/v1) from standard input and writes
+// one to standard output.
+//
+// A program runs with the user's rights and is not sandboxed, so only the user
+// names one, on the command line or in the configuration; content never does.
+// What runs is a private copy of the bytes whose digest the plan seals.
+package external
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+// SourceKind is the kind of the source that pins a program.
+const SourceKind = "format"
+
+// Format is a program as a format.
+type Format struct{ program *Program }
+
+var _ format.Format = (*Format)(nil)
+
+// New makes a format of a program.
+func New(p *Program) *Format { return &Format{program: p} }
+
+// Source pins the program: objects are its work as much as the content's.
+func (f *Format) Source() preview.Source {
+	return preview.Source{Kind: SourceKind, Reference: f.program.Name, Digest: f.program.Digest}
+}
+
+// Detect takes any content: the user named the format. Content says nothing
+// about itself that a program could be trusted with, such as its name.
+func (f *Format) Detect(fs.FS) (*format.Info, error) {
+	return &format.Info{Format: "external/" + f.program.Name}, nil
+}
+
+// Render runs the program twice: a program can read a clock or a random source,
+// and what differs then is noted. The first answer is the one that counts.
+func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, error) {
+	input, err := encode(in)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := f.program.ask(ctx, input)
+	if err != nil {
+		return nil, err
+	}
+	second, err := f.program.ask(ctx, input)
+	if err != nil {
+		return nil, fmt.Errorf("the second time, after it rendered once: %w", err)
+	}
+	about := "package/" + in.Info.Package
+	out := &format.Output{
+		Objects: answer.objects,
+		Resolved: preview.Parameters{
+			InstallMode: in.Params.InstallMode, WatchNamespaces: in.Params.WatchNamespaces,
+			Certs: in.Params.Certs, KubeVersion: in.Params.KubeVersion,
+		},
+		Notes: []preview.Note{{
+			Rule: format.RuleExternal, Object: about,
+			Text: "ran " + f.program.File + " " + f.program.Digest + ", with your rights, not sandboxed",
+		}},
+		Isolation: "none: an external program, with an environment and a directory that are empty",
+	}
+	// One note of each rule: a finding goes by rule and object.
+	if text := answer.text(warning); text != "" {
+		out.Notes = append(out.Notes, preview.Note{Rule: format.RuleExternalWarning, Object: about, Text: text})
+	}
+	if text := answer.text(info); text != "" {
+		out.Notes = append(out.Notes, preview.Note{Rule: format.RuleExternalSays, Object: about, Text: text})
+	}
+	out.Notes = append(out.Notes, differences(answer.objects, second.objects, in)...)
+	return out, nil
+}
+
+// differences notes what a second answer to the same input has otherwise.
+func differences(first, second []format.Rendered, in format.Input) []preview.Note {
+	notes := format.Nondeterministic(first, second, in.Release.Namespace)
+	if len(notes) == 0 && len(first) != len(second) {
+		notes = append(notes, preview.Note{
+			Rule: format.RuleNondeterministic, Object: "package/" + in.Info.Package,
+			Text: "a second rendering makes more or fewer objects",
+		})
+	}
+	return notes
+}

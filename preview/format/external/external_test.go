@@ -1,0 +1,242 @@
+package external
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+// The request is contract: programs of others read it.
+func TestRequest(t *testing.T) {
+	in := input()
+	in.Params = format.Params{Values: map[string]any{"big": int64(9007199254740993)}, InstallMode: "OwnNamespace", KubeVersion: "v1.37.1"}
+	got, err := encode(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"apiVersion":"config.kubernetes.io/v1","kind":"ResourceList","items":[],` +
+		`"functionConfig":{"apiVersion":"kubectl-operator/v1alpha1","kind":"FormatRequest","metadata":{"name":"demo"},"spec":{` +
+		`"release":{"name":"demo","namespace":"demo-ns"},` +
+		`"parameters":{"values":{"big":9007199254740993},"installMode":"OwnNamespace","watchNamespaces":[],"certs":"","kubeVersion":"v1.37.1","apiVersions":[]},` +
+		`"files":[{"path":"a.txt","content":"YQ=="},{"path":"b/c.bin","content":"AP8="}]}}}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRender(t *testing.T) {
+	p := script(t, DefaultLimits(), answers(`
+apiVersion: config.kubernetes.io/v1
+kind: ResourceList
+functionConfig: {kind: FormatRequest}
+items:
+- apiVersion: v1
+  kind: ConfigMap
+  metadata:
+    name: from-a-file
+    annotations: {config.kubernetes.io/path: conf/a.env, config.kubernetes.io/index: "2", internal.config.kubernetes.io/id: "7"}
+- apiVersion: v1
+  kind: List
+  items:
+  - {apiVersion: v1, kind: ConfigMap, metadata: {name: from-a-list, annotations: {mine: "yes"}}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, annotations: {config.kubernetes.io/local-config: "true"}}}
+results:
+- {message: port 80 is odd, severity: warning, resourceRef: {kind: Service, name: web}}
+- {message: "three\nlines\nhere", severity: info, file: {path: x.txt}}
+- {message: one more, severity: warning}
+`))
+	in := input()
+	in.Params.InstallMode = "AllNamespaces"
+	out, err := New(p).Render(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type m = map[string]any
+	want := []format.Rendered{
+		{Body: m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "from-a-file"}}, Origin: preview.Origin{File: "conf/a.env", Document: 3}},
+		{Body: m{"apiVersion": "v1", "kind": "ConfigMap", "metadata": m{"name": "from-a-list", "annotations": m{"mine": "yes"}}},
+			Origin: preview.Origin{File: Prefix + "test", Document: 2}},
+	}
+	if diff := cmp.Diff(want, out.Objects); diff != "" {
+		t.Error(diff)
+	}
+	notes := []preview.Note{
+		{Rule: format.RuleExternal, Object: "package/demo", Text: "ran kubectl-operator-format-test " + p.Digest + ", with your rights, not sandboxed"},
+		{Rule: format.RuleExternalWarning, Object: "package/demo", Text: "Service web: port 80 is odd; one more"},
+		{Rule: format.RuleExternalSays, Object: "package/demo", Text: "x.txt: three␤lines␤here; ConfigMap settings: left out: it is marked as local configuration"},
+	}
+	if diff := cmp.Diff(notes, out.Notes); diff != "" {
+		t.Error(diff)
+	}
+	if out.Resolved.InstallMode != "AllNamespaces" || out.Isolation == "" {
+		t.Errorf("resolved %+v, isolation %q", out.Resolved, out.Isolation)
+	}
+	if got := New(p).Source(); got != (preview.Source{Kind: "format", Reference: "test", Digest: p.Digest}) {
+		t.Errorf("source %+v", got)
+	}
+}
+
+func TestWhatDiffersTheSecondTimeIsNoted(t *testing.T) {
+	const head = "echo '{apiVersion: config.kubernetes.io/v1, kind: ResourceList, items: ["
+	// The directory of the script remembers that it ran.
+	twice := func(first, second string) []string {
+		return []string{"if mkdir $MARK 2>/dev/null; then", head + first + "]}'", "else", head + second + "]}'", "fi"}
+	}
+	const a, b = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: x}}", "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}"
+	for _, tt := range []struct{ name, first, second, object, text string }{
+		{"a value", a, strings.Replace(a, "x", "y", 1), "core/ConfigMap/demo-ns/a", ".data.k comes from a clock or a random source: a second rendering gave another value"},
+		{"a name", a, strings.Replace(a, "name: a", "name: c", 1), "core/ConfigMap/demo-ns/a", "a second rendering does not make this object; its name, or whether it exists, comes from a clock or a random source"},
+		{"one object more", a, a + "," + b, "package/demo", "a second rendering makes more or fewer objects"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			mark := filepath.Join(t.TempDir(), "mark")
+			p := script(t, DefaultLimits(), append([]string{"MARK=" + mark}, twice(tt.first, tt.second)...)...)
+			out, err := New(p).Render(t.Context(), input())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []preview.Note{{Rule: format.RuleNondeterministic, Object: tt.object, Text: tt.text}}
+			if diff := cmp.Diff(want, out.Notes[1:]); diff != "" {
+				t.Error(diff)
+			}
+			if data, _ := out.Objects[0].Body["data"].(map[string]any); data["k"] != "x" {
+				t.Errorf("the first answer does not count: %v", out.Objects[0].Body)
+			}
+		})
+	}
+}
+
+func TestAnswersOfTheWrongShape(t *testing.T) {
+	const head = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
+	for name, tt := range map[string]struct{ text, want string }{
+		"a list":                       {"[]", "its answer is no ResourceList"},
+		"another version":              {"kind: ResourceList\napiVersion: config.kubernetes.io/v1beta1", "its answer is no ResourceList of config.kubernetes.io/v1"},
+		"items that are a mapping":     {head + "items: {}", "items of its answer is not a list"},
+		"an item that is no object":    {head + "items: [a]", "items[0] of its answer"},
+		"an item without a kind":       {head + "items: [{apiVersion: v1}]", "items[0] of its answer"},
+		"results that are a mapping":   {head + "results: {name: x}", "results of its answer is not a list"},
+		"a result that is a text":      {head + "results: [x]", "results[0] of its answer is not a mapping"},
+		"a severity that nobody knows": {head + "results: [{severity: fatal, message: x}]", `severity "fatal"; want error, warning or info`},
+		"a key twice":                  {head + "items: []\nitems: []", `key "items" is set twice`},
+		"an alias bomb":                {head + "items: &a [" + strings.Repeat("1,", 100) + "]\nb: &b [" + strings.Repeat("*a,", 999) + "]\nc: [" + strings.Repeat("*b,", 999) + "]", "alias"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := decode([]byte(tt.text), "x")
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("err = %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestFind(t *testing.T) {
+	root := t.TempDir()
+	put := func(dir, format string, perm, dirPerm os.FileMode) string {
+		t.Helper()
+		at := filepath.Join(root, dir)
+		path := filepath.Join(at, Prefix+format)
+		for _, err := range []error{os.MkdirAll(at, 0o700), os.WriteFile(path, []byte("#!"), 0o600), os.Chmod(path, perm), os.Chmod(at, dirPerm)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return at
+	}
+	good, later := put("good", "x", 0o755, 0o755), put("later", "x", 0o755, 0o755)
+	openDir, openFile := put("open-dir", "x", 0o755, 0o1777), put("open-file", "x", 0o757, 0o755)
+	plain := put("plain", "x", 0o644, 0o755)
+	t.Chdir(root)
+	for _, tt := range []struct {
+		name, format, path string
+		want               string // directory, or part of the error
+	}{
+		{"the first on the PATH", "x", good + ":" + later, good},
+		{"a file that is not executable is passed", "x", plain + ":" + good, good},
+		{"what everybody may write to is passed", "x", openDir + ":" + openFile + ":" + later, later},
+		{"a relative entry is passed", "x", "good:" + later, later},
+		{"an empty entry is passed", "x", ":" + later, later},
+		{"nowhere", "y", good, `no program kubectl-operator-format-y is on the PATH`},
+		{"no PATH", "x", "", `no program kubectl-operator-format-x is on the PATH`},
+		{"only in a directory of everybody's", "x", openDir, "everybody may write to its directory"},
+		{"only a file of everybody's", "x", openFile, "everybody may write to it"},
+		{"only in a relative entry", "x", "good", `the relative entry "good" of PATH`},
+		{"a name that is a path", "../x", good, "want at most 42 of a-z, 0-9 and -"},
+		{"a name that ends oddly", "x-", good, "want at most 42"},
+		{"a name that is too long", strings.Repeat("x", 43), good, "want at most 42"},
+		{"no name", "", good, "want at most 42"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Find(tt.format, tt.path)
+			if filepath.IsAbs(tt.want) {
+				if want := filepath.Join(tt.want, Prefix+"x"); err != nil || got != want {
+					t.Errorf("found %q, %v; want %q", got, err, want)
+				}
+			} else if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("found %q, %v; want %s", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestOpenRefusesWhatIsNoProgram(t *testing.T) {
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		dir:                           "it is not a file",
+		plain:                         "it is not executable; chmod +x makes it so",
+		filepath.Join(dir, "nothing"): "no such file or directory",
+	} {
+		if _, err := Open("x", path, DefaultLimits()); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: err = %v, want %s", path, err, want)
+		}
+	}
+}
+
+func TestHold(t *testing.T) {
+	p := script(t, DefaultLimits(), "exit 0")
+	digits := strings.TrimPrefix(p.Digest, "sha256:")
+	for _, digest := range []string{p.Digest, digits} {
+		if err := p.Hold(digest); err != nil {
+			t.Error(err)
+		}
+	}
+	other := strings.Repeat("0", 64)
+	if err := p.Hold(other); err == nil || !strings.Contains(err.Error(), p.Digest) || !strings.Contains(err.Error(), other) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(oneObject))
+	f.Add([]byte("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: [{kind: A, apiVersion: b, metadata: {annotations: {config.kubernetes.io/path: \"\\e\", config.kubernetes.io/index: \"-1\"}}}]\nresults: [{message: x}]"))
+	f.Add([]byte("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nresults: [{severity: error, resourceRef: {kind: \"\\x07\"}}]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := decode(data, "x")
+		if err != nil {
+			return
+		}
+		for _, o := range a.objects {
+			if o.Body == nil || o.Origin.File == "" || o.Origin.Document < 1 {
+				t.Errorf("object %v from %+v", o.Body, o.Origin)
+			}
+			for key := range preview.Map(o.Body, "metadata", "annotations") {
+				if strings.HasPrefix(key, internalPrefix) {
+					t.Errorf("annotation %s stayed", key)
+				}
+			}
+			if _, err := json.Marshal(o.Body); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,79 @@
+package external
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Prefix is what the file name of a program starts with; the format's name
+// follows.
+const Prefix = "kubectl-operator-format-"
+
+var name = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,40}[a-z0-9])?$`)
+
+// IsName reports whether s can be the name of a format.
+func IsName(s string) bool { return name.MatchString(s) }
+
+// everybody may write: the permission bit that makes a place untrustworthy.
+const everybody = 0o002
+
+// Find looks for the program of a format in the directories of a PATH, and
+// returns where the first one is. Entries that are relative mean something else
+// in every directory, and what everybody may write to is anybody's: they are
+// skipped, and an error says so.
+func Find(format, path string) (string, error) {
+	if !IsName(format) {
+		return "", fmt.Errorf("format %q: want at most 42 of a-z, 0-9 and -", format)
+	}
+	file := Prefix + format
+	var skipped []string
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			if _, err := os.Lstat(filepath.Join(dir, file)); err == nil {
+				skipped = append(skipped, fmt.Sprintf("the relative entry %q of PATH", dir))
+			}
+			continue
+		}
+		found := filepath.Join(dir, file)
+		info, err := os.Stat(found)
+		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+			continue
+		}
+		writable, err := anybodys(dir, info)
+		if err != nil {
+			return "", err
+		}
+		if writable != "" {
+			skipped = append(skipped, found+": everybody may write to "+writable)
+			continue
+		}
+		return found, nil
+	}
+	text := fmt.Sprintf("format %q: it is not built in, and no program %s is on the PATH", format, file)
+	if len(skipped) > 0 {
+		text += "; skipped " + strings.Join(skipped, ", ")
+	}
+	return "", errors.New(text)
+}
+
+// anybodys says what of a program's place everybody may write to.
+func anybodys(dir string, file fs.FileInfo) (string, error) {
+	if file.Mode().Perm()&everybody != 0 {
+		return "it", nil
+	}
+	// A sticky bit keeps others from replacing the file, not from adding one
+	// before the real one is installed.
+	place, err := os.Stat(dir)
+	if err != nil {
+		return "", fmt.Errorf("looking for a format: %w", err)
+	}
+	if place.Mode().Perm()&everybody != 0 {
+		return "its directory", nil
+	}
+	return "", nil
+}

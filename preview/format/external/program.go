@@ -1,0 +1,134 @@
+package external
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Limits bound one run of a program.
+type Limits struct {
+	Input, Output int // bytes of standard input and output
+	Time          time.Duration
+}
+
+// DefaultLimits are those that plans are made with.
+func DefaultLimits() Limits {
+	return Limits{Input: 32 << 20, Output: 32 << 20, Time: time.Minute}
+}
+
+// maxProgram bounds the size of an executable.
+const maxProgram = 512 << 20
+
+// Program is an executable, known by its digest.
+type Program struct {
+	Name   string // of the format
+	File   string // name of the file
+	Digest string // sha256 of the file's bytes
+
+	path   string
+	limits Limits
+}
+
+// Open hashes the program at a path. It must be an executable file.
+func Open(format, path string, limits Limits) (*Program, error) {
+	p := &Program{Name: format, File: filepath.Base(path), path: path, limits: limits}
+	var err error
+	if p.Digest, err = p.copyTo(io.Discard); err != nil {
+		return nil, fmt.Errorf("reading the format program %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Hold refuses a program that is not the one with a digest, given as
+// hexadecimal digits with or without "sha256:".
+func (p *Program) Hold(digest string) error {
+	if want := "sha256:" + strings.TrimPrefix(digest, "sha256:"); p.Digest != want {
+		return fmt.Errorf("format %s: %s is %s, and the configuration allows only %s", p.Name, p.path, p.Digest, want)
+	}
+	return nil
+}
+
+// copyTo copies the program's bytes and returns their digest.
+func (p *Program) copyTo(w io.Writer) (string, error) {
+	// Without O_NONBLOCK a pipe of that name would hang here.
+	file, err := os.OpenFile(p.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", cause(err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return "", cause(err)
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return "", errors.New("it is not a file")
+	case info.Mode().Perm()&0o111 == 0:
+		return "", errors.New("it is not executable; chmod +x makes it so")
+	case info.Size() > maxProgram:
+		return "", fmt.Errorf("%d bytes are more than the %d that a program may have", info.Size(), maxProgram)
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(hash, w), io.LimitReader(file, maxProgram)); err != nil {
+		return "", cause(err)
+	}
+	return "sha256:" + hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// place is where one run happens: a directory that only the user can enter,
+// with the program's copy and an empty directory to work in.
+type place struct{ dir, program, work string }
+
+// prepare copies the program. The copy is what its digest says, whatever
+// happens to the original from now on.
+func (p *Program) prepare() (*place, error) {
+	dir, err := os.MkdirTemp("", "kubectl-operator-format-") // 0700
+	if err != nil {
+		return nil, fmt.Errorf("making a directory for the format program: %w", err)
+	}
+	at := &place{dir: dir, program: filepath.Join(dir, p.File), work: filepath.Join(dir, "work")}
+	if err := errors.Join(os.Mkdir(at.work, 0o700), p.copyInto(at.program)); err != nil {
+		at.remove()
+		return nil, fmt.Errorf("copying the format program %s: %w", p.File, err)
+	}
+	return at, nil
+}
+
+// remove takes the place away, and whatever a program left in it.
+func (at *place) remove() { _ = os.RemoveAll(at.dir) }
+
+func (p *Program) copyInto(path string) error {
+	// A process started meanwhile would inherit the open file, and Linux does
+	// not run what somebody has open for writing (ETXTBSY, golang.org/issue/22315).
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o500)
+	if err != nil {
+		return cause(err)
+	}
+	digest, err := p.copyTo(file)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return cause(err)
+	}
+	if digest != p.Digest {
+		return fmt.Errorf("it changed while it was used: it was %s and is %s", p.Digest, digest)
+	}
+	return nil
+}
+
+// cause drops the operation and path that a caller says itself.
+func cause(err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// maxErrors bounds what is read of a program's standard error.
+const maxErrors = 64 << 10
+
+// grace is how long pipes stay open after a program was ended: whatever holds
+// them then has left the process group and cannot be reached.
+const grace = time.Second
+
+// ran is how one run ended.
+type ran struct {
+	stdout, stderr []byte
+	state          *os.ProcessState
+	left           bool // processes of its group were still running, and were ended
+}
+
+// run gives a copy of the program its input, within the limits. The error is
+// of a run that came to no end of its own.
+func (p *Program) run(ctx context.Context, input []byte) (*ran, error) {
+	at, err := p.prepare()
+	if err != nil {
+		return nil, err
+	}
+	defer at.remove()
+	limited, stop := context.WithTimeout(ctx, p.limits.Time)
+	defer stop()
+	r, err := execute(limited, at, input, p.limits.Output)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("running %s: %w %s", p.File, errTooSlow, p.limits.Time)
+	case errors.Is(err, syscall.ENOENT):
+		return nil, fmt.Errorf("running %s: the interpreter that its first line names does not exist", p.File)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("running %s: permission denied; TMPDIR must be where programs may run", p.File)
+	case errors.Is(err, syscall.ENOEXEC):
+		return nil, fmt.Errorf("running %s: it is neither a program for this machine nor a script that starts with #!", p.File)
+	case err != nil:
+		return nil, fmt.Errorf("running %s: %w", p.File, err)
+	}
+	return r, nil
+}
+
+// pipes are the two ends of the three standard streams.
+type pipes struct {
+	stdin, stdout, stderr *os.File // the program's
+	to, from, errors      *os.File // ours
+}
+
+func newPipes() (*pipes, error) {
+	var p pipes
+	var err error
+	for _, ends := range [][2]**os.File{{&p.stdin, &p.to}, {&p.from, &p.stdout}, {&p.errors, &p.stderr}} {
+		if *ends[0], *ends[1], err = os.Pipe(); err != nil {
+			p.close()
+			return nil, err
+		}
+	}
+	return &p, nil
+}
+
+func (p *pipes) closeTheirs() { closeAll(p.stdin, p.stdout, p.stderr) }
+
+func (p *pipes) close() { closeAll(p.stdin, p.stdout, p.stderr, p.to, p.from, p.errors) }
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+var (
+	errTooMuch = errors.New("it printed too much")
+	errTooSlow = errors.New("it did not end within")
+)
+
+// execute runs the program as the leader of a session of its own: it has no
+// terminal to ask or to draw on, and its group can be ended as a whole.
+func execute(ctx context.Context, at *place, input []byte, most int) (*ran, error) {
+	p, err := newPipes()
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	cmd := exec.Command(at.program) // not by context: the whole group is ended
+	cmd.Dir, cmd.Env = at.work, []string{"LANG=C"}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.stdin, p.stdout, p.stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, cause(err)
+	}
+	p.closeTheirs()
+
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		_, _ = p.to.Write(input) // a program need not read it all
+		_ = p.to.Close()
+	}()
+	out, errs := gather(p.from, most), gather(p.errors, maxErrors)
+	exited := make(chan struct{})
+	go func() {
+		defer close(exited)
+		_ = cmd.Wait() // the state says how; files are not waited for
+	}()
+	var ended error
+	select {
+	case <-exited:
+	case <-ctx.Done():
+		ended = ctx.Err()
+	case <-out.full:
+		ended = fmt.Errorf("%w: more than %d MiB", errTooMuch, most>>20)
+	}
+	// The number cannot belong to another group: numbers are handed out in
+	// turn, and this one was free for no longer than a moment.
+	left := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) == nil
+	<-exited
+	deadline := time.Now().Add(grace)
+	for _, end := range []*os.File{p.from, p.errors} {
+		_ = end.SetReadDeadline(deadline)
+	}
+	_ = p.to.SetWriteDeadline(deadline)
+	<-written
+	r := &ran{stdout: <-out.data, stderr: <-errs.data, state: cmd.ProcessState, left: left}
+	if ended == nil && out.isFull() {
+		ended = fmt.Errorf("%w: more than %d MiB", errTooMuch, most>>20)
+	}
+	return r, ended
+}
+
+// gathered is what comes out of a pipe, up to a limit.
+type gathered struct {
+	data chan []byte
+	full chan struct{} // closed when there is more
+}
+
+// gather reads a pipe until it ends. What is beyond the limit is read and
+// dropped, so that nobody waits for room.
+func gather(from io.Reader, most int) gathered {
+	g := gathered{data: make(chan []byte, 1), full: make(chan struct{})}
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
+		if len(data) > most {
+			close(g.full)
+			data = data[:most]
+		}
+		if err == nil {
+			_, _ = io.Copy(io.Discard, from)
+		}
+		g.data <- data
+	}()
+	return g
+}
+
+func (g gathered) isFull() bool {
+	select {
+	case <-g.full:
+		return true
+	default:
+		return false
+	}
+}
+
+// failure words a run that did not end with exit code 0.
+func (r *ran) failure() string {
+	text := fmt.Sprintf("exit code %d", r.state.ExitCode())
+	if status, ok := r.state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		text = "ended by signal " + status.Signal().String()
+	}
+	if said := lastWords(r.stderr); said != "" {
+		text += ": " + said
+	}
+	return text
+}
+
+// lastWords is the end of what a program wrote to standard error, on one line.
+func lastWords(stderr []byte) string {
+	const most = 500
+	text := strings.TrimSpace(string(stderr))
+	if len(text) > most {
+		text = "..." + strings.ToValidUTF8(text[len(text)-most:], "")
+	}
+	return textsafe.Line(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+}

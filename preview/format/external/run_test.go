@@ -1,0 +1,212 @@
+package external
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+const oneObject = `{"apiVersion": "config.kubernetes.io/v1", "kind": "ResourceList", "items": [` +
+	`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}]}`
+
+// script is a program that runs these lines.
+func script(t *testing.T, limits Limits, lines ...string) *Program {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), Prefix+"test")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+strings.Join(lines, "\n")+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open("test", path, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// answers prints a text as it is.
+func answers(text string) string { return "cat <<'END'\n" + text + "\nEND" }
+
+func input() format.Input {
+	return format.Input{
+		Content: fstest.MapFS{"a.txt": {Data: []byte("a")}, "b/c.bin": {Data: []byte{0, 255}}},
+		Info:    format.Info{Package: "demo"}, Release: preview.Release{Name: "demo", Namespace: "demo-ns"},
+	}
+}
+
+func short() Limits { l := DefaultLimits(); l.Time = 200 * time.Millisecond; return l }
+
+func TestProgramsThatMisbehaveAreOneSentence(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		limits Limits
+		lines  []string
+		want   string
+	}{
+		{"hangs", short(), []string{"exec sleep 1000"}, "it did not end within 200ms"},
+		{"hangs with its output closed", short(), []string{"exec >&- 2>&-", "exec sleep 1000"}, "it did not end within 200ms"},
+		{"ignores signals that can be ignored", short(), []string{"trap '' TERM INT HUP", "sleep 1000", "sleep 1000"}, "it did not end within 200ms"},
+		{"prints 1 GB", DefaultLimits(), []string{"exec head -c 1000000000 /dev/zero"}, "it printed too much: more than 32 MiB"},
+		{"prints errors without end", DefaultLimits(), []string{"head -c 200000000 /dev/zero | tr '\\0' 'x' >&2", "exit 1"}, "exit code 1: ...xxx"},
+		{"exits 1", DefaultLimits(), []string{"exit 1"}, "exit code 1"},
+		{"exits 1 and says why", DefaultLimits(), []string{"echo 'no such file' >&2; echo 'really' >&2; exit 1"}, "exit code 1: no such file; really"},
+		{"exits 1 after a good answer", DefaultLimits(), []string{answers(oneObject), "exit 1"}, "exit code 1"},
+		{"draws on the terminal", DefaultLimits(), []string{`printf '\033[2Jgone' >&2; exit 3`}, `exit code 3: \x1b[2Jgone`},
+		{"ends itself", DefaultLimits(), []string{"kill -SEGV $$"}, "ended by signal segmentation fault"},
+		{"prints nothing", DefaultLimits(), []string{"exit 0"}, "its answer is 0 documents; want one ResourceList of config.kubernetes.io/v1"},
+		{"prints garbage", DefaultLimits(), []string{"head -c 100 /dev/zero"}, "its answer is not YAML"},
+		{"prints something else", DefaultLimits(), []string{answers("kind: List\napiVersion: v1\nitems: []")}, "its answer is no ResourceList of config.kubernetes.io/v1"},
+		{"prints two answers", DefaultLimits(), []string{answers(oneObject), answers("---\n" + oneObject)}, "its answer is 2 documents"},
+		{"makes no objects", DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1")}, "it made no objects"},
+		{"reports an error", DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1\n" +
+			"results: [{severity: error, message: no host, file: {path: a.txt}}]")}, "a.txt: no host"},
+		{"reports an error and exits 1", DefaultLimits(), []string{answers("kind: ResourceList\napiVersion: config.kubernetes.io/v1\n" +
+			"results: [{message: no severity is an error}]"), "exit 1"}, "no severity is an error"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := New(script(t, tt.limits, tt.lines...)).Render(t.Context(), input())
+			if err == nil || !strings.HasPrefix(err.Error(), "running kubectl-operator-format-test: "+tt.want) {
+				t.Fatalf("err = %v\nwant %s", err, tt.want)
+			}
+			if strings.Contains(err.Error(), "\n") || len(err.Error()) > 700 {
+				t.Errorf("not one sentence: %q", err)
+			}
+		})
+	}
+}
+
+func TestAProgramNeedNotReadItsInput(t *testing.T) {
+	in := input()
+	in.Content = fstest.MapFS{"big": {Data: make([]byte, 4<<20)}}
+	if _, err := New(script(t, DefaultLimits(), answers(oneObject))).Render(t.Context(), in); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestContentThatDoesNotFitIsNotSent(t *testing.T) {
+	l := DefaultLimits()
+	l.Input = 1 << 20
+	in := input()
+	in.Content = fstest.MapFS{"big": {Data: make([]byte, 1<<20)}}
+	_, err := New(script(t, l, answers(oneObject))).Render(t.Context(), in)
+	if err == nil || !strings.Contains(err.Error(), "more than the 1 MiB that a program is given") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// A shell sets variables of its own; only env tells what it was given.
+func TestAProgramRunsInAnEmptyDirectoryWithoutAnEnvironment(t *testing.T) {
+	t.Setenv("SECRET", "of the user")
+	p := script(t, DefaultLimits(), "ls -A >&2", "tr '\\0' ' ' </proc/$$/environ >&2", "exit 1")
+	if _, err := os.Stat("/proc/self/environ"); err != nil {
+		t.Skip("skipped: this system has no /proc")
+	}
+	_, err := New(p).Render(t.Context(), input())
+	if err == nil || !strings.HasSuffix(err.Error(), ": exit code 1: LANG=C") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestAProgramHasNoTerminal(t *testing.T) {
+	p := script(t, DefaultLimits(), "if (: </dev/tty) 2>/dev/null; then echo terminal >&2; else echo none >&2; fi", "exit 1")
+	_, err := New(p).Render(t.Context(), input())
+	if err == nil || !strings.HasSuffix(err.Error(), ": none") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// Whoever holds the pipe open for writing is still running: the test reads its
+// end of file, or its patience runs out.
+func TestWhatAProgramStartsDoesNotOutliveIt(t *testing.T) {
+	for name, end := range map[string]string{"after it answered": answers(oneObject), "after it hung": "exec sleep 1000"} {
+		t.Run(name, func(t *testing.T) {
+			pipe := filepath.Join(t.TempDir(), "pipe")
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			held, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer held.Close()
+			// The grandchild keeps standard output open, too.
+			p := script(t, short(), "exec 3>"+pipe, "echo started >&3", "sleep 1000 &", end)
+			started := time.Now()
+			if _, err := p.run(t.Context(), nil); err != nil && !strings.Contains(err.Error(), "did not end") {
+				t.Fatal(err)
+			}
+			if took := time.Since(started); took > 20*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if err := held.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			var said bytes.Buffer
+			if _, err := said.ReadFrom(held); err != nil || said.String() != "started\n" {
+				t.Errorf("read %q, %v: somebody still runs", said.String(), err)
+			}
+		})
+	}
+}
+
+func TestACancelledRunEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := New(script(t, DefaultLimits(), "exec sleep 1000")).Render(ctx, input())
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestNothingIsLeftOfARun(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	p := script(t, DefaultLimits(), "mkdir -p deep/er && echo x > deep/er/file", answers(oneObject))
+	if _, err := New(p).Render(t.Context(), input()); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), Prefix+"*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+func TestAProgramThatChangesAfterItWasHashedDoesNotRun(t *testing.T) {
+	p := script(t, DefaultLimits(), answers(oneObject))
+	if err := os.WriteFile(p.path, []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err := New(p).Render(t.Context(), input())
+	if err == nil || !strings.Contains(err.Error(), "it changed while it was used") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestWhatCannotRunIsOneSentence(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"neither program nor script": {"echo hello", "it is neither a program for this machine nor a script that starts with #!"},
+		"an interpreter is missing":  {"#!/no/such/interpreter\n", "the interpreter that its first line names does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), Prefix+"test")
+			if err := os.WriteFile(path, []byte(tt.text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			p, err := Open("test", path, DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err = New(p).Render(t.Context(), input()); err == nil || !strings.HasSuffix(err.Error(), tt.want) {
+				t.Errorf("err = %v, want %s", err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,107 @@
+package helm
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+)
+
+// helmVersion is what .Capabilities.HelmVersion says: the version of the
+// engine, whatever built this program.
+const helmVersion = "v4.3.1"
+
+// reads is what a rendering read of its capabilities.
+type reads struct {
+	KubeVersion bool `json:"kubeVersion"`
+	// APIs are the API versions asked for one by one.
+	APIs map[string]bool `json:"apis"`
+	// AllAPIs is set when the whole list was used.
+	AllAPIs bool `json:"allAPIs"`
+}
+
+// capabilities stands in for Helm's struct of that name. It is read through
+// methods, which templates call like fields, so that only what a chart reads is
+// recorded.
+type capabilities struct {
+	HelmVersion buildInfo
+
+	version *common.KubeVersion
+	apis    []string
+	read    *reads
+	// Uses of the list of API versions, and those of them that were questions
+	// about one.
+	uses, questions *int
+}
+
+// buildInfo has the fields of Helm's own.
+type buildInfo struct {
+	Version      string `json:"version,omitempty"`
+	GitCommit    string `json:"git_commit,omitempty"`
+	GitTreeState string `json:"git_tree_state,omitempty"`
+	GoVersion    string `json:"go_version,omitempty"`
+}
+
+func newCapabilities(version string, apis []string, read *reads) (*capabilities, error) {
+	parsed, err := common.ParseKubeVersion(version)
+	if err != nil {
+		return nil, fmt.Errorf("the Kubernetes version %.100q is none", version)
+	}
+	read.APIs = map[string]bool{}
+	return &capabilities{
+		HelmVersion: buildInfo{Version: helmVersion, GitTreeState: "clean"},
+		version:     parsed, apis: apis, read: read, uses: new(int), questions: new(int),
+	}, nil
+}
+
+// KubeVersion is the version of Kubernetes; it prints as such.
+func (c *capabilities) KubeVersion() *common.KubeVersion {
+	c.read.KubeVersion = true
+	return c.version
+}
+
+// APIVersions is the list of what is served.
+func (c *capabilities) APIVersions() versionSet {
+	*c.uses++
+	set := make(versionSet, 0, len(c.apis)+1)
+	for _, api := range c.apis {
+		set = append(set, api)
+	}
+	return append(set, c)[:len(c.apis)]
+}
+
+// MarshalJSON is what toYaml and toJson show of it: everything.
+func (c *capabilities) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"KubeVersion": c.KubeVersion(), "APIVersions": c.APIVersions(), "HelmVersion": c.HelmVersion,
+	})
+}
+
+// done completes the record after a rendering: a use of the list that was no
+// question about one API used all of it.
+func (c *capabilities) done() { c.read.AllAPIs = *c.uses > *c.questions }
+
+// versionSet is a list, because charts range over it and search it. Beyond its
+// length, where no template sees it, it holds the capabilities it is of.
+type versionSet []any
+
+// Has reports whether an API version, or a kind of one, is served.
+func (v versionSet) Has(api string) bool {
+	if cap(v) > len(v) {
+		if c, ok := v[:len(v)+1][len(v)].(*capabilities); ok {
+			*c.questions++
+			c.read.APIs[api] = true
+		}
+	}
+	return slices.Contains(v, any(api))
+}
+
+func (v versionSet) String() string {
+	names := make([]string, 0, len(v))
+	for _, item := range v {
+		names = append(names, fmt.Sprint(item))
+	}
+	return "[" + strings.Join(names, " ") + "]"
+}

@@ -1,0 +1,237 @@
+package helm
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"text/template"
+	"time"
+	_ "time/tzdata" // the same zones on every machine, and where no file may be read
+)
+
+// seedSize is the key size of the random stream.
+const seedSize = 32
+
+// probeShift is how much later the clock of a second rendering is: enough for
+// every part of a date to be another.
+const probeShift = (400*24+11)*time.Hour + 23*time.Minute + 17*time.Second
+
+// maxRandom bounds one random text.
+const maxRandom = 1 << 20
+
+// source is the clock and the random values of a rendering. They follow from
+// the request, so that renderings that only learn more answers agree; as probe,
+// each value certainly differs from what it would be otherwise.
+type source struct {
+	now    time.Time
+	stream cipher.Stream
+	probe  bool
+}
+
+func newSource(req *request) (*source, error) {
+	block, err := aes.NewCipher(req.Seed)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{now: req.Now, probe: req.Probe, stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))}
+	if s.probe {
+		s.now = s.now.Add(probeShift)
+	}
+	return s, nil
+}
+
+// funcs replaces the functions of sprig that read a clock, a random source or
+// the order of a map. Keys and certificates come from sprig: two of them are
+// never the same.
+func (s *source) funcs() template.FuncMap {
+	date := func(format string, at any) string { return s.date(format, at, "Local") }
+	html := func(at any) string { return s.date(time.DateOnly, at, "Local") }
+	htmlInZone := func(at any, zone string) string { return s.date(time.DateOnly, at, zone) }
+	return template.FuncMap{
+		"now":            func() time.Time { return s.now },
+		"ago":            s.ago,
+		"date":           date,
+		"date_in_zone":   s.date,
+		"dateInZone":     s.date,
+		"htmlDate":       html,
+		"htmlDateInZone": htmlInZone,
+		"durationRound":  s.durationRound,
+
+		"randAlphaNum": func(n int) (string, error) { return s.text(n, letters+digits) },
+		"randAlpha":    func(n int) (string, error) { return s.text(n, letters) },
+		"randNumeric":  func(n int) (string, error) { return s.text(n, digits) },
+		"randAscii":    func(n int) (string, error) { return s.text(n, printable()) },
+		"randBytes":    s.base64,
+		"randInt":      s.between,
+		"shuffle":      s.shuffle,
+		"uuidv4":       s.uuid,
+
+		"keys": sortedKeys, "values": sortedValues,
+	}
+}
+
+const (
+	letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits  = "0123456789"
+)
+
+func printable() string {
+	var all []byte
+	for c := byte(' '); c <= '~'; c++ {
+		all = append(all, c)
+	}
+	return string(all)
+}
+
+// bytes returns random bytes.
+func (s *source) bytes(n int) []byte {
+	out := make([]byte, n)
+	s.stream.XORKeyStream(out, out)
+	return out
+}
+
+// below returns a number in [0, n). A probe returns the next one.
+func (s *source) below(n int64) int64 {
+	if n <= 1 {
+		return 0
+	}
+	// 64 bits more than needed leave no bias that matters.
+	v := new(big.Int).SetBytes(s.bytes(16))
+	i := v.Mod(v, big.NewInt(n)).Int64()
+	if s.probe {
+		i = (i + 1) % n
+	}
+	return i
+}
+
+func (s *source) text(n int, from string) (string, error) {
+	if n < 0 || n > maxRandom {
+		return "", fmt.Errorf("a random text of %d characters", n)
+	}
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = from[s.below(int64(len(from)))]
+	}
+	return string(out), nil
+}
+
+func (s *source) raw(n int) []byte {
+	out := s.bytes(n)
+	if s.probe {
+		for i := range out {
+			out[i] ^= 0xff
+		}
+	}
+	return out
+}
+
+func (s *source) base64(n int) (string, error) {
+	if n < 0 || n > maxRandom {
+		return "", fmt.Errorf("%d random bytes", n)
+	}
+	return base64.StdEncoding.EncodeToString(s.raw(n)), nil
+}
+
+func (s *source) between(low, high int) (int, error) {
+	if high <= low {
+		return 0, fmt.Errorf("a random number from %d to less than %d", low, high)
+	}
+	return low + int(s.below(int64(high)-int64(low))), nil
+}
+
+// shuffle permutes characters. A probe puts the first one last besides.
+func (s *source) shuffle(text string) string {
+	runes := []rune(text)
+	turn := s.probe
+	s.probe = false
+	for i := len(runes) - 1; i > 0; i-- {
+		j := s.below(int64(i) + 1)
+		runes[i], runes[j] = runes[j], runes[i]
+	}
+	s.probe = turn
+	if turn && len(runes) > 1 {
+		runes = append(runes[1:], runes[0])
+	}
+	return string(runes)
+}
+
+func (s *source) uuid() string {
+	b := s.raw(16)
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // RFC 9562 version 4
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// at reads the dates that sprig takes; anything else is now.
+func (s *source) at(v any) time.Time {
+	switch v := v.(type) {
+	case time.Time:
+		return v
+	case *time.Time:
+		if v != nil {
+			return *v
+		}
+	case int64:
+		return time.Unix(v, 0)
+	case int:
+		return time.Unix(int64(v), 0)
+	case int32:
+		return time.Unix(int64(v), 0)
+	}
+	return s.now
+}
+
+// date formats a date. The local zone is UTC: a machine's own is not content.
+func (s *source) date(format string, v any, zone string) string {
+	location := time.UTC
+	if zone != "Local" {
+		if found, err := time.LoadLocation(zone); err == nil {
+			location = found
+		}
+	}
+	return s.at(v).In(location).Format(format)
+}
+
+func (s *source) ago(v any) string { return s.now.Sub(s.at(v)).Round(time.Second).String() }
+
+// durationRound writes the largest unit of a duration, as sprig does.
+func (s *source) durationRound(v any) string {
+	var d time.Duration
+	switch v := v.(type) {
+	case string:
+		d, _ = time.ParseDuration(v)
+	case int64:
+		d = time.Duration(v)
+	case time.Time:
+		d = s.now.Sub(v)
+	}
+	const day = 24 * time.Hour
+	for _, unit := range []struct {
+		is   time.Duration
+		name string
+	}{{365 * day, "y"}, {30 * day, "mo"}, {day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+		if n := d.Abs(); n > unit.is {
+			return fmt.Sprintf("%d%s", n/unit.is, unit.name)
+		}
+	}
+	return "0s"
+}
+
+func sortedKeys(dicts ...map[string]any) []string {
+	all := []string{}
+	for _, dict := range dicts {
+		all = append(all, slices.Sorted(maps.Keys(dict))...)
+	}
+	return all
+}
+
+func sortedValues(dict map[string]any) []any {
+	all := []any{}
+	for _, key := range slices.Sorted(maps.Keys(dict)) {
+		all = append(all, dict[key])
+	}
+	return all
+}

@@ -1,0 +1,198 @@
+// Package helm renders Helm charts with the engine of Helm 4.
+//
+// Templates are programs of strangers, so they run in a confined child process
+// (package child): work is a pure function from a request (the chart's files,
+// values, capabilities, recorded lookups, a clock and a seed) to rendered
+// files. It has no network, no files and no environment, and is ended when it
+// takes too long or too much.
+//
+// What a template asks of the cluster is asked by the parent. A rendering that
+// looks up something it has no answer for notes the question and goes on with
+// an empty one; the parent reads the answers, records them, and renders again
+// until nothing new is asked. The last rendering is then repeated with another
+// clock and other random values: fields that differ are nondeterministic.
+package helm
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/child"
+)
+
+// Name is the format's name in plans.
+const Name = "helm"
+
+// DefaultKubeVersion is the version that a chart is rendered for when neither
+// the user nor a cluster names one.
+const DefaultKubeVersion = "v1.37.0"
+
+// New returns the format.
+func New() format.Format { return chartFormat{} }
+
+// Task is what the confined process does for this package.
+func Task() child.Task { return child.Task{Name: Name, Work: work} }
+
+// chartFormat has limits of its own only in tests; zero takes those of the
+// confined process.
+type chartFormat struct {
+	time   time.Duration
+	memory int64
+}
+
+// Detect recognises a chart by Chart.yaml at the root or in the only directory
+// there, where archives have it.
+func (chartFormat) Detect(content fs.FS) (*format.Info, error) {
+	root, err := chartRoot(content)
+	if err != nil || root == "" {
+		return nil, err
+	}
+	meta, err := readMetadata(content, path.Join(root, chartFile))
+	if err != nil {
+		return nil, err
+	}
+	if meta.kind == "library" {
+		return nil, fmt.Errorf("chart %s is a library: it has templates for other charts and nothing to install", meta.name)
+	}
+	return &format.Info{Format: Name, Package: meta.name, Version: meta.version, Bundle: meta.name + "-" + meta.version}, nil
+}
+
+// Render makes the objects of a chart.
+func (f chartFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
+	others := in.Params
+	others.Values = nil
+	if err := others.None("a chart"); err != nil {
+		return nil, err
+	}
+	files, err := readChart(in.Content)
+	if err != nil {
+		return nil, err
+	}
+	caps, err := chooseCapabilities(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	values, err := json.Marshal(in.Params.Values)
+	if err != nil {
+		return nil, fmt.Errorf("values: %w", err)
+	}
+	req := &request{
+		Files: files, Values: values, Release: in.Release, Upgrade: in.Upgrade,
+		KubeVersion: caps.kubeVersion, APIVersions: caps.apiVersions,
+		Answers: map[string]json.RawMessage{}, Seed: make([]byte, seedSize), Now: time.Now().UTC().Truncate(time.Second),
+	}
+	if _, err := rand.Read(req.Seed); err != nil {
+		return nil, err
+	}
+	r := &renderer{format: f, in: in, caps: caps, request: req}
+	return r.render(ctx)
+}
+
+// renderer is one call of Render.
+type renderer struct {
+	format    chartFormat
+	in        format.Input
+	caps      clusterCaps
+	request   *request
+	lookups   []preview.ClusterRead
+	isolation string
+}
+
+func (r *renderer) render(ctx context.Context) (*format.Output, error) {
+	first, err := r.settle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := r.objects(first)
+	if err != nil {
+		return nil, err
+	}
+	second, err := r.again(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &format.Output{Objects: objects.kept, Notes: objects.notes, Isolation: r.isolation}
+	out.Notes = append(out.Notes, format.Nondeterministic(objects.kept, second, r.in.Release.Namespace)...)
+	out.Resolved.KubeVersion = r.in.Params.KubeVersion
+	if first.Read.KubeVersion {
+		out.Resolved.KubeVersion = r.caps.kubeVersion
+	}
+	if out.Resolved.ClusterReads, err = r.clusterReads(first.Read); err != nil {
+		return nil, err
+	}
+	if note := r.dependsOnCluster(out.Resolved.ClusterReads); note != "" {
+		out.Notes = append(out.Notes, preview.Note{Rule: format.RuleClusterDependent, Object: "package/" + r.in.Info.Package, Text: note})
+	}
+	return out, nil
+}
+
+// again renders with another clock and other random values. When that fails
+// where the first rendering did not, the chart depends on them in a way that
+// nobody could review.
+func (r *renderer) again(ctx context.Context) ([]format.Rendered, error) {
+	probe := *r.request
+	probe.Probe = true
+	answer, err := r.run(ctx, &probe)
+	if err != nil {
+		return nil, fmt.Errorf("rendering it a second time, with another clock and other random values: %w", err)
+	}
+	objects, err := r.objects(answer)
+	if err != nil {
+		return nil, fmt.Errorf("rendering it a second time, with another clock and other random values: %w", err)
+	}
+	return objects.kept, nil
+}
+
+// maxRounds bounds how often lookups lead to further lookups.
+const maxRounds = 8
+
+// settle renders until every lookup has its answer.
+func (r *renderer) settle(ctx context.Context) (*response, error) {
+	for range maxRounds {
+		answer, err := r.run(ctx, r.request)
+		if err != nil {
+			return nil, err
+		}
+		if len(answer.Asked) == 0 {
+			if answer.Error != "" {
+				return nil, errors.New(answer.Error)
+			}
+			return answer, nil
+		}
+		for _, name := range answer.Asked {
+			if err := r.lookup(ctx, name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, fmt.Errorf("each of its lookups leads to another; after %d rounds nobody knows what it would make", maxRounds)
+}
+
+// run renders once, confined.
+func (r *renderer) run(ctx context.Context, req *request) (*response, error) {
+	input, err := json.Marshal(req)
+	if err != nil {
+		return nil, err
+	}
+	result, err := child.Run(ctx, child.Request{Task: Name, Input: input, Time: r.format.time, Memory: r.format.memory})
+	if err != nil {
+		return nil, err
+	}
+	var answer response
+	if err := json.Unmarshal(result.Output, &answer); err != nil {
+		return nil, errors.New("its confined process answered something unreadable")
+	}
+	r.isolation = result.Isolation
+	if req.Probe && answer.Error != "" {
+		return nil, errors.New(answer.Error)
+	}
+	return &answer, nil
+}

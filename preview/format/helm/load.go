@@ -1,0 +1,174 @@
+package helm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"sort"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/ignore"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	chartFile  = "Chart.yaml"
+	ignoreFile = ".helmignore"
+)
+
+// Caps on a chart. Helm's own for archives are 100 MiB; the largest public
+// charts have 5.
+const (
+	maxMetadataBytes = 1 << 20
+	maxChartBytes    = 32 << 20
+	maxChartFiles    = 10_000
+)
+
+// chartRoot finds the directory of the chart, empty when there is none: the
+// root, or the only directory of a root without files.
+func chartRoot(content fs.FS) (string, error) {
+	if info, err := fs.Stat(content, chartFile); err == nil && info.Mode().IsRegular() {
+		return ".", nil
+	}
+	entries, err := fs.ReadDir(content, ".")
+	if err != nil {
+		return "", err
+	}
+	if len(entries) != 1 || !entries[0].IsDir() {
+		return "", nil
+	}
+	info, err := fs.Stat(content, path.Join(entries[0].Name(), chartFile))
+	if err != nil || !info.Mode().IsRegular() {
+		return "", nil
+	}
+	return entries[0].Name(), nil
+}
+
+type metadata struct {
+	name, version, kind string
+}
+
+// readMetadata reads what Detect tells of a Chart.yaml. Helm's own reader,
+// which is the judge of the rest, runs in the child.
+func readMetadata(content fs.FS, name string) (metadata, error) {
+	data, err := readFile(content, name, maxMetadataBytes)
+	if err != nil {
+		return metadata{}, err
+	}
+	docs, err := preview.Decode(data)
+	if err != nil {
+		return metadata{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(docs) != 1 {
+		return metadata{}, fmt.Errorf("%s: want one document", name)
+	}
+	doc, ok := docs[0].(map[string]any)
+	if !ok {
+		return metadata{}, fmt.Errorf("%s: want a mapping", name)
+	}
+	m := metadata{name: preview.String(doc, "name"), version: preview.String(doc, "version"), kind: preview.String(doc, "type")}
+	switch {
+	case m.name == "":
+		return metadata{}, fmt.Errorf("%s: it has no name", name)
+	case m.version == "":
+		return metadata{}, fmt.Errorf("%s: it has no version", name)
+	}
+	return m, nil
+}
+
+// file is one file of a chart, its name relative to the chart.
+type file struct {
+	Name string `json:"name"`
+	Data []byte `json:"data"`
+}
+
+// readChart reads the files of a chart but those that its .helmignore names,
+// sorted.
+func readChart(content fs.FS) ([]file, error) {
+	root, err := chartRoot(content)
+	if err != nil {
+		return nil, err
+	}
+	if root == "" {
+		return nil, errors.New("not a chart: there is no " + chartFile)
+	}
+	if content, err = fs.Sub(content, root); err != nil {
+		return nil, err
+	}
+	rules, err := readIgnore(content)
+	if err != nil {
+		return nil, err
+	}
+	var files []file
+	left := int64(maxChartBytes)
+	err = fs.WalkDir(content, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || name == "." {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if rules.Ignore(name, info) {
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !info.Mode().IsRegular() {
+			return nil
+		}
+		if len(files) == maxChartFiles {
+			return fmt.Errorf("the chart has more than %d files", maxChartFiles)
+		}
+		data, err := readFile(content, name, left)
+		if err != nil {
+			return err
+		}
+		left -= int64(len(data))
+		files = append(files, file{Name: name, Data: bytes.TrimPrefix(data, []byte("\ufeff"))})
+		return nil
+	})
+	sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
+	return files, err
+}
+
+// readIgnore reads .helmignore. Helm packs a chart without what it names, so
+// that it changes nothing in an archive.
+func readIgnore(content fs.FS) (*ignore.Rules, error) {
+	rules := ignore.Empty()
+	data, err := readFile(content, ignoreFile, maxMetadataBytes)
+	switch {
+	case err == nil:
+		if rules, err = ignore.Parse(bytes.NewReader(data)); err != nil {
+			return nil, fmt.Errorf("%s: %w", ignoreFile, err)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	rules.AddDefaults()
+	return rules, nil
+}
+
+func readFile(content fs.FS, name string, most int64) ([]byte, error) {
+	f, err := content.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if int64(len(data)) > most {
+		if strings.HasSuffix(name, chartFile) {
+			return nil, fmt.Errorf("%s: larger than %d bytes", name, most)
+		}
+		return nil, fmt.Errorf("the chart has more than %d MiB of files", maxChartBytes>>20)
+	}
+	return data, nil
+}

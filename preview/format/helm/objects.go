@@ -1,0 +1,196 @@
+package helm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+// maxObjects bounds what one chart renders; the plan has a bound of its own.
+const maxObjects = 20_000
+
+// objects is what a rendering comes to: the objects of the plan, and what a
+// reviewer should be told.
+type objects struct {
+	kept  []format.Rendered
+	notes []preview.Note
+}
+
+// document is one object as the chart made it.
+type document struct {
+	body   map[string]any
+	origin preview.Origin
+}
+
+// objects reads the rendered files. Definitions of crds/ come first, as in
+// Helm; then the templates, by file and place in it.
+func (r *renderer) objects(answer *response) (*objects, error) {
+	var all []document
+	for _, f := range slices.Concat(answer.CRDs, answer.Files) {
+		docs, err := documents(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if all = append(all, docs...); len(all) > maxObjects {
+			return nil, fmt.Errorf("the chart makes more than %d objects", maxObjects)
+		}
+	}
+	bodies := make([]map[string]any, 0, len(all))
+	for _, d := range all {
+		bodies = append(bodies, d.body)
+	}
+	h := &hooks{upgrade: r.in.Upgrade, namespace: r.in.Release.Namespace, scopes: preview.NewScopes(bodies)}
+	out := &objects{}
+	for _, d := range all {
+		hook, runs, err := h.of(d.body)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.origin.File, err)
+		}
+		if runs {
+			out.kept = append(out.kept, format.Rendered{Body: d.body, Origin: d.origin, Hook: hook})
+		}
+	}
+	if len(h.stay) > 0 {
+		h.note(format.RuleHookKept, "package/"+r.in.Info.Package, "Helm would delete after their hooks have run, and here stay until the release is removed: "+strings.Join(h.stay, ", "))
+	}
+	out.notes = h.notes
+	return out, nil
+}
+
+// documents splits a rendered file as Helm does, which takes "---" without a
+// line of its own, and decodes each part.
+func documents(f file) ([]document, error) {
+	parts := releaseutil.SplitManifests(string(f.Data))
+	keys := make([]string, 0, len(parts))
+	for key := range parts {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return place(a) - place(b) })
+	var out []document
+	for i, key := range keys {
+		decoded, err := preview.Decode([]byte(parts[key]))
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", i+1, err)
+		}
+		for _, doc := range decoded {
+			if m, ok := doc.(map[string]any); ok && len(m) == 0 {
+				continue
+			}
+			bodies, err := preview.Flatten(doc)
+			if err != nil {
+				return nil, fmt.Errorf("document %d: %w", i+1, err)
+			}
+			for _, body := range bodies {
+				out = append(out, document{body: body, origin: preview.Origin{File: f.Name, Document: i + 1}})
+			}
+		}
+	}
+	return out, nil
+}
+
+// place is the number in a key of SplitManifests, "manifest-N".
+func place(key string) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(key, "manifest-"))
+	return n
+}
+
+// The annotations of hooks (https://helm.sh/docs/topics/charts_hooks).
+const (
+	annotationHook   = "helm.sh/hook"
+	annotationWeight = "helm.sh/hook-weight"
+	annotationDelete = "helm.sh/hook-delete-policy"
+)
+
+// hooks sorts objects by when they run.
+type hooks struct {
+	upgrade   bool
+	namespace string
+	scopes    preview.Scopes
+	notes     []preview.Note
+	stay      []string // ids of objects that Helm would delete
+}
+
+// of tells whether an object is part of the plan, and as which hook; nil for
+// what is no hook. A hook that never runs here is noted and left out.
+func (h *hooks) of(body map[string]any) (hook *preview.Hook, runs bool, err error) {
+	annotations := preview.Map(body, "metadata", "annotations")
+	text, isHook := annotations[annotationHook].(string)
+	if !isHook {
+		return nil, true, nil
+	}
+	events := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return c == ',' || c == ' ' })
+	phase := h.phase(events)
+	if err := nameHook(body); err != nil {
+		return nil, false, err
+	}
+	id := format.SealedID(body, h.scopes, h.namespace)
+	if phase == "" {
+		h.note(format.RuleHookNotRun, id, fmt.Sprintf("it runs at %.100s, which nothing here does; it is not installed", strings.Join(events, ", ")))
+		return nil, false, nil
+	}
+	weight := 0
+	if text := fmt.Sprint(orNone(annotations[annotationWeight])); text != "" {
+		if weight, err = strconv.Atoi(text); err != nil {
+			return nil, false, fmt.Errorf("%s: its %s %.20q is no number", id, annotationWeight, text)
+		}
+	}
+	if policy, ok := annotations[annotationDelete].(string); ok && policy != "" {
+		h.stay = append(h.stay, id)
+	}
+	return &preview.Hook{Phase: phase, Weight: weight}, true, nil
+}
+
+func orNone(v any) any {
+	if v == nil {
+		return ""
+	}
+	return v
+}
+
+func (h *hooks) note(rule, id, text string) {
+	h.notes = append(h.notes, preview.Note{Rule: rule, Object: id, Text: text})
+}
+
+// phase returns when an object runs in this plan, empty for never. One that
+// runs before and after counts as before.
+func (h *hooks) phase(events []string) string {
+	verb := "install"
+	if h.upgrade {
+		verb = "upgrade"
+	}
+	switch {
+	case slices.Contains(events, "pre-"+verb):
+		return preview.HookPre
+	case slices.Contains(events, "post-"+verb):
+		return preview.HookPost
+	}
+	return ""
+}
+
+// nameHook gives a Job with generateName the name that follows from what it
+// does: the same Job has the same name, and another runs again.
+func nameHook(body map[string]any) error {
+	meta := preview.Map(body, "metadata")
+	prefix := preview.String(meta, "generateName")
+	if prefix == "" || preview.String(meta, "name") != "" || preview.String(body, "kind") != "Job" {
+		return nil
+	}
+	digest, err := preview.HashObject(body, "")
+	if err != nil {
+		return err
+	}
+	_, hex, ok := strings.Cut(digest, ":")
+	if !ok || len(hex) < 10 {
+		return errors.New("a hook without a digest")
+	}
+	delete(meta, "generateName")
+	meta["name"] = prefix[:min(len(prefix), 50)] + hex[:10]
+	return nil
+}

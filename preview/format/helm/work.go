@@ -1,0 +1,247 @@
+package helm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	commonutil "helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+	"helm.sh/helm/v4/pkg/engine"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// request is all that a rendering depends on.
+type request struct {
+	Files       []file                     `json:"files"`
+	Values      json.RawMessage            `json:"values"`
+	Release     preview.Release            `json:"release"`
+	Upgrade     bool                       `json:"upgrade"`
+	KubeVersion string                     `json:"kubeVersion"`
+	APIVersions []string                   `json:"apiVersions"`
+	Answers     map[string]json.RawMessage `json:"answers"` // by lookup name
+	Seed        []byte                     `json:"seed"`
+	Now         time.Time                  `json:"now"`
+	Probe       bool                       `json:"probe"` // with another clock and other random values
+}
+
+// response is what a rendering made. Asked are the lookups without an answer;
+// when there are any, the rest is provisional, an error too.
+type response struct {
+	Error string   `json:"error,omitempty"`
+	Asked []string `json:"asked,omitempty"`
+	Read  reads    `json:"read"`
+	Files []file   `json:"files"` // rendered templates, sorted by name
+	CRDs  []file   `json:"crds"`  // of crds/, sorted by name
+}
+
+// work is the task of the confined process.
+func work(input []byte) ([]byte, error) {
+	var req request
+	if err := json.Unmarshal(input, &req); err != nil {
+		return nil, err
+	}
+	// Libraries log what they skip; nobody reads it, and it may hold values.
+	log.SetOutput(io.Discard)
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	time.Local = time.UTC
+	return json.Marshal(render(&req))
+}
+
+// render does a request. What is wrong with the chart is in the response.
+func render(req *request) *response {
+	answer := &response{}
+	err := answer.render(req)
+	if err != nil {
+		answer.Error = err.Error()
+	}
+	return answer
+}
+
+func (r *response) render(req *request) error {
+	c, err := load(req.Files)
+	if err != nil {
+		return err
+	}
+	caps, err := newCapabilities(req.KubeVersion, req.APIVersions, &r.Read)
+	if err != nil {
+		return err
+	}
+	if err := checkKubeVersion(c, caps); err != nil {
+		return err
+	}
+	values := map[string]any{}
+	if err := json.Unmarshal(req.Values, &values); err != nil {
+		return fmt.Errorf("values: %w", err)
+	}
+	if values == nil {
+		values = map[string]any{}
+	}
+	top, err := compose(c, values, req, caps)
+	if err != nil {
+		return err
+	}
+	random, err := newSource(req)
+	if err != nil {
+		return err
+	}
+	funcs := random.funcs()
+	funcs["lookup"] = r.lookup(req.Answers)
+	rendered, err := engine.Engine{CustomTemplateFuncs: funcs}.RenderWithContext(context.Background(), c, top)
+	caps.done()
+	if err != nil {
+		return oneLine(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(rendered)) {
+		// Notes are for people, and nobody applies them.
+		if path.Base(name) != "NOTES.txt" {
+			r.Files = append(r.Files, file{Name: inChart(c, name), Data: []byte(rendered[name])})
+		}
+	}
+	for _, crd := range c.CRDObjects() {
+		r.CRDs = append(r.CRDs, file{Name: inChart(c, crd.Filename), Data: crd.File.Data})
+	}
+	slices.SortFunc(r.CRDs, func(a, b file) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// inChart strips the chart's name, which Helm puts before every file.
+func inChart(c *chart.Chart, name string) string { return strings.TrimPrefix(name, c.Name()+"/") }
+
+// load reads a chart with the charts inside it. Helm reads nothing besides.
+func load(files []file) (*chart.Chart, error) {
+	buffered := make([]*archive.BufferedFile, 0, len(files))
+	for _, f := range files {
+		buffered = append(buffered, &archive.BufferedFile{Name: f.Name, Data: f.Data})
+	}
+	c, err := loader.LoadFiles(buffered)
+	if err != nil {
+		return nil, oneLine(err)
+	}
+	if c.Metadata.Type == "library" {
+		return nil, fmt.Errorf("chart %s is a library: it has templates for other charts and nothing to install", c.Name())
+	}
+	// Helm merges values into maps of the chart as it goes, and charts that are
+	// loaded from a map come in any order.
+	sortDependencies(c)
+	return c, nil
+}
+
+func sortDependencies(c *chart.Chart) {
+	below := slices.Clone(c.Dependencies())
+	slices.SortFunc(below, func(a, b *chart.Chart) int {
+		return strings.Compare(a.Name()+" "+a.Metadata.Version, b.Name()+" "+b.Metadata.Version)
+	})
+	c.SetDependencies(below...)
+	for _, d := range below {
+		sortDependencies(d)
+	}
+}
+
+// checkKubeVersion holds a chart's constraint against the version. It decides
+// whether there are objects, not which, so it is no read.
+func checkKubeVersion(c *chart.Chart, caps *capabilities) error {
+	if want := c.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.version.String()) {
+		return fmt.Errorf("chart %s requires Kubernetes %.200s, and this is %s; --kube-version names another", c.Name(), want, caps.version.Version)
+	}
+	return nil
+}
+
+// compose makes what templates see: values over defaults, checked against the
+// schemas, and what is known of release and cluster.
+func compose(c *chart.Chart, values map[string]any, req *request, caps *capabilities) (common.Values, error) {
+	if err := chartutil.ProcessDependencies(c, values); err != nil {
+		return nil, oneLine(err)
+	}
+	if missing := missingDependencies(c, ""); len(missing) > 0 {
+		return nil, fmt.Errorf("it depends on %s, which its charts/ does not have and nobody fetches; run \"helm dependency build\" and preview the result",
+			strings.Join(missing, ", "))
+	}
+	options := common.ReleaseOptions{
+		Name: req.Release.Name, Namespace: req.Release.Namespace, Revision: 1,
+		IsInstall: !req.Upgrade, IsUpgrade: req.Upgrade,
+	}
+	// Helm's own check of schemas would fetch what they refer to.
+	top, err := commonutil.ToRenderValuesWithSchemaValidation(c, values, options, nil, true)
+	if err != nil {
+		return nil, oneLine(err)
+	}
+	merged, ok := top["Values"].(common.Values)
+	if !ok {
+		return nil, errors.New("its values are no mapping")
+	}
+	if err := checkSchemas(c, merged, ""); err != nil {
+		return nil, err
+	}
+	top["Capabilities"] = caps
+	return top, nil
+}
+
+// missingDependencies names the enabled dependencies that a chart does not
+// bring, sorted.
+func missingDependencies(c *chart.Chart, path string) []string {
+	brought := map[string]bool{}
+	var missing []string
+	for _, d := range c.Dependencies() {
+		brought[d.Name()] = true
+		missing = append(missing, missingDependencies(d, path+d.Name()+"/")...)
+	}
+	for _, d := range c.Metadata.Dependencies {
+		if d != nil && !brought[d.Name] {
+			missing = append(missing, strings.TrimSpace(path+d.Name+" "+d.Version))
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+// lookup answers from what was read. What was not is asked for, and empty.
+func (r *response) lookup(answers map[string]json.RawMessage) func(apiVersion, kind, namespace, name string) (map[string]any, error) {
+	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
+		ref := preview.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
+		if err := preview.CheckLookup(ref); err != nil {
+			return nil, err
+		}
+		body, empty := map[string]any{}, map[string]any{}
+		recorded, known := answers[preview.LookupName(ref)]
+		switch {
+		case !known && len(r.Asked) < maxLookups:
+			r.Asked = append(r.Asked, preview.LookupName(ref))
+			slices.Sort(r.Asked)
+			r.Asked = slices.Compact(r.Asked)
+			return empty, nil
+		case !known:
+			return nil, fmt.Errorf("it looks up more than %d objects", maxLookups)
+		}
+		if err := json.Unmarshal(recorded, &body); err != nil || body == nil {
+			return empty, err
+		}
+		return body, nil
+	}
+}
+
+// maxLine bounds an error of a template; a chart's own may be pages.
+const maxLine = 600
+
+// oneLine makes one line of an error of Helm's.
+func oneLine(err error) error {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if len(text) > maxLine { // where it began, and what it came to
+		text = strings.ToValidUTF8(text[:maxLine/3]+" … "+text[len(text)-maxLine*2/3:], "")
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,334 @@
+package kustomize
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/types"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+// Limits on what one build reads.
+const (
+	maxBuildFiles = 5000
+	maxBuildBytes = 64 << 20
+	maxLevels     = 32 // of kustomizations that refer to others
+)
+
+// build is everything a build reads: its kustomizations, decoded and written
+// as JSON, and the files they refer to, each at its path in the content.
+type build struct {
+	Root  string            `json:"root"`
+	Files map[string][]byte `json:"files"`
+
+	file       string // the kustomization at Root
+	keepOrigin bool   // it asks for origin annotations itself
+}
+
+// planner follows references. It touches nothing but the content.
+type planner struct {
+	content fs.FS
+	build   *build
+	bytes   int64
+	done    map[string]bool
+	stack   []string
+}
+
+// plan finds what the kustomization in the directory root reads. It is an
+// error when that is anything but files of the content: the error names the
+// file and the field.
+func plan(content fs.FS, root string) (*build, error) {
+	p := &planner{content: content, done: map[string]bool{}, build: &build{Root: root, Files: map[string][]byte{}}}
+	k, err := load(content, root)
+	if err != nil {
+		return nil, err
+	}
+	if k == nil {
+		return nil, fmt.Errorf("%s has no kustomization", root)
+	}
+	p.build.file = k.file
+	p.build.keepOrigin = slices.Contains(k.typed.BuildMetadata, types.OriginAnnotations)
+	if !p.build.keepOrigin {
+		wanted := []any{types.OriginAnnotations} // taken off again afterwards
+		for _, option := range k.typed.BuildMetadata {
+			wanted = append(wanted, option)
+		}
+		k.fields["buildMetadata"] = wanted
+	}
+	return p.build, p.follow(k)
+}
+
+// place is a field of a kustomization, for errors.
+type place struct {
+	k     *kustomization
+	field string
+}
+
+func (at place) errorf(text string, args ...any) error {
+	return fmt.Errorf("%s: %s: %s", at.k.file, at.field, fmt.Sprintf(text, args...))
+}
+
+func (at place) index(i int, more string) place {
+	return place{at.k, fmt.Sprintf("%s[%d]%s", at.field, i, more)}
+}
+
+// follow adds a kustomization and all it refers to.
+func (p *planner) follow(k *kustomization) error {
+	if p.done[k.dir] {
+		return nil
+	}
+	p.done[k.dir] = true
+	p.stack = append(p.stack, k.dir)
+	defer func() { p.stack = p.stack[:len(p.stack)-1] }()
+	if len(p.stack) > maxLevels {
+		return fmt.Errorf("%s: kustomizations refer to each other over more than %d levels", k.file, maxLevels)
+	}
+	text, err := json.Marshal(k.fields)
+	if err != nil {
+		return err
+	}
+	if err := p.add(k.file, text); err != nil {
+		return err
+	}
+	if slices.Contains(k.typed.BuildMetadata, types.ManagedByLabelOption) {
+		return place{k, "buildMetadata"}.errorf("%s would write the version of this program into every object", types.ManagedByLabelOption)
+	}
+	for _, step := range []func(*kustomization) error{p.bases, p.generated, p.patched, p.configured, p.plugins} {
+		if err := step(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bases follows what objects come from.
+func (p *planner) bases(k *kustomization) error {
+	for i, name := range k.typed.Resources { // has those of bases at its end
+		field := "resources"
+		if first := len(k.typed.Resources) - len(list(k.fields["bases"])); i >= first {
+			field, i = "bases", i-first
+		}
+		if err := p.base(place{k, field}.index(i, ""), name, true); err != nil {
+			return err
+		}
+	}
+	for i, name := range k.typed.Components {
+		if err := p.base(place{k, "components"}.index(i, ""), name, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func list(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
+
+// base follows a reference to a directory with a kustomization or, where it
+// may be one, a file.
+func (p *planner) base(at place, name string, mayBeFile bool) error {
+	target, err := resolve(at, name)
+	if err != nil {
+		return err
+	}
+	info, err := fs.Stat(p.content, target)
+	if err != nil {
+		return missing(at, name, err)
+	}
+	if !info.IsDir() {
+		if !mayBeFile {
+			return at.errorf("%q is a file; a component is a directory", name)
+		}
+		return p.file(at, name)
+	}
+	if slices.Contains(p.stack, target) {
+		return at.errorf("%q leads back to where it is referred from", name)
+	}
+	k, err := load(p.content, target)
+	if err != nil {
+		return err
+	}
+	if k == nil {
+		return at.errorf("the directory %q has no kustomization", name)
+	}
+	if k.component() == mayBeFile {
+		return at.errorf("%q is of kind %s; components: takes components and resources: takes kustomizations", name, k.typed.Kind)
+	}
+	return p.follow(k)
+}
+
+// generated follows the sources of generated ConfigMaps and Secrets.
+func (p *planner) generated(k *kustomization) error {
+	for i, g := range k.typed.ConfigMapGenerator {
+		if err := p.sources(place{k, "configMapGenerator"}.index(i, ""), g.KvPairSources); err != nil {
+			return err
+		}
+	}
+	for i, g := range k.typed.SecretGenerator {
+		if err := p.sources(place{k, "secretGenerator"}.index(i, ""), g.KvPairSources); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *planner) sources(at place, from types.KvPairSources) error {
+	for _, source := range from.FileSources {
+		name := source
+		if key, file, keyed := strings.Cut(source, "="); keyed && !remote(source[:len(key)]) {
+			name = file
+		}
+		if _, err := p.load(place{at.k, at.field + ".files"}, name); err != nil {
+			return err
+		}
+	}
+	if from.EnvSource != "" {
+		from.EnvSources = append(from.EnvSources, from.EnvSource)
+	}
+	for _, name := range from.EnvSources {
+		if _, err := p.load(place{at.k, at.field + ".envs"}, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patched follows patches and replacements.
+func (p *planner) patched(k *kustomization) error {
+	for i, patch := range k.typed.Patches {
+		if err := p.optional(place{k, "patches"}.index(i, ".path"), patch.Path); err != nil {
+			return err
+		}
+	}
+	for i, patch := range k.typed.PatchesJson6902 {
+		if err := p.optional(place{k, "patchesJson6902"}.index(i, ".path"), patch.Path); err != nil {
+			return err
+		}
+	}
+	for i, patch := range k.typed.PatchesStrategicMerge {
+		if err := p.fileOrInline(place{k, "patchesStrategicMerge"}.index(i, ""), string(patch)); err != nil {
+			return err
+		}
+	}
+	for i, r := range k.typed.Replacements {
+		if err := p.optional(place{k, "replacements"}.index(i, ".path"), r.Path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// configured follows the files that tell kustomize about kinds.
+func (p *planner) configured(k *kustomization) error {
+	for i, name := range k.typed.Crds {
+		if err := p.file(place{k, "crds"}.index(i, ""), name); err != nil {
+			return err
+		}
+	}
+	for i, name := range k.typed.Configurations {
+		if err := p.file(place{k, "configurations"}.index(i, ""), name); err != nil {
+			return err
+		}
+	}
+	return p.optional(place{k, "openapi.path"}, k.typed.OpenAPI["path"])
+}
+
+func (p *planner) optional(at place, name string) error {
+	if name == "" {
+		return nil
+	}
+	return p.file(at, name)
+}
+
+// fileOrInline follows a reference that may also be the text itself.
+func (p *planner) fileOrInline(at place, text string) error {
+	if inline(text) {
+		return nil
+	}
+	return p.file(at, text)
+}
+
+// inline tells text of more than a name. A URL is never inline.
+func inline(text string) bool {
+	return strings.Contains(text, "\n") || strings.HasPrefix(strings.TrimSpace(text), "{")
+}
+
+// file adds a file of YAML or JSON. One with aliases is decoded, to see how far
+// it expands: kustomize has no cap on that but its memory.
+func (p *planner) file(at place, name string) error {
+	data, err := p.load(at, name)
+	if err != nil || !bytes.Contains(data, []byte("&")) || !bytes.Contains(data, []byte("*")) {
+		return err
+	}
+	if _, err := preview.Decode(data); err != nil {
+		return fmt.Errorf("%s: %w", path.Join(at.k.dir, name), err)
+	}
+	return nil
+}
+
+// load adds a file of the content, at or below the directory of its
+// kustomization, as kustomize itself demands.
+func (p *planner) load(at place, name string) ([]byte, error) {
+	target, err := resolve(at, name)
+	if err != nil {
+		return nil, err
+	}
+	if at.k.dir != "." && !strings.HasPrefix(target, at.k.dir+"/") {
+		return nil, at.errorf("%q lies outside of the directory of its kustomization; kustomize reads only directories from there", name)
+	}
+	if data, known := p.build.Files[target]; known {
+		return data, nil
+	}
+	info, err := fs.Stat(p.content, target)
+	if err != nil {
+		return nil, missing(at, name, err)
+	}
+	if info.IsDir() {
+		return nil, at.errorf("%q is a directory where a file is wanted", name)
+	}
+	data, err := format.ReadFile(p.content, target, maxBuildBytes-p.bytes)
+	if err != nil {
+		return nil, err
+	}
+	return data, p.add(target, data)
+}
+
+func (p *planner) add(name string, data []byte) error {
+	p.bytes += int64(len(data))
+	p.build.Files[name] = data
+	if len(p.build.Files) > maxBuildFiles || p.bytes > maxBuildBytes {
+		return fmt.Errorf("%s: a build reads at most %d files and %d MiB", p.build.file, maxBuildFiles, maxBuildBytes>>20)
+	}
+	return nil
+}
+
+func missing(at place, name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return at.errorf("%q does not exist in the content", name)
+	}
+	return at.errorf("%q: %v", name, err)
+}
+
+// resolve turns a reference into a path of the content.
+func resolve(at place, name string) (string, error) {
+	if remote(name) {
+		return "", at.errorf("%q is remote; only files of the content itself are read: vendor it", name)
+	}
+	if path.IsAbs(name) {
+		return "", at.errorf("%q is an absolute path; only files of the content itself are read", name)
+	}
+	target := path.Join(at.k.dir, name)
+	if !fs.ValidPath(target) {
+		return "", at.errorf("%q lies outside of the content; name a directory that holds both, and this one with --path", name)
+	}
+	return target, nil
+}

@@ -1,0 +1,103 @@
+package kustomize
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each is refused with one sentence, which names the file and the field.
+func TestWhatIsRefused(t *testing.T) {
+	const remoteEnd = " is remote; only files of the content itself are read: vendor it"
+	for _, c := range []struct {
+		name, text, want string
+		more             map[string]string
+	}{
+		{name: "a remote resource", text: "resources: ['https://example.com/a.yaml']", want: `kustomization.yaml: resources[0]: "https://example.com/a.yaml"` + remoteEnd},
+		{name: "a remote base", text: "bases: [github.com/org/repo]", want: `kustomization.yaml: bases[0]: "github.com/org/repo"` + remoteEnd},
+		{name: "a base beside a resource", text: "resources: [a.yaml]\nbases: ['git@host:org/repo']", want: `kustomization.yaml: bases[0]: "git@host:org/repo"` + remoteEnd},
+		{name: "a remote component", text: "components: ['ssh://git@host/org/repo?ref=v1']", want: `kustomization.yaml: components[0]: "ssh://git@host/org/repo?ref=v1"` + remoteEnd},
+		{name: "a host and a ref", text: "resources: ['host.example/org/repo?ref=v1']", want: `kustomization.yaml: resources[0]: "host.example/org/repo?ref=v1"` + remoteEnd},
+		{name: "a remote file of a generator", text: "configMapGenerator: [{name: x, files: ['key=http://h/x']}]", want: `kustomization.yaml: configMapGenerator[0].files: "http://h/x"` + remoteEnd},
+		{name: "a field in other letters", text: "secretGenerator: [{name: x, ENVS: ['http://h/x']}]", want: `kustomization.yaml: secretGenerator[0].envs: "http://h/x"` + remoteEnd},
+		{name: "a remote patch", text: "patches: [{path: 'http://h/x'}]", want: `kustomization.yaml: patches[0].path: "http://h/x"` + remoteEnd},
+		{name: "a top-level field in other letters", text: "Resources: ['http://h/x']", want: "kustomization.yaml: Resources is not a field of a kustomization"},
+		{name: "charts", text: "helmCharts: [{name: x, repo: 'http://h'}]", want: "kustomization.yaml: helmCharts: " + noCharts},
+		{name: "charts, the old way", text: "helmChartInflationGenerator: [{chartName: x}]", want: "kustomization.yaml: helmChartInflationGenerator: " + noCharts},
+		{name: "charts, as a plugin", text: "generators: [g.yaml]", more: map[string]string{"g.yaml": "apiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: x}\n"},
+			want: `kustomization.yaml: generators[0]: HelmChartInflationGenerator "x": ` + noCharts},
+		{name: "an exec function", text: "transformers: [f.yaml]", more: map[string]string{"f.yaml": "apiVersion: v1\nkind: Fn\nmetadata:\n  name: x\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {path: ./run.sh}\n"},
+			want: `kustomization.yaml: transformers[0]: Fn "x" is a function, a program or container that would be run; only kustomize's own plugins are used`},
+		{name: "an inline container function", text: "validators:\n- |-\n  apiVersion: v1\n  kind: Fn\n  metadata:\n    name: x\n    annotations:\n      config.kubernetes.io/function: 'container: {image: evil}'\n",
+			want: `kustomization.yaml: validators[0]: Fn "x" is a function, a program or container that would be run; only kustomize's own plugins are used`},
+		{name: "a plugin", text: "generators: [p.yaml]", more: map[string]string{"p.yaml": "apiVersion: someteam.example.com/v1\nkind: Go\nmetadata: {name: x}\n"},
+			want: `kustomization.yaml: generators[0]: Go "x" of someteam.example.com/v1 is a plugin, a program that would be run; only kustomize's own plugins are used`},
+		{name: "a remote file of a built-in plugin", text: "transformers: [p.yaml]", more: map[string]string{"p.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: x}\nPath: 'http://h/x'\n"},
+			want: `kustomization.yaml: transformers[0].Path: "http://h/x"` + remoteEnd},
+		{name: "a file above the content", text: "resources: [../a.yaml]", want: `kustomization.yaml: resources[0]: "../a.yaml" lies outside of the content; name a directory that holds both, and this one with --path`},
+		{name: "an absolute path", text: "resources: [/etc/passwd]", want: `kustomization.yaml: resources[0]: "/etc/passwd" is an absolute path; only files of the content itself are read`},
+		{name: "a file that is not there", text: "resources: [none.yaml]", want: `kustomization.yaml: resources[0]: "none.yaml" does not exist in the content`},
+		{name: "a directory without a kustomization", text: "resources: [sub]", more: map[string]string{"sub/a.yaml": configMap}, want: `kustomization.yaml: resources[0]: the directory "sub" has no kustomization`},
+		{name: "a file outside of the kustomization", text: "resources: [sub]", more: map[string]string{"sub/kustomization.yaml": "resources: [../a.yaml]"},
+			want: `sub/kustomization.yaml: resources[0]: "../a.yaml" lies outside of the directory of its kustomization; kustomize reads only directories from there`},
+		{name: "a cycle", text: "resources: [sub]", more: map[string]string{"sub/kustomization.yaml": "resources: [..]"},
+			want: `sub/kustomization.yaml: resources[0]: ".." leads back to where it is referred from`},
+		{name: "two kustomizations in one place", text: "resources: [a.yaml]", more: map[string]string{"Kustomization": "resources: [a.yaml]"},
+			want: "kustomization.yaml and Kustomization are both kustomizations of one directory; keep one"},
+		{name: "a version of ours in every object", text: "resources: [a.yaml]\nbuildMetadata: [managedByLabel]",
+			want: "kustomization.yaml: buildMetadata: managedByLabel would write the version of this program into every object"},
+		{name: "a key twice", text: "resources: [a.yaml]\nresources: []", want: `kustomization.yaml: line 2: key "resources" is set twice`},
+		{name: "two documents", text: "resources: [a.yaml]\n---\nresources: []", want: "kustomization.yaml: it has 2 documents; a kustomization is one"},
+		{name: "nothing to build", text: "resources: [empty.yaml]", more: map[string]string{"empty.yaml": "# nothing\n"}, want: "building kustomization.yaml: it makes no object"},
+		{name: "an object without a kind", text: "resources: [bad.yaml]", more: map[string]string{"bad.yaml": "a: b\n"}, want: "building kustomization.yaml: accumulating resources from 'bad.yaml': missing Resource metadata"},
+		{name: "a plain file as a component", text: "components: [a.yaml]", want: `kustomization.yaml: components[0]: "a.yaml" is a file; a component is a directory`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := map[string]string{"kustomization.yaml": c.text, "a.yaml": configMap}
+			for name, text := range c.more {
+				files[name] = text
+			}
+			_, err := render(t, files, "")
+			if err == nil {
+				t.Fatal("it was built")
+			}
+			if got := err.Error(); got != c.want {
+				t.Errorf("got\n  %s\nwant\n  %s", got, c.want)
+			}
+			if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), mount) {
+				t.Errorf("not one sentence about the content: %q", err)
+			}
+		})
+	}
+}
+
+// What expands without end costs bounded memory and time.
+func TestABombIsRefused(t *testing.T) {
+	bomb := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\na: &a [x,x,x,x,x,x,x,x,x,x]\n"
+	for i := 'b'; i < 'k'; i++ {
+		bomb += string(i) + ": &" + string(i) + " [" + strings.Repeat("*"+string(i-1)+",", 9) + "*" + string(i-1) + "]\n"
+	}
+	for name, c := range map[string]struct{ kustomization, want string }{
+		"as a resource": {"resources: [a.yaml]", "a.yaml: line 5: more than 1000 aliases"},
+		"as a patch":    {"patches: [{path: a.yaml}]", "a.yaml: line 5: more than 1000 aliases"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := render(t, map[string]string{"kustomization.yaml": c.kustomization, "a.yaml": bomb}, "")
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("got %v, want %s…", err, c.want)
+			}
+		})
+	}
+}
+
+func TestRemoteReferencesAreToldFromPaths(t *testing.T) {
+	for name, want := range map[string]bool{
+		"../base": false, "base": false, "a.yaml": false, "./a/b.c/d": false, "system:controller.yaml": false, "v1.2": false, "github.com-notes": false,
+		"https://x/y": true, "HTTP://x": true, " https://x": true, "git::https://x/y": true, "git@github.com:org/repo": true, "github.com/org/repo": true,
+		"GitHub.com:org/repo": true, "ssh://git@x/y": true, "file:///etc": true, "x.example/org/repo.git": true, "x/repo.git/sub": true, "x//y": true,
+		"org-1@host:repo": true, "x/y?ref=main": true, "dev.azure.com/o/p/_git/r": true, "gitlab.com/org/repo": true,
+	} {
+		if got := remote(name); got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}

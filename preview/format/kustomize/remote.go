@@ -1,0 +1,19 @@
+package kustomize
+
+import (
+	"regexp"
+	"strings"
+)
+
+// remote reports whether kustomize would take a reference for something to
+// fetch, over HTTP or with git (api/internal/loader, api/internal/git), or a
+// person would. Of what it lets through only paths that exist in the content
+// are used.
+func remote(name string) bool {
+	name = strings.ToLower(strings.TrimSpace(name))
+	return fetched.MatchString(name) || strings.Contains(name, "//") || strings.Contains(name, "?ref=") ||
+		strings.Contains(name+"/", ".git/") || strings.Contains(name, "_git/")
+}
+
+// fetched matches schemes, users at hosts, and the hosts that need neither.
+var fetched = regexp.MustCompile(`^(git::)*(https?:|ssh:|file:|[a-z][a-z0-9-]*@|gh:|(github|gitlab)\.com[/:])`)

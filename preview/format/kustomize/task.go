@@ -1,0 +1,62 @@
+package kustomize
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"path"
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/format/child"
+)
+
+// mount is where the files lie while kustomize runs; it shows in its errors.
+const mount = "/content"
+
+// Task is the part of [New]'s Render that a child process does.
+func Task() child.Task { return child.Task{Name: Name, Work: work} }
+
+func work(input []byte) ([]byte, error) {
+	log.SetOutput(io.Discard)
+	var b build
+	if err := json.Unmarshal(input, &b); err != nil {
+		return nil, err
+	}
+	files := filesys.MakeFsInMemory()
+	for name, data := range b.Files {
+		if err := files.WriteFile(path.Join(mount, name), data); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	made, err := krusty.MakeKustomizer(&krusty.Options{
+		Reorder: krusty.ReorderOptionNone, LoadRestrictions: types.LoadRestrictionsRootOnly,
+		PluginConfig: types.DisabledPluginConfig(),
+	}).Run(files, path.Join(mount, b.Root))
+	if err != nil {
+		return nil, sentence(err)
+	}
+	return made.AsYaml()
+}
+
+// tried matches what kustomize adds to the error about a file: that it is no
+// directory either.
+var tried = regexp.MustCompile(`^.*accumulation err='(.*)': (must build at directory|unable to find one of).*$`)
+
+// sentence makes one of an error of kustomize: it wraps generously, over
+// several lines, and names its own mount.
+func sentence(err error) error {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	text = tried.ReplaceAllString(text, "$1")
+	text = strings.NewReplacer(mount+"/", "", mount, ".").Replace(text)
+	if len(text) > 600 {
+		text = text[:600] + "…"
+	}
+	return errors.New(text)
+}

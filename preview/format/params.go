@@ -1,0 +1,17 @@
+package format
+
+import "fmt"
+
+// None refuses parameters, on behalf of a format that takes none: what was
+// asked for is never ignored.
+func (p Params) None(what string) error {
+	switch {
+	case len(p.Values) > 0:
+		return fmt.Errorf("%s takes no values (--values, --set)", what)
+	case p.InstallMode != "" || len(p.WatchNamespaces) > 0:
+		return fmt.Errorf("%s has no install modes (--install-mode, --watch-namespace)", what)
+	case p.Certs != "":
+		return fmt.Errorf("%s brings its own certificates, if any (--certs)", what)
+	}
+	return nil
+}

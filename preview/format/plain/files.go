@@ -1,0 +1,139 @@
+package plain
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+)
+
+// Limits on one package.
+const (
+	maxFiles   = 5000
+	maxBytes   = 64 << 20
+	maxObjects = 20000
+)
+
+// choice is which files make the package, and how many are left out.
+type choice struct {
+	files  []string // sorted
+	unread int
+}
+
+// find chooses the files, as the package comment says.
+func find(content fs.FS) (choice, error) {
+	if info, err := fs.Stat(content, manifestsDir); err == nil && info.IsDir() {
+		files, err := flat(content, manifestsDir)
+		return choice{files: files}, err
+	}
+	all, err := below(content)
+	if err != nil {
+		return choice{}, err
+	}
+	var top []string
+	for _, name := range all {
+		if !strings.Contains(name, "/") {
+			top = append(top, name)
+		}
+	}
+	if len(top) > 0 {
+		return choice{files: top, unread: len(all) - len(top)}, nil
+	}
+	return choice{files: all}, oneKind(all)
+}
+
+// flat lists the manifests of a directory that has no other directories.
+func flat(content fs.FS, dir string) ([]string, error) {
+	entries, err := fs.ReadDir(content, dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, entry := range entries {
+		name := path.Join(dir, entry.Name())
+		switch {
+		case entry.IsDir():
+			return nil, fmt.Errorf("%s is a directory; %s/ must be flat", name, dir)
+		case counts(entry.Name()):
+			files = append(files, name)
+		}
+	}
+	if len(files) > maxFiles {
+		return nil, fmt.Errorf("%s/ holds %d manifests, more than %d", dir, len(files), maxFiles)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// below lists all manifests of the content, sorted.
+func below(content fs.FS) ([]string, error) {
+	var files []string
+	err := fs.WalkDir(content, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(entry.Name(), ".") && name != "."
+		switch {
+		case entry.IsDir() && hidden:
+			return fs.SkipDir
+		case !entry.IsDir() && counts(entry.Name()):
+			if files = append(files, name); len(files) > maxFiles {
+				return fmt.Errorf("it holds more than %d manifests", maxFiles)
+			}
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files, err
+}
+
+func counts(name string) bool {
+	switch path.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return !strings.HasPrefix(name, ".")
+	}
+	return false
+}
+
+// oneKind refuses to take a tree for manifests that holds packages of other
+// formats: their files are not what would be applied.
+func oneKind(files []string) error {
+	for _, name := range files {
+		what := ""
+		switch path.Base(name) {
+		case "kustomization.yaml", "kustomization.yml":
+			what = "a kustomization"
+		case "Chart.yaml":
+			what = "a Helm chart"
+		}
+		if what != "" {
+			dir := path.Dir(name)
+			return fmt.Errorf("%s holds %s, among other directories; say which one is meant, as in --path %s", dir, what, dir)
+		}
+	}
+	return nil
+}
+
+// packageName reads the name that metadata/annotations.yaml may give.
+func packageName(content fs.FS) (string, error) {
+	data, err := format.ReadFile(content, annotationsFile, 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	docs, err := preview.Decode(data)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", annotationsFile, err)
+	}
+	if len(docs) == 0 {
+		return "", nil
+	}
+	return preview.String(asMap(docs[0]), "annotations", keyPackage), nil
+}

@@ -1,0 +1,76 @@
+package format
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+// maxNondeterministic bounds the notes of one package.
+const maxNondeterministic = 200
+
+// Nondeterministic compares two renderings of one input and notes each field
+// in which they differ: it comes from a clock or a random source. The plan holds
+// the first value, and only that plan is what was reviewed. Objects are told apart by id, namespace being where
+// those without one go. No note holds a value.
+func Nondeterministic(first, second []Rendered, namespace string) []preview.Note {
+	a, b := byID(first, namespace), byID(second, namespace)
+	var notes []preview.Note
+	note := func(id, text string) {
+		notes = append(notes, preview.Note{Rule: RuleNondeterministic, Object: id, Text: text})
+	}
+	for id, body := range a {
+		other, both := b[id]
+		if !both {
+			note(id, "a second rendering does not make this object; its name, or whether it exists, comes from a clock or a random source")
+			continue
+		}
+		for _, change := range diff.Changes(body, other) {
+			note(id, change.Path+" comes from a clock or a random source: a second rendering gave another value")
+		}
+	}
+	slices.SortFunc(notes, func(a, b preview.Note) int {
+		return cmp.Or(strings.Compare(a.Object, b.Object), strings.Compare(a.Text, b.Text))
+	})
+	notes = slices.Compact(notes)
+	if extra := len(notes) - maxNondeterministic; extra > 0 {
+		last := notes[maxNondeterministic]
+		last.Text = fmt.Sprintf("this and %d more fields come from a clock or a random source", extra)
+		notes = append(notes[:maxNondeterministic], last)
+	}
+	return notes
+}
+
+// byID indexes bodies by the id that they get once they are sealed.
+func byID(objects []Rendered, namespace string) map[string]map[string]any {
+	bodies := make([]map[string]any, 0, len(objects))
+	for _, o := range objects {
+		bodies = append(bodies, o.Body)
+	}
+	scopes := preview.NewScopes(bodies)
+	out := make(map[string]map[string]any, len(bodies))
+	for _, body := range bodies {
+		id := SealedID(body, scopes, namespace)
+		if _, taken := out[id]; !taken {
+			out[id] = body
+		}
+	}
+	return out
+}
+
+// SealedID is the id of a rendered object once it is sealed: with the
+// namespace of the release where it names none.
+func SealedID(body map[string]any, scopes preview.Scopes, namespace string) string {
+	ref := preview.RefOf(body)
+	switch namespaced := scopes.Namespaced(ref.Group(), ref.Kind); {
+	case !namespaced:
+		ref.Namespace = ""
+	case ref.Namespace == "":
+		ref.Namespace = namespace
+	}
+	return ref.ID()
+}

@@ -1,0 +1,165 @@
+// Package installer says what a user must be allowed to carry a plan out: the
+// rights, and the smallest roles that hold them.
+package installer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const rbacGroup = "rbac.authorization.k8s.io"
+
+// Plural names the resource of a kind, such as "deployments"; empty when it
+// does not know.
+type Plural func(apiVersion, kind string) string
+
+// planParts is for how many Secrets with parts of a plan there are rights.
+const planParts = 4
+
+// Needed lists the requests that planning and applying a plan takes, without
+// those that only some clusters or contents ask for, and without what RBAC's
+// protection against escalation asks for, which is [Held].
+func Needed(p *preview.Plan, plural Plural) []preview.Right {
+	n := &needs{plural: withGuess(p, plural)}
+	record := preview.RecordName(p.Release.Name)
+	n.add("v1", "Namespace", "", "kube-system", "get")
+	n.add("v1", "Namespace", "", p.Release.Namespace, "get")
+	n.add("v1", "Secret", p.Release.Namespace, record, "get")
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Namespace != "" {
+			n.add("v1", "Namespace", "", o.Namespace, "get")
+		}
+		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, "get")
+		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, writes(o.Action)...)
+	}
+	if p.Summary.Changes() {
+		ns, revision := p.Release.Namespace, p.Base.Revision
+		n.add("coordination.k8s.io/v1", "Lease", ns, record, "get", "create", "patch", "delete")
+		n.add("v1", "Secret", ns, record, "create", "patch")
+		for part := 1; part <= planParts; part++ {
+			n.add("v1", "Secret", ns, fmt.Sprintf("%s.v%d.%d", record, revision+1, part), "get", "create", "patch")
+		}
+		if revision > 0 {
+			n.add("v1", "Secret", ns, fmt.Sprintf("%s.v%d.0", record, revision), "get", "create", "patch")
+		}
+	}
+	return n.sorted()
+}
+
+// writes are the verbs of server-side apply and of delete (KEP-555: an apply is
+// a patch, and one that creates needs create besides).
+func writes(a preview.Action) []string {
+	switch a {
+	case preview.ActionCreate, preview.ActionUnknown:
+		return []string{"create", "patch"}
+	case preview.ActionUpdate:
+		return []string{"patch"}
+	case preview.ActionDelete:
+		return []string{"delete"}
+	}
+	return nil
+}
+
+type needs struct {
+	plural Plural
+	rights []preview.Right
+}
+
+func (n *needs) add(apiVersion, kind, namespace, name string, verbs ...string) {
+	group := preview.Ref{APIVersion: apiVersion}.Group()
+	for _, verb := range verbs {
+		n.rights = append(n.rights, preview.Right{
+			Verb: verb, Group: group, Resource: n.plural(apiVersion, kind), Namespace: namespace, Name: name,
+		})
+	}
+}
+
+func (n *needs) sorted() []preview.Right { return sorted(n.rights) }
+
+func sorted(rights []preview.Right) []preview.Right {
+	slices.SortFunc(rights, func(a, b preview.Right) int { return strings.Compare(key(a), key(b)) })
+	return slices.Compact(rights)
+}
+
+func key(r preview.Right) string {
+	return strings.Join([]string{r.Namespace, r.Group, r.Resource, r.URL, r.Name, r.Verb}, "\x00")
+}
+
+// withGuess adds what the plan's own definitions say, and at last the plural
+// that nearly every kind has.
+func withGuess(p *preview.Plan, plural Plural) Plural {
+	brought := map[string]string{}
+	for i := range p.Objects {
+		if body := p.Objects[i].Sealed; preview.String(body, "kind") == "CustomResourceDefinition" {
+			brought[preview.String(body, "spec", "group")+"/"+preview.String(body, "spec", "names", "kind")] = preview.String(body, "spec", "names", "plural")
+		}
+	}
+	return func(apiVersion, kind string) string {
+		if plural != nil {
+			if name := plural(apiVersion, kind); name != "" {
+				return name
+			}
+		}
+		if name := brought[preview.Ref{APIVersion: apiVersion}.Group()+"/"+kind]; name != "" {
+			return name
+		}
+		name := strings.ToLower(kind)
+		switch {
+		case strings.HasSuffix(name, "s"):
+			return name + "es"
+		case strings.HasSuffix(name, "y"):
+			return strings.TrimSuffix(name, "y") + "ies"
+		}
+		return name + "s"
+	}
+}
+
+// Held lists what a role lets its holders do, in a namespace or, when it is
+// empty, in all of them: who writes the role, or a binding to it, must have all
+// of it already, or the verb escalate or bind on it.
+func Held(role map[string]any, namespace string) []preview.Right {
+	var out []preview.Right
+	for _, rule := range preview.Maps(role, "rules") {
+		names := texts(rule["resourceNames"])
+		if len(names) == 0 {
+			names = []string{""}
+		}
+		for _, verb := range texts(rule["verbs"]) {
+			for _, group := range texts(rule["apiGroups"]) {
+				for _, resource := range texts(rule["resources"]) {
+					for _, name := range names {
+						if len(out) == maxHeld {
+							return out
+						}
+						out = append(out, preview.Right{Verb: verb, Group: group, Resource: resource, Namespace: namespace, Name: name})
+					}
+				}
+			}
+			for _, url := range texts(rule["nonResourceURLs"]) {
+				if namespace == "" && len(out) < maxHeld {
+					out = append(out, preview.Right{Verb: verb, URL: url})
+				}
+			}
+		}
+	}
+	return sorted(out)
+}
+
+// maxHeld bounds what one role is taken apart into; a longer one counts as far
+// as that, and the API server's own check decides on it.
+const maxHeld = 20_000
+
+func texts(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, item := range list {
+		if s, ok := item.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package installer
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Subject is the placeholder in the bindings that [Manifests] writes.
+const Subject = "INSTALLER"
+
+// Manifests are the roles and bindings with which a user carries a plan out, as
+// objects to apply in their order: what the plan's own roles hand over is in
+// them, because the API server lets nobody hand over more. If the plan creates
+// its namespace, that comes first: a Role needs it, and the right to create
+// namespaces is not given for it.
+func Manifests(p *preview.Plan, plural Plural) []map[string]any {
+	rights := Needed(p, plural)
+	namespace := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: p.Release.Namespace}.ID()
+	var out []map[string]any
+	if o := p.Object(namespace); o != nil && o.Package == "" && o.Action == preview.ActionCreate {
+		out = append(out, o.Sealed)
+		rights = slices.DeleteFunc(rights, func(r preview.Right) bool {
+			return r.Resource == "namespaces" && r.Group == "" && r.Name == p.Release.Namespace && r.Verb != "get"
+		})
+	}
+	rights = minimal(append(append(rights, reads(p, plural)...), escalation(p)...))
+	byNamespace := map[string][]preview.Right{}
+	for _, r := range rights {
+		byNamespace[r.Namespace] = append(byNamespace[r.Namespace], r)
+	}
+	name := "kubectl-operator-installer-" + p.Release.Name
+	for _, ns := range slices.Sorted(maps.Keys(byNamespace)) {
+		out = append(out, role(name, ns, rules(byNamespace[ns])), binding(name, ns))
+	}
+	return out
+}
+
+// reads are the rights to see what a plan's reads saw, and which roles and
+// bindings the cluster has: what the plan hands over depends on them.
+func reads(p *preview.Plan, plural Plural) []preview.Right {
+	n := &needs{plural: withGuess(p, plural)}
+	for _, read := range p.Reads {
+		if strings.HasPrefix(read.ID, "nodes/") {
+			n.add("v1", "Node", "", "", "list")
+		}
+		group, kind, namespace, name, err := preview.ParseID(read.ID)
+		if err != nil || group == "kubectl-operator" {
+			continue // an API that is served, which anybody may discover, or no object
+		}
+		apiVersion := "v1"
+		if group != "" {
+			apiVersion = group + "/v1"
+		}
+		n.add(apiVersion, kind, namespace, name, "get")
+	}
+	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
+		n.add(rbacGroup+"/v1", kind, "", "", "get", "list")
+	}
+	for i := range p.Objects {
+		// Quotas and limits of where pods go, and what is stored of a kind whose
+		// definition changes.
+		o := &p.Objects[i]
+		if pod, _ := preview.PodTemplate(o.Sealed); pod != nil {
+			n.add("v1", "ResourceQuota", o.Namespace, "", "list")
+			n.add("v1", "LimitRange", o.Namespace, "", "list")
+		}
+		if o.Kind == "CustomResourceDefinition" && o.Action == preview.ActionUpdate {
+			resource, group, _ := strings.Cut(o.Name, ".")
+			n.rights = append(n.rights, preview.Right{Verb: "list", Group: group, Resource: resource})
+		}
+	}
+	return n.rights
+}
+
+// escalation are the rights that RBAC asks of who writes roles and bindings:
+// all that a role permits, and bind on a role that the cluster has. Of an
+// aggregated role nobody can hold the rules beforehand.
+func escalation(p *preview.Plan) []preview.Right {
+	var out []preview.Right
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Ref().Group() != rbacGroup || len(writes(o.Action)) == 0 || o.Sealed == nil {
+			continue
+		}
+		on := func(verb, resource, name string) {
+			out = append(out, preview.Right{Verb: verb, Group: rbacGroup, Resource: resource, Namespace: o.Namespace, Name: name})
+		}
+		switch o.Kind {
+		case "Role", "ClusterRole":
+			if preview.Map(o.Sealed, "aggregationRule") != nil {
+				on("escalate", "clusterroles", o.Name)
+				on("bind", "clusterroles", o.Name)
+				continue
+			}
+			out = append(out, Held(o.Sealed, o.Namespace)...)
+		case "RoleBinding", "ClusterRoleBinding":
+			resource, to := "clusterroles", preview.Ref{APIVersion: rbacGroup + "/v1", Kind: "ClusterRole", Name: preview.String(o.Sealed, "roleRef", "name")}
+			if preview.String(o.Sealed, "roleRef", "kind") == "Role" {
+				resource, to.Kind, to.Namespace = "roles", "Role", o.Namespace
+			}
+			if role := p.Object(to.ID()); role == nil || role.Sealed == nil || len(writes(role.Action)) == 0 {
+				on("bind", resource, to.Name)
+			}
+		}
+	}
+	return out
+}
+
+// minimal leaves out what another of the rights holds already.
+func minimal(rights []preview.Right) []preview.Right {
+	rights = sorted(rights)
+	var wide, out []preview.Right
+	for _, r := range rights {
+		if r.Name == "" || r.Verb == "*" {
+			wide = append(wide, r)
+		}
+	}
+	for _, r := range rights {
+		if !slices.ContainsFunc(wide, func(w preview.Right) bool { return w != r && holds(w, r) && !holds(r, w) }) &&
+			!slices.ContainsFunc(rights, func(w preview.Right) bool { return w.Namespace == "" && w != r && r.Namespace != "" && holds(w, r) }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// holds reports whether who has w has r.
+func holds(w, r preview.Right) bool {
+	if w.URL != "" || r.URL != "" {
+		prefix, all := strings.CutSuffix(w.URL, "*")
+		return matches(w.Verb, r.Verb) && r.URL != "" && w.URL != "" && (w.URL == r.URL || all && strings.HasPrefix(r.URL, prefix))
+	}
+	return matches(w.Verb, r.Verb) && matches(w.Group, r.Group) && matches(w.Resource, r.Resource) &&
+		(w.Namespace == "" || w.Namespace == r.Namespace) && (w.Name == "" || w.Name == r.Name)
+}
+
+func matches(wide, narrow string) bool { return wide == "*" || wide == narrow }
+
+// rules groups rights into RBAC rules: first by verbs, then by names.
+func rules(rights []preview.Right) []map[string]any {
+	type place struct{ group, resource, name, url string }
+	verbs := map[place][]string{}
+	for _, r := range rights {
+		at := place{r.Group, r.Resource, r.Name, r.URL}
+		verbs[at] = append(verbs[at], r.Verb)
+	}
+	type kind struct{ group, resource, verbs, named string }
+	names := map[kind][]string{}
+	for at, list := range verbs {
+		slices.Sort(list)
+		joined := strings.Join(slices.Compact(list), ",")
+		switch {
+		case at.url != "":
+			k := kind{verbs: joined, named: "url"}
+			names[k] = append(names[k], at.url)
+		case at.name == "":
+			names[kind{at.group, at.resource, joined, ""}] = nil
+		default:
+			k := kind{at.group, at.resource, joined, "names"}
+			names[k] = append(names[k], at.name)
+		}
+	}
+	var out []map[string]any
+	keys := slices.SortedFunc(maps.Keys(names), func(a, b kind) int {
+		return cmp.Or(strings.Compare(a.group, b.group), strings.Compare(a.resource, b.resource), strings.Compare(a.named, b.named), strings.Compare(a.verbs, b.verbs))
+	})
+	for _, k := range keys {
+		rule := map[string]any{"verbs": list(strings.Split(k.verbs, ","))}
+		slices.Sort(names[k])
+		switch k.named {
+		case "url":
+			rule["nonResourceURLs"] = list(names[k])
+		case "names":
+			rule["resourceNames"] = list(names[k])
+			fallthrough
+		default:
+			rule["apiGroups"], rule["resources"] = list([]string{k.group}), list([]string{k.resource})
+		}
+		out = append(out, rule)
+	}
+	return out
+}
+
+func list(texts []string) []any {
+	out := make([]any, len(texts))
+	for i, s := range texts {
+		out[i] = s
+	}
+	return out
+}
+
+func role(name, namespace string, rules []map[string]any) map[string]any {
+	items := make([]any, len(rules))
+	for i, r := range rules {
+		items[i] = r
+	}
+	kind := "ClusterRole"
+	if namespace != "" {
+		kind = "Role"
+	}
+	return map[string]any{
+		"apiVersion": rbacGroup + "/v1", "kind": kind, "metadata": meta(name, namespace), "rules": items,
+	}
+}
+
+func binding(name, namespace string) map[string]any {
+	kind, roleKind := "ClusterRoleBinding", "ClusterRole"
+	if namespace != "" {
+		kind, roleKind = "RoleBinding", "Role"
+	}
+	return map[string]any{
+		"apiVersion": rbacGroup + "/v1", "kind": kind, "metadata": meta(name, namespace),
+		"roleRef":  map[string]any{"apiGroup": rbacGroup, "kind": roleKind, "name": name},
+		"subjects": []any{map[string]any{"apiGroup": rbacGroup, "kind": "User", "name": Subject}},
+	}
+}
+
+func meta(name, namespace string) map[string]any {
+	m := map[string]any{"name": name}
+	if namespace != "" {
+		m["namespace"] = namespace
+	}
+	return m
+}

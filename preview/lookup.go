@@ -1,0 +1,117 @@
+package preview
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// LookupAbsent is the value of a cluster read that found nothing, and
+// LookupNotAsked that of one for which there was no cluster.
+const (
+	LookupAbsent   = "absent"
+	LookupNotAsked = "not asked"
+)
+
+var (
+	lookupVersion = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[a-z0-9]+$`)
+	lookupKind    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
+	lookupPart    = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9._:]*[A-Za-z0-9])?)?$`)
+)
+
+// LookupName writes what a lookup asks for: APIVERSION/KIND/NAMESPACE/NAME,
+// with "-" for no namespace, and "*" where all objects are asked for.
+func LookupName(ref Ref) string {
+	namespace, name := ref.Namespace, ref.Name
+	if namespace == "" {
+		namespace = "-"
+	}
+	if name == "" {
+		name = "*"
+	}
+	return ref.APIVersion + "/" + ref.Kind + "/" + namespace + "/" + name
+}
+
+// ParseLookup reads what [LookupName] wrote. A reference without a name asks
+// for all objects of its kind.
+func ParseLookup(text string) (Ref, error) {
+	parts := strings.Split(text, "/")
+	if len(parts) != 4 && len(parts) != 5 {
+		return Ref{}, fmt.Errorf("lookup of %.200q: want APIVERSION/KIND/NAMESPACE/NAME", text)
+	}
+	n := len(parts) - 3
+	ref := Ref{APIVersion: strings.Join(parts[:n], "/"), Kind: parts[n], Namespace: parts[n+1], Name: parts[n+2]}
+	if ref.Namespace == "-" {
+		ref.Namespace = ""
+	}
+	if ref.Name == "*" {
+		ref.Name = ""
+	}
+	return ref, CheckLookup(ref)
+}
+
+// CheckLookup refuses a lookup of what cannot exist: its parts come from
+// templates and end up in request paths.
+func CheckLookup(ref Ref) error {
+	for _, part := range []string{ref.APIVersion, ref.Kind, ref.Namespace, ref.Name} {
+		if len(part) > 253 || strings.Contains(part, "..") {
+			return errors.New("a lookup with a name that no object can have")
+		}
+	}
+	switch {
+	case !lookupVersion.MatchString(ref.APIVersion):
+		return fmt.Errorf("a lookup of apiVersion %q, which is none", ref.APIVersion)
+	case !lookupKind.MatchString(ref.Kind):
+		return fmt.Errorf("a lookup of kind %q, which is none", ref.Kind)
+	case !lookupPart.MatchString(ref.Namespace), !lookupPart.MatchString(ref.Name):
+		return fmt.Errorf("a lookup of %s %q in namespace %q, which no object can have", ref.Kind, ref.Name, ref.Namespace)
+	}
+	return nil
+}
+
+// LookupValue fingerprints what a lookup found, without what moves by itself:
+// status, server-set metadata and the volatile fields. The values of one Secret
+// enter it as they enter any hash (see [HashObject]), those of a list of
+// Secrets not at all.
+func LookupValue(ref Ref, found []map[string]any) (string, error) {
+	if len(found) == 0 {
+		return LookupAbsent, nil
+	}
+	if ref.Name != "" {
+		digest, err := HashObject(WithoutVolatile(found[0]), "lookup")
+		if err != nil {
+			return "", err
+		}
+		return Hash(map[string]any{"uid": String(found[0], "metadata", "uid"), "object": digest})
+	}
+	list := make([]any, 0, len(found))
+	for _, body := range found {
+		fingerprint, err := Fingerprint(nil, body, nil, true)
+		if err != nil {
+			return "", err
+		}
+		list = append(list, RefOf(body).ID()+" "+fingerprint)
+	}
+	slices.SortFunc(list, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+	return Hash(map[string]any{"items": list})
+}
+
+// ID names a cluster read among the reads of a plan.
+func (r ClusterRead) ID() string { return "render/" + r.Kind + "/" + r.Name }
+
+// AllAPIVersions is the name of a cluster read of all that is served.
+const AllAPIVersions = "*"
+
+// APIVersionValue is the value of a cluster read of an API version, or of all
+// of them, where served is sorted.
+func APIVersionValue(served []string, name string) string {
+	switch {
+	case name == AllAPIVersions:
+		return HashBytes([]byte(strings.Join(served, "\n")))
+	case slices.Contains(served, name):
+		return "served"
+	}
+	return LookupAbsent
+}

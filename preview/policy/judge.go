@@ -1,0 +1,186 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// Judge judges the findings of a plan as the built-in rules made them, and
+// nothing else in it: first the severities, then the rules, then the waivers,
+// which hold for both. A nil policy leaves everything as it is. It fails where
+// a rule cannot be decided; the plan is then as it was.
+//
+// Findings that the release accepted earlier with the same fingerprint do not
+// become critical again.
+func (p *Policy) Judge(plan *preview.Plan) error {
+	if p == nil {
+		return nil
+	}
+	if plan.Policy != nil {
+		return fmt.Errorf("the findings of %s were judged already", plan.Release.Name)
+	}
+	broken, err := p.violations(plan)
+	if err != nil {
+		return fmt.Errorf("policy %s: %w", p.path, err)
+	}
+	findings := slices.Clone(plan.Findings)
+	for i := range findings {
+		p.reclassify(plan, &findings[i])
+	}
+	findings = append(findings, broken...)
+	use := &preview.PolicyUse{Path: p.path, SHA256: p.sha256, Waived: []string{}}
+	ended := map[int][]string{} // waivers that ended, and what they would hold for
+	for i := range findings {
+		if p.waive(&findings[i], ended) {
+			use.Waived = append(use.Waived, findings[i].ID)
+		}
+	}
+	findings = append(findings, p.expired(ended)...)
+	slices.SortStableFunc(findings, func(a, b preview.Finding) int { return a.Severity.Rank() - b.Severity.Rank() })
+	slices.Sort(use.Waived)
+	plan.Findings, plan.Policy = findings, use
+	return nil
+}
+
+// fixed are findings that no policy speaks for.
+func fixed(f *preview.Finding) bool {
+	return f.Severity == preview.NotKnown || f.Rule == engine.RuleNotAppliable || f.Rule == ruleUnknown
+}
+
+// reclassify gives a finding the severity of the last entry that names it.
+func (p *Policy) reclassify(plan *preview.Plan, f *preview.Finding) {
+	if fixed(f) {
+		return
+	}
+	for _, s := range slices.Backward(p.severities) {
+		if s.Rule != f.Rule || !matches(s.Object, f.Object) {
+			continue
+		}
+		if s.Severity == f.Severity || f.AcceptedIn > 0 && s.Severity == preview.Critical {
+			return
+		}
+		f.Judged = &preview.Judged{By: preview.JudgedBySeverity, Was: f.Severity, Reason: s.Reason}
+		f.Severity = s.Severity
+		accept(plan, f)
+		return
+	}
+}
+
+// accept makes a critical finding a warning that an earlier receipt accepted.
+func accept(plan *preview.Plan, f *preview.Finding) {
+	if revision := plan.Base.Accepted[f.Fingerprint]; revision > 0 && f.Severity == preview.Critical {
+		f.Severity, f.AcceptedIn = preview.Warning, revision
+	}
+}
+
+// violations are the findings of the rules that do not hold.
+func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
+	if len(p.rules) == 0 {
+		return nil, nil
+	}
+	document, err := planDocument(plan)
+	if err != nil {
+		return nil, err
+	}
+	var out []preview.Finding
+	for _, r := range p.rules {
+		holds, message, err := r.evaluate(document)
+		if err != nil {
+			return nil, fmt.Errorf("rule %s: %w", r.Name, err)
+		}
+		if holds {
+			continue
+		}
+		object := "policy/" + r.Name
+		// What was accepted is the message about this content, and no other's.
+		evidence := message + " (" + r.Name + ", content " + plan.ContentDigest + ")"
+		f := preview.Finding{
+			ID: RuleViolated + "/" + object, Rule: RuleViolated, Severity: r.Severity, Object: object,
+			Title: "policy " + r.Name + ": " + message, Why: "The policy that this plan is held to says so.",
+			Evidence: evidence, Fingerprint: preview.FindingFingerprint(RuleViolated, evidence+"\n"+r.Expression),
+			Judged: &preview.Judged{By: preview.JudgedByRule},
+		}
+		accept(plan, &f)
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+// waive makes a finding that a waiver holds for information. Waivers that ended
+// are noted with what they would have held for.
+func (p *Policy) waive(f *preview.Finding, ended map[int][]string) bool {
+	if fixed(f) || f.Severity == preview.Info {
+		return false
+	}
+	var past []int
+	for i, w := range p.waivers {
+		if !w.names(f) {
+			continue
+		}
+		if !p.now().Before(w.ends) {
+			past = append(past, i)
+			continue
+		}
+		was := f.Severity
+		if f.Judged != nil && f.Judged.Was != "" {
+			was = f.Judged.Was
+		}
+		f.Judged = &preview.Judged{By: preview.JudgedByWaiver, Was: was, Owner: w.Owner, Reason: w.Reason, Expires: w.Expires}
+		f.Severity = preview.Info
+		return true
+	}
+	for _, i := range past {
+		ended[i] = append(ended[i], f.ID)
+	}
+	return false
+}
+
+func (w *waiver) names(f *preview.Finding) bool {
+	if w.Fingerprint != "" && w.Fingerprint != f.Fingerprint {
+		return false
+	}
+	if w.Finding != "" {
+		return w.Finding == f.ID
+	}
+	return w.Rule == f.Rule && matches(w.Object, f.Object)
+}
+
+// matches reports whether an object id is one of a pattern, in which "*" stands
+// for any text and "?" for one letter.
+func matches(pattern, object string) bool { return pattern == "" || cloud.Glob(pattern, object) }
+
+// expired finds the waivers that ended and that something still needs.
+func (p *Policy) expired(ended map[int][]string) []preview.Finding {
+	var out []preview.Finding
+	for i, ids := range ended {
+		w := p.waivers[i]
+		slices.Sort(ids)
+		what := cmp.Or(w.Finding, w.Rule+prefixed(" on ", w.Object))
+		object := "waiver/" + what
+		evidence := what + ", owner " + w.Owner + ", ended with " + w.Expires + ": " + strings.Join(ids, "; ")
+		f := preview.Finding{
+			ID: RuleExpired + "/" + object, Rule: RuleExpired, Severity: preview.Warning, Object: object,
+			Title: "the waiver of " + what + " ended with " + w.Expires, Why: "What it let pass counts again; " + w.Owner + " answers for it.",
+			Evidence: evidence, Fingerprint: preview.FindingFingerprint(RuleExpired, evidence),
+			Judged: &preview.Judged{By: preview.JudgedByRule},
+		}
+		if !slices.ContainsFunc(out, func(g preview.Finding) bool { return g.ID == f.ID }) {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, func(a, b preview.Finding) int { return strings.Compare(a.Evidence, b.Evidence) })
+	return out
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}

@@ -1,0 +1,285 @@
+// Package policy judges the findings of a plan by a file of an organisation's
+// own: rules in CEL over the plan, other severities for built-in rules, and
+// waivers with an owner, a reason and a last day.
+//
+// A policy never touches the Facts: findings are outside the digest. It judges
+// whenever findings are made, before anybody is asked and again at apply time,
+// so that the screen, --yes and --fail-on see the same.
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
+)
+
+// Kind is that of the document, next to [preview.APIVersion].
+const Kind = "Policy"
+
+// Limits on one policy. A file that needs more is several policies.
+const (
+	maxBytes      = 1 << 20
+	maxRules      = 200
+	maxEntries    = 2000 // waivers and severities
+	maxExpression = 10_000
+	maxText       = 1000
+)
+
+// The rules that a policy raises.
+const (
+	RuleViolated = "policy-rule"
+	RuleExpired  = "policy-waiver-expired"
+)
+
+// ruleUnknown is the rule of what could not be read.
+const ruleUnknown = "unknown"
+
+// document is the file.
+type document struct {
+	APIVersion string     `json:"apiVersion"`
+	Kind       string     `json:"kind"`
+	Rules      []Rule     `json:"rules"`
+	Severities []Severity `json:"severities"`
+	Waivers    []Waiver   `json:"waivers"`
+}
+
+// Rule is a statement about the plan that must be true.
+type Rule struct {
+	Name string `json:"name"`
+	// Expression is CEL over the variable plan, the plan as -o json prints it,
+	// and gives a boolean: false breaks the rule.
+	Expression string `json:"expression"`
+	// Message says what is wrong. MessageExpression, CEL that gives a string,
+	// says it with names of the plan.
+	Message           string           `json:"message"`
+	MessageExpression string           `json:"messageExpression"`
+	Severity          preview.Severity `json:"severity"` // critical, warning or info
+}
+
+// Severity gives the findings of a rule another severity.
+type Severity struct {
+	Rule     string           `json:"rule"`
+	Object   string           `json:"object"` // pattern of object ids; empty means all
+	Severity preview.Severity `json:"severity"`
+	Reason   string           `json:"reason"`
+}
+
+// Waiver lets findings pass as information until its last day.
+type Waiver struct {
+	Finding     string `json:"finding"` // the id of one, RULE/OBJECT; or
+	Rule        string `json:"rule"`    // all of a rule
+	Object      string `json:"object"`  // whose object ids match the pattern
+	Fingerprint string `json:"fingerprint"`
+	Owner       string `json:"owner"`
+	Reason      string `json:"reason"`
+	Expires     string `json:"expires"` // YYYY-MM-DD, the last day, UTC
+}
+
+// Policy is a policy that was read and compiled.
+type Policy struct {
+	path, sha256 string
+	rules        []compiled
+	severities   []Severity
+	waivers      []waiver
+	now          func() time.Time
+}
+
+type waiver struct {
+	Waiver
+	ends time.Time // when it holds no longer
+}
+
+// Load reads and compiles the policy in a file. now is asked when findings are
+// judged.
+func Load(path string, now func() time.Time) (*Policy, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the policy: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the policy: %w", err)
+	}
+	p, err := Parse(data, now)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", path, err)
+	}
+	p.path = path
+	return p, nil
+}
+
+// Parse reads and compiles a policy. What nobody knows is an error: a waiver or
+// a rule with a typing error must not do something else in silence.
+func Parse(data []byte, now func() time.Time) (*Policy, error) {
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("it is larger than the %d bytes that a policy may have", maxBytes)
+	}
+	doc, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := doc.check(); err != nil {
+		return nil, err
+	}
+	p := &Policy{sha256: preview.HashBytes(data), severities: doc.Severities, now: now}
+	for i, w := range doc.Waivers {
+		day, err := time.Parse(time.DateOnly, w.Expires)
+		if err != nil {
+			return nil, fmt.Errorf("waivers[%d].expires %q: want a date such as 2027-01-31", i, w.Expires)
+		}
+		p.waivers = append(p.waivers, waiver{w, day.AddDate(0, 0, 1)})
+	}
+	p.rules, err = compile(doc.Rules)
+	return p, err
+}
+
+func decode(data []byte) (document, error) {
+	var doc document
+	docs, err := preview.Decode(data)
+	if err != nil {
+		return doc, err
+	}
+	if len(docs) != 1 {
+		return doc, fmt.Errorf("%d documents; want one", len(docs))
+	}
+	text, err := json.Marshal(docs[0])
+	if err != nil {
+		return doc, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(&doc)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return doc, fmt.Errorf("%s: a %s, want %s", orTop(wrong.Field), wrong.Value, wrong.Type)
+	}
+	if err != nil {
+		return doc, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return doc, nil
+}
+
+func orTop(field string) string {
+	if field == "" {
+		return "the top"
+	}
+	return field
+}
+
+func (d *document) check() error {
+	if d.APIVersion != preview.APIVersion || d.Kind != Kind {
+		return fmt.Errorf("apiVersion %q, kind %q: want %s, %s", d.APIVersion, d.Kind, preview.APIVersion, Kind)
+	}
+	if len(d.Rules) > maxRules || len(d.Severities)+len(d.Waivers) > maxEntries {
+		return fmt.Errorf("more than %d rules, or %d severities and waivers", maxRules, maxEntries)
+	}
+	if err := d.checkRules(); err != nil {
+		return err
+	}
+	book := pages.New()
+	for i, s := range d.Severities {
+		at := fmt.Sprintf("severities[%d]", i)
+		switch {
+		case !isSeverity(s.Severity):
+			return fmt.Errorf("%s.severity %q: want critical, warning or info", at, s.Severity)
+		case strings.TrimSpace(s.Reason) == "":
+			return fmt.Errorf("%s has no reason", at)
+		case len(s.Reason)+len(s.Object) > maxText:
+			return fmt.Errorf("%s is longer than %d letters", at, maxText)
+		}
+		if err := checkRule(book, at+".rule", s.Rule); err != nil {
+			return err
+		}
+	}
+	for i := range d.Waivers {
+		if err := d.Waivers[i].check(book); err != nil {
+			return fmt.Errorf("waivers[%d]%w", i, err)
+		}
+	}
+	return nil
+}
+
+var ruleName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
+func (d *document) checkRules() error {
+	seen := map[string]bool{}
+	for i, r := range d.Rules {
+		switch {
+		case !ruleName.MatchString(r.Name):
+			return fmt.Errorf("rules[%d].name %q: want at most 63 of a-z, 0-9 and -", i, r.Name)
+		case seen[r.Name]:
+			return fmt.Errorf("rules[%d].name %q is there twice", i, r.Name)
+		case strings.TrimSpace(r.Expression) == "":
+			return fmt.Errorf("rule %s has no expression", r.Name)
+		case strings.TrimSpace(r.Message) == "":
+			return fmt.Errorf("rule %s has no message", r.Name)
+		case len(r.Expression) > maxExpression || len(r.MessageExpression) > maxExpression || len(r.Message) > maxText:
+			return fmt.Errorf("rule %s: an expression may have %d letters, a message %d", r.Name, maxExpression, maxText)
+		case !isSeverity(r.Severity):
+			return fmt.Errorf("rule %s: severity %q: want critical, warning or info", r.Name, r.Severity)
+		}
+		seen[r.Name] = true
+	}
+	return nil
+}
+
+var fingerprint = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// check returns an error that begins with the field.
+func (w *Waiver) check(book pages.Book) error {
+	for _, field := range [...]struct{ name, text string }{{"owner", w.Owner}, {"reason", w.Reason}, {"expires", w.Expires}} {
+		if strings.TrimSpace(field.text) == "" {
+			return fmt.Errorf(" has no %s", field.name)
+		}
+	}
+	switch {
+	case (w.Finding == "") == (w.Rule == ""):
+		return errors.New(": want either finding, the id of one, or rule")
+	case w.Finding != "" && w.Object != "":
+		return errors.New(".object: the id of a finding names its object")
+	case w.Finding != "" && !strings.Contains(w.Finding, "/"):
+		return fmt.Errorf(".finding %q: want an id as the review prints it, RULE/OBJECT", w.Finding)
+	case w.Fingerprint != "" && !fingerprint.MatchString(w.Fingerprint):
+		return fmt.Errorf(".fingerprint %q: want sha256: and 64 hexadecimal digits", w.Fingerprint)
+	case len(w.Owner)+len(w.Reason)+len(w.Object)+len(w.Finding) > 2*maxText:
+		return fmt.Errorf(" is longer than %d letters", 2*maxText)
+	}
+	rule := w.Rule
+	if w.Finding != "" {
+		rule, _, _ = strings.Cut(w.Finding, "/")
+	}
+	return checkRule(book, ".rule", rule)
+}
+
+// checkRule refuses rules that are none, and those that a policy cannot speak
+// for: no word of it makes the API server take an object or a reader see one.
+func checkRule(book pages.Book, at, rule string) error {
+	if _, ok := book[rule]; !ok {
+		text := ""
+		if near := book.Near(rule); len(near) > 0 {
+			text = "; did you mean " + near[0] + "?"
+		}
+		return fmt.Errorf("%s %q: no rule is called that%s", at, rule, text)
+	}
+	switch rule {
+	case engine.RuleNotAppliable, ruleUnknown:
+		return fmt.Errorf("%s %s: a policy cannot change that; what the API server refuses or nobody could read stays so", at, rule)
+	case RuleExpired:
+		return fmt.Errorf("%s %s: renew or remove the waiver that has ended", at, rule)
+	}
+	return nil
+}
+
+func isSeverity(s preview.Severity) bool {
+	return s == preview.Critical || s == preview.Warning || s == preview.Info
+}

@@ -1,0 +1,366 @@
+package ref
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Request is what a request file asks for: one release.
+type Request struct {
+	Object string // KIND NAMESPACE/NAME of the request, for messages
+
+	// Release and Namespace are where it goes; empty ones take the defaults of
+	// the command line.
+	Release, Namespace string
+
+	// Package is asked for, or Sources are: never both, never neither.
+	Package *PackageRequest
+	Sources []RequestSource
+	Path    string // directory within the sources that is the content
+
+	Format          string // empty: what the content is
+	InstallMode     string
+	WatchNamespaces []string
+	Certs           string
+	KubeVersion     string
+	APIVersions     []string
+	Values          map[string]any
+	SecretValues    bool     // some of the values came from a Secret
+	ValuesFiles     []string // files within the sources, in the order of precedence, lowest first
+	// Files are added to the content, such as a kustomization around it.
+	Files map[string]string
+	// Kustomized is the directory of the content that gets a kustomization of
+	// all that lies in it where it has none; nil when none does.
+	Kustomized *string
+
+	// Paused names the field that says not to install it; empty when none does.
+	Paused string
+	// ContentDigest is what [Request.Pin] wrote, empty where it did not.
+	ContentDigest string
+	Notes         []RequestNote
+
+	home    string // namespace of the Secrets that it may refer to
+	text    []byte
+	objects []document
+	index   int // of the request among the documents
+	pin     func(Pinned) []edit
+}
+
+// RequestNote is something about the request that a reviewer should be told.
+type RequestNote struct{ Rule, Text string }
+
+// The rules of notes.
+const (
+	RuleNoPreflight          = "preflight-disabled"
+	RuleCrossNamespaceSecret = "cross-namespace-secret"
+	RuleValuesFromSecret     = "values-from-secret"
+)
+
+// PackageRequest is a package of a catalog.
+type PackageRequest struct {
+	Name     string
+	Version  string   // range; empty means any
+	Bundle   string   // name of the very bundle; empty means any
+	Channels []string // empty means the default
+	// EveryChannel looks in all of them where none is named.
+	EveryChannel bool
+	// Catalogs are references, or names; Selector are labels that a catalog
+	// of the cluster has. Both empty mean the configured ones.
+	Catalogs      []string
+	CatalogSource string // NAMESPACE/NAME of an OLM v0 CatalogSource in the cluster
+	Selector      Selector
+	// SelfCertified follows no upgrade edges.
+	SelfCertified bool
+}
+
+// Selector is a label selector.
+type Selector struct {
+	MatchLabels      map[string]string
+	MatchExpressions []SelectorTerm
+}
+
+// SelectorTerm is one condition of a selector: In, NotIn, Exists, DoesNotExist.
+type SelectorTerm struct {
+	Key, Operator string
+	Values        []string
+}
+
+// RequestSource is one source of content.
+type RequestSource struct {
+	Reference   Reference
+	Destination string // directory that the content goes to; empty is the root
+	Subdir      string // directory of the source that is taken; empty is all of it
+	// Secret, NAMESPACE/NAME, holds the credentials for the host of the
+	// reference, and nothing else is sent there; empty means the user's own.
+	Secret string
+	// Foreign says that the Secret lies outside the request's namespace.
+	Foreign bool
+	CA      string // PEM of roots for this source alone
+}
+
+// Objects answers for what a request refers to and its file does not hold.
+type Objects interface {
+	// Get returns nil and no error for an object that does not exist.
+	Get(ctx context.Context, ref preview.Ref) (map[string]any, error)
+}
+
+// document is one document of a request file.
+type document struct {
+	preview.Ref
+	body  map[string]any
+	index int // among all documents
+	used  bool
+}
+
+func (d *document) String() string {
+	if d.Namespace == "" {
+		return d.Kind + " " + d.Name
+	}
+	return d.Kind + " " + d.Namespace + "/" + d.Name
+}
+
+// requestKind is one kind of request.
+type requestKind struct {
+	group, kind string
+	versions    []string
+	ignored     []ignoredField
+	read        func(r *reader, f *fields)
+}
+
+// requestKinds is the table of kinds.
+func requestKinds() []requestKind {
+	return []requestKind{
+		{"kubectl-operator", "Request", []string{"v1alpha1"}, nil, (*reader).ownRequest},
+		{"core.rukpak.io", "BundleDeployment", []string{"v1alpha1", "v1alpha2"}, nil, (*reader).bundleDeployment},
+		{"olm.operatorframework.io", "ClusterExtension", []string{"v1", "v1alpha1"}, ignoredInClusterExtension(), (*reader).clusterExtension},
+		{"operators.coreos.com", "Subscription", []string{"v1alpha1"}, ignoredInSubscription(), (*reader).subscription},
+		{"helm.toolkit.fluxcd.io", "HelmRelease", []string{"v2", "v2beta2", "v2beta1"}, ignoredInHelmRelease(), (*reader).helmRelease},
+		{"kustomize.toolkit.fluxcd.io", "Kustomization", []string{"v1", "v1beta2"}, ignoredInKustomization(), (*reader).kustomization},
+		{sourceGroup, "OCIRepository", []string{"v1", "v1beta2"}, ignoredInSource(), (*reader).ociRepository},
+		{"argoproj.io", "Application", []string{"v1alpha1"}, ignoredInApplication(), (*reader).application},
+	}
+}
+
+// reader turns the documents of a file into a request.
+type reader struct {
+	*Request
+	ctx   context.Context
+	more  Objects // may be nil
+	asked *document
+	err   error // the first of looking something up
+}
+
+// ReadRequest reads a request file: one object that asks for something, and
+// the objects that it refers to. Where the file does not hold those, they come
+// from more, which is nil where nobody may be asked. Nothing else is read.
+func ReadRequest(ctx context.Context, text []byte, more Objects) (*Request, error) {
+	documents, err := decodeRequest(text)
+	if err != nil {
+		return nil, err
+	}
+	asked, kind, err := chooseRequest(documents)
+	if err != nil {
+		return nil, err
+	}
+	asked.used = true
+	r := &reader{
+		ctx: ctx, more: more, asked: asked,
+		Request: &Request{Object: asked.String(), text: text, objects: documents, index: asked.index, home: asked.Namespace},
+	}
+	r.ContentDigest = preview.String(asked.body, "metadata", "annotations", AnnotationContentDigest)
+	f := newFields(r.Object, asked.body, kind.ignored)
+	kind.read(r, f)
+	switch err := f.err(); {
+	case len(f.wrong) == 0 && r.err != nil:
+		return nil, fmt.Errorf("%s: %w", r.Object, r.err)
+	case err != nil:
+		return nil, err
+	}
+	for i := range documents {
+		if d := &documents[i]; !d.used {
+			return nil, fmt.Errorf("%s does not refer to %s, which is in the same file; leave it out, or put it into a file of its own", r.Object, d)
+		}
+	}
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Object, err)
+	}
+	return r.Request, nil
+}
+
+const maxDocuments = 100
+
+func decodeRequest(text []byte) ([]document, error) {
+	decoded, err := preview.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(decoded) > maxDocuments {
+		return nil, fmt.Errorf("%d documents; at most %d are read", len(decoded), maxDocuments)
+	}
+	out := make([]document, 0, len(decoded))
+	for i, v := range decoded {
+		body, ok := v.(map[string]any)
+		if !ok || preview.String(body, "kind") == "" || preview.String(body, "apiVersion") == "" {
+			return nil, fmt.Errorf("document %d is not an object with apiVersion and kind", i+1)
+		}
+		d := document{Ref: preview.RefOf(body), body: body, index: i}
+		if d.Name == "" || !IsName(d.Name) || d.Namespace != "" && !isLabel(d.Namespace) {
+			return nil, fmt.Errorf("document %d, a %s, has no usable metadata.name and namespace", i+1, clip(d.Kind))
+		}
+		if d.Kind == "Secret" {
+			return nil, fmt.Errorf("%s is in the file; credentials belong into the cluster, where they are read with your rights", &d)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// chooseRequest finds the one document that asks for something. A source that
+// may stand alone does not when another document asks.
+func chooseRequest(documents []document) (*document, *requestKind, error) {
+	kinds := requestKinds()
+	type candidate struct {
+		*document
+		kind *requestKind
+	}
+	var all []candidate
+	for i := range documents {
+		d := &documents[i]
+		for k := range kinds {
+			if kinds[k].group != d.Group() || kinds[k].kind != d.Kind {
+				continue
+			}
+			if _, version, _ := strings.Cut(d.APIVersion, "/"); !slices.Contains(kinds[k].versions, version) {
+				return nil, nil, fmt.Errorf("%s is of %s; known are: %s", d, clip(d.APIVersion), strings.Join(kinds[k].versions, ", "))
+			}
+			all = append(all, candidate{d, &kinds[k]})
+		}
+	}
+	if len(all) > 1 {
+		all = slices.DeleteFunc(all, func(c candidate) bool { return c.kind.group == sourceGroup })
+	}
+	switch len(all) {
+	case 1:
+		return all[0].document, all[0].kind, nil
+	case 0:
+		var names []string
+		for _, k := range kinds {
+			names = append(names, k.kind)
+		}
+		return nil, nil, fmt.Errorf("it holds no request; one is a %s", strings.Join(names, ", "))
+	}
+	return nil, nil, fmt.Errorf("it holds %d requests, such as %s and %s; put each into a file of its own", len(all), all[0].document, all[1].document)
+}
+
+// find returns an object that the request refers to: from its file, else from
+// the cluster in one of the versions of its group.
+func (r *reader) find(group string, versions []string, kind, namespace, name string) map[string]any {
+	shown := &document{Ref: preview.Ref{Kind: kind, Namespace: namespace, Name: name}}
+	if !IsName(name) || namespace != "" && !isLabel(namespace) {
+		r.fail("%s %q is not the name of an object", clip(kind), clip(namespace+"/"+name))
+		return nil
+	}
+	for i := range r.objects {
+		d := &r.objects[i]
+		if d.Kind == kind && d.Group() == group && d.Name == name && d.Namespace == namespace {
+			d.used = true
+			return d.body
+		}
+	}
+	if r.more == nil {
+		r.fail("it refers to %s, which is not in the file, and no cluster may be asked; add it to the file, or leave out --offline", shown)
+		return nil
+	}
+	var body map[string]any
+	var err error
+	for _, version := range versions {
+		apiVersion := strings.TrimPrefix(group+"/"+version, "/")
+		body, err = r.more.Get(r.ctx, preview.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
+		if err == nil && body != nil {
+			return body
+		}
+	}
+	switch {
+	case preview.ReasonOf(err) == preview.ReasonForbidden:
+		r.fail("it refers to %s, which you may not read: %w", shown, err)
+	case err != nil:
+		r.fail("reading %s, which it refers to: %w", shown, err)
+	default:
+		r.fail("it refers to %s, which is neither in the file nor in the cluster", shown)
+	}
+	return nil
+}
+
+// fail keeps the first error of looking something up.
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+}
+
+// note tells a reviewer something about the request.
+func (r *reader) note(rule, format string, args ...any) {
+	r.Notes = append(r.Notes, RequestNote{rule, fmt.Sprintf(format, args...)})
+}
+
+// check holds a request to what every kind must keep to.
+func (r *reader) check() error {
+	if r.Release != "" && !isLabel(r.Release) || r.Namespace != "" && !isLabel(r.Namespace) {
+		return fmt.Errorf("release %q in namespace %q: both are at most 63 of a-z, 0-9 and \"-\"", clip(r.Release), clip(r.Namespace))
+	}
+	if (r.Package == nil) == (len(r.Sources) == 0) {
+		return errors.New("it asks for a package or for sources; give one of the two")
+	}
+	var err error
+	if r.Format, err = knownFormat(r.Format); err != nil {
+		return err
+	}
+	for _, path := range slices.Concat([]string{r.Path}, r.ValuesFiles) {
+		if err := checkBelow(path); err != nil {
+			return err
+		}
+	}
+	for i := range r.Sources {
+		if err := checkBelow(r.Sources[i].Destination); err != nil {
+			return fmt.Errorf("source %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// checkBelow refuses paths that leave the root they are below.
+func checkBelow(path string) error {
+	if strings.HasPrefix(path, "/") || strings.Contains(path, `\`) || slices.Contains(strings.Split(path, "/"), "..") {
+		return fmt.Errorf("%q is not a path within the content", clip(path))
+	}
+	return nil
+}
+
+// formatNames are the built-in formats by the names that request files use. A
+// request file cannot name a program.
+func formatNames() map[string]string {
+	return map[string]string{
+		"registryv1": "registryv1", "registry+v1": "registryv1", "registry-v1": "registryv1", "registry": "registryv1",
+		"helm": "helm", "helm+v3": "helm", "plain": "plain", "plain+v0": "plain",
+		"kustomize": "kustomize", "carvel": "carvel",
+	}
+}
+
+// knownFormat writes the name of a format as the command line takes it.
+func knownFormat(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	known := formatNames()
+	if known[name] == "" {
+		return "", fmt.Errorf("the format %q is not built in, and a request file cannot name a program; known are: %s",
+			clip(name), strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+	}
+	return known[name], nil
+}

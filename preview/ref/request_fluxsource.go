@@ -1,0 +1,197 @@
+package ref
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const sourceGroup = "source.toolkit.fluxcd.io"
+
+// fluxSource is an object of Flux that says where content comes from.
+type fluxSource struct {
+	*fields
+	r        *reader
+	document *document // nil when it came from the cluster
+	home     string    // its namespace
+}
+
+// fluxSource returns the source that a request refers to, nil when there is none.
+func (r *reader) fluxSource(kind, namespace, name string) *fluxSource {
+	if name == "" {
+		return nil
+	}
+	body := r.find(sourceGroup, []string{"v1", "v1beta2"}, kind, namespace, name)
+	if body == nil {
+		return nil
+	}
+	s := &fluxSource{r: r, home: namespace, fields: newFields(kind+" "+namespace+"/"+name, body, ignoredInSource())}
+	for i := range r.objects {
+		if d := &r.objects[i]; d.Kind == kind && d.Group() == sourceGroup && d.Name == name && d.Namespace == namespace {
+			s.document = d
+		}
+	}
+	return s
+}
+
+// done ends the reading of a source that is not the request itself.
+func (s *fluxSource) done() {
+	if s.document == s.r.asked {
+		return
+	}
+	if err := s.err(); err != nil && s.r.err == nil {
+		s.r.err = err
+	}
+}
+
+// add adds a source, with what all kinds say alike.
+func (s *fluxSource) add(v field, text string) *RequestSource {
+	if s.document != s.r.asked && text == "" {
+		text = "invalid" // and v has failed
+	}
+	added := s.r.remote(v, text)
+	verified(s.at("spec.insecure"))
+	s.at("spec.provider").oneOf("generic")
+	// The Secret lies beside the object that names it.
+	s.r.secret(added, s.at("spec.secretRef.name"), field{f: s.fields, path: "metadata.namespace", value: s.home})
+	return added
+}
+
+// helmRepository makes a chart of it a source.
+func (s *fluxSource) helmRepository(chart field, name, version string) {
+	defer s.done()
+	address := s.at("spec.url")
+	text := strings.TrimRight(address.need(), "/")
+	s.at("spec.passCredentials").flag()
+	kind := s.at("spec.type").oneOf("default", "oci")
+	if !strings.HasPrefix(text, "oci://") && kind != "oci" {
+		scheme, rest, _ := strings.Cut(text, "://")
+		if scheme != "https" {
+			address.fail("a repository of charts is https:// or oci://")
+			return
+		}
+		text = "chart+https://" + rest + "/" + name
+		if version != "" {
+			text += "?version=" + escapeRange(version)
+		}
+		s.add(address, text)
+		s.r.pinned(func(p Pinned, _ int) edit { return s.r.set(p.Version, "spec", "chart", "spec", "version") })
+		return
+	}
+	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err != nil {
+		chart.at("version").fail("%q is a range; of a chart in an OCI registry give the very version", clip(version))
+		return
+	}
+	s.add(address, imageText(text)+"/"+name+":"+strings.ReplaceAll(version, "+", "_"))
+	s.r.pinned(func(p Pinned, _ int) edit { return s.r.set(p.Version, "spec", "chart", "spec", "version") })
+}
+
+// escapeRange makes a range the value of a reference's parameter.
+func escapeRange(version string) string {
+	return strings.NewReplacer("%", "%25", "&", "%26", "#", "%23", "?", "%3F").Replace(version)
+}
+
+// gitRepository makes the repository a source.
+func (s *fluxSource) gitRepository(subdir string) {
+	defer s.done()
+	address := s.at("spec.url")
+	revision := ""
+	ref := s.at("spec.ref")
+	// In the order in which Flux looks at them.
+	branch, tag, name, commit := ref.at("branch").text(), ref.at("tag").text(), ref.at("name").text(), ref.at("commit").text()
+	if ref.at("semver").text() != "" && name == "" && commit == "" {
+		ref.at("semver").fail("a range over tags is not supported; give spec.ref.tag or spec.ref.commit")
+		return
+	}
+	switch {
+	case commit != "":
+		revision = commit
+	case name != "":
+		revision = name
+	case tag != "":
+		revision = "refs/tags/" + tag
+	case branch != "":
+		revision = "refs/heads/" + branch
+	default:
+		revision = "refs/heads/master" // as Flux defaults
+	}
+	s.add(address, gitText(address, address.need(), subdir, revision))
+	s.pinAt(func(p Pinned, i int) string { return p.commit(i) }, "spec", "ref", "commit")
+}
+
+// ociRepository makes the artifact a source.
+func (s *fluxSource) ociRepository() {
+	defer s.done()
+	address := s.at("spec.url")
+	text := address.need()
+	if !strings.HasPrefix(text, "oci://") {
+		address.fail("want oci://HOST/REPO")
+		return
+	}
+	digest, tag := s.at("spec.ref.digest").text(), s.at("spec.ref.tag").text()
+	if s.at("spec.ref.semver").text() != "" && digest == "" {
+		s.at("spec.ref.semver").fail("a range over tags is not supported; give spec.ref.tag or spec.ref.digest")
+		return
+	}
+	s.at("spec.layerSelector.operation").oneOf("extract", "copy")
+	s.at("spec.layerSelector.mediaType").oneOf("application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/vnd.cncf.flux.content.v1.tar+gzip")
+	switch {
+	case digest != "":
+		text += "@" + digest
+	case tag != "":
+		text += ":" + tag
+	default:
+		text += ":latest" // as Flux defaults
+	}
+	s.add(address, text)
+	s.pinAt(func(p Pinned, i int) string { return p.digest(i) }, "spec", "ref", "digest")
+}
+
+// pinAt pins the source in its own object, where the file holds that.
+func (s *fluxSource) pinAt(value func(Pinned, int) string, path ...any) {
+	s.r.pinned(func(p Pinned, i int) edit {
+		if s.document == nil {
+			return edit{err: fmt.Errorf("%s lies in the cluster and not in the file; add it to the file to pin it", s.object)}
+		}
+		return edit{document: s.document.index, path: path, value: value(p, i)}
+	})
+}
+
+// dataOf reads a key of a ConfigMap or Secret.
+func dataOf(body map[string]any, key string) (string, error) {
+	data := preview.Map(body, "data")
+	text, ok := data[key].(string)
+	switch {
+	case !ok:
+		return "", errNoKey(key)
+	case preview.String(body, "kind") != "Secret":
+		return text, nil
+	}
+	decoded, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return "", fmt.Errorf("its key %s is not base64", clip(key))
+	}
+	return string(decoded), nil
+}
+
+// jsonText writes a value as JSON, which is YAML too.
+func jsonText(v any) string {
+	text, _ := json.MarshalIndent(v, "", "  ") // of maps, lists and scalars
+	return string(text) + "\n"
+}
+
+// mappings reads a list of mappings, with all that is in them.
+func (v field) mappings() []any {
+	var out []any
+	for _, item := range v.items() {
+		if m := item.mapping(); m != nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}

@@ -1,0 +1,192 @@
+package ref
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// requestSamples are requests of every kind and shape, each with what floats.
+func requestSamples() map[string]string {
+	bundleDeployment := func(version, spec string) string {
+		return "apiVersion: core.rukpak.io/" + version + "\nkind: BundleDeployment\nmetadata: {name: combo}\nspec:\n" + spec
+	}
+	application := func(source string) string {
+		return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: web\n  namespace: argocd\nspec:\n  destination: {namespace: web}\n  source:\n" + source
+	}
+	return map[string]string{
+		"ClusterExtension": clusterExtension, "Subscription": subscription, "HelmRelease": helmRelease, "Kustomization": kustomizationOfGit,
+		"Request of a package":   "apiVersion: kubectl-operator/v1alpha1\nkind: Request\nmetadata: {name: a, namespace: a}\nspec: {package: {name: mongodb}}\n",
+		"Request of a reference": "apiVersion: kubectl-operator/v1alpha1\nkind: Request\nmetadata: {name: a, namespace: a}\nspec:\n  reference: mongodb@~1 # the database\n",
+		"Request of sources": `apiVersion: kubectl-operator/v1alpha1
+kind: Request
+metadata: {name: a, namespace: a}
+spec:
+  sources:
+  - reference: registry.example.com/a/b:v1
+  - {reference: "git+https://git.example.com/a/b//c?ref=main", destination: c}
+  - {reference: 'https://example.com/x.tgz', destination: d}
+  - {reference: chart+https://charts.example.com/web, destination: e}
+`,
+		"v1alpha1 image":          bundleDeployment("v1alpha1", "  template: {spec: {provisionerClassName: core-rukpak-io-registry, source: {type: image, image: {ref: 'quay.io/a/b:v1'}}}}\n"),
+		"v1alpha1 git":            bundleDeployment("v1alpha1", "  template:\n    spec:\n      source:\n        type: git\n        git:\n          repository: https://git.example.com/a/b\n          ref:\n            branch: main\n"),
+		"v1alpha2 image":          bundleDeployment("v1alpha2", "  installNamespace: combo\n  provisionerClassName: core-rukpak-io-plain\n  source:\n    type: image\n    image:\n      ref: quay.io/a/b:v1\n"),
+		"v1alpha2 http":           bundleDeployment("v1alpha2", "  source:\n    type: http\n    http:\n      url: https://example.com/x.tgz\n"),
+		"v1alpha2 proposed image": bundleDeployment("v1alpha2", "  format: registry\n  sources:\n  - kind: image\n    uri: quay.io/a/b:v1\n  - kind: git\n    git: {repository: 'https://git.example.com/a/b', ref: main}\n    destination: more\n"),
+		"HelmRelease of an artifact": `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: web, namespace: apps}
+spec: {chartRef: {kind: OCIRepository, name: web}}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: web, namespace: apps}
+spec: {url: oci://registry.example.com/charts/web, ref: {tag: 1.0.0}}
+`,
+		"HelmRelease of a repository": `apiVersion: helm.toolkit.fluxcd.io/v2beta2
+kind: HelmRelease
+metadata: {name: web, namespace: apps}
+spec:
+  chart: {spec: {chart: ./charts/web, valuesFiles: [charts/web/values.yaml, prod.yaml], sourceRef: {kind: GitRepository, name: web, apiVersion: source.toolkit.fluxcd.io/v1}}}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: web, namespace: apps}
+spec: {url: "https://git.example.com/a/b"}
+`,
+		"OCIRepository":                "apiVersion: source.toolkit.fluxcd.io/v1beta2\nkind: OCIRepository\nmetadata: {name: web, namespace: apps}\nspec:\n  url: oci://registry.example.com/web\n",
+		"Application of a chart":       application("    repoURL: https://charts.example.com\n    chart: web\n    targetRevision: 1.x\n"),
+		"Application of a repository":  application("    repoURL: git@git.example.com:a/b.git\n    path: deploy\n    kustomize: {images: ['web=registry.example.com/web:2']}\n"),
+		"Application without revision": application("    repoURL: https://git.example.com/a/b\n    path: deploy\n"),
+	}
+}
+
+// What a request was written back for is all that it can lead to afterwards.
+func TestNothingFloatsInWhatIsWrittenBack(t *testing.T) {
+	for name, text := range requestSamples() {
+		t.Run(name, func(t *testing.T) {
+			r := read(t, text, nil)
+			p := Pinned{ContentDigest: digest, Version: "1.2.3", Bundle: "b.v1.2.3", Channel: "stable"}
+			for _, s := range r.Sources {
+				source := preview.Source{Reference: s.Reference.Text, Digest: digest}
+				if s.Reference.Kind == KindGit {
+					source.Reference = strings.Split(s.Reference.Text, "?")[0] + "?ref=" + pinCommit
+				}
+				p.Sources = append(p.Sources, source)
+			}
+			out, err := r.Pin(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := read(t, string(out), nil)
+			if pkg := again.Package; pkg != nil && pkg.Bundle != p.Bundle && pkg.Version != p.Version {
+				t.Errorf("it asks for %+v", pkg)
+			}
+			for _, s := range again.Sources {
+				if !immutable(s.Reference) {
+					t.Errorf("%s floats in\n%s", s.Reference.Text, out)
+				}
+			}
+			same := func(r *Request) Request {
+				c := *r
+				c.text, c.pin, c.objects, c.Sources, c.Package, c.ContentDigest = nil, nil, nil, nil, nil, ""
+				return c
+			}
+			if a, b := same(r), same(again); !reflect.DeepEqual(a, b) {
+				t.Errorf("something else changed: %+v, %+v", a, b)
+			}
+		})
+	}
+}
+
+func immutable(r Reference) bool {
+	switch r.Kind {
+	case KindImage:
+		return strings.Contains(r.Image, "@sha256:")
+	case KindGit:
+		return IsCommit(r.GitRef)
+	case KindArchive:
+		return r.SHA256 != ""
+	case KindChart:
+		_, err := semver.StrictNewVersion(r.Version)
+		return err == nil
+	}
+	return false
+}
+
+func TestWhatLiesBesideASubscriptionCounts(t *testing.T) {
+	text := subscription + `---
+apiVersion: operators.coreos.com/v1alpha1
+kind: CatalogSource
+metadata: {name: community, namespace: olm}
+spec: {sourceType: grpc, image: "quay.io/operatorhubio/catalog:latest", updateStrategy: {registryPoll: {interval: 60m}}}
+---
+apiVersion: operators.coreos.com/v1
+kind: OperatorGroup
+metadata: {name: g, namespace: operators}
+spec: {targetNamespaces: [one, two]}
+`
+	r := read(t, text, nil)
+	if !reflect.DeepEqual(r.Package.Catalogs, []string{"oci://quay.io/operatorhubio/catalog:latest"}) || r.Package.CatalogSource != "" {
+		t.Errorf("catalogs %q, %q", r.Package.Catalogs, r.Package.CatalogSource)
+	}
+	if r.InstallMode != "MultiNamespace" || !reflect.DeepEqual(r.WatchNamespaces, []string{"one", "two"}) {
+		t.Errorf("%s %q", r.InstallMode, r.WatchNamespaces)
+	}
+	_, err := ReadRequest(context.Background(), []byte(strings.Replace(text, "sourceType: grpc", "address: grpc://x, sourceType: grpc", 1)), nil)
+	if err == nil || !strings.Contains(err.Error(), "CatalogSource olm/community: the field spec.address is not supported") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestChecksThatAControllerWouldLeaveOutAreSaid(t *testing.T) {
+	text := strings.Replace(clusterExtension, "  namespace: argocd\n", "  namespace: argocd\n  install: {preflight: {crdUpgradeSafety: {enforcement: None}}}\n  config: {configType: Inline, inline: {watchNamespace: argocd}}\n", 1)
+	r := read(t, text, nil)
+	if len(r.Notes) != 1 || r.Notes[0].Rule != RuleNoPreflight || r.Values["watchNamespace"] != "argocd" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestConfigMapsOfABundleDeploymentGoWhereItSays(t *testing.T) {
+	text := `apiVersion: core.rukpak.io/v1alpha2
+kind: BundleDeployment
+metadata: {name: combo}
+spec:
+  source:
+    type: configMaps
+    configMaps:
+    - {configMap: {name: one}, path: manifests}
+    - {configMap: {name: two}, path: metadata}
+`
+	r := read(t, text, nil)
+	for i, want := range []RequestSource{{Destination: "manifests"}, {Destination: "metadata"}} {
+		s := r.Sources[i]
+		if s.Destination != want.Destination || s.Subdir != "manifests" || s.Reference.Namespace != "rukpak-system" {
+			t.Errorf("got %+v", s)
+		}
+	}
+}
+
+func TestAChartOfARegistryNeedsItsVeryVersion(t *testing.T) {
+	text := strings.NewReplacer("  url: https://charts.example.com/stable/", "  type: oci\n  url: oci://registry.example.com/charts", "'6.5.*'", "6.5.1+build").Replace(helmRelease)
+	if got := read(t, text, nil).Sources[0].Reference.Image; got != "registry.example.com/charts/podinfo:6.5.1_build" {
+		t.Errorf("got %s", got)
+	}
+	_, err := ReadRequest(context.Background(), []byte(strings.Replace(text, "6.5.1+build", "6.x", 1)), nil)
+	if err == nil || !strings.Contains(err.Error(), `spec.chart.spec.version: "6.x" is a range; of a chart in an OCI registry give the very version`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheSecretOfASourceElsewhereIsForeign(t *testing.T) {
+	text := strings.NewReplacer("{name: podinfo, namespace: apps}", "{name: podinfo, namespace: flux-system}", "name: podinfo}\n  values", "name: podinfo, namespace: flux-system}\n  values", "  interval: 5m", "  secretRef: {name: charts}").Replace(helmRelease)
+	s := read(t, text, nil).Sources[0]
+	if s.Secret != "flux-system/charts" || !s.Foreign {
+		t.Errorf("got %+v", s)
+	}
+}

@@ -1,0 +1,124 @@
+package ref
+
+import (
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func ignoredInClusterExtension() []ignoredField {
+	return []ignoredField{
+		{"spec.serviceAccount", "deprecated and without effect; here the user's own rights count"},
+		{"spec.progressDeadlineMinutes", "how long the controller waits"},
+	}
+}
+
+// clusterExtension reads OLM v1's ClusterExtension.
+func (r *reader) clusterExtension(f *fields) {
+	r.Release, r.Namespace = r.asked.Name, f.at("spec.namespace").need()
+	f.at("spec.source.sourceType").oneOf("Catalog")
+	r.packageOf(f.at("spec.source.catalog"), "packageName")
+	r.Package.EveryChannel = true
+	if config := f.at("spec.config"); config.set() {
+		config.at("configType").oneOf("Inline")
+		r.Values = config.at("inline").mapping()
+	}
+	if f.at("spec.install.preflight.crdUpgradeSafety.enforcement").oneOf("Strict", "None") == "None" {
+		r.note(RuleNoPreflight, "spec.install.preflight.crdUpgradeSafety.enforcement is None: OLM would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever")
+	}
+	r.pin = func(p Pinned) []edit {
+		return []edit{r.set(p.Version, "spec", "source", "catalog", "version")}
+	}
+}
+
+func ignoredInSubscription() []ignoredField {
+	return []ignoredField{
+		{"spec.installPlanApproval", "who approves in the cluster; here the user does"},
+	}
+}
+
+// subscription reads OLM v0's Subscription, and the OperatorGroup and
+// CatalogSource that lie beside it.
+func (r *reader) subscription(f *fields) {
+	r.Release, r.Namespace = r.asked.Name, r.asked.Namespace
+	name := f.at("spec.name")
+	r.Package = &PackageRequest{Name: name.need(), Bundle: f.at("spec.startingCSV").text()}
+	if r.Package.Name != "" && !IsName(r.Package.Name) {
+		name.fail("%q is not the name of a package", clip(r.Package.Name))
+	}
+	if r.Namespace == "" {
+		f.at("metadata.namespace").fail("it is missing")
+	}
+	if channel := f.at("spec.channel").text(); channel != "" {
+		r.Package.Channels = []string{channel}
+	}
+	source, namespace := f.at("spec.source"), f.at("spec.sourceNamespace")
+	r.catalogSource(source.need(), namespace.need())
+	if config := f.at("spec.config").mapping(); len(config) > 0 {
+		r.Values = map[string]any{"deploymentConfig": preview.CloneBody(config)}
+	}
+	r.operatorGroup()
+	r.pin = func(p Pinned) []edit {
+		out := []edit{r.set(p.Bundle, "spec", "startingCSV"), r.set("Manual", "spec", "installPlanApproval")}
+		if p.Channel != "" && len(r.Package.Channels) == 0 {
+			out = append(out, r.set(p.Channel, "spec", "channel"))
+		}
+		return out
+	}
+}
+
+// catalogSource takes the catalog from the file, else leaves it to the cluster.
+func (r *reader) catalogSource(name, namespace string) {
+	for i := range r.objects {
+		d := &r.objects[i]
+		if d.Kind != "CatalogSource" || d.Group() != "operators.coreos.com" || d.Name != name || d.Namespace != namespace {
+			continue
+		}
+		d.used = true
+		c := newFields(d.String(), d.body, []ignoredField{
+			{"spec.displayName", "text for people"}, {"spec.publisher", "text for people"}, {"spec.description", "text for people"}, {"spec.icon", "a picture"},
+			{"spec.updateStrategy", "when the cluster looks again"}, {"spec.grpcPodConfig", "how the cluster runs the catalog"}, {"spec.priority", "there is no other catalog to compare with"},
+		})
+		c.at("spec.sourceType").oneOf("grpc")
+		image := c.at("spec.image")
+		if reference, err := Parse(imageText(image.need())); err != nil {
+			image.fail("%s", err)
+		} else {
+			r.Package.Catalogs = []string{reference.Text}
+		}
+		if err := c.err(); err != nil && r.err == nil {
+			r.err = err
+		}
+		return
+	}
+	r.Package.CatalogSource = namespace + "/" + name
+}
+
+// operatorGroup takes what is watched from the OperatorGroup of the namespace,
+// where the file holds it.
+func (r *reader) operatorGroup() {
+	for i := range r.objects {
+		d := &r.objects[i]
+		if d.Kind != "OperatorGroup" || d.Group() != "operators.coreos.com" || d.Namespace != r.asked.Namespace {
+			continue
+		}
+		d.used = true
+		g := newFields(d.String(), d.body, []ignoredField{
+			{"spec.upgradeStrategy", "what OLM does about failed upgrades"}, {"spec.staticProvidedAPIs", "which APIs OLM lists"},
+		})
+		targets := g.at("spec.targetNamespaces").texts()
+		if err := g.err(); err != nil && r.err == nil {
+			r.err = err
+		}
+		switch {
+		case len(targets) == 0:
+			r.InstallMode = "AllNamespaces"
+		case slices.Equal(targets, []string{r.asked.Namespace}):
+			r.InstallMode = "OwnNamespace"
+		case len(targets) == 1:
+			r.InstallMode, r.WatchNamespaces = "SingleNamespace", targets
+		default:
+			r.InstallMode, r.WatchNamespaces = "MultiNamespace", targets
+		}
+	}
+}

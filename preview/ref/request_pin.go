@@ -1,0 +1,223 @@
+package ref
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// AnnotationContentDigest is on a request that [Request.Pin] wrote: the
+// contentDigest of the plan that was reviewed.
+const AnnotationContentDigest = "kubectl-operator/content-digest"
+
+// Pinned is what a request led to.
+type Pinned struct {
+	ContentDigest    string
+	Sources          []preview.Source // as many as the request has, in its order
+	Version          string           // of the package or chart
+	Bundle, Channel  string           // of a package of a catalog
+	CatalogReference string
+}
+
+// reference is the reference of a source with its tag, branch or range
+// replaced by what it led to.
+func (p Pinned) reference(i int, r Reference) string {
+	switch source := p.Sources[i]; r.Kind {
+	case KindImage:
+		return withScheme(r.Text, p.image(i, r))
+	case KindGit:
+		return source.Reference
+	case KindArchive:
+		if r.URL != "" {
+			return r.URL + "#sha256=" + strings.TrimPrefix(source.Digest, "sha256:")
+		}
+	case KindLayout:
+		return "oci-layout:" + r.Path + "@" + source.Digest
+	case KindChart:
+		return "chart+" + r.URL + "/" + r.Name + "?version=" + escapeRange(p.Version)
+	}
+	// What cannot be pinned in a reference; the content digest says what it was.
+	return r.Text
+}
+
+func withScheme(typed, image string) string {
+	if strings.HasPrefix(typed, "oci://") {
+		return "oci://" + image
+	}
+	return image
+}
+
+// image is HOST/REPO@DIGEST; a tag does not outlive its image.
+func (p Pinned) image(i int, r Reference) string {
+	repo, _, _ := strings.Cut(r.Image, "@")
+	if at := strings.LastIndex(repo, ":"); at > strings.LastIndex(repo, "/") {
+		repo = repo[:at]
+	}
+	return repo + "@" + p.Sources[i].Digest
+}
+
+func (p Pinned) digest(i int) string { return p.Sources[i].Digest }
+
+// commit is the one that a git reference led to.
+func (p Pinned) commit(i int) string {
+	r, err := Parse(p.Sources[i].Reference)
+	if err != nil || !IsCommit(r.GitRef) {
+		return ""
+	}
+	return r.GitRef
+}
+
+// edit sets one text in a document.
+type edit struct {
+	document int
+	path     []any // of keys and indices
+	key      string
+	value    string
+	err      error
+}
+
+// set makes an edit of the request itself.
+func (r *reader) set(value string, path ...any) edit {
+	return edit{document: r.asked.index, path: slices.Clone(path), value: value}
+}
+
+// rename makes an edit that gives the key at the end of a path another name.
+func (r *reader) rename(key, value string, path ...any) edit {
+	e := r.set(value, path...)
+	e.key = key
+	return e
+}
+
+// pinned says how the source that was added last is pinned; nil leaves it as it
+// is, because nothing in it floats that could be replaced.
+func (r *reader) pinned(how func(p Pinned, i int) edit) {
+	before, i := r.pin, len(r.Sources)-1
+	r.pin = func(p Pinned) []edit {
+		var out []edit
+		if before != nil {
+			out = before(p)
+		}
+		if how != nil {
+			out = append(out, how(p, i))
+		}
+		return out
+	}
+}
+
+// Pin writes the request back with every reference that floats replaced by
+// what was reviewed, and the content digest in an annotation. Nothing else in
+// the file changes.
+func (r *Request) Pin(p Pinned) ([]byte, error) {
+	edits := []edit{{document: r.index, path: []any{"metadata", "annotations", AnnotationContentDigest}, value: p.ContentDigest}}
+	if len(r.Sources) != 0 && len(p.Sources) < len(r.Sources) {
+		return nil, fmt.Errorf("%s: %d of its %d sources were read", r.Object, len(p.Sources), len(r.Sources))
+	}
+	if r.pin != nil {
+		edits = append(edits, r.pin(p)...)
+	}
+	text := r.text
+	for _, e := range edits {
+		var err error
+		switch {
+		case e.err != nil:
+			err = e.err
+		case e.value == "":
+			err = errors.New("the plan does not say what it led to")
+		default:
+			text, err = e.apply(text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("writing %s back: %s: %w", r.Object, showPath(e.path), err)
+		}
+	}
+	return text, nil
+}
+
+func showPath(path []any) string {
+	out := ""
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			out = strings.TrimPrefix(out+"."+step, ".")
+		case int:
+			out += fmt.Sprintf("[%d]", step)
+		}
+	}
+	return out
+}
+
+// apply edits the text where the value stands, so that comments, order and
+// style stay, and then reads it again to see that this was all that changed.
+func (e edit) apply(text []byte) ([]byte, error) {
+	want, err := preview.Decode(text)
+	if err != nil {
+		return nil, err
+	}
+	want[e.document] = e.edited(want[e.document], e.path)
+	root, err := documentNode(text, e.document)
+	if err != nil {
+		return nil, err
+	}
+	out, err := e.write(text, root)
+	if err != nil {
+		return nil, err
+	}
+	got, err := preview.Decode(out)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		return nil, errors.New("it is written in a way that cannot be edited; write it plainly, one key to a line")
+	}
+	return out, nil
+}
+
+// edited is the value after the edit.
+func (e edit) edited(v any, path []any) any {
+	if len(path) == 0 {
+		return e.value
+	}
+	switch step := path[0].(type) {
+	case int:
+		if list, ok := v.([]any); ok && step < len(list) {
+			list[step] = e.edited(list[step], path[1:])
+		}
+		return v
+	case string:
+		m, ok := v.(map[string]any)
+		if !ok {
+			m = map[string]any{}
+		}
+		after := e.edited(m[step], path[1:])
+		if len(path) == 1 && e.key != "" {
+			delete(m, step)
+			step = e.key
+		}
+		m[step] = after
+		return m
+	}
+	return v
+}
+
+// documentNode parses the text and returns the root of its n-th document that
+// is not empty, as [preview.Decode] counts.
+func documentNode(text []byte, n int) (*yaml.Node, error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var node yaml.Node
+		if err := decoder.Decode(&node); err != nil {
+			return nil, errors.New("it is not YAML of one document after another")
+		}
+		if len(node.Content) == 0 || node.Content[0].ShortTag() == "!!null" {
+			continue
+		}
+		if n == 0 {
+			return node.Content[0], nil
+		}
+		n--
+	}
+}

@@ -1,0 +1,89 @@
+package ref
+
+import (
+	"net/url"
+	"strings"
+)
+
+// source adds a source that is written as a reference, and returns its place.
+func (r *reader) source(v field, text string) *RequestSource {
+	reference, err := Parse(text)
+	switch {
+	case err != nil:
+		v.fail("%s", err)
+	case reference.Kind == KindPackage:
+		v.fail("%q is the name of a package, not a source", clip(text))
+	}
+	r.Sources = append(r.Sources, RequestSource{Reference: reference})
+	return &r.Sources[len(r.Sources)-1]
+}
+
+// remote is source for the kinds of requests that controllers read: what lies
+// on this machine is not theirs to name.
+func (r *reader) remote(v field, text string) *RequestSource {
+	s := r.source(v, text)
+	if k := s.Reference.Kind; k == KindDirectory || k == KindLayout || s.Reference.Path != "" || strings.HasPrefix(s.Reference.URL, "file:") {
+		v.fail("%q lies on this machine", clip(text))
+	}
+	return s
+}
+
+// gitText writes a repository's address, a URL or USER@HOST:PATH as git takes
+// it, as a reference.
+func gitText(v field, address, subdir, revision string) string {
+	if !strings.Contains(address, "://") {
+		if host, path, found := strings.Cut(address, ":"); found && !strings.HasPrefix(address, "/") {
+			address = "ssh://" + host + "/" + strings.TrimPrefix(path, "/")
+		}
+	}
+	scheme, _, _ := strings.Cut(address, "://")
+	if scheme != "https" && scheme != "ssh" {
+		v.fail("a git repository is given as https:// or ssh://")
+		return ""
+	}
+	text := "git+" + strings.TrimRight(address, "/")
+	if subdir = cleanSubdir(subdir); subdir != "" {
+		text += "//" + subdir
+	}
+	if revision != "" {
+		text += "?ref=" + url.PathEscape(revision)
+	}
+	return text
+}
+
+// cleanSubdir drops what says "here" from a path in a repository.
+func cleanSubdir(path string) string {
+	return strings.Trim(strings.TrimPrefix(strings.TrimPrefix(path, "./"), "."), "/")
+}
+
+// imageText writes HOST/REPO[:TAG][@DIGEST] as a reference.
+func imageText(image string) string { return "oci://" + strings.TrimPrefix(image, "oci://") }
+
+// secret names the Secret with a source's credentials. namespace is the one
+// that the request gives, empty for its own.
+func (r *reader) secret(s *RequestSource, name, namespace field) {
+	v, given := name.text(), namespace.text()
+	if v == "" {
+		return
+	}
+	home := given
+	if home == "" {
+		home = r.home
+	}
+	switch {
+	case !IsName(v):
+		name.fail("%q is not the name of a Secret", clip(v))
+	case home == "":
+		name.fail("the request has no namespace to look for the Secret %s in; give metadata.namespace", v)
+	case !isLabel(home):
+		namespace.fail("%q is not a namespace", clip(home))
+	}
+	s.Secret, s.Foreign = home+"/"+v, home != r.home
+}
+
+// verified refuses to read from servers that nobody knows.
+func verified(skip field) {
+	if skip.flag() {
+		skip.fail("a request file cannot switch off the check of certificates; --insecure-registry HOST does")
+	}
+}

@@ -1,0 +1,354 @@
+package ref
+
+import (
+	"context"
+	"encoding/base64"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// cluster answers for objects by "KIND NAMESPACE/NAME".
+type cluster map[string]map[string]any
+
+func (c cluster) Get(_ context.Context, ref preview.Ref) (map[string]any, error) {
+	return c[ref.Kind+" "+ref.Namespace+"/"+ref.Name], nil
+}
+
+func read(t *testing.T, text string, more Objects) *Request {
+	t.Helper()
+	r, err := ReadRequest(context.Background(), []byte(text), more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+const (
+	pinCommit = "0123456789abcdef0123456789abcdef01234567"
+
+	clusterExtension = `apiVersion: olm.operatorframework.io/v1
+kind: ClusterExtension
+metadata:
+  name: argocd # the one of the platform team
+spec:
+  namespace: argocd
+  serviceAccount:
+    name: argocd-installer
+  source:
+    sourceType: Catalog
+    catalog:
+      packageName: argocd-operator
+
+      version: ">=0.6"  # bumped by a bot
+      channels: [alpha]
+`
+	subscription = `apiVersion: operators.coreos.com/v1alpha1
+kind: Subscription
+metadata: {name: my-operator, namespace: operators}
+spec:
+  name: my-operator
+  channel: stable
+  source: community
+  sourceNamespace: olm
+  config:
+    nodeSelector: {disk: ssd}
+`
+	helmRelease = `# podinfo
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata: {name: podinfo, namespace: apps}
+spec:
+  interval: 5m
+  url: https://charts.example.com/stable/
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: podinfo
+  namespace: apps
+spec:
+  interval: 10m
+  chart:
+    spec:
+      chart: podinfo
+      version: '6.5.*'
+      sourceRef: {kind: HelmRepository, name: podinfo}
+  values:
+    replicaCount: 2
+`
+	kustomizationOfGit = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: apps
+  namespace: flux-system
+spec:
+  path: ./clusters/prod
+  prune: true
+  sourceRef:
+    kind: GitRepository
+    name: fleet
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata:
+  name: fleet
+  namespace: flux-system
+spec:
+  url: ssh://git@git.example.com/org/fleet
+  ref:
+    branch: main
+  secretRef:
+    name: deploy-key
+`
+)
+
+func TestARequestOfEachKindAsksForWhatItsControllerWouldInstall(t *testing.T) {
+	for _, tc := range []struct {
+		name, text string
+		check      func(*Request) (got, want any)
+	}{
+		{"ClusterExtension: a package", clusterExtension, func(r *Request) (any, any) {
+			return []any{r.Release, r.Namespace, *r.Package},
+				[]any{"argocd", "argocd", PackageRequest{Name: "argocd-operator", Version: ">=0.6", Channels: []string{"alpha"}, EveryChannel: true}}
+		}},
+		{"Subscription: a package of a CatalogSource", subscription, func(r *Request) (any, any) {
+			return []any{r.Release, r.Namespace, *r.Package, r.Values}, []any{"my-operator", "operators",
+				PackageRequest{Name: "my-operator", Channels: []string{"stable"}, CatalogSource: "olm/community"},
+				map[string]any{"deploymentConfig": map[string]any{"nodeSelector": map[string]any{"disk": "ssd"}}}}
+		}},
+		{"HelmRelease: a chart of a repository", helmRelease, func(r *Request) (any, any) {
+			return []any{r.Release, r.Namespace, r.Format, r.Sources[0].Reference.Text, r.Values},
+				[]any{"podinfo", "apps", "helm", "chart+https://charts.example.com/stable/podinfo?version=6.5.*", map[string]any{"replicaCount": int64(2)}}
+		}},
+		{"HelmRelease into another namespace: Flux's own name", strings.Replace(helmRelease, "  interval: 10m\n", "  targetNamespace: podinfo\n", 1), func(r *Request) (any, any) {
+			return []any{r.Release, r.Namespace}, []any{"podinfo-podinfo", "podinfo"}
+		}},
+		{"Kustomization: a directory of a repository", kustomizationOfGit, func(r *Request) (any, any) {
+			return []any{r.Release, r.Namespace, r.Path, r.Sources[0].Reference.Text, r.Sources[0].Secret, r.Sources[0].Foreign},
+				[]any{"apps", "flux-system", "clusters/prod", "git+ssh://git@git.example.com/org/fleet?ref=refs%2Fheads%2Fmain", "flux-system/deploy-key", false}
+		}},
+		{"Application: a chart with values", `{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "web", "namespace": "argocd"}, "spec": {
+			"project": "default", "destination": {"server": "https://kubernetes.default.svc", "namespace": "web"},
+			"source": {"repoURL": "https://charts.example.com", "chart": "nginx", "targetRevision": "~1.2", "helm": {"valuesObject": {"a": {"b": 1}}, "parameters": [{"name": "a.c", "value": "2"}]}}}}`,
+			func(r *Request) (any, any) {
+				return []any{r.Namespace, r.Sources[0].Reference.Text, r.Values},
+					[]any{"web", "chart+https://charts.example.com/nginx?version=~1.2", map[string]any{"a": map[string]any{"b": int64(1), "c": int64(2)}}}
+			}},
+		{"BundleDeployment v1alpha1: the Bundle within", `apiVersion: core.rukpak.io/v1alpha1
+kind: BundleDeployment
+metadata: {name: combo}
+spec:
+  provisionerClassName: core-rukpak-io-plain
+  template:
+    metadata: {labels: {app: combo}}
+    spec:
+      provisionerClassName: core-rukpak-io-registry
+      source: {type: image, image: {ref: "quay.io/operator-framework/combo:v1", pullSecret: quay}}
+`, func(r *Request) (any, any) {
+			return []any{r.Release, r.Format, r.Sources[0].Reference.Image, r.Sources[0].Secret},
+				[]any{"combo", "registryv1", "quay.io/operator-framework/combo:v1", "rukpak-system/quay"}
+		}},
+		{"BundleDeployment as proposed: several sources", `apiVersion: core.rukpak.io/v1alpha2
+kind: BundleDeployment
+metadata: {name: combo}
+spec:
+  format: plain
+  paused: true
+  sources:
+  - kind: git
+    git: {repository: "https://git.example.com/org/base", ref: a1, directory: deploy}
+    destination: manifests
+  - kind: http
+    uri: https://example.com/x.tgz
+    auth: {secret: {name: web}}
+    destination: manifests/more
+`, func(r *Request) (any, any) {
+			return []any{r.Paused, r.Sources[0].Reference.Subdir, r.Sources[0].Destination, r.Sources[1].Reference.URL, r.Sources[1].Secret},
+				[]any{"spec.paused", "deploy", "manifests", "https://example.com/x.tgz", "rukpak-system/web"}
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, want := tc.check(read(t, tc.text, nil)); !reflect.DeepEqual(got, want) {
+				t.Errorf("\ngot  %v\nwant %v", got, want)
+			}
+		})
+	}
+}
+
+func TestAFieldThatIsNotSupportedIsNamed(t *testing.T) {
+	for _, tc := range []struct{ name, text, from, to, want string }{
+		{"all of them at once", helmRelease, "  values:\n", "  kubeConfig: {secretRef: {name: other}}\n  postRenderers: [{kustomize: {}}]\n  values:\n", "the fields spec.kubeConfig, spec.postRenderers are not supported"},
+		{"of a source beside it", helmRelease, "  interval: 5m", "  verify: {provider: cosign}", "HelmRepository apps/podinfo: the field spec.verify is not supported"},
+		{"one that nobody knows", clusterExtension, "      channels", "      chanels: [x]\n      channels", "the field spec.source.catalog.chanels is not supported"},
+		{"in a list", kustomizationOfGit, "  prune: true", "  postBuild: {substitute: {a: b}}", "the field spec.postBuild is not supported"},
+		{"TLS is not switched off by a file", kustomizationOfGit, "  secretRef:", "  insecure: true\n  secretRef:", "spec.insecure: a request file cannot switch off"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			text := strings.Replace(tc.text, tc.from, tc.to, 1)
+			if text == tc.text {
+				t.Fatal("nothing was replaced")
+			}
+			_, err := ReadRequest(context.Background(), []byte(text), nil)
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v\nwant %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestAFileThatIsNoRequestIsRefusedInASentence(t *testing.T) {
+	own := "apiVersion: kubectl-operator/v1alpha1\nkind: Request\nmetadata: {name: a, namespace: a}\nspec:\n"
+	for _, tc := range []struct{ name, text, want string }{
+		{"nothing", "", "it holds no request"},
+		{"another kind", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "it holds no request"},
+		{"two requests", clusterExtension + "---\n" + subscription, "it holds 2 requests"},
+		{"an object that nobody asked for", clusterExtension + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", "does not refer to ConfigMap a"},
+		{"a Secret", clusterExtension + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n", "credentials belong into the cluster"},
+		{"an unknown version", strings.Replace(clusterExtension, "io/v1", "io/v7", 1), "known are: v1"},
+		{"a program as format", own + "  reference: oci://example.com/a:1\n  format: my-program\n", "a request file cannot name a program"},
+		{"no source", own + "  installMode: OwnNamespace\n", "it asks for a package or for sources"},
+		{"both", own + "  reference: mongodb\n  sources: [{reference: ./a}]\n", "there are sources or a package besides"},
+		{"a path out of the content", own + "  reference: ./a\n  path: ../b\n", "not a path within the content"},
+		{"a source that lies elsewhere", strings.Split(helmRelease, "---\n")[1], "refers to HelmRepository apps/podinfo, which is not in the file, and no cluster may be asked"},
+		{"a local repository", strings.Replace(kustomizationOfGit, "ssh://git@git.example.com/org/fleet", "file:///etc", 1), "given as https:// or ssh://"},
+		{"a password in a reference", strings.Replace(kustomizationOfGit, "ssh://git@git.example.com", "https://me:hunter2@git.example.com", 1), "carries"},
+		{"text where a list belongs", strings.Replace(clusterExtension, "[alpha]", "alpha", 1), "spec.source.catalog.channels: want a list"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := ReadRequest(context.Background(), []byte(tc.text), nil)
+			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("got %v\nwant %s", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestValuesComeFromObjectsOfTheRequestsNamespace(t *testing.T) {
+	text := strings.Replace(helmRelease, "  values:\n", "  valuesFrom:\n  - {kind: ConfigMap, name: base}\n  - {kind: Secret, name: keys, valuesKey: v.yaml}\n  values:\n", 1)
+	more := cluster{
+		"ConfigMap apps/base": {"kind": "ConfigMap", "data": map[string]any{"values.yaml": "replicaCount: 1\nui: {color: red, logo: x}\n"}},
+		"Secret apps/keys":    {"kind": "Secret", "data": map[string]any{"v.yaml": base64.StdEncoding.EncodeToString([]byte("ui: {color: blue}"))}},
+	}
+	want := map[string]any{"replicaCount": int64(2), "ui": map[string]any{"color": "blue", "logo": "x"}}
+	if got := read(t, text, more); !reflect.DeepEqual(got.Values, want) || !got.SecretValues {
+		t.Errorf("got %+v", got)
+	}
+	more["Secret apps/keys"]["data"] = map[string]any{"v.yaml": base64.StdEncoding.EncodeToString([]byte("hunter2: [hunter2"))}
+	if _, err := ReadRequest(context.Background(), []byte(text), more); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v", err)
+	}
+	delete(more, "Secret apps/keys")
+	if _, err := ReadRequest(context.Background(), []byte(text), more); err == nil || !strings.Contains(err.Error(), "Secret apps/keys, which is neither in the file nor in the cluster") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWritingBackChangesOnlyWhatFloats(t *testing.T) {
+	pinned := Pinned{ContentDigest: digest, Version: "0.8.0", Bundle: "my-operator.v0.8.0", Channel: "stable"}
+	git := preview.Source{Kind: "git", Reference: "git+ssh://git@git.example.com/org/fleet?ref=" + pinCommit, Digest: digest}
+	annotated := "annotations:\n    kubectl-operator/content-digest: " + digest + "\n  name: "
+	for _, tc := range []struct {
+		name, text string
+		sources    []preview.Source
+		replace    []string
+	}{
+		{"ClusterExtension: the version", clusterExtension, nil, []string{"name: argocd #", annotated + "argocd #", `">=0.6"  # bumped`, `"0.8.0"  # bumped`}},
+		{"HelmRelease: the chart's version", helmRelease, []preview.Source{{Digest: digest}}, []string{"name: podinfo\n  namespace", annotated + "podinfo\n  namespace", "'6.5.*'", `"0.8.0"`}},
+		{"Kustomization: the commit of its source", kustomizationOfGit, []preview.Source{git}, []string{"name: apps", annotated + "apps", "    branch: main", "    commit: " + pinCommit + "\n    branch: main"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := read(t, tc.text, nil)
+			pinned.Sources = tc.sources
+			got, err := r.Pin(pinned)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := strings.NewReplacer(tc.replace...).Replace(tc.text); string(got) != want {
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			}
+			if again := read(t, string(got), nil); again.ContentDigest != digest {
+				t.Errorf("read again: %+v", again)
+			}
+		})
+	}
+	r := read(t, subscription, nil)
+	pinned.Sources = nil
+	got, err := r.Pin(pinned)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := read(t, string(got), nil); again.Package.Bundle != "my-operator.v0.8.0" || !strings.Contains(string(got), `installPlanApproval: Manual`) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestWritingBackKeepsToJSONWhereTheFileIsJSON(t *testing.T) {
+	text := `{"apiVersion":"core.rukpak.io/v1alpha2","kind":"BundleDeployment","metadata":{"name":"a"},"spec":{"source":{"type":"git","git":{"repository":"https://h.example.com/r","ref":{"tag":"v1"}}}}}`
+	got, err := read(t, text, nil).Pin(Pinned{ContentDigest: digest, Sources: []preview.Source{{Reference: "git+https://h.example.com/r?ref=" + pinCommit}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.NewReplacer(`{"name"`, `{"annotations": {"kubectl-operator/content-digest":"`+digest+`"}, "name"`, `{"tag":"v1"}`, `{"commit":"`+pinCommit+`"}`).Replace(text)
+	if string(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestARequestWithoutAFileReadsBackAsItself(t *testing.T) {
+	reference, err := Parse("registry.example.com/a/b:v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := &Request{Release: "b", Namespace: "ns", Sources: []RequestSource{{Reference: reference}}, Values: map[string]any{"a": int64(1)}, InstallMode: "OwnNamespace"}
+	text, err := asked.Write(Pinned{ContentDigest: digest, Sources: []preview.Source{{Digest: digest}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := read(t, string(text), nil)
+	if r.Sources[0].Reference.Image != "registry.example.com/a/b@"+digest || r.Release != "b" || r.Namespace != "ns" || r.InstallMode != "OwnNamespace" || !reflect.DeepEqual(r.Values, asked.Values) {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+func TestTheExampleOfTheReadmeIsARequest(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(readme), "```yaml\napiVersion: kubectl-operator/v1alpha1\nkind: Request\n")
+	example, _, ended := strings.Cut(rest, "```")
+	if !found || !ended {
+		t.Fatal("the README has no example of a Request")
+	}
+	r := read(t, "apiVersion: kubectl-operator/v1alpha1\nkind: Request\n"+example, nil)
+	if len(r.Sources) != 2 || r.Sources[0].Secret != "shop/git" || r.Sources[1].Destination != "overlay" || r.Path != "overlay" {
+		t.Errorf("it is read as %+v", r)
+	}
+}
+
+func FuzzReadRequest(f *testing.F) {
+	for _, seed := range []string{clusterExtension, subscription, helmRelease, kustomizationOfGit, "{}", "a: *b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := ReadRequest(context.Background(), []byte(text), nil)
+		if err != nil {
+			return
+		}
+		p := Pinned{ContentDigest: digest, Version: "1.0.0", Bundle: "b", Channel: "c", Sources: make([]preview.Source, len(r.Sources))}
+		for i := range p.Sources {
+			p.Sources[i].Digest = digest
+		}
+		out, err := r.Pin(p)
+		if err != nil {
+			return
+		}
+		if again, err := ReadRequest(context.Background(), out, nil); err != nil || again.ContentDigest != digest {
+			t.Errorf("written back as %q: %v", out, err)
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package report
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// The page, and the only style and script in it. They are ASCII without tabs,
+// so that the writer leaves them as they are hashed.
+var (
+	//go:embed page/page.tmpl
+	pageTemplate string
+	//go:embed page/page.css
+	pageStyle string
+	//go:embed page/page.js
+	pageScript string
+)
+
+// page is what the template shows. Its texts are escaped for eyes here, and by
+// the template for HTML.
+type page struct {
+	Title, Counts, Incomplete string
+	StyleHash, ScriptHash     string
+	Style                     template.CSS
+	Script                    template.JS
+	Facts                     []pageFact
+	Install, Command          string
+	Notes                     []string
+	Groups                    []pageGroup
+	Missing                   [][2]string
+	Grants                    []pageGrant
+	GrantNote                 string
+	Cloud                     []pageCloud
+	Images                    [][2]string
+	Files                     []string
+	Objects                   []pageObject
+	ObjectNote                string
+	Packages                  []pagePackage
+	Rules                     []pageRule
+}
+
+type (
+	pageFact  struct{ Name, Value string }
+	pageGroup struct {
+		Title    string
+		Findings []pageFinding
+	}
+	pageFinding struct {
+		Label, Title, Why, Reduce, Class, Anchor string
+		Open                                     bool
+		Evidence                                 []string
+		Rows                                     []pageFact
+	}
+	pageGrant  struct{ Change, Who, Where, Verbs, On, Via, Rules string }
+	pageCloud  struct{ Change, What, Origin, Rules string }
+	pageObject struct {
+		Class, Symbol, Action, Kind, Name, Origin string
+		Conflicts                                 []string
+		Changes, Manifest                         string
+	}
+	pagePackage struct {
+		Title string
+		Facts []pageFact
+	}
+	pageRule struct {
+		Name, Ref, Source, Anchor string
+		Facts                     []pageFact
+	}
+)
+
+// writeHTML writes one file that a browser shows without loading anything: its
+// policy lets nothing in but the style and the script whose hashes it names.
+func writeHTML(w io.Writer, p *preview.Plan) error {
+	t, err := template.New("page").Parse(pageTemplate)
+	if err != nil {
+		return fmt.Errorf("writing HTML: %w", err)
+	}
+	safe := textsafe.NewWriter(w)
+	if err := t.Execute(safe, pageOf(p)); err != nil {
+		return fmt.Errorf("writing HTML: %w", err)
+	}
+	return safe.Flush()
+}
+
+func pageOf(p *preview.Plan) page {
+	out := page{
+		Title: line(title(p)), Counts: countText(p), Facts: pageFacts(facts(p)),
+		Style: template.CSS(pageStyle), Script: template.JS(pageScript),
+		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
+		Install: heading(section{title: installSection(p, layout{width: defaultWidth}).title}),
+	}
+	if !p.Complete {
+		out.Incomplete = plural(len(p.Unknowns), "thing")
+	}
+	if p.Summary.Blocked == 0 && !nothingToDo(p) {
+		out.Command = Command(p)
+	}
+	for _, note := range installNotes(p) {
+		out.Notes = append(out.Notes, line(note))
+	}
+	r := newReader(p)
+	out.Groups = pageGroups(p, r)
+	out.Rules = pageRules(p, r)
+	for _, m := range p.Access.Installer.Missing {
+		out.Missing = append(out.Missing, [2]string{line(m.Verb + " " + m.Resource), line(m.Why)})
+	}
+	out.Grants, out.GrantNote = pageGrants(p)
+	out.Cloud = pageClouds(p)
+	out.Images = pageImages(p)
+	out.Files = fileSection(p, layout{width: defaultWidth}).lines
+	out.Objects, out.ObjectNote = pageObjects(p)
+	if len(p.Packages) > 1 {
+		for i := range p.Packages {
+			pkg := &p.Packages[i]
+			rows := append([]fact{{"bundle", joined("  ", pkg.Bundle, pkg.Format)}, {"content", pkg.ContentDigest}}, packageFacts(pkg)...)
+			out.Packages = append(out.Packages, pagePackage{line(joined(" ", pkg.Name, pkg.Version)), pageFacts(present(rows))})
+		}
+	}
+	return out
+}
+
+// sourceHash is how a Content-Security-Policy names an inline style or script.
+func sourceHash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+func pageFacts(rows []fact) []pageFact {
+	var out []pageFact
+	for _, row := range rows {
+		out = append(out, pageFact{row.name, line(row.value)})
+	}
+	return out
+}
+
+func pageGroups(p *preview.Plan, r *reader) []pageGroup {
+	var out []pageGroup
+	for _, group := range severityGroups {
+		g := pageGroup{Title: heading(section{title: group.title})}
+		for i, f := range findingsOf(p, group.severity) {
+			g.Findings = append(g.Findings, pageFindingOf(f, fmt.Sprintf("%s%d", group.label, i+1), r))
+		}
+		if len(g.Findings) > 0 {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func pageFindingOf(f preview.Finding, label string, r *reader) pageFinding {
+	out := pageFinding{
+		Label: label, Title: line(f.Title), Why: line(f.Why), Reduce: r.reduce(f), Class: severityClass(f.Severity),
+		Open: f.Severity == preview.Critical || f.Severity == preview.NotKnown,
+	}
+	for _, part := range evidenceParts(f.Evidence) {
+		out.Evidence = append(out.Evidence, line(part))
+	}
+	rows := []fact{{"from", r.where(f)}, {"object", f.Object}, {"rule", joined("  ", f.Rule, f.Ref)}}
+	if out.Open {
+		rows = append(rows, fact{"accept", f.ID + "=" + f.Fingerprint})
+	}
+	if f.AcceptedIn > 0 {
+		rows = append(rows, fact{"accepted", fmt.Sprintf("earlier, in revision %d", f.AcceptedIn)})
+	}
+	rows = append(rows, judgedFacts(f)...)
+	out.Rows = pageFacts(present(rows))
+	if _, known := r.book[f.Rule]; known {
+		out.Anchor = "rule-" + f.Rule
+	}
+	return out
+}
+
+// severityClass is a class of ours: a severity comes from a plan file.
+func severityClass(s preview.Severity) string {
+	if slices.Contains([]preview.Severity{preview.Critical, preview.Warning, preview.NotKnown}, s) {
+		return string(s)
+	}
+	return string(preview.Info)
+}
+
+// pageRules are the pages of the rules that found something.
+func pageRules(p *preview.Plan, r *reader) []pageRule {
+	var names []string
+	for _, f := range p.Findings {
+		if _, known := r.book[f.Rule]; known {
+			names = append(names, f.Rule)
+		}
+	}
+	slices.Sort(names)
+	var out []pageRule
+	for _, name := range slices.Compact(names) {
+		about := r.book[name]
+		out = append(out, pageRule{Name: name, Ref: about.Ref, Source: about.Source, Anchor: "rule-" + name, Facts: pageFacts([]fact{
+			{"finds what", about.Title}, {"looks at", about.Looks}, {"why", about.Why}, {"severity", about.When}, {"reduce", about.Reduce},
+			{"more", "kubectl operator explain " + name},
+		})})
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// What a page holds of manifests: a browser is to open it at 5,000 objects.
+const (
+	maxManifest  = 64 << 10 // bytes of one
+	maxManifests = 12 << 20 // bytes of all
+	manifestCut  = "… the rest is left out here, -o manifests has it\n"
+)
+
+// pageGrants lists every grant, those that change first.
+func pageGrants(p *preview.Plan) ([]pageGrant, string) {
+	grants := slices.Clone(p.Access.Grants)
+	slices.SortStableFunc(grants, func(a, b preview.Grant) int {
+		if same := boolOrder(a.Change == preview.GrantSame, b.Change == preview.GrantSame); same != 0 {
+			return same
+		}
+		return strings.Compare(holder(a), holder(b))
+	})
+	var out []pageGrant
+	for _, g := range grants {
+		where := "cluster-wide"
+		if g.Scope == preview.ScopeNamespace {
+			where = g.Namespace
+		}
+		out = append(out, pageGrant{
+			Change: line(joined(" ", changeSymbols[g.Change], g.Change)), Who: line(subjectText(g.Subject)), Where: line(where),
+			Verbs: line(strings.Join(g.Verbs, " ")), On: line(targetText(g)), Via: line(strings.Join(g.Via, ", ")), Rules: lines(g.Rules),
+		})
+	}
+	return out, accessNote(grants)
+}
+
+func accessNote(grants []preview.Grant) string {
+	n := map[string]int{}
+	for _, g := range grants {
+		n[g.Change]++
+	}
+	var parts []string
+	for _, change := range changeOrder {
+		if n[change] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[change], change))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// boolOrder puts false before true.
+func boolOrder(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+func pageClouds(p *preview.Plan) []pageCloud {
+	var out []pageCloud
+	for _, c := range p.Cloud.Permissions {
+		what := joined("  ", c.Provider, c.Effect, strings.Join(c.Actions, " "), prefixed("roles ", strings.Join(c.Roles, " ")),
+			prefixed("on ", strings.Join(c.Resources, " ")))
+		if len(c.Conditions) > 0 {
+			if data, err := json.Marshal(c.Conditions); err == nil {
+				what += "  if " + string(data)
+			}
+		}
+		out = append(out, pageCloud{line(joined(" ", changeSymbols[c.Change], c.Change)), line(what), line(c.Origin), lines(c.Rules)})
+	}
+	for _, d := range p.Cloud.Declared {
+		out = append(out, pageCloud{"? declared", line(d.Provider) + "; which actions is not said", line(d.Origin), ""})
+	}
+	return out
+}
+
+func pageImages(p *preview.Plan) [][2]string {
+	var out [][2]string
+	for _, image := range p.Images {
+		kind := "! by tag"
+		if image.Pinned {
+			kind = "pinned"
+		}
+		text := line(image.Reference)
+		if !image.Pinned && image.Digest != "" {
+			text += "  at review " + line(image.Digest)
+		}
+		out = append(out, [2]string{kind, text})
+	}
+	return out
+}
+
+// pageObjects lists every object, those with an action that matters first.
+func pageObjects(p *preview.Plan) ([]pageObject, string) {
+	var out []pageObject
+	room := maxManifests
+	for _, action := range preview.Actions() {
+		for i := range p.Objects {
+			if o := &p.Objects[i]; o.Action == action {
+				out = append(out, pageObjectOf(o, &room))
+			}
+		}
+	}
+	return out, countText(p)
+}
+
+func pageObjectOf(o *preview.Object, room *int) pageObject {
+	out := pageObject{
+		Class: string(o.Action), Symbol: o.Action.Symbol(), Action: string(o.Action),
+		Kind: line(o.Kind), Name: line(objectName(o)),
+		Origin: line(joined("  ", o.APIVersion, o.Origin.File, documentText(o.Origin), o.Digest)),
+	}
+	for _, c := range o.Conflicts {
+		out.Conflicts = append(out.Conflicts, line(c.Path+" is owned by "+c.Manager))
+	}
+	l := layout{width: 120}
+	var changed []string
+	for _, c := range o.Changes {
+		changed = append(changed, changeLines(c, l)...)
+	}
+	if len(o.Changes) == 0 {
+		changed = secretKeyLines(o.SecretKeys)
+	}
+	out.Changes = clipped(strings.Join(changed, "\n"), room)
+	switch {
+	case o.Sealed == nil:
+	case *room == 0:
+		out.Manifest = manifestCut
+	default:
+		out.Manifest = clipped(textsafe.Block(diff.YAML(o.Sealed)), room)
+	}
+	return out
+}
+
+// clipped takes a text out of the room that is left.
+func clipped(text string, room *int) string {
+	most := min(maxManifest, *room)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:max(most, 0)], "")
+		if text != "" {
+			text += "\n"
+		}
+		text += manifestCut
+	}
+	*room = max(0, *room-len(text))
+	return text
+}

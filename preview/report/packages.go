@@ -1,0 +1,159 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	maxBeside = 20 // referrers that are listed one by one
+	maxListed = 40 // of anything else in the head
+)
+
+// packageText names a package in one line.
+func packageText(pkg *preview.Package) string {
+	return joined("  ", pkg.Name, pkg.Version, pkg.Bundle, pkg.Format)
+}
+
+// packageFacts tell what a package is made of, and what it requires.
+func packageFacts(pkg *preview.Package) []fact {
+	var rows []fact
+	for _, s := range pkg.Sources {
+		rows = append(rows, fact{"source", joined("  ", s.Kind, s.Reference)}, fact{"", s.Digest})
+	}
+	for _, v := range pkg.Via {
+		rows = append(rows, fact{"via", joined("  ", v.Kind, v.Reference, channelText(v.Channel))}, fact{"", v.Digest})
+		if v.Verification != nil {
+			rows = append(rows, fact{"", "signature " + signatureText(*v.Verification)})
+		}
+		rows = append(rows, fact{"", prefixed("chosen: ", v.Why)})
+		for i, r := range v.Rejected {
+			if i == maxBeside {
+				rows = append(rows, fact{"", fmt.Sprintf("and %d more not chosen", len(v.Rejected)-i)})
+				break
+			}
+			rows = append(rows, fact{"", joined("  ", "not chosen: "+joined(" ", r.Version, prefixed("of ", r.Catalog)), r.Why)})
+		}
+	}
+	if params := parameterText(pkg.Parameters); params != "" {
+		rows = append(rows, fact{"rendered", params})
+	}
+	if pkg.Isolation != "" {
+		rows = append(rows, fact{"confined", pkg.Isolation})
+	}
+	rows = append(rows, dependencyRows(pkg.Dependencies)...)
+	rows = append(rows, fact{"signature", signatureText(pkg.Verification)})
+	rows = append(rows, besideRows(pkg.Referrers)...)
+	if extra := len(rows) - 3*maxListed; extra > 0 {
+		rows = append(rows[:3*maxListed], fact{"", fmt.Sprintf("and %d more, -o json has them", extra)})
+	}
+	return rows
+}
+
+// dependencyRows list what a package requires, and what meets it.
+func dependencyRows(dependencies []preview.Dependency) []fact {
+	var rows []fact
+	for i, d := range dependencies {
+		name := ""
+		if i == 0 {
+			name = "requires"
+		}
+		if i == maxListed {
+			return append(rows, fact{"", fmt.Sprintf("and %d more, -o json has them", len(dependencies)-i)})
+		}
+		rows = append(rows, fact{name, joined("  ", d.Constraint, "met by "+orDefault(d.By, "nothing"), d.Detail)})
+	}
+	return rows
+}
+
+// besideRows list what else refers to the content.
+func besideRows(referrers []preview.Referrer) []fact {
+	var rows []fact
+	for i, r := range referrers {
+		name := ""
+		if i == 0 {
+			name = "beside"
+		}
+		if i == maxBeside {
+			return append(rows, fact{"", fmt.Sprintf("and %d more", len(referrers)-i)})
+		}
+		rows = append(rows, fact{name, joined("  ", orDefault(r.ArtifactType, "of no type"), r.Digest)})
+	}
+	return rows
+}
+
+func parameterText(params preview.Parameters) string {
+	var watch string
+	if len(params.WatchNamespaces) > 0 {
+		watch = "watching " + strings.Join(params.WatchNamespaces, ", ")
+	}
+	return joined("  ", params.InstallMode, watch, prefixed("certs ", params.Certs),
+		prefixed("for Kubernetes ", params.KubeVersion), prefixed("values ", params.Values))
+}
+
+// packageSections are one section for each of several packages.
+func packageSections(p *preview.Plan, l layout) []section {
+	if len(p.Packages) < 2 {
+		return nil
+	}
+	members := map[string]*preview.Plan{} // of which only objects and findings are filled in
+	owner := map[string]string{}
+	for _, pkg := range p.Packages {
+		members[pkg.Name] = &preview.Plan{}
+	}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if part := members[o.Package]; part != nil {
+			part.Objects = append(part.Objects, *o)
+			owner[o.ID] = o.Package
+		}
+	}
+	for _, f := range p.Findings {
+		name := strings.TrimPrefix(f.Object, "package/")
+		if of, ok := owner[f.Object]; ok {
+			name = of
+		}
+		if part := members[name]; part != nil {
+			part.Findings = append(part.Findings, f)
+		}
+	}
+	var out []section
+	for i := range p.Packages {
+		pkg := &p.Packages[i]
+		out = append(out, packageSection(pkg, members[pkg.Name], l))
+	}
+	return out
+}
+
+func packageSection(pkg *preview.Package, part *preview.Plan, l layout) section {
+	s := section{title: "PACKAGE", subject: joined(" ", pkg.Name, pkg.Version), note: plural(len(part.Objects), "object")}
+	if found := findingCounts(part); found != "" {
+		s.note += ", " + found
+	}
+	rows := append([]fact{{"bundle", joined("  ", pkg.Bundle, pkg.Format)}, {"content", pkg.ContentDigest}}, packageFacts(pkg)...)
+	for _, row := range present(rows) {
+		s.lines = append(s.lines, fmt.Sprintf("  %-9s  %s", row.name, line(row.value)))
+	}
+	if len(part.Objects) > 0 {
+		var all []*preview.Object
+		for i := range part.Objects {
+			all = append(all, &part.Objects[i])
+		}
+		s.lines = append(s.lines, "  objects")
+		s.lines = append(s.lines, byKind(all, l)...)
+	}
+	return s
+}
+
+// findingCounts counts findings by severity: "1 must look, 2 should look".
+func findingCounts(p *preview.Plan) string {
+	var found []string
+	for _, group := range severityGroups {
+		if n := len(findingsOf(p, group.severity)); n > 0 {
+			found = append(found, fmt.Sprintf("%d %s", n, strings.ToLower(group.title)))
+		}
+	}
+	return strings.Join(found, ", ")
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
+)
+
+// explainLine points from findings to the pages of their rules.
+const explainLine = "What a rule looks at, and when it is less severe: kubectl operator explain RULE"
+
+// reader looks up what a finding leaves to others: where its object comes from,
+// and how to reduce it.
+type reader struct {
+	objects map[string]*preview.Object
+	book    pages.Book
+}
+
+func newReader(p *preview.Plan) *reader {
+	r := &reader{objects: make(map[string]*preview.Object, len(p.Objects)), book: pages.New()}
+	for i := range p.Objects {
+		r.objects[p.Objects[i].ID] = &p.Objects[i]
+	}
+	return r
+}
+
+// origin is where in the content the object of a finding comes from; nil when
+// the content has no such object.
+func (r *reader) origin(f preview.Finding) *preview.Origin {
+	if o := r.objects[f.Object]; o != nil && o.Origin.File != "" {
+		return &o.Origin
+	}
+	return nil
+}
+
+// where says it for people; empty when it is not known.
+func (r *reader) where(f preview.Finding) string {
+	o := r.origin(f)
+	if o == nil {
+		return ""
+	}
+	return joined("  ", o.File, documentText(*o))
+}
+
+func documentText(o preview.Origin) string {
+	if o.Document <= 1 {
+		return ""
+	}
+	return "document " + strconv.Itoa(o.Document)
+}
+
+// reduce is what makes a finding go away or less severe; empty when nothing
+// does, or when the rule is none of this program's.
+func (r *reader) reduce(f preview.Finding) string {
+	page, ok := r.book[f.Rule]
+	if !ok || page.Reduce == pages.NothingToReduce {
+		return ""
+	}
+	return page.Reduce
+}
+
+// evidenceParts are the pieces that a finding's evidence was joined from.
+func evidenceParts(evidence string) []string {
+	if evidence == "" {
+		return nil
+	}
+	return strings.Split(evidence, "; ")
+}

@@ -1,0 +1,243 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// The parts of the Static Analysis Results Interchange Format that a report
+// has: SARIF 2.1.0, OASIS standard, whose section numbers stand beside them.
+type (
+	sarifLog struct { // 3.13
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct { // 3.14
+		Tool        sarifTool         `json:"tool"`
+		Automation  sarifAutomation   `json:"automationDetails"`
+		Invocations []sarifInvocation `json:"invocations"`
+		ColumnKind  string            `json:"columnKind"`
+		Results     []sarifResult     `json:"results"`
+		Properties  map[string]any    `json:"properties"`
+	}
+	sarifAutomation struct { // 3.17
+		ID string `json:"id"`
+	}
+	sarifTool struct { // 3.18
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct { // 3.19
+		Name    string      `json:"name"`
+		Version string      `json:"version,omitempty"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifInvocation struct { // 3.20
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications"`
+	}
+	sarifNotification struct { // 3.58
+		Level   string       `json:"level"`
+		Message sarifMessage `json:"message"`
+	}
+	sarifMessage struct { // 3.11
+		Text     string `json:"text"`
+		Markdown string `json:"markdown,omitempty"`
+	}
+	sarifRule struct { // 3.49
+		ID       string         `json:"id"`
+		Short    sarifMessage   `json:"shortDescription"`
+		Full     sarifMessage   `json:"fullDescription"`
+		Help     sarifMessage   `json:"help"`
+		HelpURI  string         `json:"helpUri,omitempty"`
+		Default  sarifDefault   `json:"defaultConfiguration"`
+		Property map[string]any `json:"properties,omitempty"`
+	}
+	sarifDefault struct { // 3.50
+		Level string `json:"level"`
+	}
+	sarifResult struct { // 3.27
+		Rule         string            `json:"ruleId"`
+		Index        int               `json:"ruleIndex"`
+		Level        string            `json:"level"`
+		Message      sarifMessage      `json:"message"`
+		Locations    []sarifLocation   `json:"locations"`
+		Fingerprints map[string]string `json:"partialFingerprints"`
+		Properties   map[string]any    `json:"properties"`
+	}
+	sarifLocation struct { // 3.28
+		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+		Logical  []sarifLogical `json:"logicalLocations"`
+	}
+	sarifPhysical struct { // 3.29
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct { // 3.4
+		URI string `json:"uri"`
+	}
+	sarifRegion struct { // 3.30
+		StartLine int `json:"startLine"`
+	}
+	sarifLogical struct { // 3.33
+		Name string `json:"fullyQualifiedName"`
+		Kind string `json:"kind"`
+	}
+)
+
+// fingerprintKey names what a result's fingerprint is made of, with the
+// version of that recipe (3.27.17).
+const fingerprintKey = "kubectlOperatorFinding/v1"
+
+// sarif makes a log of one run: a rule for each that found something, a result
+// for each finding, a notification for each thing that could not be read.
+func sarif(p *preview.Plan) ([]byte, error) {
+	r := newReader(p)
+	rules, index := sarifRules(p, r)
+	run := sarifRun{
+		Tool:        sarifTool{Driver: sarifDriver{Name: "kubectl-operator", Version: p.Tool.Version, Rules: rules}},
+		Automation:  sarifAutomation{ID: "kubectl-operator/" + p.Release.Namespace + "/" + p.Release.Name + "/"},
+		Invocations: []sarifInvocation{{Successful: true, Notifications: []sarifNotification{}}},
+		ColumnKind:  "unicodeCodePoints",
+		Results:     []sarifResult{},
+		Properties: map[string]any{
+			"digest": p.Digest, "contentDigest": p.ContentDigest, "ruleset": p.Ruleset,
+			"readMode": p.ReadMode, "complete": p.Complete, "command": Command(p),
+		},
+	}
+	for _, u := range p.Unknowns {
+		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications,
+			sarifNotification{Level: "warning", Message: sarifText("could not be read: " + u.Object + ": " + u.Why)})
+	}
+	for _, f := range p.Findings {
+		run.Results = append(run.Results, sarifResultOf(p, f, index[f.Rule], r))
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(sarifLog{
+		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
+	}); err != nil {
+		return nil, fmt.Errorf("encoding SARIF: %w", err)
+	}
+	return textsafe.JSON(out.Bytes()), nil
+}
+
+// sarifRules describes the rules of the plan's findings, sorted, and says at
+// which index each stands.
+func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
+	var names []string
+	for _, f := range p.Findings {
+		names = append(names, f.Rule)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	rules, index := make([]sarifRule, 0, len(names)), map[string]int{}
+	for i, name := range names {
+		index[name] = i
+		page, known := r.book[name]
+		if !known {
+			text := sarifText("Rule " + name + " is not one of this version.")
+			rules = append(rules, sarifRule{ID: name, Short: text, Full: text, Help: text, Default: sarifDefault{"warning"}})
+			continue
+		}
+		help := sarifText("Looks at: " + page.Looks + " Severity: " + page.When + " To reduce it: " + page.Reduce +
+			" More: kubectl operator explain " + name)
+		help.Markdown = "**Looks at** " + prose(page.Looks) + "\n\n**Why** " + prose(page.Why) + "\n\n**Severity** " + prose(page.When) +
+			"\n\n**To reduce it** " + prose(page.Reduce) + "\n\n" + code("kubectl operator explain "+name)
+		rule := sarifRule{
+			ID: name, Short: sarifText("Finds what " + page.Title + "."), Full: sarifText(page.Why), Help: help,
+			HelpURI: page.Source, Default: sarifDefault{sarifLevel(page.Severity)},
+		}
+		if page.Ref != "" {
+			rule.Property = map[string]any{"ref": page.Ref, "tags": []string{"security"}}
+		}
+		rules = append(rules, rule)
+	}
+	return rules, index
+}
+
+func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sarifResult {
+	text := f.Title + ". " + f.Why
+	if f.Evidence != "" {
+		text += " Evidence: " + f.Evidence
+	}
+	result := sarifResult{
+		Rule: f.Rule, Index: rule, Level: sarifLevel(f.Severity), Message: sarifText(text),
+		Locations:    []sarifLocation{{Logical: []sarifLogical{{Name: f.Object, Kind: "resource"}}}},
+		Fingerprints: map[string]string{fingerprintKey: f.Fingerprint},
+		Properties:   map[string]any{"id": f.ID, "severity": f.Severity},
+	}
+	if f.AcceptedIn > 0 {
+		result.Properties["acceptedIn"] = f.AcceptedIn
+	}
+	if f.AlsoIn != "" {
+		result.Properties["alsoIn"] = f.AlsoIn
+	}
+	if f.Judged != nil {
+		result.Properties["judged"] = f.Judged
+	}
+	if origin := r.origin(f); origin != nil {
+		physical := &sarifPhysical{Artifact: sarifArtifact{URI: sarifURI(p, f, origin.File, r)}}
+		if origin.Document == 1 {
+			// Where further documents begin, nobody recorded.
+			physical.Region = &sarifRegion{StartLine: 1}
+		}
+		result.Locations[0].Physical = physical
+		result.Properties["document"] = origin.Document
+	}
+	return result
+}
+
+// sarifURI is the file relative to the working directory where the content is
+// a directory below it, so that a review system finds the file in the change;
+// else relative to the content.
+func sarifURI(p *preview.Plan, f preview.Finding, file string, r *reader) string {
+	for _, pkg := range p.Packages {
+		if pkg.Name != r.objects[f.Object].Package || len(pkg.Sources) == 0 {
+			continue
+		}
+		reference := pkg.Sources[0].Reference
+		if pkg.Sources[0].Kind == "directory" && reference != "" && !path.IsAbs(reference) && !strings.HasPrefix(path.Clean(reference), "..") {
+			file = path.Join(reference, file)
+		}
+	}
+	// Clean, so that no reader is led out of the content; a colon in the first
+	// part would be read as a scheme (RFC 3986, 4.2).
+	uri := (&url.URL{Path: strings.TrimPrefix(path.Clean("/"+file), "/")}).EscapedPath()
+	first, rest, _ := strings.Cut(uri, "/")
+	if strings.Contains(first, ":") {
+		return strings.TrimSuffix(strings.ReplaceAll(first, ":", "%3A")+"/"+rest, "/")
+	}
+	return uri
+}
+
+// sarifLevel is that of a result (3.27.10).
+func sarifLevel(s preview.Severity) string {
+	switch s {
+	case preview.Critical:
+		return "error"
+	case preview.Info:
+		return "note"
+	}
+	return "warning"
+}
+
+// maxMessage bounds a message in cells; readers of SARIF show no more.
+const maxMessage = 4000
+
+// sarifText is a message without links and placeholders: brackets and
+// backslashes make the former (3.11.6), braces the latter (3.11.5).
+func sarifText(s string) sarifMessage {
+	text := textsafe.Truncate(textsafe.Line(s), maxMessage)
+	return sarifMessage{Text: strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`).Replace(text)}
+}

@@ -1,0 +1,134 @@
+package risk
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+)
+
+// TestCloudAccessOfUpgrades pins how cloud access differs between every two
+// neighbouring versions of the real bundles.
+func TestCloudAccessOfUpgrades(t *testing.T) {
+	packages, err := filepath.Glob(filepath.Join(corpustest.Dir(t, "bundles"), "*"))
+	if err != nil || len(packages) == 0 {
+		t.Fatalf("no bundles: %v", err)
+	}
+	var got bytes.Buffer
+	pairs := 0
+	for _, dir := range packages {
+		versions := versionsIn(t, dir)
+		for i := 1; i < len(versions); i++ {
+			pairs++
+			fmt.Fprintf(&got, "%s %s -> %s\n", filepath.Base(dir), versions[i-1], versions[i])
+			installed, whyNot := cloudOfBundle(filepath.Join(dir, versions[i-1]))
+			planned, refused := cloudOfBundle(filepath.Join(dir, versions[i]))
+			if refused = cmp.Or(whyNot, refused); refused != "" {
+				fmt.Fprintf(&got, "  not rendered: %s\n", refused)
+				continue
+			}
+			for _, line := range deltaLines(installed, planned) {
+				fmt.Fprintf(&got, "  %s\n", line)
+			}
+		}
+	}
+	if pairs == 0 {
+		t.Fatal("no package has two versions")
+	}
+	golden := filepath.Join("testdata", "golden", "cloud-upgrades.txt")
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("got\n%s\nwant\n%s", got.Bytes(), want)
+	}
+}
+
+func versionsIn(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, entry := range entries {
+		out = append(out, entry.Name())
+	}
+	slices.SortFunc(out, func(a, b string) int { return semver.MustParse(a).Compare(semver.MustParse(b)) })
+	return out
+}
+
+// cloudOfBundle renders a bundle and scans it with the annotations that
+// registry+v1 gives its pods; why is set when it is refused.
+func cloudOfBundle(dir string) (c preview.Cloud, why string) {
+	f := registryv1.New()
+	info, err := f.Detect(os.DirFS(dir))
+	if err != nil || info == nil {
+		return c, fmt.Sprint(err)
+	}
+	release := preview.Release{Name: info.Package, Namespace: cmp.Or(info.SuggestedNamespace, info.Package)}
+	out, err := f.Render(context.Background(), format.Input{Content: os.DirFS(dir), Release: release})
+	if err != nil && strings.Contains(err.Error(), "install mode is not clear") {
+		out, err = f.Render(context.Background(), format.Input{
+			Content: os.DirFS(dir), Release: release, Params: format.Params{InstallMode: "OwnNamespace"},
+		})
+	}
+	if err != nil {
+		return c, err.Error()
+	}
+	var bodies []map[string]any
+	for _, o := range out.Objects {
+		bodies = append(bodies, o.Body)
+	}
+	return cloud.Scan(cloud.Input{Objects: bodies, Annotations: out.Annotations, PackageID: info.Package}), ""
+}
+
+// deltaLines writes the permissions of an upgrade, and the declarations that
+// come, stay and go. The names of generated roles come of their content.
+func deltaLines(installed, planned preview.Cloud) []string {
+	var out []string
+	for _, p := range cloud.Delta(installed, planned).Permissions {
+		out = append(out, p.Change+" "+cloudLine(p))
+	}
+	declared := map[string]int{}
+	for _, d := range installed.Declared {
+		declared[d.Provider+": "+withoutHash(d.Origin)] |= 1
+	}
+	for _, d := range planned.Declared {
+		declared[d.Provider+": "+withoutHash(d.Origin)] |= 2
+	}
+	for line, where := range declared {
+		out = append(out, []string{"", "removed", "new", "same"}[where]+" "+line)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func withoutHash(origin string) string {
+	words := strings.Fields(origin)
+	for i, word := range words {
+		if strings.HasPrefix(word, "ClusterRole/") || strings.HasPrefix(word, "Role/") {
+			words[i], _, _ = strings.Cut(word, "/")
+		}
+	}
+	return strings.Join(words, " ")
+}

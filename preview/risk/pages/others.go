@@ -1,0 +1,126 @@
+package pages
+
+import (
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// others are the pages of rules that are raised outside of package risk: by the
+// engine, which has schemas and reads, and as notes by formats and resolving.
+func others() []Page {
+	return slices.Concat(engineRules(), policyRules(), noteRules())
+}
+
+func engineRules() []Page {
+	return []Page{
+		{
+			Rule: "not-appliable", Severity: preview.Critical, Title: "cannot be applied",
+			Looks:  "Every object, against the schema of its kind: the one built in, or that of a CustomResourceDefinition in the same plan.",
+			Why:    "The API server refuses this object on every apply; the install would stop at it.",
+			Reduce: "Correct the package; no flag makes the API server take it.",
+			Example: Example{
+				preview.Critical, "Deployment op cannot be applied",
+				"apps/Deployment/app/op: .spec.template.spec.containers[name=\"op\"].env: duplicate entries for key [name=\"A\"]",
+			},
+		},
+		{
+			Rule: "needs-external", Severity: preview.Warning, Title: "needs what nobody has",
+			Looks: "Secrets, ConfigMaps, ServiceAccounts, PriorityClasses and StorageClasses that pods refer to, and APIs that the package says it needs: neither in the plan nor in the cluster. Offline nothing can be said.",
+			Why:   "Pods that refer to it do not start until somebody creates it.", Reduce: "Create it before the install, or install what brings it.",
+			Example: Example{preview.Warning, "needs Secret pull", "core/Secret/app/pull is neither in the plan nor in the cluster"},
+		},
+		{
+			Rule: "foreign-namespace", Severity: preview.Warning, Title: "goes into another namespace than the release",
+			Looks: "Namespaces other than that of the release into which objects go, unless the format is registry+v1, where the install mode says so.",
+			Why:   "It is not the namespace of the release: the package says so, and -n does not change it.", Reduce: "Remove the namespace from the package's objects.",
+			Example: Example{preview.Warning, "one object goes into namespace kube-system", "rbac.authorization.k8s.io/RoleBinding/kube-system/reader"},
+		},
+		{
+			Rule: "field-not-sent", Severity: preview.Info, Title: "has fields that are not sent",
+			Looks: "Fields that only the API server writes, such as status and metadata.uid, in the content.",
+			Why:   "What is applied differs here from what the package's files say.", Reduce: "Remove the field from the package.",
+			Example: Example{preview.Info, "Deployment op: .status was set by the content and is not sent: only the API server writes it", "apps/Deployment/app/op: .status was set by the content and is not sent: only the API server writes it"},
+		},
+	}
+}
+
+func noteRules() []Page {
+	note := func(rule string, severity preview.Severity, title, looks, why, reduce, text string) Page {
+		return Page{
+			Rule: rule, Severity: severity, Title: title, Looks: looks, Why: why, Reduce: reduce,
+			Example: Example{severity, "package mongodb: " + text, "package/mongodb: " + text},
+		}
+	}
+	const trust = "Whoever can write to the repository decides what is installed."
+	return []Page{
+		note("signature-missing", preview.Warning, "is not signed", "Whether content of which a flag or policy names the signer carries a signature, with --verify if-present.",
+			trust, "Have the publisher sign it, or use --verify required, which refuses it.", "it carries no signature, though a policy says who signs it"),
+		note("signature-ignored", preview.Warning, "was not verified", "Whether content of which a policy names the signer was verified.",
+			trust, "Leave out --verify off.", "a policy says who signs it, and verification is off"),
+		note("image-pinned", preview.Info, "has images pinned by --pin-images", "With --pin-images: the images that pods name by tag. Images in variables are left alone.",
+			"Its tag was looked up for this plan; the digest is part of the content, so what runs is what was reviewed.", "",
+			"quay.io/mongodb/mongodb-kubernetes:1.8.0@sha256:11 runs on linux/amd64, linux/arm64"),
+		note("deprecated", preview.Warning, "is deprecated", "What the catalog says about the package, its channel and the version.",
+			"Its publisher advises against it; fixes may not come any more.", "Choose another version or channel.", "channel stable is deprecated: use stable-v2"),
+		note("no-upgrade-edges", preview.Info, "follows no upgrade edges", "Upgrades to a version that no catalog's upgrade edges lead to.",
+			"Upgrade edges say from which versions a version was tested; this one was chosen without them.", "Upgrade by package name, without REF.", "no upgrade edges were followed"),
+		note("downgrade", preview.Warning, "goes back to an older version", "An upgrade to a version that is lower than the one installed.",
+			"Older versions are rarely tested on what newer ones have stored, and the cluster keeps the newer definitions' objects.", "Stay on the version, or ask its publisher whether the way back is supported.", "from 1.10.0 down to 1.9.0"),
+		note("upgrade-path", preview.Info, "is the first of several upgrades", "Upgrades to a version that is more than one upgrade edge away.",
+			"The version asked for is more than one upgrade edge away; each step is reviewed on its own.", "Run upgrade again when this one is healthy.", "1.8.1 → 1.9.0 (this plan) → 1.10.0; run upgrade again afterwards"),
+		note("package-name-look-alike", preview.Warning, "has nearly the name of another", "Other package names of the catalog that are one letter away, look the same or differ in the word operator, and have more versions.",
+			"A name that is nearly another's may be a slip of the keyboard, or be made for one.", "Make sure that it is the package you mean.", "the name is one letter away from \"mongodb-operator\" of MongoDB, Inc.; make sure which one is meant"),
+		note("external-format", preview.Warning, "was made by a program of yours", "Formats named by --format, or in the configuration.",
+			"The program ran with your rights and was not sandboxed; the objects are its work as much as the content's.", "Use a built-in format.", "ran kubectl-operator-format-cue sha256:11, with your rights, not sandboxed"),
+		note("external-format-warning", preview.Warning, "made the program warn", "Results of severity warning that the program gave.",
+			"The program that made the objects was not content with something.", "Read what the program says.", "a value is deprecated"),
+		note("external-format-says", preview.Info, "made the program say something", "Results of severity info that the program gave.",
+			"The program that made the objects wants it known.", "", "3 files were rendered"),
+		note("preflight-disabled", preview.Info, "asks for no preflight check", "Request files that switch off the upgrade safety of CustomResourceDefinitions, such as a ClusterExtension with preflight enforcement None.",
+			"Whoever reads the request there knows that it was switched off; here every check runs all the same.", "Remove the setting from the request file.",
+			"spec.install.preflight.crdUpgradeSafety.enforcement is None: OLM would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever"),
+		note("values-from-secret", preview.Warning, "takes values from a Secret", "Request files with values from a Secret, such as valuesFrom of a HelmRelease.",
+			"What the package does with them shows in its objects, and there in the review: only values in Secrets and under telling names are hidden.",
+			"Have the package refer to the Secret in the cluster by its name.", "values come from Secret apps/database"),
+		note("cross-namespace-secret", preview.Warning, "takes credentials from another namespace", "Request files that name a Secret of another namespace than their own, permitted by --allow-cross-namespace-secrets.",
+			"Whoever wrote the request chose which credentials go to a server, and which server that is.", "Keep the Secret in the namespace of the request.",
+			"credentials come from Secret flux-system/registry, outside the request's namespace"),
+		note("files-not-read", preview.Info, "has files that are not read", "Manifests of the content that are not part of the package.",
+			"These files are part of the content and take no part in what is applied.", "Remove them from the content, or name the directory that is meant with --path.", "not read: docs/example.yaml"),
+		note("tool-config-not-read", preview.Info, "configures another installer", "Documents in the content that configure another installer and are not objects.",
+			"These files are part of the content and take no part in what is applied.", "Set what they set with --values or --set where it matters.", "not read: kapp-config.yaml"),
+		note("nested-bundles", preview.Info, "holds further bundles", "Bundles that lie within another.",
+			"These files are part of the content and take no part in what is applied.", "Install each bundle by itself.", "not read: bundles/other"),
+		note("image-locked", preview.Info, "has images replaced by an image lock", "Image references of the content that an image lock (images.yml) replaces by digests.",
+			"What is applied differs here from what the package's files say.", "", "registry.example.com/app:v1 is locked to registry.example.com/app@sha256:11"),
+		{
+			Rule: "hook-not-run", Severity: preview.Info, Title: "is a hook that does not run here",
+			Looks: "Hooks of charts for events that nothing here brings about, such as test and rollback.",
+			Why:   "What is applied differs here from what Helm would do.", Reduce: "Run it by hand where it matters.",
+			Example: Example{preview.Info, "Pod test: it runs at test, which nothing here does; it is not installed", "core/Pod/app/test: it runs at test, which nothing here does; it is not installed"},
+		},
+		{
+			Rule: "hook-kept", Severity: preview.Info, Title: "has hooks whose objects stay",
+			Looks: "Hooks of charts with a hook-delete-policy.",
+			Why:   "What a plan creates stays until a reviewed plan deletes it; a changed Job of the same name cannot be updated.", Reduce: "Delete them by hand where it matters.",
+			Example: Example{preview.Info, "package app: Helm would delete after their hooks have run, and here stay until the release is removed: batch/Job/app/migrate", "package/app: Helm would delete after their hooks have run, and here stay until the release is removed: batch/Job/app/migrate"},
+		},
+		note("content-depends-on-cluster", preview.Info, "depends on the cluster", "Charts that ask for the cluster's version, its APIs or its objects (.Capabilities, lookup).",
+			"The same chart makes other objects on another cluster, so an approval of the content holds for this cluster alone.", "Name what it asks for with --kube-version and --api-versions.",
+			"its objects depend on what the cluster is or holds"),
+		{
+			Rule: "manifest-replaced", Severity: preview.Info, Title: "is made twice by the package",
+			Looks: "Objects that a package both ships as a manifest and describes in its ClusterServiceVersion.",
+			Why:   "What is applied differs here from what the package's files say.", Reduce: "Remove one of the two from the package.",
+			Example: Example{preview.Info, "ServiceAccount op: the bundle's own manifest replaces the one made from the CSV", "core/ServiceAccount/app/op: the bundle's own manifest replaces the one made from the CSV"},
+		},
+		{
+			Rule: "nondeterministic", Severity: preview.Warning, Title: "holds values from a clock or a random source",
+			Looks:   "Whether a second rendering of the same content gives the same objects, field by field.",
+			Why:     "The plan keeps the values of its rendering, and another rendering has others: it is applied on the screen that made it, or with --plan, never by --approve.",
+			Reduce:  "Set the value with --set or --values, or apply the saved plan with --plan.",
+			Example: Example{preview.Warning, "Secret op: holds values from a clock or a random source", "core/Secret/app/op: .data.password comes from a clock or a random source: a second rendering gave another value"},
+		},
+	}
+}

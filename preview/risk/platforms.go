@@ -1,0 +1,148 @@
+package risk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// RuleImagePinned notes an image whose tag was resolved for the plan.
+const RuleImagePinned = "image-pinned"
+
+const runsOn = " runs on "
+
+// PinnedNote says that an image was pinned, and on which platforms (OS/ARCH)
+// it runs. Notes are Facts, so [scan.judgePlatforms] takes them from there.
+func PinnedNote(pkg, image string, platforms []string) preview.Note {
+	text := image
+	if len(platforms) > 0 {
+		text += runsOn + strings.Join(platforms, ", ")
+	}
+	return preview.Note{Rule: RuleImagePinned, Object: "package/" + pkg, Text: text}
+}
+
+// pinnedPlatforms reads what [PinnedNote] wrote: platforms by image.
+func pinnedPlatforms(p *preview.Plan) map[string][]string {
+	out := map[string][]string{}
+	for _, pkg := range p.Packages {
+		for _, n := range pkg.Notes {
+			if image, list, ok := strings.Cut(n.Text, runsOn); ok && n.Rule == RuleImagePinned {
+				out[image] = strings.Split(list, ", ")
+			}
+		}
+	}
+	return out
+}
+
+// NodesID is the id of the read that says that the cluster has nodes of a
+// platform, as OS/ARCH.
+func NodesID(platform string) string { return nodesPrefix + platform }
+
+const nodesPrefix = "nodes/"
+
+func imagePlatform() Rule {
+	return Rule{
+		"image-platform", "", Critical, "has images that do not run on nodes of the cluster",
+		"A pod that is scheduled onto such a node does not start.",
+		"Use an image for the nodes' architecture, or a nodeSelector for kubernetes.io/arch.",
+	}
+}
+
+func nodesUnread() Rule {
+	return Rule{
+		"nodes-unread", "", Notice, "has nodes that may not be listed",
+		"Nobody knows whether the images run on them.", "Preview with rights to list nodes.",
+	}
+}
+
+// judgePlatforms holds the platforms of pinned images to those of the nodes.
+func (c *scan) judgePlatforms() {
+	images := pinnedPlatforms(c.plan)
+	var nodes []string
+	for _, read := range c.plan.Reads {
+		if platform, ok := strings.CutPrefix(read.ID, nodesPrefix); ok {
+			nodes = append(nodes, platform)
+		}
+	}
+	slices.Sort(nodes)
+	if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("Node", "") }) {
+		c.hit(nodesUnread(), hit{object: "cluster/nodes", title: "the nodes may not be listed", evidence: []string{"nodes may not be listed"}})
+	}
+	if len(images) == 0 || len(nodes) == 0 {
+		return
+	}
+	rule := imagePlatform()
+	for _, objects := range c.workloads() {
+		for _, o := range objects {
+			pod, _ := preview.PodTemplate(o.Sealed)
+			level, lines := strangers(pod, images, eligible(pod, nodes))
+			if len(lines) > 0 {
+				c.hit(rule, hit{
+					object: o.ID, level: level, evidence: prefixed(o.ID, lines), narrow: true,
+					known: o.Action == preview.ActionUnchanged,
+				})
+			}
+		}
+	}
+}
+
+// strangers lists the nodes that images of a pod do not run on: critical where
+// one runs on none, a warning where some are left.
+func strangers(pod map[string]any, images map[string][]string, nodes []string) (Level, []string) {
+	level, lines := Medium, []string(nil)
+	for _, field := range []string{"initContainers", "containers"} {
+		for _, container := range preview.Maps(pod, field) {
+			image := preview.String(container, "image")
+			runs, known := images[image]
+			if !known {
+				continue
+			}
+			missing := slices.DeleteFunc(slices.Clone(nodes), func(n string) bool { return slices.Contains(runs, n) })
+			if len(missing) == 0 {
+				continue
+			}
+			if len(missing) == len(nodes) {
+				level = Critical
+			}
+			lines = append(lines, fmt.Sprintf("%s runs on %s, and pods may go to nodes of %s", image, strings.Join(runs, ", "), strings.Join(missing, ", ")))
+		}
+	}
+	return level, lines
+}
+
+// eligible are the platforms of the nodes that a pod may be scheduled onto, by
+// its nodeSelector and by what its affinity requires of the architecture.
+// Nodes with other systems than Linux only count where they are asked for.
+func eligible(pod map[string]any, nodes []string) []string {
+	os := preview.String(pod, "nodeSelector", "kubernetes.io/os")
+	if os == "" {
+		os = "linux"
+	}
+	arch := preview.String(pod, "nodeSelector", "kubernetes.io/arch")
+	required := requiredArchitectures(pod)
+	return slices.DeleteFunc(slices.Clone(nodes), func(platform string) bool {
+		nodeOS, nodeArch, _ := strings.Cut(platform, "/")
+		return nodeOS != os || arch != "" && nodeArch != arch || required != nil && !slices.Contains(required, nodeArch)
+	})
+}
+
+// requiredArchitectures are what required node affinity allows; nil when one
+// of its terms, of which any may hold, says nothing of it.
+func requiredArchitectures(pod map[string]any) []string {
+	var out []string
+	for _, term := range preview.Maps(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms") {
+		var allowed []string
+		for _, e := range preview.Maps(term, "matchExpressions") {
+			if preview.String(e, "key") == "kubernetes.io/arch" && preview.String(e, "operator") == "In" {
+				allowed = append(allowed, words(e["values"])...)
+			}
+		}
+		if allowed == nil {
+			return nil
+		}
+		out = append(out, allowed...)
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package risk
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	psa "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func podSecurityRefused() Rule {
+	return Rule{
+		"pod-security-refused", "", Critical, "refuses pods of the plan",
+		"The Pod Security level that the namespace enforces does not admit these pods, so their controllers never get any to run.",
+		"Correct the pods' security settings, or install into a namespace whose level admits what they need.",
+	}
+}
+
+func podSecurityWarned() Rule {
+	return Rule{
+		"pod-security-warned", "", Notice, "warns of pods of the plan",
+		"The pods are admitted, and meet less than the Pod Security level that the namespace asks to be warned of or audited for.",
+		"Correct the pods' security settings before the level is enforced.",
+	}
+}
+
+// judgePodSecurity holds the pods of every namespace to its Pod Security
+// labels (KEP-2579), by the checks that the API server itself runs. A
+// namespace without labels is taken to admit everything: the default of the
+// API server, which no read shows where an administrator changed it.
+func (c *scan) judgePodSecurity() {
+	byNamespace := c.workloads()
+	if len(byNamespace) == 0 {
+		return
+	}
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		return // the checks are compiled in; a test holds them to this
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(byNamespace)) {
+		levels, _ := psa.PolicyToEvaluate(c.namespaceLabels(namespace), psa.Policy{
+			Enforce: psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()},
+			Audit:   psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()},
+			Warn:    psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()},
+		})
+		if levels.FullyPrivileged() {
+			continue
+		}
+		objects := byNamespace[namespace]
+		refused := c.inadmissible(evaluator, levels.Enforce, objects)
+		c.podSecurity(podSecurityRefused(), namespace, "namespace "+namespace+" refuses pods of "+series(kindNames(objects, refused), "and"), refused)
+		if len(refused) > 0 {
+			continue // what is refused need not be warned of
+		}
+		warned := c.inadmissible(evaluator, levels.Warn, objects)
+		maps.Copy(warned, c.inadmissible(evaluator, levels.Audit, objects))
+		c.podSecurity(podSecurityWarned(), namespace, "namespace "+namespace+" warns of pods of "+series(kindNames(objects, warned), "and"), warned)
+	}
+}
+
+func (c *scan) podSecurity(rule Rule, namespace, title string, lines map[string]string) {
+	if len(lines) == 0 {
+		return
+	}
+	c.hit(rule, hit{
+		object: namespaceID(namespace), title: title, evidence: slices.Collect(maps.Values(lines)),
+		narrow: true, known: c.unchanged(slices.Collect(maps.Keys(lines))),
+	})
+}
+
+// workloads are the objects of the plan that make pods, by namespace.
+func (c *scan) workloads() map[string][]*preview.Object {
+	out := map[string][]*preview.Object{}
+	for i := range c.plan.Objects {
+		o := &c.plan.Objects[i]
+		if pod, _ := preview.PodTemplate(o.Sealed); pod != nil && o.Kind != "PodTemplate" {
+			out[o.Namespace] = append(out[o.Namespace], o)
+		}
+	}
+	return out
+}
+
+// inadmissible says by object id why a level does not admit its pods.
+func (c *scan) inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, objects []*preview.Object) map[string]string {
+	out := map[string]string{}
+	for _, o := range objects {
+		spec, meta := preview.PodTemplate(o.Sealed)
+		pod := corev1.PodSpec{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &pod); err != nil {
+			continue // such an object cannot be applied, which is told
+		}
+		result := policy.AggregateCheckResults(evaluator.EvaluatePod(level, podMeta(meta), &pod))
+		if !result.Allowed {
+			out[o.ID] = fmt.Sprintf("%s: level %s: %s", o.ID, level.String(), result.ForbiddenDetail())
+		}
+	}
+	return out
+}
+
+func podMeta(meta map[string]any) *metav1.ObjectMeta {
+	out := &metav1.ObjectMeta{Annotations: map[string]string{}}
+	for key, v := range preview.Map(meta, "annotations") {
+		if text, ok := v.(string); ok {
+			out.Annotations[key] = text
+		}
+	}
+	return out
+}
+
+func namespaceID(name string) string {
+	return preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
+}
+
+// namespaceLabels are those that a namespace has once the plan is applied: the
+// dry run's, else the live ones under those that the plan sets.
+func (c *scan) namespaceLabels(name string) map[string]string {
+	out := map[string]string{}
+	add := func(body map[string]any) {
+		for key, v := range preview.Map(body, "metadata", "labels") {
+			if text, ok := v.(string); ok {
+				out[key] = text
+			}
+		}
+	}
+	id := namespaceID(name)
+	for i := range c.plan.Reads {
+		if c.plan.Reads[i].ID == id {
+			add(c.plan.Reads[i].Body)
+		}
+	}
+	o := c.plan.Object(id)
+	switch {
+	case o == nil:
+	case o.Action == preview.ActionBlocked || o.Sealed == nil:
+		add(o.LiveBody)
+	case o.ResultBody != nil:
+		add(o.ResultBody)
+	default:
+		add(o.LiveBody)
+		add(o.Sealed)
+	}
+	return out
+}
+
+// kindNames names the objects of which something is said, up to three.
+func kindNames(objects []*preview.Object, said map[string]string) []string {
+	var out []string
+	for _, o := range objects {
+		if _, ok := said[o.ID]; ok {
+			out = append(out, o.Kind+" "+o.Name)
+		}
+	}
+	slices.Sort(out)
+	if n := len(out) - 3; n > 0 {
+		out = append(out[:3], fmt.Sprintf("%d more", n))
+	}
+	return out
+}
+
+// unchanged reports whether none of the objects differs from the installed
+// revision.
+func (c *scan) unchanged(ids []string) bool {
+	return !slices.ContainsFunc(ids, func(id string) bool {
+		o := c.objects[id]
+		return o == nil || o.Action != preview.ActionUnchanged
+	})
+}

@@ -1,0 +1,251 @@
+package risk
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+)
+
+func quotaRefused() Rule {
+	return Rule{
+		"quota-refused", "", Critical, "has a quota or limits that pods of the plan do not fit in",
+		"The API server refuses such pods, so their controllers never get enough of them to run.",
+		"Set requests and limits that fit, or have the ResourceQuota or LimitRange of the namespace changed.",
+	}
+}
+
+func quotaUnread() Rule {
+	return Rule{
+		"quota-unread", "", Notice, "has quotas and limits that may not be read",
+		"Nobody knows whether the pods fit in.", "Preview with rights to list ResourceQuotas and LimitRanges.",
+	}
+}
+
+// UnreadID is the id of the read that says that the objects of a kind in a
+// namespace may not be listed.
+func UnreadID(kind, namespace string) string { return "unread/" + kind + "/" + namespace }
+
+// judgeQuotas holds the pods of every namespace to its ResourceQuotas and
+// LimitRanges. What others use of a quota moves all the time and is no part of
+// a plan: only what could not fit in an empty namespace is told.
+func (c *scan) judgeQuotas() {
+	limits, unread := map[string][]map[string]any{}, map[string][]string{}
+	limit := func(body map[string]any) {
+		if kind := preview.String(body, "kind"); kind == "ResourceQuota" || kind == "LimitRange" {
+			namespace := preview.String(body, "metadata", "namespace")
+			limits[namespace] = append(limits[namespace], body)
+		}
+	}
+	for i := range c.plan.Objects {
+		limit(c.plan.Objects[i].Sealed)
+	}
+	for _, read := range c.plan.Reads {
+		limit(read.Body)
+		if rest, ok := strings.CutPrefix(read.ID, "unread/"); ok {
+			kind, namespace, _ := strings.Cut(rest, "/")
+			unread[namespace] = append(unread[namespace], kind+"s may not be listed")
+		}
+	}
+	workloads := c.workloads()
+	for _, namespace := range slices.Sorted(maps.Keys(workloads)) {
+		if lines := unread[namespace]; len(lines) > 0 {
+			c.hit(quotaUnread(), hit{object: namespaceID(namespace), evidence: prefixed(namespaceID(namespace), lines), narrow: true})
+		}
+		if lines := misfits(limits[namespace], workloads[namespace]); len(lines) > 0 {
+			c.hit(quotaRefused(), hit{
+				object: namespaceID(namespace), evidence: lines, narrow: true,
+				title: "the pods of the plan do not fit in the quota or limits of namespace " + namespace,
+			})
+		}
+	}
+}
+
+// misfits says what of the pods breaks which quota or limit.
+func misfits(limits []map[string]any, objects []*preview.Object) []string {
+	ranges := slices.DeleteFunc(slices.Clone(limits), func(b map[string]any) bool { return preview.String(b, "kind") != "LimitRange" })
+	var lines []string
+	total := amounts{}
+	for _, o := range objects {
+		pod, _ := preview.PodTemplate(o.Sealed)
+		needs, missing := needsOf(pod, ranges)
+		total.add(needs, copies(o))
+		for _, body := range limits {
+			switch preview.String(body, "kind") {
+			case "ResourceQuota":
+				lines = append(lines, unset(body, o.ID, missing)...)
+			case "LimitRange":
+				lines = append(lines, outOfRange(body, o.ID, pod)...)
+			}
+		}
+	}
+	for _, body := range limits {
+		if preview.String(body, "kind") == "ResourceQuota" && !scoped(body) {
+			lines = append(lines, total.over(body)...)
+		}
+	}
+	return lines
+}
+
+// scoped quotas count some pods only; which, is not worked out here.
+func scoped(quota map[string]any) bool {
+	return len(preview.List(quota, "spec", "scopes")) > 0 || preview.Map(quota, "spec", "scopeSelector") != nil
+}
+
+// copies is how many pods an object makes at the least.
+func copies(o *preview.Object) int64 {
+	path := []string{"spec", "replicas"}
+	if o.Kind == "Job" {
+		path = []string{"spec", "parallelism"}
+	}
+	if n, ok := preview.Value(o.Sealed, path...).(int64); ok && n >= 0 && n < 1e6 {
+		return n
+	}
+	return 1
+}
+
+// amounts are quantities by quota name, such as requests.cpu.
+type amounts map[string]resource.Quantity
+
+func (a amounts) add(more amounts, times int64) {
+	for name, q := range more {
+		sum := a[name]
+		q.Mul(times)
+		sum.Add(q)
+		a[name] = sum
+	}
+	pods := a["pods"]
+	pods.Add(*resource.NewQuantity(times, resource.DecimalSI))
+	a["pods"] = pods
+}
+
+func (a amounts) over(quota map[string]any) []string {
+	var lines []string
+	hard := preview.Map(quota, "spec", "hard")
+	for _, name := range keysOf(hard) {
+		limit, ok := quantity(hard[name])
+		if need, needed := a[quotaName(name)]; ok && needed && need.Cmp(limit) > 0 {
+			lines = append(lines, fmt.Sprintf("%s allows %s %s, and the plan needs %s",
+				preview.RefOf(quota).ID(), name, limit.String(), need.String()))
+		}
+	}
+	return lines
+}
+
+// quotaName spells the short names of quotas out.
+func quotaName(name string) string {
+	switch name {
+	case "cpu", "memory", "ephemeral-storage":
+		return "requests." + name
+	}
+	return strings.TrimPrefix(name, "count/")
+}
+
+// needsOf sums up what the containers of a pod that run side by side ask for,
+// with the defaults of the namespace, and lists by name what some container
+// leaves out. Init containers that end are less than those that run, or the
+// pod needs more than this says.
+func needsOf(pod map[string]any, ranges []map[string]any) (amounts, map[string]string) {
+	needs, missing := amounts{}, map[string]string{}
+	for _, container := range preview.Maps(pod, "containers") {
+		for _, name := range []string{"cpu", "memory", "ephemeral-storage"} {
+			limit, hasLimit := quantity(first(preview.Value(container, "resources", "limits", name), defaultOf(ranges, "default", name)))
+			request, hasRequest := quantity(first(preview.Value(container, "resources", "requests", name),
+				preview.Value(container, "resources", "limits", name), defaultOf(ranges, "defaultRequest", name)))
+			for key, q := range map[string]struct {
+				amount resource.Quantity
+				ok     bool
+			}{"limits." + name: {limit, hasLimit}, "requests." + name: {request, hasRequest}} {
+				if !q.ok {
+					missing[key] = preview.String(container, "name")
+					continue
+				}
+				sum := needs[key]
+				sum.Add(q.amount)
+				needs[key] = sum
+			}
+		}
+	}
+	return needs, missing
+}
+
+// defaultOf is what LimitRanges fill in for a container.
+func defaultOf(ranges []map[string]any, field, name string) any {
+	for _, body := range ranges {
+		for _, item := range preview.Maps(body, "spec", "limits") {
+			if preview.String(item, "type") == "Container" {
+				if v := preview.Value(item, field, name); v != nil {
+					return v
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// unset: a quota on CPU or memory refuses pods that do not say what they need.
+// One on ephemeral storage does not.
+func unset(quota map[string]any, id string, missing map[string]string) []string {
+	var lines []string
+	if scoped(quota) {
+		return nil
+	}
+	for _, name := range keysOf(preview.Map(quota, "spec", "hard")) {
+		key := quotaName(name)
+		if container, ok := missing[key]; ok && (strings.HasSuffix(key, ".cpu") || strings.HasSuffix(key, ".memory")) {
+			lines = append(lines, fmt.Sprintf("%s limits %s, and container %s of %s does not set it", preview.RefOf(quota).ID(), name, container, id))
+		}
+	}
+	return lines
+}
+
+// outOfRange holds what containers set to the minimum and maximum of a LimitRange.
+func outOfRange(limits map[string]any, id string, pod map[string]any) []string {
+	var lines []string
+	for _, item := range preview.Maps(limits, "spec", "limits") {
+		if preview.String(item, "type") != "Container" {
+			continue
+		}
+		for _, container := range cloud.Containers(pod) {
+			for _, side := range []struct {
+				bound, of string
+				sign      int
+			}{{"max", "limits", 1}, {"max", "requests", 1}, {"min", "requests", -1}, {"min", "limits", -1}} {
+				bounds := preview.Map(item, side.bound)
+				for _, name := range keysOf(bounds) {
+					bound, ok := quantity(bounds[name])
+					set, isSet := quantity(preview.Value(container, "resources", side.of, name))
+					if ok && isSet && set.Cmp(bound)*side.sign > 0 {
+						lines = append(lines, fmt.Sprintf("%s: %s %s is %s, and container %s of %s has %s %s", preview.RefOf(limits).ID(),
+							side.bound, name, bound.String(), preview.String(container, "name"), id, side.of, set.String()))
+					}
+				}
+			}
+		}
+	}
+	return lines
+}
+
+func first(values ...any) any {
+	for _, v := range values {
+		if v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// quantity reads a quantity as YAML writes it: a text or a number.
+func quantity(v any) (resource.Quantity, bool) {
+	switch v.(type) {
+	case string, int64, float64:
+		q, err := resource.ParseQuantity(fmt.Sprint(v))
+		return q, err == nil
+	}
+	return resource.Quantity{}, false
+}

@@ -1,0 +1,129 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	// MaxChecked is how many objects of one definition are checked.
+	MaxChecked = 20_000
+	// maxNamed bounds how many objects an outcome names, maxFields how many
+	// problems of each.
+	maxNamed  = 20
+	maxFields = 5
+
+	outcomeVersion = "kubectl-operator/v1alpha1"
+	outcomeKind    = "StoredObjects"
+)
+
+// Outcome is what a review found out about the objects of one definition. It
+// holds how many there are only where some do not fit or some were not checked:
+// that objects come and go is no reason to review again.
+type Outcome struct {
+	// StoredVersions is the live definition's status.storedVersions.
+	StoredVersions []string `json:"storedVersions"`
+	Checked        int      `json:"checked,omitempty"`
+	Total          int      `json:"total,omitempty"`
+	Refused        Group    `json:"refused"`
+	Dropped        Group    `json:"dropped"`
+	// Unchecked lists why something could not be checked, sorted.
+	Unchecked []string `json:"unchecked,omitempty"`
+}
+
+// Group is a number of objects, the first of them by name.
+type Group struct {
+	Count int     `json:"count"`
+	First []Named `json:"first,omitempty"`
+}
+
+// Named is an object and what is wrong with it.
+type Named struct {
+	Name     string   `json:"name"` // NAMESPACE/NAME, or NAME
+	Problems []string `json:"problems"`
+	More     int      `json:"more,omitempty"`
+}
+
+// Add counts an object if it has problems.
+func (g *Group) Add(object map[string]any, problems []string) {
+	if len(problems) == 0 {
+		return
+	}
+	g.Count++
+	ref := preview.RefOf(object)
+	name := strings.TrimPrefix(ref.Namespace+"/"+ref.Name, "/")
+	at, _ := slices.BinarySearchFunc(g.First, name, func(n Named, name string) int { return strings.Compare(n.Name, name) })
+	if at >= maxNamed {
+		return
+	}
+	shown := problems[:min(len(problems), maxFields)]
+	g.First = slices.Insert(g.First, at, Named{Name: name, Problems: slices.Clone(shown), More: len(problems) - len(shown)})
+	g.First = g.First[:min(len(g.First), maxNamed)]
+}
+
+// Evidence says how many of how many objects, and which of them for what.
+func (g Group) Evidence(o *Outcome) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d objects", g.Count, o.Checked)
+	if o.Total > o.Checked {
+		fmt.Fprintf(&b, " checked, of %d in all", o.Total)
+	}
+	for i, named := range g.First {
+		b.WriteString([]string{": ", "; "}[min(i, 1)] + named.Name + " (" + strings.Join(named.Problems, ", "))
+		if named.More > 0 {
+			fmt.Fprintf(&b, ", and %d more", named.More)
+		}
+		b.WriteString(")")
+	}
+	if more := g.Count - len(g.First); more > 0 {
+		fmt.Fprintf(&b, "; and %d more", more)
+	}
+	return b.String()
+}
+
+// Finish drops the counts that nothing rests on.
+func (o *Outcome) Finish() {
+	slices.Sort(o.Unchecked)
+	o.Unchecked = slices.Compact(o.Unchecked)
+	if o.Refused.Count == 0 && o.Dropped.Count == 0 && o.Total <= o.Checked {
+		o.Checked, o.Total = 0, 0
+	}
+}
+
+// OutcomeID is the id of the read that holds the outcome for a definition.
+func OutcomeID(definition string) string {
+	return preview.Ref{APIVersion: outcomeVersion, Kind: outcomeKind, Name: definition}.ID()
+}
+
+// Body is the outcome as the body of a recorded read.
+func (o *Outcome) Body(definition string) (map[string]any, error) {
+	data, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("recording the objects of %s: %w", definition, err)
+	}
+	outcome, err := preview.DecodeJSON(data)
+	if err != nil {
+		return nil, fmt.Errorf("recording the objects of %s: %w", definition, err)
+	}
+	return map[string]any{
+		"apiVersion": outcomeVersion, "kind": outcomeKind,
+		"metadata": map[string]any{"name": definition}, "outcome": outcome,
+	}, nil
+}
+
+// OutcomeOf reads the body of a recorded read; it is nil when that holds none.
+func OutcomeOf(body map[string]any) *Outcome {
+	data, err := preview.Canonical(body["outcome"])
+	if err != nil || preview.String(body, "kind") != outcomeKind || preview.Map(body, "outcome") == nil {
+		return nil
+	}
+	var o Outcome
+	if err := json.Unmarshal(data, &o); err != nil {
+		return nil
+	}
+	return &o
+}

@@ -1,0 +1,268 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	maxDepth = 100
+	maxNodes = 200_000
+	maxText  = 80 // bytes of one value's text
+)
+
+// node is one schema within a schema.
+type node struct {
+	parent string
+	body   map[string]any
+}
+
+// flatten lists the schemas within a schema by the path of what they are about.
+// It reports false when there are more, or deeper ones, than can be compared.
+func flatten(root map[string]any) (map[string]node, bool) {
+	out := map[string]node{}
+	complete := true
+	var walk func(path, parent string, body map[string]any, depth int)
+	walk = func(path, parent string, body map[string]any, depth int) {
+		if depth > maxDepth || len(out) >= maxNodes {
+			complete = false
+			return
+		}
+		out[path] = node{parent, body}
+		for name, property := range preview.Map(body, "properties") {
+			if m, ok := property.(map[string]any); ok {
+				walk(strings.TrimPrefix(path+"."+name, "."), path, m, depth+1)
+			}
+		}
+		if m := preview.Map(body, "items"); m != nil {
+			walk(path+"[*]", path, m, depth+1)
+		}
+		if m := preview.Map(body, "additionalProperties"); m != nil {
+			walk(path+"{*}", path, m, depth+1)
+		}
+	}
+	walk("", "", root, 0)
+	return out, complete
+}
+
+func compareSchemas(version string, before, after map[string]any) []Issue {
+	olds, whole := flatten(before)
+	news, alsoWhole := flatten(after)
+	if !whole || !alsoWhole {
+		return []Issue{{RuleUnreadable, preview.NotKnown, version, "", "schema", "too deep or too large", "too deep or too large"}}
+	}
+	var out []Issue
+	for _, path := range slices.Sorted(maps.Keys(olds)) {
+		was := olds[path]
+		is, ok := news[path]
+		if !ok {
+			if _, parent := news[was.parent]; parent { // else its parent is told of
+				out = append(out, Issue{RuleFieldRemoved, preview.Warning, version, path, "field", typeOf(was.body), "none"})
+			}
+			continue
+		}
+		for _, issue := range compareNodes(was.body, is.body) {
+			issue.Version, issue.Path = version, path
+			out = append(out, issue)
+		}
+	}
+	return out
+}
+
+func typeOf(schema map[string]any) string {
+	if t := preview.String(schema, "type"); t != "" {
+		return clip(t)
+	}
+	return "defined"
+}
+
+// compareNodes applies each check to two schemas of one field.
+func compareNodes(before, after map[string]any) []Issue {
+	var out []Issue
+	add := func(rule string, severity preview.Severity, what string) {
+		out = append(out, Issue{Rule: rule, Severity: severity, What: what, Before: text(before[what]), After: text(after[what])})
+	}
+	keys := map[string]bool{}
+	for key := range before {
+		keys[key] = true
+	}
+	for key := range after {
+		keys[key] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		was, is := before[key], after[key]
+		switch key {
+		case "description", "title", "example", "externalDocs", "properties":
+			continue // says nothing, or is compared field by field
+		}
+		if key != "default" {
+			was, is = given(was), given(is)
+		}
+		if same(was, is) {
+			continue
+		}
+		switch key {
+		case "items", "additionalProperties":
+			if _, wasSchema := was.(map[string]any); !wasSchema { // else it is compared or told as gone
+				add(RuleOther, preview.Info, key)
+			}
+		case "type":
+			add(RuleType, preview.Warning, key)
+		case "required", "enum":
+			out = append(out, compareLists(key, was, is)...)
+		case "default":
+			add(RuleDefault, preview.Info, key)
+		case "minimum", "minLength", "minItems", "minProperties":
+			if is != nil && (was == nil || less(was, is)) {
+				add(RuleMinimum, preview.Warning, key)
+			}
+		case "maximum", "maxLength", "maxItems", "maxProperties":
+			if is != nil && (was == nil || less(is, was)) {
+				add(RuleMaximum, preview.Warning, key)
+			}
+		case "pattern":
+			add(RulePattern, tighter(is != nil), key)
+		case "nullable":
+			add(RuleNullable, tighter(is == nil), key)
+		default:
+			add(RuleOther, tighter(restricts(key, was, is)), key)
+		}
+	}
+	return out
+}
+
+// compareLists finds required fields that are new, and allowed values that are
+// gone.
+func compareLists(key string, was, is any) []Issue {
+	olds, news := texts(was), texts(is)
+	rule, lost := RuleRequired, without(news, olds)
+	if key == "enum" {
+		rule, lost = RuleEnum, without(olds, news)
+		if was == nil {
+			return []Issue{{Rule: rule, Severity: preview.Warning, What: key, Before: "none", After: clip(strings.Join(news, " "))}}
+		}
+		if is == nil {
+			return nil
+		}
+	}
+	var out []Issue
+	for _, value := range lost {
+		issue := Issue{Rule: rule, Severity: preview.Warning, What: key, Before: "none", After: value}
+		if key == "enum" {
+			issue.Before, issue.After = value, "none"
+		}
+		out = append(out, issue)
+	}
+	return out
+}
+
+func texts(v any) []string {
+	list, _ := v.([]any)
+	out := make([]string, 0, len(list))
+	for _, item := range list {
+		out = append(out, text(item))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// without returns the items of sorted a that sorted b lacks.
+func without(a, b []string) []string {
+	var out []string
+	for _, item := range a {
+		if _, found := slices.BinarySearch(b, item); !found {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+func tighter(yes bool) preview.Severity {
+	if yes {
+		return preview.Warning
+	}
+	return preview.Info
+}
+
+// restricts reports whether a change of one of the other properties may refuse
+// or drop what was accepted and kept before.
+func restricts(key string, was, is any) bool {
+	switch key {
+	case "x-kubernetes-preserve-unknown-fields", "x-kubernetes-int-or-string":
+		return is == nil
+	case "x-kubernetes-validations", "allOf", "anyOf", "oneOf", "not", "multipleOf", "format", "uniqueItems", "exclusiveMinimum", "exclusiveMaximum":
+		return is != nil
+	}
+	return was != nil && is != nil
+}
+
+// given makes the values that mean the same as none into none.
+func given(v any) any {
+	switch v := v.(type) {
+	case bool:
+		if !v {
+			return nil
+		}
+	case string:
+		if v == "" {
+			return nil
+		}
+	case []any:
+		if len(v) == 0 {
+			return nil
+		}
+	}
+	return v
+}
+
+func same(a, b any) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	x, errX := preview.Canonical(a)
+	y, errY := preview.Canonical(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// less compares two limits, whole numbers exactly; what is none counts as 0.
+func less(a, b any) bool {
+	x, whole := a.(int64)
+	y, alsoWhole := b.(int64)
+	if whole && alsoWhole {
+		return x < y
+	}
+	return number(a) < number(b)
+}
+
+func number(v any) float64 {
+	data, err := preview.Canonical(v)
+	if err != nil {
+		return 0
+	}
+	f, _ := strconv.ParseFloat(string(data), 64) // 0, or an infinity that is right
+	return f
+}
+
+// text shows a value of a schema; a long one by its start and hash, so that
+// two texts are the same only when the values are.
+func text(v any) string {
+	if v == nil {
+		return "none"
+	}
+	data, err := preview.Canonical(v)
+	if err != nil {
+		return "unreadable"
+	}
+	return clip(string(data))
+}
+
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText-24], "") + "… (" + preview.HashBytes([]byte(s))[:19] + ")"
+}

@@ -1,0 +1,271 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+	"k8s.io/kube-openapi/pkg/validation/validate"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Checker tells what a definition's new form makes of the objects that are
+// stored under its old one. It must not be used concurrently.
+type Checker struct {
+	// Group and Kind are those of the objects; ReadAs lists the versions to
+	// read them in, best first.
+	Group, Kind string
+	ReadAs      []string
+	// Unchecked lists the versions of the new definition that nothing can be
+	// said about, each with the reason, sorted.
+	Unchecked []string
+
+	before, after map[string]*judge // by version
+	names         []string          // of after, sorted
+}
+
+// NewChecker compiles what two forms of a definition ask of objects. It is nil
+// when every object that fits the old form fits the new one, because both serve
+// the same versions with the same schemas, but for descriptions. Rules
+// that compare with the object's earlier value are not evaluated: they hold for
+// a write that changes nothing.
+func NewChecker(before, after map[string]any) *Checker {
+	c := &Checker{
+		Group: preview.String(before, "spec", "group"), Kind: preview.String(before, "spec", "names", "kind"),
+		before: map[string]*judge{}, after: map[string]*judge{},
+	}
+	olds, news := versionsOf(before), versionsOf(after)
+	c.ReadAs = readAs(olds, news)
+	webhook := strategy(before) == "Webhook" || strategy(after) == "Webhook"
+	gone := false
+	for name, was := range olds {
+		gone = gone || served(was) && !served(news[name])
+	}
+	differ := false
+	for _, name := range slices.Sorted(maps.Keys(news)) {
+		if !served(news[name]) {
+			continue
+		}
+		was := olds[name]
+		// What was written through a version that goes must fit another now,
+		// even one that stays as it is.
+		if !gone && served(was) && equal(schemaOf(was), schemaOf(news[name])) {
+			continue
+		}
+		differ = true
+		if webhook && !slices.Contains(c.ReadAs[:min(1, len(c.ReadAs))], name) {
+			c.Unchecked = append(c.Unchecked, "version "+name+": the conversion webhook decides what objects look like in it")
+			continue
+		}
+		j, err := newJudge(after, name)
+		if err != nil {
+			c.Unchecked = append(c.Unchecked, "version "+name+": "+err.Error())
+			continue
+		}
+		c.after[name] = j
+		c.names = append(c.names, name)
+	}
+	if !differ {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(olds)) {
+		if j, err := newJudge(before, name); err == nil {
+			c.before[name] = j
+		}
+	}
+	return c
+}
+
+// readAs lists versions to read stored objects in: the one they are stored as,
+// which loses nothing, the others of the old definition, those of the new one.
+func readAs(olds, news map[string]map[string]any) []string {
+	var first, rest []string
+	for _, name := range slices.Sorted(maps.Keys(olds)) {
+		switch {
+		case !served(olds[name]):
+		case olds[name]["storage"] == true:
+			first = append(first, name)
+		default:
+			rest = append(rest, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(news)) {
+		if served(news[name]) && olds[name] == nil {
+			rest = append(rest, name)
+		}
+	}
+	return append(first, rest...)
+}
+
+// Verdict is what the new definition makes of one object: why the API server
+// would refuse a write of it, and the fields it would drop. Both are sentences
+// or paths without values, sorted and bounded.
+type Verdict struct {
+	Refused, Dropped []string
+}
+
+// Check judges an object that was read in one of the versions of ReadAs. What
+// its own version refuses already is not told again. The error says why the
+// definition cannot be evaluated.
+func (c *Checker) Check(ctx context.Context, object map[string]any) (v Verdict, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			v, err = Verdict{}, fmt.Errorf("the schema of %s cannot be evaluated: %v", c.Kind, cause)
+		}
+	}()
+	_, readIn, _ := strings.Cut(preview.String(object, "apiVersion"), "/")
+	var known map[string]bool
+	for _, name := range c.names {
+		refused, dropped, err := c.after[name].judge(ctx, object, c.Group+"/"+name)
+		if err != nil {
+			return Verdict{}, fmt.Errorf("version %s: %w", name, err)
+		}
+		if len(refused) > 0 && known == nil {
+			known = c.knownProblems(ctx, object, readIn)
+		}
+		prefix := ""
+		if len(c.names) > 1 || readIn != name {
+			prefix = "as " + name + ": "
+		}
+		for _, problem := range refused {
+			if !known[problem] {
+				v.Refused = append(v.Refused, prefix+problem)
+			}
+		}
+		for _, path := range dropped {
+			v.Dropped = append(v.Dropped, prefix+path)
+		}
+	}
+	v.Refused, v.Dropped = bounded(v.Refused), bounded(v.Dropped)
+	return v, nil
+}
+
+func (c *Checker) knownProblems(ctx context.Context, object map[string]any, version string) map[string]bool {
+	known := map[string]bool{}
+	if old := c.before[version]; old != nil {
+		problems, _, _ := old.judge(ctx, object, preview.String(object, "apiVersion")) // what it cannot judge is not known
+		for _, problem := range problems {
+			known[problem] = true
+		}
+	}
+	return known
+}
+
+// judge is one version's schema, compiled.
+type judge struct {
+	schema *structural.Structural
+	values *validate.SchemaValidator
+	rules  *cel.Validator // nil when the schema has none
+}
+
+func newJudge(definition map[string]any, version string) (j *judge, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			j, err = nil, fmt.Errorf("its schema cannot be evaluated: %v", cause)
+		}
+	}()
+	root, err := structuralAny(definition, version)
+	if err != nil {
+		return nil, err
+	}
+	plainMessages(root)
+	j = &judge{
+		schema: root,
+		values: validate.NewSchemaValidator(root.ToKubeOpenAPI(), nil, "", strfmt.Default),
+		rules:  cel.NewValidator(root, true, celconfig.PerCallLimit),
+	}
+	return j, nil
+}
+
+// structuralAny reads the schema of a version, whether or not it is served. A
+// version without schema takes anything.
+func structuralAny(definition map[string]any, version string) (*structural.Structural, error) {
+	body := preview.CloneBody(definition)
+	for _, v := range preview.Maps(preview.Map(body, "spec"), "versions") {
+		v["served"] = true
+	}
+	return structuralOf(body, preview.String(definition, "spec", "group")+"/"+version)
+}
+
+// plainMessages removes the expressions that make up messages of rules: they
+// may quote values, which no review shows.
+func plainMessages(s *structural.Structural) {
+	plain := func(rules apiextensionsv1.ValidationRules) bool {
+		for i := range rules {
+			rules[i].MessageExpression = ""
+		}
+		return len(rules) > 0
+	}
+	visitor := structural.Visitor{
+		Structural:            func(s *structural.Structural) bool { return plain(s.XValidations) },
+		NestedValueValidation: func(v *structural.NestedValueValidation) bool { return plain(v.ValidationExtensions.XValidations) },
+	}
+	visitor.Visit(s)
+}
+
+// judge does what the API server does before it stores an object: it prunes,
+// fills in defaults and validates. The error is about a rule that is none.
+func (j *judge) judge(ctx context.Context, object map[string]any, apiVersion string) (refused, dropped []string, err error) {
+	body := preview.CloneBody(object)
+	body["apiVersion"] = apiVersion
+	dropped = pruning.PruneWithOptions(body, j.schema, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	setDefaults(body, j.schema)
+	for _, problem := range j.values.Validate(body).Errors {
+		refused = append(refused, sentence(problem))
+	}
+	for _, problem := range listtype.ValidateListSetsAndMaps(nil, j.schema, body) {
+		refused = append(refused, problem.Field+": "+string(problem.Type))
+	}
+	if j.rules == nil || len(refused) > 0 {
+		return refused, dropped, nil // the API server evaluates rules on what fits only
+	}
+	problems, _ := j.rules.Validate(ctx, nil, j.schema, body, nil, celconfig.RuntimeCELCostBudget)
+	for _, problem := range problems {
+		if strings.HasPrefix(problem.Detail, "rule compile") {
+			return nil, nil, errors.New(problem.Field + ": " + problem.Detail)
+		}
+		refused = append(refused, strings.TrimPrefix(problem.Field+": "+problem.Detail, "<nil>: "))
+	}
+	return refused, dropped, ctx.Err()
+}
+
+// equal compares schemas without their descriptions.
+func equal(before, after map[string]any) bool {
+	return same(undescribed(before, 0), undescribed(after, 0))
+}
+
+func undescribed(v any, depth int) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			// A property may have the name description; then it is a schema.
+			if _, isText := item.(string); isText && key == "description" {
+				continue
+			}
+			if depth < maxDepth*3 {
+				item = undescribed(item, depth+1)
+			}
+			out[key] = item
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = undescribed(item, depth+1)
+		}
+		return out
+	}
+	return v
+}

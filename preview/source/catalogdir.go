@@ -1,0 +1,140 @@
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// pinCatalog pins a directory as pin does, to the same digest, and holds none
+// of it. What was hashed before and has not changed since is not read.
+func (s directorySource) pinCatalog(ctx context.Context, r ref.Reference, store Store) (Pin, error) {
+	digest, err := s.hash(ctx, r.Path, store)
+	if err != nil {
+		return Pin{}, fmt.Errorf("reading directory %s: %w", r.Path, err)
+	}
+	return Pin{Source: preview.Source{Kind: "directory", Reference: r.Text, Digest: digest}, Reference: r}, nil
+}
+
+func (s directorySource) hash(ctx context.Context, dir string, store Store) (string, error) {
+	root, err := openDirectory(dir)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = root.Close() }()
+	left, hash, known := budget{limits: s.limits.catalog}, newTreeHash(), loadStats(store, dir)
+	err = s.each(ctx, root, func(name string, entry fs.DirEntry) error {
+		info, err := entry.Info()
+		if err != nil {
+			return changed(name)
+		}
+		if err := left.take(name, info.Size()); err != nil {
+			return err
+		}
+		sum, ok := known.sum(name, info)
+		if !ok {
+			hashed := time.Now()
+			if sum, info, err = hashRegular(ctx, root, name, info.Size()); err != nil {
+				return err
+			}
+			known.note(name, info, sum, hashed)
+		}
+		hash.addSum(name, sum)
+		return nil
+	})
+	if err == nil && left.files == 0 {
+		err = errors.New("it holds no files")
+	}
+	if err != nil {
+		return "", err
+	}
+	known.save(store, dir)
+	return hash.sum(), nil
+}
+
+// hashRegular hashes a file of a size that must not change meanwhile.
+func hashRegular(ctx context.Context, root *os.Root, name string, size int64) (sum [sha256.Size]byte, info fs.FileInfo, err error) {
+	hash := sha256.New()
+	info, err = copyRegular(ctx, root, name, size, func(r io.Reader) error {
+		_, err := io.Copy(hash, r)
+		return err
+	})
+	hash.Sum(sum[:0])
+	return sum, info, err
+}
+
+// copyRegular hands the bytes of a file to use, which must read them all. The
+// file must be the same before and after.
+func copyRegular(ctx context.Context, root *os.Root, name string, size int64, use func(io.Reader) error) (fs.FileInfo, error) {
+	file, before, err := openRegular(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	if before.Size() != size {
+		return nil, changed(name)
+	}
+	counted := &countingReader{r: io.LimitReader(cancelReader{ctx, file}, size+1), count: func(int64) {}}
+	if err := use(counted); err != nil {
+		return nil, err
+	}
+	after, err := file.Stat()
+	if err != nil || counted.n != size || statOf(after) != statOf(before) {
+		return nil, changed(name)
+	}
+	return before, nil
+}
+
+// walk visits the files that the digest of a pin was made from, and checks at
+// the end that it was these.
+func (s directorySource) walk(ctx context.Context, p Pin, visit Visit) error {
+	err := s.visit(ctx, p, visit)
+	if err != nil {
+		return fmt.Errorf("reading directory %s: %w", p.Reference.Path, err)
+	}
+	return nil
+}
+
+func (s directorySource) visit(ctx context.Context, p Pin, visit Visit) error {
+	root, err := openDirectory(p.Reference.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	left, hash := budget{limits: s.limits.catalog}, newTreeHash()
+	err = s.each(ctx, root, func(name string, entry fs.DirEntry) error {
+		info, err := entry.Info()
+		if err != nil {
+			return changed(name)
+		}
+		if err := left.take(name, info.Size()); err != nil {
+			return err
+		}
+		sum := sha256.New()
+		_, err = copyRegular(ctx, root, name, info.Size(), func(r io.Reader) error {
+			r = io.TeeReader(r, sum)
+			if err := visit(name, r); err != nil {
+				return err
+			}
+			_, err := io.Copy(io.Discard, r) // what visit had no use for
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		hash.addSum(name, [sha256.Size]byte(sum.Sum(nil)))
+		return nil
+	})
+	if err == nil && hash.sum() != p.Source.Digest {
+		err = fmt.Errorf("it is %s now, not %s: %w; try again", hash.sum(), p.Source.Digest, ErrDigestMismatch)
+	}
+	return err
+}

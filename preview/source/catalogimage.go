@@ -1,0 +1,236 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// walkImage reads the layers of a catalog image from the top down, each once.
+// So a file is visited where it is final, and what a lower layer has in its
+// place is passed over.
+func (s imageReader) walkImage(ctx context.Context, from origin, p Pin, visit Visit) error {
+	if !ref.IsDigest(p.Source.Digest) {
+		return fmt.Errorf("%s is not a sha256 digest", clip(p.Source.Digest))
+	}
+	m, err := s.manifest(ctx, from, p.Source.Digest)
+	if err != nil {
+		return err
+	}
+	labels, err := s.labels(ctx, from, *m.Config)
+	if err != nil {
+		return err
+	}
+	dir, ok := labels[LabelConfigs]
+	if !ok {
+		return fmt.Errorf("not a catalog image: it has no label %s", LabelConfigs)
+	}
+	keep, err := labelledDir(LabelConfigs, dir, s.limits)
+	if err != nil {
+		return err
+	}
+	for _, layer := range m.Layers {
+		if !isTarLayer(string(layer.MediaType)) {
+			return fmt.Errorf("layer %s has media type %s, which is no file system", layer.Digest, clip(string(layer.MediaType)))
+		}
+	}
+	if err := s.verifyLayers(ctx, from, p.Reference.Text, m.Layers); err != nil {
+		return err
+	}
+	w := newLayerWalk(s.limits, keep, visit)
+	for _, layer := range slices.Backward(m.Layers) {
+		if err := s.walkLayer(ctx, layer, w); err != nil {
+			return fmt.Errorf("layer %s: %w", layer.Digest, err)
+		}
+	}
+	if !w.found {
+		return fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, clip(keep))
+	}
+	return nil
+}
+
+// verifyLayers makes sure that the cache has every layer whole. The walk hashes
+// what it reads as well, and could not begin again after it visited files.
+func (s imageReader) verifyLayers(ctx context.Context, from origin, text string, layers []v1.Descriptor) error {
+	for _, layer := range layers {
+		digest := layer.Digest.String()
+		b, err := s.cache.open(digest)
+		if err == nil {
+			_, err = io.Copy(io.Discard, cancelReader{ctx, b})
+			if err == nil {
+				err = b.verify()
+			}
+			_ = b.Close()
+		}
+		if err != nil {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := s.missing(digest, err); err != nil {
+				return err
+			}
+		}
+	}
+	return s.fetchLayers(ctx, from, text, layers)
+}
+
+func (s imageReader) walkLayer(ctx context.Context, layer v1.Descriptor, w *layerWalk) error {
+	b, err := s.cache.open(layer.Digest.String())
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("it vanished from the cache; try again")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = b.Close() }()
+	err = w.layer(cancelReader{ctx, b}, layer.Size)
+	if ctx.Err() != nil {
+		return err
+	}
+	if bad := b.verify(); bad != nil {
+		return bad // then whatever was wrong with the archive is beside the point
+	}
+	return err
+}
+
+// layerWalk is what the layers above say of those below.
+type layerWalk struct {
+	unpacker
+	visit Visit
+	found bool // the kept directory
+
+	above, here layerPaths
+}
+
+// layerPaths are the effects of layers, by path.
+type layerPaths struct {
+	files, dirs map[string]bool // there now
+	hidden      map[string]bool // removed, with all below
+	cleared     map[string]bool // all below is removed
+}
+
+func newLayerPaths() layerPaths {
+	return layerPaths{files: map[string]bool{}, dirs: map[string]bool{}, hidden: map[string]bool{}, cleared: map[string]bool{}}
+}
+
+func newLayerWalk(l limits, keep string, visit Visit) *layerWalk {
+	return &layerWalk{
+		unpacker: unpacker{limits: l, keep: keep, left: budget{limits: l.catalog}},
+		visit:    visit, above: newLayerPaths(),
+	}
+}
+
+// layer visits the files of one layer that no layer above has replaced or
+// removed.
+func (w *layerWalk) layer(r io.Reader, compressedSize int64) error {
+	w.here = newLayerPaths()
+	err := w.each(r, compressedSize, func(e entry, body io.Reader) error {
+		switch e.effect {
+		case effectRemove:
+			w.here.hidden[e.path] = true
+		case effectClear:
+			w.here.cleared[e.path] = true
+		case effectDir:
+			return w.dir(e.path)
+		case effectFile:
+			return w.file(e.path, body)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	w.above.add(w.here)
+	return nil
+}
+
+func (p layerPaths) add(other layerPaths) {
+	for _, m := range []struct{ into, from map[string]bool }{
+		{p.files, other.files}, {p.dirs, other.dirs}, {p.hidden, other.hidden}, {p.cleared, other.cleared},
+	} {
+		for name := range m.from {
+			m.into[name] = true
+		}
+	}
+}
+
+func (w *layerWalk) dir(name string) error {
+	w.find(name)
+	if w.here.files[name] || w.here.underFile(name) {
+		return twice(name)
+	}
+	w.here.addDir(name)
+	return nil
+}
+
+// find notes that the kept directory is there: an entry in it makes it, even
+// one that does not stay.
+func (w *layerWalk) find(name string) {
+	w.found = w.found || (name == w.keep || w.within(name)) && !w.above.covers(w.keep)
+}
+
+// file visits a file, unless it does not stay: what it hides in the layers
+// below is hidden all the same.
+func (w *layerWalk) file(name string, body io.Reader) error {
+	w.find(name)
+	if w.here.files[name] || w.here.dirs[name] || w.here.underFile(name) {
+		return twice(name)
+	}
+	w.here.files[name] = true
+	w.here.addDir(path.Dir(name))
+	if w.above.covers(name) || w.above.dirs[name] {
+		return nil
+	}
+	return w.visit(strings.TrimPrefix(name, w.keep+"/"), body)
+}
+
+// twice refuses a layer of which extractors make different trees.
+func twice(name string) error {
+	return fmt.Errorf("%s is there twice in one layer", clip(name))
+}
+
+// covers reports whether a path of the layers below is replaced or removed.
+func (p layerPaths) covers(name string) bool {
+	if p.files[name] || p.hidden[name] {
+		return true
+	}
+	for name != "" {
+		if name = parent(name); p.files[name] || p.hidden[name] || p.cleared[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// underFile reports whether a directory on the way to a path is a file.
+func (p layerPaths) underFile(name string) bool {
+	for name != "" {
+		if name = parent(name); p.files[name] {
+			return true
+		}
+	}
+	return false
+}
+
+func (p layerPaths) addDir(name string) {
+	for ; name != "" && name != "." && !p.dirs[name]; name = parent(name) {
+		p.dirs[name] = true
+	}
+}
+
+// parent is the directory of a path, "" of one at the root.
+func parent(name string) string {
+	if dir := path.Dir(name); dir != "." {
+		return dir
+	}
+	return ""
+}

@@ -1,0 +1,111 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// A catalog may be larger than what one wants to hold in memory. PinCatalog and
+// WalkCatalog are Pin and Open for it: they read it as a stream, under the same
+// caps and checks.
+
+// PinCatalog is Pin for a reference to a catalog. A directory is not read again
+// where nothing in it has changed; see [stats].
+func (f *Fetcher) PinCatalog(ctx context.Context, r ref.Reference) (Pin, error) {
+	if r.Kind != ref.KindDirectory {
+		return f.Pin(ctx, r)
+	}
+	return directorySource{f.limits}.pinCatalog(ctx, r, f.store)
+}
+
+// Identity names exactly the content behind a pin, as this Fetcher reads it:
+// two pins of one identity open the same files.
+func (f *Fetcher) Identity(p Pin) string {
+	switch p.Reference.Kind {
+	case ref.KindDirectory:
+		return "directory " + p.Source.Digest
+	case ref.KindImage, ref.KindLayout:
+		return "image " + p.Source.Digest + " " + f.options.Platform
+	}
+	return strings.Join([]string{string(p.Reference.Kind), p.Source.Digest, p.Reference.Text}, " ")
+}
+
+// Visit is called for each file of a catalog, once, in no particular order.
+// What it reads is not verified before the walk has ended without an error.
+type Visit = func(path string, r io.Reader) error
+
+// WalkCatalog hands the files of a catalog to visit: of an image those in the
+// directory that its label names, without which it is no catalog.
+func (f *Fetcher) WalkCatalog(ctx context.Context, p Pin, visit Visit) error {
+	err := f.walkCatalog(ctx, p, visit)
+	if err == nil {
+		err = f.Remember(p)
+	}
+	if err == nil && !f.options.Offline {
+		f.trimmed.Do(func() { f.cache.trim(f.options.CacheBytes, time.Now()) })
+	}
+	return err
+}
+
+func (f *Fetcher) walkCatalog(ctx context.Context, p Pin, visit Visit) error {
+	switch p.Reference.Kind {
+	case ref.KindImage:
+		return f.image.walk(ctx, p, visit)
+	case ref.KindLayout:
+		return layoutSource{f.image.imageReader}.walk(ctx, p, visit)
+	case ref.KindDirectory:
+		return directorySource{f.limits}.walk(ctx, p, visit)
+	}
+	content, err := f.Open(ctx, p)
+	if err != nil {
+		return err
+	}
+	return fs.WalkDir(content.FS, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		file, err := content.FS.Open(name)
+		if err != nil {
+			return err
+		}
+		return errors.Join(visit(name, cancelReader{ctx, file}), file.Close())
+	})
+}
+
+// Remember notes what a reference was resolved to, for the next time when
+// offline. Open and WalkCatalog do it too: it is for who needed neither.
+func (f *Fetcher) Remember(p Pin) error {
+	if !p.lookedUp {
+		return nil
+	}
+	return f.remember(p)
+}
+
+func (s *imageSource) walk(ctx context.Context, p Pin, visit Visit) error {
+	from, err := s.origin(p.Reference.Image)
+	if err == nil {
+		err = s.walkImage(ctx, from, p, visit)
+	}
+	if err != nil {
+		return fmt.Errorf("image %s: %w", p.Reference.Image, err)
+	}
+	return nil
+}
+
+func (s layoutSource) walk(ctx context.Context, p Pin, visit Visit) error {
+	files, err := openLayout(ctx, p.Reference.Path, s.limits)
+	if err == nil {
+		err = errors.Join(s.walkImage(ctx, layoutOrigin{files, s.limits}, p, visit), files.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("OCI layout %s: %w", p.Reference.Path, err)
+	}
+	return nil
+}

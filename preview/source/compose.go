@@ -1,0 +1,96 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+)
+
+// Part is content that becomes a directory of other content.
+type Part struct {
+	Name        string // for messages: the reference
+	FS          fs.FS
+	Files       map[string]string // in place of FS: files by their paths
+	Subdir      string            // what is taken of it; empty is all
+	Destination string            // where it goes to; empty is the root
+}
+
+// Compose puts content together. No file may come from two parts, nor stand
+// where another part has a directory: which of them wins would be up to their
+// order.
+func Compose(parts ...Part) (fs.FS, error) {
+	l := defaultLimits()
+	left := budget{limits: l.catalog}
+	t := newTree()
+	from := map[*node]string{}
+	for _, p := range parts {
+		at, err := l.cleanPath(p.Destination)
+		if err != nil {
+			return nil, fmt.Errorf("%s: its destination: %w", p.Name, err)
+		}
+		files := p.FS
+		if p.Files != nil {
+			files = filesOf(p.Files)
+		}
+		if p.Subdir != "" {
+			if info, err := fs.Stat(p.FS, p.Subdir); err != nil || !info.IsDir() {
+				return nil, fmt.Errorf("%s: it has no directory %s", p.Name, clip(p.Subdir))
+			}
+			if files, err = fs.Sub(p.FS, p.Subdir); err != nil {
+				return nil, fmt.Errorf("%s: %w", p.Name, err)
+			}
+		}
+		err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			data, err := fs.ReadFile(files, name)
+			if err != nil {
+				return err
+			}
+			to := path.Join(at, name)
+			if err := errors.Join(l.checkPath(to), left.take(to, int64(len(data)))); err != nil {
+				return err
+			}
+			if other := t.taken(to, from); other != "" {
+				return fmt.Errorf("%s is there from %s already; give each source a destination of its own", clip(to), other)
+			}
+			t.put(to, data)
+			from[t.find(to)] = p.Name
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+	}
+	return t.freeze(), nil
+}
+
+// taken says whose file stands at a path, or on the way to it, or below it.
+func (t *tree) taken(name string, from map[*node]string) string {
+	n := t.root
+	for _, part := range split(name) {
+		if n = n.children[part]; n == nil {
+			return ""
+		}
+		if n.children == nil {
+			return from[n]
+		}
+	}
+	for n.children != nil {
+		for _, child := range n.children { // any file below will do: there is one
+			n = child
+			break
+		}
+	}
+	return from[n]
+}
+
+func filesOf(files map[string]string) fs.FS {
+	t := newTree()
+	for name, text := range files {
+		t.put(name, []byte(text))
+	}
+	return t.freeze()
+}

@@ -1,0 +1,166 @@
+package source
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"time"
+)
+
+// stats is a table of the files of a directory, with what stat said of each
+// when it was hashed, as git's index is one. A file of which stat says the same
+// again is not read again.
+//
+// What this trusts: that whoever changes a file does not set back the clock of
+// the machine, since the time of a file's last change cannot be set; and the
+// table itself, which is sealed with the store's key. A file that changed just
+// before it was hashed may change again within the same tick of the file
+// system's clock, so its entry is not believed.
+type stats struct {
+	entries map[string]statEntry
+	seen    map[string]bool
+	fresh   bool // something was hashed
+}
+
+type statEntry struct {
+	stat   stat
+	hashed int64 // when that began, in ns
+	sum    [sha256.Size]byte
+}
+
+// stat is what tells a file from one that was changed.
+type stat struct {
+	size, modified, changed int64 // times in ns
+	device, inode           uint64
+}
+
+// How long the tick of a file system's clock may be: of one that keeps parts of
+// a second that of the kernel, else of FAT, the coarsest.
+const (
+	fineTick   = int64(100 * time.Millisecond)
+	coarseTick = int64(2 * time.Second)
+)
+
+// settled reports whether a file was hashed well after its last change. Where
+// the system does not tell when that was, none is.
+func (e statEntry) settled() bool {
+	if e.stat.changed == 0 {
+		return false
+	}
+	last, tick := max(e.stat.modified, e.stat.changed), fineTick
+	if last%int64(time.Second) == 0 {
+		tick = coarseTick
+	}
+	return last+tick < e.hashed
+}
+
+func (s *stats) sum(name string, info fs.FileInfo) ([sha256.Size]byte, bool) {
+	e, ok := s.entries[name]
+	ok = ok && e.stat == statOf(info) && e.settled()
+	s.seen[name] = s.seen[name] || ok
+	return e.sum, ok
+}
+
+func (s *stats) note(name string, info fs.FileInfo, sum [sha256.Size]byte, hashed time.Time) {
+	s.entries[name] = statEntry{statOf(info), hashed.UnixNano(), sum}
+	s.seen[name], s.fresh = true, true
+}
+
+const statsMagic = "kubectl-operator stats 1\n"
+
+// statsBytes caps a table: a catalog may have 100,000 files.
+const statsBytes = 32 * mib
+
+func statsName(dir string) (string, error) {
+	place, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(place))
+	return hex.EncodeToString(sum[:]) + ".stats-1", nil
+}
+
+// loadStats reads the table of a directory. What is no table, or was not
+// written by this user, is an empty one.
+func loadStats(store Store, dir string) *stats {
+	s := &stats{entries: map[string]statEntry{}, seen: map[string]bool{}}
+	name, err := statsName(dir)
+	if err != nil {
+		return s
+	}
+	file, err := store.Open(name)
+	if err != nil {
+		return s
+	}
+	defer func() { _ = file.Close() }()
+	data, err := readCapped(file, statsBytes)
+	if err != nil || len(data) < sha256.Size {
+		return s
+	}
+	body, seal := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
+	if hmac.Equal(seal, sealStats(store, name, body)) {
+		s.read(body)
+	}
+	return s
+}
+
+// save writes the table if there is anything new in it. It is a convenience:
+// where it cannot be written, the files are hashed again.
+func (s *stats) save(store Store, dir string) {
+	name, err := statsName(dir)
+	if err != nil || !s.fresh && len(s.seen) == len(s.entries) {
+		return
+	}
+	body := s.append(nil)
+	_ = store.Create(name, func(w io.Writer) error {
+		_, err := w.Write(append(body, sealStats(store, name, body)...))
+		return err
+	})
+}
+
+func sealStats(store Store, name string, body []byte) []byte {
+	mac := hmac.New(sha256.New, store.Key())
+	mac.Write([]byte(statsMagic + name + "\n"))
+	mac.Write(body)
+	return mac.Sum(nil)
+}
+
+func (s *stats) append(out []byte) []byte {
+	for name := range s.seen {
+		e, ok := s.entries[name]
+		if !ok {
+			continue
+		}
+		out = append(binary.AppendUvarint(out, uint64(len(name))), name...)
+		for _, n := range []uint64{
+			uint64(e.stat.size), uint64(e.stat.modified), uint64(e.stat.changed), e.stat.device, e.stat.inode, uint64(e.hashed),
+		} {
+			out = binary.BigEndian.AppendUint64(out, n)
+		}
+		out = append(out, e.sum[:]...)
+	}
+	return out
+}
+
+// read reads what append wrote; the seal says that it is that.
+func (s *stats) read(data []byte) {
+	const fixed = 6*8 + sha256.Size
+	for len(data) > 0 {
+		size, n := binary.Uvarint(data)
+		if n <= 0 || size > uint64(len(data)) || len(data)-n-int(size) < fixed {
+			return
+		}
+		name := string(data[n : n+int(size)])
+		data = data[n+int(size):]
+		number := func(i int) uint64 { return binary.BigEndian.Uint64(data[8*i:]) }
+		s.entries[name] = statEntry{
+			stat:   stat{int64(number(0)), int64(number(1)), int64(number(2)), number(3), number(4)},
+			hashed: int64(number(5)), sum: [sha256.Size]byte(data[6*8 : fixed]),
+		}
+		data = data[fixed:]
+	}
+}
