@@ -15,4 +15,8 @@ func terminate(int) error { return errUnsupported }
 
 func kill(int) error { return errUnsupported }
 
+func freeze(int) error { return errUnsupported }
+
+func thaw(int) error { return errUnsupported }
+
 func lockHolder(string) (int, error) { return 0, errUnsupported }

@@ -24,6 +24,10 @@ func terminate(pid int) error { return syscall.Kill(pid, syscall.SIGTERM) }
 
 func kill(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
 
+func freeze(pid int) error { return syscall.Kill(pid, syscall.SIGSTOP) }
+
+func thaw(pid int) error { return syscall.Kill(pid, syscall.SIGCONT) }
+
 // lockHolder returns the process that holds the lock of a control plane's
 // directory, 0 when nobody does. The kernel answers, so it is never a process
 // that merely has the same number.

@@ -56,6 +56,8 @@ type State struct {
 	// CACert and CAKey are the authority for client certificates.
 	CACert string `json:"caCert"`
 	CAKey  string `json:"caKey"`
+	// Processes are the components' process ids by name, such as "etcd".
+	Processes map[string]int `json:"processes"`
 }
 
 // Sandbox is a running control plane that ends with this process.

@@ -40,6 +40,8 @@ type State struct {
 	// server accepts: common name is the user, organizations are the groups.
 	CACert string `json:"caCert"`
 	CAKey  string `json:"caKey"`
+	// Processes are the components' process ids by name.
+	Processes map[string]int `json:"processes"`
 }
 
 // layout names the files under Options.Dir.

@@ -12,8 +12,15 @@ import (
 // readyTimeout is generous: a loaded machine takes many times the usual.
 const readyTimeout = 2 * time.Minute
 
+// apiServer is the component that is started again when somebody kills it, as
+// a kubelet does with the API server of a real cluster. Everything else that
+// ends is an error.
+const apiServer = "kube-apiserver"
+
 // Serve runs a control plane in opts.Dir until ctx ends, which is not an error,
-// or until a component ends, which is.
+// or until a component ends, which is. An API server that was ready and is
+// killed with SIGKILL is started again on the same data and port, and the
+// State tells its new process.
 func Serve(ctx context.Context, opts Options) error {
 	if opts.Dir == "" {
 		return errors.New("no directory is given; name one with --dir")
@@ -81,20 +88,43 @@ func serve(ctx context.Context, l layout, opts Options) error {
 	if done, err := s.await(ctx, up); done {
 		return err
 	}
-	if err := announce(l, server, opts.Ready); err != nil {
+	state, err := s.writeState(server)
+	if err != nil {
 		return err
 	}
-	_, err = s.await(ctx, nil)
-	return err
+	if err := opts.Ready(state); err != nil {
+		return err
+	}
+	return s.keep(ctx, server)
 }
 
-// await returns done when the control plane is to end, with the reason.
+// keep watches over a ready control plane until it is to end.
+func (s *supervisor) keep(ctx context.Context, server string) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case dead := <-s.died:
+			if dead.child.name != apiServer || !dead.killed() || ctx.Err() != nil {
+				return dead.err
+			}
+			if err := s.again(dead.child); err != nil {
+				return err
+			}
+			if _, err := s.writeState(server); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// await waits for a step of the start. It returns done when the control plane is to end, with the reason.
 func (s *supervisor) await(ctx context.Context, step <-chan error) (done bool, err error) {
 	select {
 	case <-ctx.Done():
 		return true, nil
-	case err := <-s.died:
-		return true, err
+	case dead := <-s.died:
+		return true, dead.err
 	case err := <-step:
 		if ctx.Err() != nil {
 			return true, nil
@@ -107,7 +137,7 @@ func (s *supervisor) startStorage(l layout, p ports) error {
 	if err := s.start("etcd", etcdArgs(l, p.etcd, p.etcdPeer)); err != nil {
 		return err
 	}
-	return s.start("kube-apiserver", apiserverArgs(l, p.apiserver, p.etcd))
+	return s.start(apiServer, apiserverArgs(l, p.apiserver, p.etcd))
 }
 
 func (s *supervisor) startControllers(l layout) error {
@@ -120,7 +150,9 @@ func (s *supervisor) startControllers(l layout) error {
 	return s.start("run-kwok", kwokArgs(l))
 }
 
-func announce(l layout, server string, ready func(State) error) error {
+// writeState writes where everything is, as it is now.
+func (s *supervisor) writeState(server string) (State, error) {
+	l := s.layout
 	state := State{
 		PID:        os.Getpid(),
 		Server:     server,
@@ -129,11 +161,9 @@ func announce(l layout, server string, ready func(State) error) error {
 		Logs:       l.logs(),
 		CACert:     l.cert("ca"),
 		CAKey:      l.key("ca"),
+		Processes:  s.processes(),
 	}
-	if err := writeState(l, state); err != nil {
-		return err
-	}
-	return ready(state)
+	return state, writeState(l, state)
 }
 
 // ports of the servers.

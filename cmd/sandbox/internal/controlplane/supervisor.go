@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,7 +26,7 @@ const logTail = 1500
 type supervisor struct {
 	layout  layout
 	program string // this executable
-	died    chan error
+	died    chan death
 	running sync.WaitGroup
 	// children is only used by the goroutine that starts and stops.
 	children []*child
@@ -33,8 +34,22 @@ type supervisor struct {
 
 type child struct {
 	name     string
+	args     []string
 	cmd      *exec.Cmd
 	lifeline io.Closer
+}
+
+// death is a child that ended, and how.
+type death struct {
+	child *child
+	err   error
+}
+
+// killed reports whether the child was ended by SIGKILL: by somebody, then, and
+// not by itself.
+func (d death) killed() bool {
+	status, ok := d.child.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 func newSupervisor(l layout) (*supervisor, error) {
@@ -42,7 +57,7 @@ func newSupervisor(l layout) (*supervisor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	return &supervisor{layout: l, program: program, died: make(chan error, 8)}, nil
+	return &supervisor{layout: l, program: program, died: make(chan death, 8)}, nil
 }
 
 // start runs this program under the name of a component. The component writes
@@ -74,12 +89,29 @@ func (s *supervisor) start(name string, args []string) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", name, err)
 	}
-	s.children = append(s.children, &child{name: name, cmd: cmd, lifeline: stdin})
+	c := &child{name: name, args: args, cmd: cmd, lifeline: stdin}
+	s.children = append(s.children, c)
 	s.running.Go(func() {
 		err := cmd.Wait()
-		s.died <- fmt.Errorf("%s ended: %w; its log ends with:\n%s", name, exitError(err), s.tail(name))
+		s.died <- death{c, fmt.Errorf("%s ended: %w; its log ends with:\n%s", name, exitError(err), s.tail(name))}
 	})
 	return nil
+}
+
+// again starts a component that ended once more, on the same ports and data.
+func (s *supervisor) again(dead *child) error {
+	_ = dead.lifeline.Close()
+	s.children = slices.DeleteFunc(s.children, func(c *child) bool { return c == dead })
+	return s.start(dead.name, dead.args)
+}
+
+// processes are the running components by name.
+func (s *supervisor) processes() map[string]int {
+	pids := map[string]int{}
+	for _, c := range s.children {
+		pids[c.name] = c.cmd.Process.Pid
+	}
+	return pids
 }
 
 func exitError(err error) error {

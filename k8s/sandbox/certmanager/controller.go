@@ -1,0 +1,212 @@
+// Package certmanager plays cert-manager in the embedded control plane: it
+// serves the part of its API that operators' webhooks use, issues real
+// certificates into Secrets, and injects CA bundles where the annotation
+// cert-manager.io/inject-ca-from asks for it.
+package certmanager
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+//go:embed crds.yaml
+var definitions []byte
+
+// fieldManager of everything this package writes, as in the real one.
+const fieldManager = "cert-manager"
+
+// retryAfter is when a round that failed is tried again without an event.
+const retryAfter = time.Second
+
+var (
+	crds           = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	certificates   = schema.GroupVersionResource{Group: "cert-manager.io", Version: "v1", Resource: "certificates"}
+	issuers        = schema.GroupVersionResource{Group: "cert-manager.io", Version: "v1", Resource: "issuers"}
+	clusterIssuers = schema.GroupVersionResource{Group: "cert-manager.io", Version: "v1", Resource: "clusterissuers"}
+	secrets        = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+)
+
+// Install makes the API: it returns when Certificates and Issuers can be
+// written. Nobody issues anything until [Run] runs.
+func Install(ctx context.Context, kubeconfig string) error {
+	client, err := connect(kubeconfig)
+	if err != nil {
+		return err
+	}
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(definitions), 4096)
+	for {
+		var crd unstructured.Unstructured
+		if err := decoder.Decode(&crd.Object); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("reading cert-manager's definitions: %w", err)
+		}
+		_, err := client.Resource(crds).Apply(ctx, crd.GetName(), &crd, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+		if err != nil {
+			return fmt.Errorf("installing %s: %w", crd.GetName(), err)
+		}
+	}
+	for _, kind := range []schema.GroupVersionResource{certificates, issuers, clusterIssuers} {
+		if err := awaitServed(ctx, client, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func connect(kubeconfig string) (dynamic.Interface, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	config.QPS = -1
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client: %w", err)
+	}
+	return client, nil
+}
+
+func awaitServed(ctx context.Context, client dynamic.Interface, kind schema.GroupVersionResource) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := client.Resource(kind).List(ctx, metav1.ListOptions{Limit: 1})
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting until %s are served: %w; the last answer was: %w", kind.Resource, ctx.Err(), err)
+		case <-tick.C:
+		}
+	}
+}
+
+// Run issues and injects until ctx ends, which is not an error. [Install] goes
+// first.
+func Run(ctx context.Context, kubeconfig string) error {
+	client, err := connect(kubeconfig)
+	if err != nil {
+		return err
+	}
+	c := &controller{client: client, wake: make(chan struct{}, 1), listers: map[schema.GroupVersionResource]cache.GenericLister{}}
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+	for _, kind := range append([]schema.GroupVersionResource{certificates, issuers, clusterIssuers}, injectables()...) {
+		informer := factory.ForResource(kind)
+		c.listers[kind] = informer.Lister()
+		if _, err := informer.Informer().AddEventHandler(c); err != nil {
+			return fmt.Errorf("watching %s: %w", kind.Resource, err)
+		}
+	}
+	factory.Start(ctx.Done())
+	factory.WaitForCacheSync(ctx.Done())
+	for ctx.Err() == nil {
+		again := make(<-chan time.Time)
+		if !c.round(ctx) {
+			again = time.After(retryAfter)
+		}
+		select {
+		case <-ctx.Done():
+		case <-c.wake:
+		case <-again:
+		}
+	}
+	factory.Shutdown()
+	return nil
+}
+
+// controller does everything again whenever anything changes: there is little.
+type controller struct {
+	client  dynamic.Interface
+	listers map[schema.GroupVersionResource]cache.GenericLister
+	wake    chan struct{}
+}
+
+// OnAdd, OnUpdate and OnDelete ask for another round.
+func (c *controller) OnAdd(any, bool) { c.ring() }
+
+// OnUpdate is documented at OnAdd.
+func (c *controller) OnUpdate(any, any) { c.ring() }
+
+// OnDelete is documented at OnAdd.
+func (c *controller) OnDelete(any) { c.ring() }
+
+func (c *controller) ring() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// round brings everything up to date, and reports whether it could.
+func (c *controller) round(ctx context.Context) bool {
+	ok := true
+	settle := func(kind schema.GroupVersionResource, settle func(context.Context, *unstructured.Unstructured) error) {
+		for _, object := range c.list(kind) {
+			err := settle(ctx, object)
+			if err != nil && !apierrors.IsNotFound(err) { // gone meanwhile
+				ok = false
+			}
+		}
+	}
+	settle(issuers, c.settleIssuer)
+	settle(clusterIssuers, c.settleIssuer)
+	settle(certificates, c.settleCertificate)
+	for _, kind := range injectables() {
+		settle(kind, c.inject)
+	}
+	return ok
+}
+
+// list returns copies, which may be changed.
+func (c *controller) list(kind schema.GroupVersionResource) []*unstructured.Unstructured {
+	found, err := c.listers[kind].List(labels.Everything())
+	if err != nil {
+		return nil
+	}
+	out := make([]*unstructured.Unstructured, 0, len(found))
+	for _, object := range found {
+		if u, ok := object.(*unstructured.Unstructured); ok && u.GetDeletionTimestamp() == nil {
+			out = append(out, u.DeepCopy())
+		}
+	}
+	return out
+}
+
+// ready writes the condition Ready, unless it says that already.
+func (c *controller) ready(ctx context.Context, kind schema.GroupVersionResource, o *unstructured.Unstructured, status, reason, message string) error {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, item := range conditions {
+		condition, ok := item.(map[string]any)
+		if ok && condition["type"] == "Ready" && condition["status"] == status && condition["message"] == message &&
+			condition["observedGeneration"] == o.GetGeneration() {
+			return nil
+		}
+	}
+	err := unstructured.SetNestedSlice(o.Object, []any{map[string]any{
+		"type": "Ready", "status": status, "reason": reason, "message": message,
+		"observedGeneration": o.GetGeneration(), "lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
+	}}, "status", "conditions")
+	if err != nil {
+		return err
+	}
+	_, err = c.client.Resource(kind).Namespace(o.GetNamespace()).UpdateStatus(ctx, o, metav1.UpdateOptions{FieldManager: fieldManager})
+	return err
+}

@@ -1,0 +1,31 @@
+package sandboxtest
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/certmanager"
+)
+
+// CertManager installs cert-manager's API and runs a small issuer until the
+// test ends. The API stays: tests that need a cluster without it take one of
+// their own.
+func CertManager(t testing.TB, sb *sandbox.Sandbox) {
+	t.Helper()
+	if err := certmanager.Install(t.Context(), sb.Kubeconfig()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := certmanager.Run(ctx, sb.Kubeconfig()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		running.Wait()
+	})
+}

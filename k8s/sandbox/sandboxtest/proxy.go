@@ -1,0 +1,303 @@
+package sandboxtest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// proxyTimeout bounds a request that is no watch: above what the product waits.
+const proxyTimeout = 60 * time.Second
+
+// Request is one request of the client as the proxy sees it.
+type Request struct {
+	// N counts all requests from 1, Write those that persist something.
+	N, Write int
+	Method   string
+	Path     string
+	Query    url.Values
+}
+
+// Persists reports whether the request asks to change what the cluster stores.
+func (r Request) Persists() bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return false
+	}
+	review := strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/") || strings.HasPrefix(r.Path, "/apis/authentication.k8s.io/")
+	return !review && !r.Query.Has("dryRun") && !strings.HasSuffix(r.Path, "/token")
+}
+
+// Cut is where a connection breaks.
+type Cut int
+
+// The places. At Before the API server never hears of the request; at Answer
+// it has carried it out; at Body half of the answer has arrived.
+const (
+	NoCut Cut = iota
+	CutBefore
+	CutAnswer
+	CutBody
+)
+
+// Fault is what happens to one request. The zero value passes it on.
+type Fault struct {
+	Delay time.Duration // before anything else
+	Cut   Cut
+	// Then runs where the connection is cut, before the client notices.
+	Then func()
+	// Status is answered in place of the API server when not 0, with a
+	// Retry-After of RetryAfter seconds when that is not 0.
+	Status, RetryAfter int
+}
+
+// ProxyOptions of [NewProxy]. The functions are called for one request at a
+// time, so what they do happens between two requests.
+type ProxyOptions struct {
+	// Fault decides about each request before it is passed on; nil for none.
+	Fault func(Request) Fault
+	// Answered is told what the API server answered, before the client is;
+	// watches aside.
+	Answered func(r Request, status int, body []byte)
+}
+
+// Proxy stands between one user and the API server, on loopback with TLS, and
+// breaks what its options say. What comes through is untouched.
+type Proxy struct {
+	// Kubeconfig leads through the proxy, as the user the proxy was made for.
+	Kubeconfig string
+
+	options  ProxyOptions
+	upstream *url.URL
+	next     http.RoundTripper
+	token    string
+
+	mu       sync.Mutex
+	requests int
+	writes   int
+}
+
+// NewProxy starts a proxy for the user of a kubeconfig, until the test ends.
+func NewProxy(t testing.TB, kubeconfig string, options ProxyOptions) *Proxy {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	upstream, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Proxy{options: options, upstream: upstream, next: next, token: rand.Text()}
+	// HTTP/1.1, so that a cut ends a connection and not a stream of one.
+	server := httptest.NewTLSServer(p)
+	t.Cleanup(func() {
+		server.CloseClientConnections() // watches
+		server.Close()
+	})
+	if p.Kubeconfig, err = p.writeKubeconfig(t.TempDir(), server); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *Proxy) writeKubeconfig(dir string, server *httptest.Server) (string, error) {
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	const name = "faults"
+	config := clientcmdapi.NewConfig()
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: server.URL, CertificateAuthorityData: ca}
+	config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: p.token}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	config.CurrentContext = name
+	data, err := clientcmd.Write(*config)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "kubeconfig")
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+// Requests returns how many requests came so far, and how many of them persist
+// something.
+func (p *Proxy) Requests() (all, writes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.requests, p.writes
+}
+
+// ServeHTTP passes one request on, or does not.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
+	if in.Header.Get("Authorization") != "Bearer "+p.token {
+		http.Error(w, "not the proxy's own client", http.StatusUnauthorized)
+		return
+	}
+	r, fault := p.admit(in)
+	if fault.Delay > 0 {
+		pause := time.NewTimer(fault.Delay)
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-in.Context().Done():
+			return
+		}
+	}
+	switch {
+	case fault.Cut == CutBefore:
+		breakOff(fault)
+	case fault.Status != 0:
+		answerFault(w, fault)
+		return
+	case r.Query.Has("watch"):
+		p.stream(w, in)
+		return
+	}
+	p.exchange(w, in, r, fault)
+}
+
+// admit counts a request and asks what is to happen to it.
+func (p *Proxy) admit(in *http.Request) (Request, Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests++
+	r := Request{N: p.requests, Method: in.Method, Path: in.URL.Path, Query: in.URL.Query()}
+	if r.Persists() {
+		p.writes++
+		r.Write = p.writes
+	}
+	if p.options.Fault == nil {
+		return r, Fault{}
+	}
+	return r, p.options.Fault(r)
+}
+
+// breakOff ends the connection without another byte.
+func breakOff(fault Fault) {
+	if fault.Then != nil {
+		fault.Then()
+	}
+	panic(http.ErrAbortHandler)
+}
+
+func answerFault(w http.ResponseWriter, fault Fault) {
+	if fault.RetryAfter > 0 {
+		w.Header().Set("Retry-After", fmt.Sprint(fault.RetryAfter))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(fault.Status)
+	reason := map[int]string{
+		http.StatusTooManyRequests: "TooManyRequests", http.StatusInternalServerError: "InternalError", http.StatusServiceUnavailable: "ServiceUnavailable",
+	}[fault.Status]
+	fmt.Fprintf(w, `{"apiVersion":"v1","kind":"Status","status":"Failure","code":%d,"reason":%q,"message":"made up by the fault proxy"}`, fault.Status, reason)
+}
+
+// exchange carries one request to its answer. A client that goes away does not
+// take its request back: the API server has it.
+func (p *Proxy) exchange(w http.ResponseWriter, in *http.Request, r Request, fault Fault) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.Context()), proxyTimeout)
+	defer cancel()
+	response, err := p.send(ctx, in)
+	if err != nil {
+		panic(http.ErrAbortHandler) // as the client would see it without us
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	p.answered(r, response.StatusCode, body)
+	if fault.Cut == CutAnswer {
+		breakOff(fault)
+	}
+	copyHeader(w.Header(), response.Header)
+	w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+	w.WriteHeader(response.StatusCode)
+	if fault.Cut == CutBody {
+		_, _ = w.Write(body[:len(body)/2])
+		_ = http.NewResponseController(w).Flush()
+		breakOff(fault)
+	}
+	_, _ = w.Write(body)
+}
+
+func (p *Proxy) answered(r Request, status int, body []byte) {
+	if p.options.Answered == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.options.Answered(r, status, body)
+}
+
+// stream passes a watch on, event by event.
+func (p *Proxy) stream(w http.ResponseWriter, in *http.Request) {
+	response, err := p.send(in.Context(), in)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer response.Body.Close()
+	copyHeader(w.Header(), response.Header)
+	w.WriteHeader(response.StatusCode)
+	flush := http.NewResponseController(w).Flush
+	_ = flush()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := response.Body.Read(buffer)
+		if _, writeErr := w.Write(buffer[:n]); writeErr != nil {
+			return
+		}
+		_ = flush()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// send repeats the client's request to the API server, as the proxy's user.
+func (p *Proxy) send(ctx context.Context, in *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	target := *in.URL
+	target.Scheme, target.Host = p.upstream.Scheme, p.upstream.Host
+	out, err := http.NewRequestWithContext(ctx, in.Method, target.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	copyHeader(out.Header, in.Header)
+	// The transport has credentials of its own, and unpacks what it asks for.
+	out.Header.Del("Authorization")
+	out.Header.Del("Accept-Encoding")
+	return p.next.RoundTrip(out)
+}
+
+// copyHeader leaves out what is about one connection (RFC 9110 section 7.6.1).
+func copyHeader(to, from http.Header) {
+	for key, values := range from {
+		switch key {
+		case "Connection", "Keep-Alive", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "Content-Length":
+		default:
+			to[key] = values
+		}
+	}
+}
