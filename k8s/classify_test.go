@@ -107,3 +107,26 @@ func TestClassifyKeepsURLsAndLongTextOut(t *testing.T) {
 		t.Errorf("a timeout reads %q", text)
 	}
 }
+
+func TestAListThatExpiresIsReadFromItsBeginning(t *testing.T) {
+	expired := classify(apierrors.NewResourceExpired("the provided continue parameter is too old"))
+	for _, test := range []struct {
+		name     string
+		answers  []error
+		attempts int
+		want     error
+	}{
+		{"it does not expire", []error{nil}, 1, nil},
+		{"it expires once", []error{expired, nil}, 2, nil},
+		{"it expires each time", []error{expired, expired, expired}, 3, expired},
+		{"it fails for another reason", []error{errors.ErrUnsupported}, 1, errors.ErrUnsupported},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			attempts := 0
+			err := again(func() error { attempts++; return test.answers[attempts-1] })
+			if attempts != test.attempts || !errors.Is(err, test.want) {
+				t.Errorf("%d attempts, %v", attempts, err)
+			}
+		})
+	}
+}

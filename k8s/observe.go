@@ -150,6 +150,9 @@ func (w *observer) listAndWatch(ctx context.Context) error {
 		}
 		return true
 	})
+	if isExpired(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -193,7 +196,7 @@ func (w *observer) watchRequest(res resource, params map[string]string, version 
 func (w *observer) watch(ctx context.Context, r *rest.Request, from string) (version string, err error) {
 	stream, err := r.MaxRetries(0).Stream(ctx)
 	if err != nil {
-		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		if isExpired(err) {
 			return "", nil
 		}
 		return "", classify(err)

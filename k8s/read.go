@@ -2,13 +2,11 @@ package k8s
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -17,8 +15,6 @@ const (
 	// listFrom is the number of refs of one kind and namespace from which a
 	// list costs less than the gets.
 	listFrom = 6
-	// pageSize of lists that are read to their end.
-	pageSize = 250
 	// maxListed bounds what a list may gather.
 	maxListed = 50_000
 )
@@ -147,12 +143,15 @@ func (c *Client) list(ctx context.Context, apiVersion, kind, namespace string, p
 		return nil, err
 	}
 	var bodies []map[string]any
-	err = c.pages(ctx, res, namespace, params, func(page listPage) (more bool) {
-		for _, body := range page.items {
-			setType(body, apiVersion, kind)
-		}
-		bodies = append(bodies, page.items...)
-		return len(bodies) <= maxListed
+	err = again(func() error {
+		bodies = nil
+		return c.pages(ctx, res, namespace, params, func(page listPage) (more bool) {
+			for _, body := range page.items {
+				setType(body, apiVersion, kind)
+			}
+			bodies = append(bodies, page.items...)
+			return len(bodies) <= maxListed
+		})
 	})
 	if len(bodies) > maxListed {
 		return nil, fmt.Errorf("listing %s: more than %d objects; narrow the namespace", kind, maxListed)
@@ -180,80 +179,15 @@ func (c *Client) Count(ctx context.Context, apiVersion, kind string) (int, error
 	}
 	// The server does not say how many remain: count them.
 	count := 0
-	err = c.pages(ctx, res, "", nil, func(page listPage) bool {
-		count += len(page.items)
-		return true
+	err = again(func() error {
+		count = 0
+		return c.pages(ctx, res, "", nil, func(page listPage) bool {
+			count += len(page.items)
+			return true
+		})
 	})
 	return count, err
 }
 
 // metadataOnly asks for objects without spec and status.
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-
-// listPage is one page of a collection.
-type listPage struct {
-	items           []map[string]any
-	next            string // continue token, empty on the last page
-	remaining       int    // after this page, 0 when the server does not say
-	resourceVersion string
-}
-
-// pages reads a collection page by page until use returns false.
-func (c *Client) pages(ctx context.Context, res resource, namespace string, params map[string]string, use func(listPage) bool) error {
-	next := ""
-	for {
-		r := c.collection(res, namespace).Param("limit", strconv.Itoa(pageSize))
-		for key, value := range params {
-			if value != "" {
-				r = r.Param(key, value)
-			}
-		}
-		if next != "" {
-			r = r.Param("continue", next)
-		}
-		page, err := c.readPage(ctx, r)
-		if err != nil {
-			return err
-		}
-		if !use(page) || page.next == "" {
-			return nil
-		}
-		next = page.next
-	}
-}
-
-func (c *Client) readPage(ctx context.Context, r *rest.Request) (listPage, error) {
-	data, err := c.readRaw(ctx, r)
-	if err != nil {
-		return listPage{}, err
-	}
-	return decodePage(data)
-}
-
-// decodePage reads a LIST response. Items are decoded one by one, so that the
-// cap of one document does not hold for the whole page.
-func decodePage(data []byte) (listPage, error) {
-	var envelope struct {
-		Metadata struct {
-			Continue           string `json:"continue"`
-			RemainingItemCount int    `json:"remainingItemCount"`
-			ResourceVersion    string `json:"resourceVersion"`
-		} `json:"metadata"`
-		Items []json.RawMessage `json:"items"`
-	}
-	if err := json.Unmarshal(data, &envelope); err != nil {
-		return listPage{}, &preview.Refusal{Reason: preview.ReasonOther, Message: "the list cannot be decoded: " + err.Error(), Err: err}
-	}
-	page := listPage{
-		next: envelope.Metadata.Continue, remaining: envelope.Metadata.RemainingItemCount,
-		resourceVersion: envelope.Metadata.ResourceVersion,
-	}
-	for _, item := range envelope.Items {
-		body, err := decodeBody(item)
-		if err != nil {
-			return listPage{}, err
-		}
-		page.items = append(page.items, body)
-	}
-	return page, nil
-}
