@@ -29,47 +29,23 @@ const (
 // numbers that are not finite, and documents that expand beyond the caps are
 // errors that name the line. Empty documents are dropped.
 func Decode(data []byte) ([]any, error) {
-	if len(data) > MaxDocumentBytes {
-		return nil, fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)
+	var values []any
+	if err := eachDocument(data, func(doc Document) { values = append(values, doc.Value) }); err != nil {
+		return nil, err
 	}
-	if trimmed := bytes.TrimLeft(data, " \t\r\n\ufeff"); len(trimmed) > 0 && trimmed[0] == '{' {
-		if docs, err := decodeJSONStream(trimmed); err == nil {
-			return docs, nil
-		}
-		// A flow mapping looks like JSON and need not be: YAML decides.
-	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	state := &yamlDecoder{}
-	var docs []any
-	for {
-		var node yaml.Node
-		err := decoder.Decode(&node)
-		if errors.Is(err, io.EOF) {
-			return docs, nil
-		}
-		if err != nil {
-			return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
-		}
-		v, err := state.value(&node, 0)
-		if err != nil {
-			return nil, err
-		}
-		if v != nil {
-			docs = append(docs, v)
-		}
-	}
+	return values, nil
 }
 
 // DecodeJSON reads one JSON value under the rules of [Decode].
 func DecodeJSON(data []byte) (any, error) {
-	docs, err := decodeJSONStream(data)
+	docs, err := decodeJSONStream(data, 1)
 	if err != nil {
 		return nil, err
 	}
 	if len(docs) != 1 {
 		return nil, fmt.Errorf("%d JSON values where one was expected", len(docs))
 	}
-	return docs[0], nil
+	return docs[0].Value, nil
 }
 
 type yamlDecoder struct {
@@ -253,14 +229,20 @@ func number(f float64) any {
 	return f
 }
 
-func decodeJSONStream(data []byte) ([]any, error) {
+// decodeJSONStream decodes JSON values one after the other; line is that on
+// which the data begins.
+func decodeJSONStream(data []byte, line int) ([]Document, error) {
 	if len(data) > MaxDocumentBytes {
 		return nil, fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
-	var docs []any
-	for {
+	var docs []Document
+	for counted := 0; ; {
+		begin := int(decoder.InputOffset())
+		begin += len(data[begin:]) - len(bytes.TrimLeft(data[begin:], " \t\r\n"))
+		line += bytes.Count(data[counted:begin], []byte("\n"))
+		counted = begin
 		v, err := jsonValue(decoder, 0)
 		if errors.Is(err, io.EOF) {
 			return docs, nil
@@ -269,7 +251,7 @@ func decodeJSONStream(data []byte) ([]any, error) {
 			return nil, err
 		}
 		if v != nil {
-			docs = append(docs, v)
+			docs = append(docs, Document{v, Lines{line: line}})
 		}
 	}
 }

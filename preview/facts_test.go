@@ -79,7 +79,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"objects.0.live":             "fingerprint uid",
 		"objects.0.conflicts.0":      "manager path",
 		"objects.0.changes.0":        "from op path to",
-		"objects.0.origin":           "document file",
+		"objects.0.origin":           "document file line",
 		"files.0":                    "action live mode origin path sha256 size",
 		"files.0.live":               "mode sha256",
 		"stages.0":                   "id objects requires rollback timeout",

@@ -15,10 +15,18 @@ var serverSet = [...]string{"creationTimestamp", "resourceVersion", "uid", "gene
 // of a List kind, nested ones too. A document without kind or apiVersion is an
 // error.
 func Flatten(doc any) ([]map[string]any, error) {
-	return flatten(doc, 0)
+	located, err := Document{Value: doc}.Objects()
+	if err != nil {
+		return nil, err
+	}
+	bodies := make([]map[string]any, 0, len(located))
+	for _, o := range located {
+		bodies = append(bodies, o.Body)
+	}
+	return bodies, nil
 }
 
-func flatten(doc any, depth int) ([]map[string]any, error) {
+func flatten(doc any, lines Lines, depth int) ([]Located, error) {
 	body, ok := doc.(map[string]any)
 	if !ok {
 		return nil, errors.New("not an object")
@@ -29,14 +37,14 @@ func flatten(doc any, depth int) ([]map[string]any, error) {
 	}
 	items, isList := body["items"].([]any)
 	if !strings.HasSuffix(kind, "List") || !isList {
-		return []map[string]any{body}, nil
+		return []Located{{body, lines}}, nil
 	}
 	if depth > 8 {
 		return nil, errors.New("lists nested deeper than 8 levels")
 	}
-	var out []map[string]any
-	for _, item := range items {
-		objects, err := flatten(item, depth+1)
+	var out []Located
+	for i, item := range items {
+		objects, err := flatten(item, lines.below("items", i), depth+1)
 		if err != nil {
 			return nil, fmt.Errorf("item of a %s: %w", kind, err)
 		}

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -119,9 +120,27 @@ type Change struct {
 
 // Origin is where in the content an object came from. Document counts from 1
 // within the file; a generated object names the file it was generated from.
+// Line counts from 1: where the object, or the entry that it was generated
+// from, begins in the file; 0 where nobody knows, as behind a template.
 type Origin struct {
 	File     string `json:"file"`
 	Document int    `json:"document"`
+	Line     int    `json:"line,omitempty"`
+}
+
+// Place names the file and, where it is known, the line: "manifests/x.yaml:22".
+// Where it is not, a document other than the first is named. Empty without a
+// file.
+func (o Origin) Place() string {
+	switch {
+	case o.File == "":
+		return ""
+	case o.Line > 0:
+		return o.File + ":" + strconv.Itoa(o.Line)
+	case o.Document > 1:
+		return o.File + "  document " + strconv.Itoa(o.Document)
+	}
+	return o.File
 }
 
 // Ref names one object of one API version.

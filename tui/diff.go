@@ -119,7 +119,7 @@ func yamlDoc(m *review, id string) document {
 	}
 	lines := []widget.Line{
 		{widget.Text(theme.Strong, " "+objectName(id)), widget.Text(theme.Plain, "   "+what)},
-		plain(" " + o.Digest + "   " + fmt.Sprintf("%s document %d", o.Origin.File, o.Origin.Document)),
+		plain(" " + o.Digest + "   " + o.Origin.Place()),
 	}
 	if body == nil {
 		return document{lines: append(lines, plain(" the object itself is not part of this plan file"))}

@@ -178,9 +178,9 @@ func (m *review) aboutObject(b *builder, id string) {
 		b.heading("What changes")
 		changeLines(b, o.Changes, 8)
 	}
-	if o.Origin.File != "" {
+	if place := o.Origin.Place(); place != "" {
 		b.heading("Where it comes from")
-		b.text(theme.Plain, "   ", fmt.Sprintf("%s  document %d", o.Origin.File, o.Origin.Document))
+		b.text(theme.Plain, "   ", place)
 	}
 	if o.Digest != "" {
 		b.text(theme.Plain, "   ", o.Digest)

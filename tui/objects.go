@@ -128,8 +128,8 @@ func objectDoc(m *review, id string, width int) document {
 	b.pair("apiVersion", o.APIVersion)
 	b.pair("package", o.Package)
 	b.pair("stage", m.stageOf(id))
-	if o.Origin.File != "" {
-		b.pair("from", fmt.Sprintf("%s  document %d", o.Origin.File, o.Origin.Document))
+	if place := o.Origin.Place(); place != "" {
+		b.pair("from", place)
 	}
 	b.pair("object", o.Digest)
 	b.pair("live uid", o.Live.UID)

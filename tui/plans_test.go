@@ -53,7 +53,7 @@ func (b *planBuilder) object(action preview.Action, sealed, live, result map[str
 	ref := preview.RefOf(body)
 	o := preview.Object{
 		ID: ref.ID(), Package: "mongodb", APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
-		Action: action, Digest: digestOf(ref.ID() + fmt.Sprint(body)), Origin: preview.Origin{File: "manifests/" + strings.ToLower(ref.Kind) + ".yaml", Document: 1},
+		Action: action, Digest: digestOf(ref.ID() + fmt.Sprint(body)), Origin: preview.Origin{File: "manifests/" + strings.ToLower(ref.Kind) + ".yaml", Document: 3, Line: 22},
 		Sealed: sealed, LiveBody: live, ResultBody: result, SecretKeys: preview.SecretKeys(live, sealed),
 	}
 	if live != nil {

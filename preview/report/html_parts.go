@@ -118,7 +118,7 @@ func pageObjectOf(o *preview.Object, room *int) pageObject {
 	out := pageObject{
 		Class: string(o.Action), Symbol: o.Action.Symbol(), Action: string(o.Action),
 		Kind: line(o.Kind), Name: line(objectName(o)),
-		Origin: line(joined("  ", o.APIVersion, o.Origin.File, documentText(o.Origin), o.Digest)),
+		Origin: line(joined("  ", o.APIVersion, o.Origin.Place(), o.Digest)),
 	}
 	for _, c := range o.Conflicts {
 		out.Conflicts = append(out.Conflicts, line(c.Path+" is owned by "+c.Manager))

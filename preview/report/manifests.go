@@ -24,8 +24,8 @@ func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 		}
 		written++
 		body.WriteString("---\n")
-		if object.Origin.File != "" {
-			body.WriteString("# from " + line(object.Origin.File) + "\n")
+		if place := object.Origin.Place(); place != "" {
+			body.WriteString("# from " + line(place) + "\n")
 		}
 		switch {
 		case o.PlaintextSecrets || !preview.HasSensitive(object.Sealed):

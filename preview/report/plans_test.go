@@ -22,7 +22,7 @@ func body(t *testing.T, text string) map[string]any {
 // object makes one object of a plan from its two bodies.
 func object(t *testing.T, action preview.Action, live, sealed string) preview.Object {
 	t.Helper()
-	o := preview.Object{Package: "mongodb", Action: action, Origin: preview.Origin{File: "manifests/all.yaml", Document: 1}}
+	o := preview.Object{Package: "mongodb", Action: action, Origin: preview.Origin{File: "manifests/all.yaml", Document: 3, Line: 22}}
 	if live != "" {
 		o.LiveBody = body(t, live)
 		o.Live = preview.Live{UID: "0d1f", Fingerprint: digest("f")}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -41,14 +40,7 @@ func (r *reader) where(f preview.Finding) string {
 	if o == nil {
 		return ""
 	}
-	return joined("  ", o.File, documentText(*o))
-}
-
-func documentText(o preview.Origin) string {
-	if o.Document <= 1 {
-		return ""
-	}
-	return "document " + strconv.Itoa(o.Document)
+	return o.Place()
 }
 
 // reduce is what makes a finding go away or less severe; empty when nothing

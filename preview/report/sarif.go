@@ -188,9 +188,8 @@ func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sari
 	}
 	if origin := r.origin(f); origin != nil {
 		physical := &sarifPhysical{Artifact: sarifArtifact{URI: sarifURI(p, f, origin.File, r)}}
-		if origin.Document == 1 {
-			// Where further documents begin, nobody recorded.
-			physical.Region = &sarifRegion{StartLine: 1}
+		if origin.Line > 0 {
+			physical.Region = &sarifRegion{StartLine: origin.Line}
 		}
 		result.Locations[0].Physical = physical
 		result.Properties["document"] = origin.Document

@@ -63,10 +63,10 @@ func TestSARIFNamesWhereAFindingStands(t *testing.T) {
 	}
 	first, second := critical.Locations[0], warning.Locations[0]
 	if first.Physical.Artifact.URI != "bundles/my%20db/manifests/a:b%20c.yaml" || first.Physical.Region != nil {
-		t.Errorf("the second document of a file is at %+v", first.Physical)
+		t.Errorf("what has no known line is at %+v", first.Physical)
 	}
-	if second.Physical.Region == nil || second.Physical.Region.StartLine != 1 {
-		t.Errorf("the first document of a file is at %+v", second.Physical)
+	if second.Physical.Region == nil || second.Physical.Region.StartLine != 22 {
+		t.Errorf("what is on line 22 is at %+v", second.Physical)
 	}
 	if info.Locations[0].Physical != nil || info.Locations[0].Logical[0].Name == "" {
 		t.Errorf("what no file holds is at %+v", info.Locations[0])

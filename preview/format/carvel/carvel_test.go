@@ -87,7 +87,7 @@ func TestLockedImagesTakeThePlaceOfTags(t *testing.T) {
 	if len(out.Notes) != 1 || out.Notes[0] != want {
 		t.Errorf("notes %v\nwant  %v", out.Notes, want)
 	}
-	if origin := out.Objects[0].Origin; origin.File != "config/app.yml" {
+	if origin := out.Objects[0].Origin; origin.File != "config/app.yml" || origin.Line != 1 {
 		t.Errorf("origin %v", origin)
 	}
 }

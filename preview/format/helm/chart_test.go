@@ -149,14 +149,17 @@ func TestASubchartGetsItsValuesAndCanBeSwitchedOff(t *testing.T) {
 		"charts/sub/Chart.yaml", "apiVersion: v2\nname: sub\nversion: 1.1.0\n",
 		"charts/sub/values.yaml", "v: own\n",
 		"charts/sub/templates/a.yaml", configMap("{{ .Values.v }}"),
-		"charts/sub/crds/x.yaml", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: xs.example.com}\n",
+		"charts/sub/crds/x.yaml", "# Copyright\n---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: xs.example.com}\n",
 	)
 	out := renderChart(t, input(content))
 	if len(out.Objects) != 2 {
 		t.Fatalf("%d objects", len(out.Objects))
 	}
-	if o := out.Objects[0].Origin; o != (preview.Origin{File: "charts/sub/crds/x.yaml", Document: 1}) {
+	if o := out.Objects[0].Origin; o != (preview.Origin{File: "charts/sub/crds/x.yaml", Document: 2, Line: 3}) {
 		t.Errorf("the definition is from %v", o)
+	}
+	if o := out.Objects[1].Origin; o.Line != 0 {
+		t.Errorf("what a template makes is said to be on a line of it: %v", o)
 	}
 	if got := preview.String(out.Objects[1].Body, "data", "v"); got != "from the parent" {
 		t.Error(got)
@@ -175,7 +178,7 @@ func TestWhatHelmignoreNamesIsNotRead(t *testing.T) {
 
 func TestDocumentsWithoutALineOfTheirOwnAreSplitAsHelmDoes(t *testing.T) {
 	one := strings.TrimSuffix(configMap("a"), "\n")
-	docs, err := documents(file{Name: "a.yaml", Data: []byte(one + "\n---" + strings.Replace(one, "demo", "other", 1) + "\n---\n# nothing\n---\n{}\n")})
+	docs, err := documents(file{Name: "a.yaml", Data: []byte(one + "\n---" + strings.Replace(one, "demo", "other", 1) + "\n---\n# nothing\n---\n{}\n")}, true)
 	if err != nil || len(docs) != 2 || docs[1].origin.Document != 2 {
 		t.Errorf("got %v, %v", docs, err)
 	}

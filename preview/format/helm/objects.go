@@ -33,8 +33,9 @@ type document struct {
 // Helm; then the templates, by file and place in it.
 func (r *renderer) objects(answer *response) (*objects, error) {
 	var all []document
-	for _, f := range slices.Concat(answer.CRDs, answer.Files) {
-		docs, err := documents(f)
+	for i, f := range slices.Concat(answer.CRDs, answer.Files) {
+		// Definitions are no templates: they stand in the file as they are.
+		docs, err := documents(f, i < len(answer.CRDs))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -65,30 +66,43 @@ func (r *renderer) objects(answer *response) (*objects, error) {
 }
 
 // documents splits a rendered file as Helm does, which takes "---" without a
-// line of its own, and decodes each part.
-func documents(f file) ([]document, error) {
-	parts := releaseutil.SplitManifests(string(f.Data))
+// line of its own, and decodes each part. Lines are told of a file that is as
+// it was in the chart.
+func documents(f file, verbatim bool) ([]document, error) {
+	text := string(f.Data)
+	parts := releaseutil.SplitManifests(text)
 	keys := make([]string, 0, len(parts))
 	for key := range parts {
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, func(a, b string) int { return place(a) - place(b) })
 	var out []document
+	end := 0 // of the part before this one
 	for i, key := range keys {
-		decoded, err := preview.Decode([]byte(parts[key]))
+		at := strings.Index(text[end:], parts[key])
+		if at < 0 {
+			verbatim, at = false, 0
+		}
+		before := strings.Count(text[:end+at], "\n")
+		end = min(end+at+len(parts[key]), len(text))
+		decoded, err := preview.DecodeDocuments([]byte(parts[key]))
 		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", i+1, err)
 		}
 		for _, doc := range decoded {
-			if m, ok := doc.(map[string]any); ok && len(m) == 0 {
+			if m, ok := doc.Value.(map[string]any); ok && len(m) == 0 {
 				continue
 			}
-			bodies, err := preview.Flatten(doc)
+			objects, err := doc.Objects()
 			if err != nil {
 				return nil, fmt.Errorf("document %d: %w", i+1, err)
 			}
-			for _, body := range bodies {
-				out = append(out, document{body: body, origin: preview.Origin{File: f.Name, Document: i + 1}})
+			for _, o := range objects {
+				origin := preview.Origin{File: f.Name, Document: i + 1}
+				if verbatim {
+					origin.Line = before + o.Lines.At()
+				}
+				out = append(out, document{body: o.Body, origin: origin})
 			}
 		}
 	}

@@ -76,7 +76,7 @@ func objects(text []byte, b *build) ([]format.Rendered, error) {
 		return nil, fmt.Errorf("building %s: its result cannot be read: %w", b.file, err)
 	}
 	var out []format.Rendered
-	seen := map[string]int{}
+	seen, sources := map[string]int{}, sources{build: b, objects: map[string][]preview.Located{}}
 	for _, doc := range docs {
 		bodies, err := preview.Flatten(doc)
 		if err != nil {
@@ -85,7 +85,7 @@ func objects(text []byte, b *build) ([]format.Rendered, error) {
 		for _, body := range bodies {
 			file := b.origin(body)
 			seen[file]++
-			out = append(out, format.Rendered{Body: body, Origin: preview.Origin{File: file, Document: seen[file]}})
+			out = append(out, format.Rendered{Body: body, Origin: preview.Origin{File: file, Document: seen[file], Line: sources.line(file, body)}})
 		}
 	}
 	if len(out) == 0 {
@@ -114,4 +114,53 @@ func (b *build) origin(body map[string]any) string {
 		}
 	}
 	return b.file
+}
+
+// sources are the objects in the files of a build, decoded when asked for.
+type sources struct {
+	build   *build
+	objects map[string][]preview.Located
+}
+
+// line is where in its file the object begins that another was built from: the
+// only one of its kind, or of its kind and name, which a build may change. It
+// is 0 where that is not one, as for what a generator made.
+func (s sources) line(file string, built map[string]any) int {
+	objects, known := s.objects[file]
+	if !known {
+		objects = s.read(file)
+		s.objects[file] = objects
+	}
+	want := preview.RefOf(built)
+	var ofKind, ofName []preview.Located
+	for _, o := range objects {
+		if ref := preview.RefOf(o.Body); ref.Kind == want.Kind && ref.APIVersion == want.APIVersion {
+			ofKind = append(ofKind, o)
+			if ref.Name == want.Name {
+				ofName = append(ofName, o)
+			}
+		}
+	}
+	for _, candidates := range [][]preview.Located{ofName, ofKind} {
+		if len(candidates) == 1 {
+			return candidates[0].Lines.At()
+		}
+	}
+	return 0
+}
+
+// read finds no object in what kustomize reads and this program does not take
+// for objects: then no line is known.
+func (s sources) read(file string) []preview.Located {
+	docs, err := preview.DecodeDocuments(s.build.Files[file])
+	if err != nil {
+		return nil
+	}
+	var out []preview.Located
+	for _, doc := range docs {
+		if objects, err := doc.Objects(); err == nil {
+			out = append(out, objects...)
+		}
+	}
+	return out
 }

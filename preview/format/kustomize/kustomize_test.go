@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -71,6 +72,9 @@ patches: [{path: patch.yaml}]
 	}
 	if first.Origin.File != "base/a.yaml" || second.Origin.File != "prod/kustomization.yaml" {
 		t.Errorf("origins %v and %v", first.Origin, second.Origin)
+	}
+	if first.Origin.Line != 1 || second.Origin.Line != 0 {
+		t.Errorf("lines %d and %d: a renamed object has that of its base, a generated one none", first.Origin.Line, second.Origin.Line)
 	}
 	if got := preview.Map(second.Body, "metadata", "annotations"); len(got) != 1 || got["by"] != "component" {
 		t.Errorf("annotations %v: where it came from must not stay in the object", got)
@@ -162,5 +166,25 @@ func TestACancelledBuildSaysSo(t *testing.T) {
 	files := tree(map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": configMap})
 	if _, err := New().Render(ctx, format.Input{Content: files}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestOfSeveralObjectsInAFileTheNameTellsTheLine(t *testing.T) {
+	two := configMap + "---\n" + strings.Replace(configMap, "name: a", "name: b", 1)
+	for name, test := range map[string]struct {
+		kustomization string
+		want          []int
+	}{
+		"names as in the file":             {"resources: [a.yaml]\n", []int{1, strings.Count(configMap, "\n") + 2}},
+		"changed names tell no line apart": {"resources: [a.yaml]\nnamePrefix: x-\n", []int{0, 0}},
+	} {
+		out := mustRender(t, map[string]string{"kustomization.yaml": test.kustomization, "a.yaml": two}, ".")
+		var got []int
+		for _, o := range out.Objects {
+			got = append(got, o.Origin.Line)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: lines %v, want %v", name, got, test.want)
+		}
 	}
 }

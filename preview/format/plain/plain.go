@@ -93,20 +93,20 @@ func decode(content fs.FS, files []string) ([]format.Rendered, error) {
 		if err := refuseTemplate(name, data); err != nil {
 			return nil, err
 		}
-		docs, err := preview.Decode(data)
+		docs, err := preview.DecodeDocuments(data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		for i, doc := range docs {
-			if schema := preview.String(asMap(doc), "schema"); strings.HasPrefix(schema, "olm.") {
+			if schema := preview.String(asMap(doc.Value), "schema"); strings.HasPrefix(schema, "olm.") {
 				return nil, fmt.Errorf("%s document %d: it belongs to a catalog (%s); resolve a package in it with --catalog", name, i+1, schema)
 			}
-			bodies, err := preview.Flatten(doc)
+			objects, err := doc.Objects()
 			if err != nil {
 				return nil, fmt.Errorf("%s document %d: %w; every document of every manifest is to be an object", name, i+1, err)
 			}
-			for _, body := range bodies {
-				out = append(out, format.Rendered{Body: body, Origin: preview.Origin{File: name, Document: i + 1}})
+			for _, o := range objects {
+				out = append(out, format.Rendered{Body: o.Body, Origin: preview.Origin{File: name, Document: i + 1, Line: o.Lines.At()}})
 			}
 			if len(out) > maxObjects {
 				return nil, fmt.Errorf("%s: more than %d objects", name, maxObjects)

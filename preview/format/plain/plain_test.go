@@ -182,3 +182,17 @@ func FuzzRender(f *testing.F) {
 		}
 	})
 }
+
+func TestObjectsHaveTheLinesOfTheirFiles(t *testing.T) {
+	out, err := render(t, tree(map[string]string{"a.yaml": "# text\n---\n" + object("ConfigMap", "a") + "---\napiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b}}\n"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := 3
+	second := first + strings.Count(object("ConfigMap", "a"), "\n") + 4
+	for i, want := range []int{first, second} {
+		if got := out.Objects[i].Origin.Line; got != want {
+			t.Errorf("object %d is on line %d, want %d", i, got, want)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func certificates(b *bundle, p params) ([]format.Rendered, error) {
 			"renewBefore": "24h0m0s",
 			"issuerRef":   map[string]any{"name": issuerName(d.name)},
 		}
-		out = append(out, b.generated(issuer), b.generated(cert))
+		out = append(out, b.generated(issuer, d.line), b.generated(cert, d.line))
 	}
 	return out, nil
 }

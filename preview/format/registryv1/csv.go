@@ -28,14 +28,17 @@ type csv struct {
 }
 
 type deployment struct {
+	line   int
 	name   string
 	labels map[string]any
 	spec   map[string]any
 }
 
 // permission is hashed into role names as encoding/json writes it, so the
-// order and tags of its fields, and of rule's, are part of the format.
+// order and tags of its fields, and of rule's, are part of the format. Where it
+// stands in the file is not.
 type permission struct {
+	line               int
 	ServiceAccountName string `json:"serviceAccountName"`
 	Rules              []rule `json:"rules"`
 }
@@ -64,6 +67,7 @@ const (
 )
 
 type webhook struct {
+	line           int
 	kind           string // one of the types
 	generateName   string
 	deploymentName string
@@ -93,10 +97,12 @@ func readCSV(o object) (csv, error) {
 	r.each(spec, "spec.installModes", "installModes", func(m map[string]any, path string) {
 		c.modes[r.str(m, path+".type", "type")] = r.boolean(m, path+".supported", "supported")
 	})
-	c.readStrategy(r, spec)
+	c.readStrategy(r, spec, o.lines)
 	c.readAPIs(r, spec)
 	r.each(spec, "spec.webhookdefinitions", "webhookdefinitions", func(m map[string]any, path string) {
-		c.webhooks = append(c.webhooks, readWebhook(r, m, path))
+		w := readWebhook(r, m, path)
+		w.line = o.lines.At("spec", "webhookdefinitions", len(c.webhooks))
+		c.webhooks = append(c.webhooks, w)
 	})
 	r.each(spec, "spec.relatedImages", "relatedImages", func(m map[string]any, path string) {
 		if image := r.str(m, path+".image", "image"); image != "" {
@@ -108,12 +114,12 @@ func readCSV(o object) (csv, error) {
 	return c, r.err()
 }
 
-func (c *csv) readStrategy(r *reader, spec map[string]any) {
+func (c *csv) readStrategy(r *reader, spec map[string]any, lines preview.Lines) {
 	install := r.mapping(spec, "spec.install", "install")
 	const at = "spec.install.spec"
 	strategy := r.mapping(install, at, "spec")
 	r.each(strategy, at+".deployments", "deployments", func(m map[string]any, path string) {
-		d := deployment{name: r.str(m, path+".name", "name"), spec: r.mapping(m, path+".spec", "spec")}
+		d := deployment{line: lines.At("spec", "install", "spec", "deployments", len(c.deployments)), name: r.str(m, path+".name", "name"), spec: r.mapping(m, path+".spec", "spec")}
 		d.labels = r.mapping(m, path+".label", "label")
 		checkTemplate(r, d.spec, path+".spec")
 		c.deployments = append(c.deployments, d)
@@ -123,6 +129,11 @@ func (c *csv) readStrategy(r *reader, spec map[string]any) {
 	}
 	c.permissions = readPermissions(r, strategy, at+".permissions", "permissions")
 	c.clusterPermissions = readPermissions(r, strategy, at+".clusterPermissions", "clusterPermissions")
+	for key, list := range map[string][]permission{"permissions": c.permissions, "clusterPermissions": c.clusterPermissions} {
+		for i := range list {
+			list[i].line = lines.At("spec", "install", "spec", key, i)
+		}
+	}
 }
 
 // checkTemplate checks the parts of a Deployment that rendering changes.

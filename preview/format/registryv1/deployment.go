@@ -36,7 +36,7 @@ func deployments(b *bundle, p params) ([]format.Rendered, error) {
 			mountCertificate(d.spec, certName(d.name))
 		}
 		configure(body, p.config)
-		out = append(out, b.generated(body))
+		out = append(out, b.generated(body, d.line))
 	}
 	return out, nil
 }

@@ -35,11 +35,11 @@ func (b *bundle) distinct(out *format.Output) error {
 		if same {
 			continue
 		}
-		if first.Origin != b.csv.origin && o.Origin != b.csv.origin {
+		if !b.isGenerated(first) && !b.isGenerated(o) {
 			return fmt.Errorf("the bundle holds %s twice with different content, in %s and in %s", ref.ID(), first.Origin.File, o.Origin.File)
 		}
 		kept[i] = o
-		out.Notes = append(out.Notes, replaced(ref, o.Origin == b.csv.origin))
+		out.Notes = append(out.Notes, replaced(ref, b.isGenerated(o)))
 	}
 	out.Objects = kept
 	return nil

@@ -55,6 +55,7 @@ type bundle struct {
 type object struct {
 	body   map[string]any
 	origin preview.Origin
+	lines  preview.Lines
 }
 
 func (o object) name() string { return preview.String(o.body, "metadata", "name") }
@@ -265,18 +266,18 @@ func decodeAll(ctx context.Context, files []*manifest) ([][]object, error) {
 }
 
 func decode(f *manifest) ([]object, error) {
-	docs, err := preview.Decode(f.data)
+	docs, err := preview.DecodeDocuments(f.data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.path, err)
 	}
 	var out []object
 	for i, doc := range docs {
-		bodies, err := preview.Flatten(doc)
+		objects, err := doc.Objects()
 		if err != nil {
 			return nil, fmt.Errorf("%s: document %d: %w", f.path, i+1, err)
 		}
-		for _, body := range bodies {
-			out = append(out, object{body, preview.Origin{File: f.path, Document: i + 1}})
+		for _, o := range objects {
+			out = append(out, object{o.Body, preview.Origin{File: f.path, Document: i + 1, Line: o.Lines.At()}, o.Lines})
 		}
 	}
 	return out, nil

@@ -19,22 +19,31 @@ func newObject(apiVersion, kind, namespace, name string) map[string]any {
 	return map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta}
 }
 
-// generated is an object made from the CSV.
-func (b *bundle) generated(body map[string]any) format.Rendered {
-	return format.Rendered{Body: body, Origin: b.csv.origin}
+// generated is an object made from the entry of the CSV on a line.
+func (b *bundle) generated(body map[string]any, line int) format.Rendered {
+	origin := b.csv.origin
+	origin.Line = line
+	return format.Rendered{Body: body, Origin: origin}
+}
+
+// isGenerated tells what was made from the CSV from what a manifest holds.
+func (b *bundle) isGenerated(o format.Rendered) bool {
+	return o.Origin.File == b.csv.origin.File && o.Origin.Document == b.csv.origin.Document
 }
 
 // serviceAccounts makes one account per name in the permissions. "default"
 // exists in every namespace.
 func serviceAccounts(b *bundle, p params) ([]format.Rendered, error) {
-	names := map[string]bool{}
+	named := map[string]int{} // the line of the first permission that does
 	for _, perm := range slices.Concat(b.csv.permissions, b.csv.clusterPermissions) {
-		names[perm.account()] = true
+		if _, known := named[perm.account()]; !known {
+			named[perm.account()] = perm.line
+		}
 	}
-	delete(names, "default")
+	delete(named, "default")
 	var out []format.Rendered
-	for _, name := range sortedKeys(names) {
-		out = append(out, b.generated(newObject("v1", "ServiceAccount", p.namespace, name)))
+	for _, name := range sortedKeys(named) {
+		out = append(out, b.generated(newObject("v1", "ServiceAccount", p.namespace, name), named[name]))
 	}
 	return out, nil
 }
@@ -108,7 +117,7 @@ func (b *bundle) grant(p permission, install, namespace string) ([]format.Render
 	binding["subjects"] = []any{
 		map[string]any{"kind": "ServiceAccount", "name": p.account(), "namespace": install},
 	}
-	return []format.Rendered{b.generated(role), b.generated(binding)}, nil
+	return []format.Rendered{b.generated(role, p.line), b.generated(binding, p.line)}, nil
 }
 
 func (r rule) body() map[string]any {

@@ -14,11 +14,11 @@ func TestObjectsNameTheirOrigin(t *testing.T) {
 			"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
 	}), format.Params{})
 	want := map[string]preview.Origin{
-		"core/ConfigMap/demo-system/a":                                       {File: "manifests/more.yaml", Document: 1},
-		"core/ConfigMap/demo-system/b":                                       {File: "manifests/more.yaml", Document: 2},
-		"apps/Deployment/demo-system/demo":                                   {File: "manifests/csv.yaml", Document: 1},
-		"core/ServiceAccount/demo-system/demo":                               {File: "manifests/csv.yaml", Document: 1},
-		"apiextensions.k8s.io/CustomResourceDefinition/-/things.example.com": {File: "manifests/crd.yaml", Document: 1},
+		"core/ConfigMap/demo-system/a":                                       {File: "manifests/more.yaml", Document: 1, Line: 1},
+		"core/ConfigMap/demo-system/b":                                       {File: "manifests/more.yaml", Document: 2, Line: 8},
+		"apps/Deployment/demo-system/demo":                                   {File: "manifests/csv.yaml", Document: 1, Line: 1},
+		"core/ServiceAccount/demo-system/demo":                               {File: "manifests/csv.yaml", Document: 1, Line: 1},
+		"apiextensions.k8s.io/CustomResourceDefinition/-/things.example.com": {File: "manifests/crd.yaml", Document: 1, Line: 2},
 	}
 	for _, o := range out.Objects {
 		id := preview.RefOf(o.Body).ID()

@@ -81,7 +81,7 @@ func (b *bundle) admission(p params, kind, objectKind string, extra ...string) [
 		body := newObject("admissionregistration.k8s.io/v1", objectKind, "", w.name())
 		body["webhooks"] = []any{hook}
 		injectCA(body, w.deploymentName, p)
-		out = append(out, b.generated(body))
+		out = append(out, b.generated(body, w.line))
 	}
 	return out
 }
@@ -121,7 +121,7 @@ func webhookServices(b *bundle, p params) ([]format.Rendered, error) {
 		}
 		body["spec"] = spec
 		certifyService(body, d.name, p)
-		out = append(out, b.generated(body))
+		out = append(out, b.generated(body, d.line))
 	}
 	return out, nil
 }

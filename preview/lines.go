@@ -1,0 +1,122 @@
+package preview
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Document is one document of a file, and where in the file it stands.
+type Document struct {
+	Value any
+	Lines Lines
+}
+
+// Located is one object of a document, and where in the file it stands.
+type Located struct {
+	Body  map[string]any
+	Lines Lines
+}
+
+// Lines tells on which line of a file a value stands. Lines count from 1; the
+// zero Lines knows none and says 0.
+type Lines struct {
+	node *yaml.Node // nil where only the beginning is known, as in JSON
+	line int
+}
+
+// At is the line on which the value at a path begins: keys are strings, places
+// in lists ints. Of a value in a mapping it is the line of its key. Where the
+// path leads to nothing, it is the line of the last value on the way.
+func (l Lines) At(path ...any) int { return l.below(path...).line }
+
+func (l Lines) below(path ...any) Lines {
+	for _, step := range path {
+		next, ok := l.step(step)
+		if !ok {
+			break
+		}
+		l = next
+	}
+	return l
+}
+
+func (l Lines) step(step any) (Lines, bool) {
+	n := l.node
+	for n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n == nil {
+		return Lines{}, false
+	}
+	switch step := step.(type) {
+	case int:
+		if n.Kind == yaml.SequenceNode && step >= 0 && step < len(n.Content) {
+			return Lines{n.Content[step], n.Content[step].Line}, true
+		}
+	case string:
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == step {
+				return Lines{n.Content[i+1], n.Content[i].Line}, true
+			}
+		}
+	}
+	return Lines{}, false
+}
+
+// Objects are the objects of a document as [Flatten] takes it apart, each with
+// the line of its own item.
+func (d Document) Objects() ([]Located, error) {
+	return flatten(d.Value, d.Lines, 0)
+}
+
+// DecodeDocuments is [Decode] that also tells where the documents stand.
+func DecodeDocuments(data []byte) ([]Document, error) {
+	var docs []Document
+	err := eachDocument(data, func(doc Document) { docs = append(docs, doc) })
+	if err != nil {
+		return nil, err
+	}
+	return docs, nil
+}
+
+// eachDocument decodes under the rules of [Decode]. Where it fails, the
+// documents before have been visited.
+func eachDocument(data []byte, visit func(Document)) error {
+	if len(data) > MaxDocumentBytes {
+		return fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)
+	}
+	if trimmed := bytes.TrimLeft(data, " \t\r\n\ufeff"); len(trimmed) > 0 && trimmed[0] == '{' {
+		if docs, err := decodeJSONStream(trimmed, 1+bytes.Count(data[:len(data)-len(trimmed)], []byte("\n"))); err == nil {
+			for _, doc := range docs {
+				visit(doc)
+			}
+			return nil
+		}
+		// A flow mapping looks like JSON and need not be: YAML decides.
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	state := &yamlDecoder{}
+	for {
+		var node yaml.Node
+		err := decoder.Decode(&node)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+		}
+		v, err := state.value(&node, 0)
+		if err != nil {
+			return err
+		}
+		if v != nil {
+			root := node.Content[0]
+			visit(Document{v, Lines{root, root.Line}})
+		}
+	}
+}
