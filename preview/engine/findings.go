@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -66,86 +67,45 @@ func misfit(bodies []map[string]any, o *preview.Object, schemas Schemas) string 
 	return strings.Join(problems, "; ")
 }
 
-// packageNote tells the notes about a package as a whole. All others are about
-// one of its objects, and for information.
-func packageNote(rule string) (severity preview.Severity, why string, ok bool) {
-	switch rule {
-	case RuleNotSigned, RuleNotVerified:
-		return preview.Warning, "Whoever can write to the repository decides what is installed.", true
-	case risk.RuleImagePinned:
-		return preview.Info, "Its tag was looked up for this plan; the digest is part of the content, so what runs is what was reviewed.", true
-	case RuleDeprecated:
-		return preview.Warning, "Its publisher advises against it; fixes may not come any more.", true
-	case RuleCrossNamespaceSecret:
-		return preview.Warning, "Whoever wrote the request chose which credentials go to a server, and which server that is.", true
-	case RuleValuesFromSecret:
-		return preview.Warning, "What the package does with them shows in its objects, and there in the review: only values in Secrets and under telling names are hidden.", true
-	case RuleNoPreflight:
-		return preview.Info, "The request switches off a check of its controller; the review holds that check all the same.", true
-	case RuleDowngrade:
-		return preview.Warning, "Older versions are rarely tested on what newer ones have stored, and the cluster keeps the newer definitions' objects.", true
-	case RuleUpgradePath:
-		return preview.Info, "The version asked for is more than one upgrade edge away; each step is reviewed on its own.", true
-	case RuleLookAlike:
-		return preview.Warning, "A name that is nearly another's may be a slip of the keyboard, or be made for one.", true
-	case RuleNoEdges:
-		return preview.Info, "Upgrade edges say from which versions a version was tested; this one was chosen without them.", true
-	case format.RuleClusterDependent:
-		return preview.Info, "Another cluster, or this one later, may lead to other objects: --approve takes the review digest of such a plan, not its content digest.", true
-	case format.RuleHookKept:
-		return preview.Info, "What a plan creates stays until a reviewed plan deletes it; a changed Job of the same name cannot be updated.", true
-	case format.RuleExternal:
-		return preview.Warning, "The program made the objects and could do on this machine whatever you can.", true
-	case format.RuleExternalWarning:
-		return preview.Warning, "The program that made the objects says so.", true
-	case format.RuleExternalSays:
-		return preview.Info, "The program that made the objects says so.", true
-	case format.RuleUnread, format.RuleToolConfig, format.RuleNestedBundles:
-		return preview.Info, "These files are part of the content and take no part in what is applied.", true
-	}
-	return "", "", false
-}
-
-// objectNote tells the notes about an object whose findings are not for
-// information, or not about a difference from the files. title, where not
-// empty, stands for the texts, of which one object may have several.
-func objectNote(rule string) (severity preview.Severity, title, why string) {
-	switch rule {
-	case format.RuleNondeterministic:
-		return preview.Warning, "holds values from a clock or a random source",
-			"The plan keeps the values of its rendering, and another rendering has others: it is applied on the screen that made it, or with --plan, never by --approve."
-	case format.RuleHookNotRun:
-		return preview.Info, "", "Helm would run it at a moment that this tool does not have."
-	}
-	return preview.Info, "", "What is applied differs here from what the package's files say."
-}
-
-// noted turns what resolving and rendering noted into findings.
+// noted turns what resolving and rendering noted into findings. How severe a
+// note is and why it matters, the page of its rule says.
 func noted(p *preview.Plan) []preview.Finding {
+	book := pages.New()
 	var out []preview.Finding
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
-			evidence := n.Object + ": " + n.Text
-			if severity, why, ok := packageNote(n.Rule); ok {
-				title := n.Text
-				if n.Rule == risk.RuleImagePinned { // one for each image
-					title = "the tags of images were resolved to digests"
-				}
-				out = append(out, finding(n.Rule, severity, n.Object, "package "+pkg.Name+": "+title, why, evidence))
-				continue
+			page, ok := book[n.Rule]
+			if !ok { // of another version of this program
+				page = pages.Page{Severity: preview.Info, Why: "This version of the program does not know the rule."}
 			}
-			_, kind, _, name, err := preview.ParseID(n.Object)
-			if err != nil {
-				kind, name = "object", n.Object
+			about := "package " + pkg.Name
+			if !strings.HasPrefix(n.Object, "package/") {
+				about = objectLabel(n.Object)
 			}
-			severity, title, why := objectNote(n.Rule)
-			if title == "" {
-				title = n.Text
-			}
-			out = append(out, finding(n.Rule, severity, n.Object, kind+" "+name+": "+title, why, evidence))
+			out = append(out, finding(n.Rule, page.Severity, n.Object, about+": "+noteTitle(n), page.Why, n.Object+": "+n.Text))
 		}
 	}
 	return out
+}
+
+func objectLabel(id string) string {
+	_, kind, _, name, err := preview.ParseID(id)
+	if err != nil {
+		return "object " + id
+	}
+	return kind + " " + name
+}
+
+// noteTitle is the text of a note, but for rules of which one package or object
+// may have several: their texts are evidence.
+func noteTitle(n preview.Note) string {
+	switch n.Rule {
+	case risk.RuleImagePinned:
+		return "the tags of images were resolved to digests"
+	case RuleNondeterministic:
+		return "holds values from a clock or a random source"
+	}
+	return n.Text
 }
 
 // needsExternal finds what must exist and neither plan nor cluster has.
