@@ -142,11 +142,19 @@ func gateActions(plan *preview.Plan) []string {
 		default:
 			reasons = append(reasons, fmt.Sprintf("%s has action %q, which this version does not apply", o.ID, o.Action))
 		}
-		for _, c := range o.Conflicts {
-			reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s", o.ID, c.Manager, c.Path))
+		for _, c := range plan.Unsettled(o) {
+			reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s", o.ID, c.Manager, c.Path)+unsettled(plan))
 		}
 	}
 	return reasons
+}
+
+// unsettled says what would settle a conflict.
+func unsettled(plan *preview.Plan) string {
+	if plan.Options.Conflicts == preview.ConflictsLeave {
+		return ", which cannot be left to it: plan with --conflicts take, or settle it there"
+	}
+	return "; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
 }
 
 func blockedBy(o *preview.Object, release preview.Release) string {
@@ -194,8 +202,12 @@ func findingOf(plan *preview.Plan, id string) (preview.Finding, bool) {
 func gateContent(plan *preview.Plan) []string {
 	var reasons []string
 	for i := range plan.Objects {
-		if o := &plan.Objects[i]; o.Action == preview.ActionDelete {
+		o := &plan.Objects[i]
+		if o.Action == preview.ActionDelete {
 			reasons = append(reasons, o.ID+" would be deleted, which a content digest does not cover")
+		}
+		for _, c := range o.Conflicts {
+			reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s, which a content digest does not cover", o.ID, c.Manager, c.Path))
 		}
 	}
 	for _, u := range plan.Unknowns {

@@ -95,7 +95,7 @@ func (r *run) resumeObject(ctx context.Context, o *preview.Object) (why string, 
 		}
 		if after {
 			r.done[o.ID] = true
-			r.settled(o, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+			r.settled(o, Written{Sealed: r.plan.Sent(o), Reviewed: o.ResultBody, Before: live, Live: live})
 			return "", nil
 		}
 	}

@@ -76,12 +76,19 @@ func (w *world) content(t *testing.T, version string, manifests ...string) engin
 // plan plans contents on top of what is installed; none plans the removal.
 func (w *world) plan(t *testing.T, contents ...engine.Content) *preview.Plan {
 	t.Helper()
+	return w.planWith(t, func(o *engine.Options) {
+		if len(contents) == 0 {
+			o.Request.Action = preview.RequestUninstall
+		}
+	}, contents...)
+}
+
+// planOptions are those of a plan on top of what is installed.
+func (w *world) planOptions(t *testing.T) engine.Options {
+	t.Helper()
 	opts := engine.Options{
 		Release: w.release, Apply: preview.DefaultOptions(), Schemas: w.schemas,
 		Request: preview.Request{Action: preview.RequestInstall},
-	}
-	if len(contents) == 0 {
-		opts.Request.Action = preview.RequestUninstall
 	}
 	record, err := install.LoadRecord(t.Context(), w, w.release)
 	if err != nil {
@@ -96,11 +103,7 @@ func (w *world) plan(t *testing.T, contents ...engine.Content) *preview.Plan {
 			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package})
 		}
 	}
-	plan, err := engine.Build(t.Context(), contents, w, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
+	return opts
 }
 
 func byDigest(plan *preview.Plan) install.Approval {

@@ -191,7 +191,7 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 	if err != nil {
 		return "", r.failedObject(ctx, o, doing, err)
 	}
-	w := Written{Sealed: o.Sealed, Before: before, Live: live}
+	w := Written{Sealed: r.plan.Sent(o), Before: before, Live: live}
 	if fresh := r.freshObject(o); fresh != nil && r.plan.ReadMode != preview.ReadGet {
 		w.Reviewed = fresh.ResultBody
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -58,11 +59,11 @@ func (r *run) write(ctx context.Context, o *preview.Object, before map[string]an
 	var last error
 	lost := false // a write may have happened without our knowing
 	for range maxAttempts {
-		item := preview.DryRun{Body: o.Sealed}
+		item := preview.DryRun{Body: r.plan.Sent(o)}
 		if before != nil {
 			item.UID, item.ResourceVersion = uidOf(before), versionOf(before)
 		}
-		live, err := r.applyOnce(ctx, item)
+		live, err := r.applyTaking(ctx, o, item)
 		if err == nil {
 			return live, nil
 		}
@@ -84,6 +85,44 @@ func (r *run) write(ctx context.Context, o *preview.Object, before map[string]an
 		}
 	}
 	return nil, last
+}
+
+// applyTaking sends a write that may take over the contested fields that were
+// reviewed. force is for the whole request: it would take any other contested
+// field too. So an unforced dry run at the same resourceVersion comes first,
+// which must meet no conflict but the reviewed ones.
+func (r *run) applyTaking(ctx context.Context, o *preview.Object, item preview.DryRun) (map[string]any, error) {
+	if !r.plan.Takes(o) || item.UID == "" {
+		return r.applyOnce(ctx, item)
+	}
+	err := r.cluster.DryRun(ctx, []preview.DryRun{item})[0].Err
+	var refusal *preview.Refusal
+	switch {
+	case err == nil:
+		return r.applyOnce(ctx, item) // its managers let go of them
+	case !errors.As(err, &refusal) || refusal.Reason != preview.ReasonConflict:
+		return nil, notSent(err)
+	}
+	var more []string
+	for _, c := range refusal.Conflicts {
+		if !slices.Contains(o.Conflicts, c) {
+			more = append(more, fmt.Sprintf("field manager %q owns %s now", c.Manager, c.Path))
+		}
+	}
+	if len(more) > 0 {
+		return nil, &movedError{joinReasons(more)}
+	}
+	item.Force = true
+	return r.applyOnce(ctx, item)
+}
+
+// notSent is the error of a question that came before a write: whatever became
+// of the question, nothing was written.
+func notSent(err error) error {
+	if preview.ReasonOf(err) == preview.ReasonChanged {
+		return err
+	}
+	return &preview.Refusal{Reason: preview.ReasonOther, Message: "not sent: " + err.Error(), Err: err}
 }
 
 func (r *run) applyOnce(ctx context.Context, item preview.DryRun) (map[string]any, error) {
@@ -155,7 +194,7 @@ func (r *run) isBefore(o *preview.Object, live map[string]any) (bool, error) {
 // dry run by our manager changes neither a value nor which fields we own.
 func (r *run) isAfter(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
 	for range maxAttempts {
-		result := r.cluster.DryRun(ctx, []preview.DryRun{{Body: o.Sealed, UID: uidOf(live), ResourceVersion: versionOf(live)}})[0]
+		result := r.cluster.DryRun(ctx, []preview.DryRun{{Body: r.plan.Sent(o), UID: uidOf(live), ResourceVersion: versionOf(live)}})[0]
 		switch preview.ReasonOf(result.Err) {
 		case "":
 			return result.Err == nil && changesNothing(live, result.Body), result.Err

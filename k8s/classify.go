@@ -192,14 +192,8 @@ func conflictsOf(s metav1.Status) []preview.Conflict {
 			break
 		}
 	}
-	sortConflicts(out)
+	preview.SortConflicts(out)
 	return slices.Compact(out)
-}
-
-func sortConflicts(list []preview.Conflict) {
-	slices.SortFunc(list, func(a, b preview.Conflict) int {
-		return strings.Compare(a.Path+"\x00"+a.Manager, b.Path+"\x00"+b.Manager)
-	})
 }
 
 func managerIn(message string) string {

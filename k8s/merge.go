@@ -23,10 +23,10 @@ import (
 // Merge computes here what a server-side apply of sealed (KEP-555) would make
 // of a live object, reading no more than the schema of its kind. It goes by
 // the live object's managedFields, as the API server does, and answers as
-// [Client.DryRun] would, conflicts included. Not in the result: what defaulting
+// [Client.DryRun] would, conflicts included unless force takes them. Not in the result: what defaulting
 // and admission would add, and whether anything would refuse it.
-func (c *Client) Merge(ctx context.Context, live, sealed map[string]any) preview.DryRunResult {
-	result, err := c.merged(ctx, live, sealed)
+func (c *Client) Merge(ctx context.Context, live, sealed map[string]any, force bool) preview.DryRunResult {
+	result, err := c.merged(ctx, live, sealed, force)
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
 		return preview.DryRunResult{Err: conflictRefusal(conflicts)}
@@ -37,7 +37,7 @@ func (c *Client) Merge(ctx context.Context, live, sealed map[string]any) preview
 	return preview.DryRunResult{Body: result, Err: err}
 }
 
-func (c *Client) merged(ctx context.Context, live, sealed map[string]any) (map[string]any, error) {
+func (c *Client) merged(ctx context.Context, live, sealed map[string]any, force bool) (map[string]any, error) {
 	ref := preview.RefOf(sealed)
 	managers, err := managersOf(live, ref.APIVersion)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *Client) merged(ctx context.Context, live, sealed map[string]any) (map[s
 		managers["before-first-apply"] = fieldpath.NewVersionedSet(all.Difference(untracked()), fieldpath.APIVersion(ref.APIVersion), false)
 	}
 	updater := (&merge.UpdaterBuilder{Converter: sameVersion{}, ReturnInputOnNoop: true}).BuildUpdater()
-	after, _, err := updater.Apply(before, wanted, fieldpath.APIVersion(ref.APIVersion), managers, applyManager, false)
+	after, _, err := updater.Apply(before, wanted, fieldpath.APIVersion(ref.APIVersion), managers, applyManager, force)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func conflictRefusal(conflicts merge.Conflicts) error {
 		}
 		refusal.Conflicts = append(refusal.Conflicts, preview.Conflict{Manager: manager, Path: c.Path.String()})
 	}
-	sortConflicts(refusal.Conflicts)
+	preview.SortConflicts(refusal.Conflicts)
 	return refusal
 }
 

@@ -113,12 +113,15 @@ type Options struct {
 	Adopt     bool   `json:"adopt"`
 	OnFailure string `json:"onFailure"` // stop or rollback
 	Prune     bool   `json:"prune"`
+	// Strict refuses objects of kinds that the cluster does not serve, which
+	// are skipped otherwise where nothing depends on them.
+	Strict bool `json:"strict,omitempty"`
 }
 
 // DefaultOptions fails on conflicts, adopts nothing, stops on failure and
 // prunes what left the set.
 func DefaultOptions() Options {
-	return Options{Conflicts: "fail", OnFailure: "stop", Prune: true}
+	return Options{Conflicts: ConflictsFail, OnFailure: "stop", Prune: true}
 }
 
 // Package is one resolved and rendered package of a plan.

@@ -113,7 +113,7 @@ func yamlDoc(m *review, id string) document {
 	if o == nil {
 		return document{}
 	}
-	body, what := o.Sealed, "sent to the API server"
+	body, what := m.plan.Sent(o), "sent to the API server"
 	if body == nil {
 		body, what = o.LiveBody, "live in the cluster"
 	}

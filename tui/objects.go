@@ -146,7 +146,7 @@ func (m *review) conflicts(b *builder, o *preview.Object) {
 	}
 	b.heading("Fields that others manage")
 	for _, c := range o.Conflicts {
-		b.text(theme.Fail, "   ", fmt.Sprintf("x %s  is managed by %s", c.Path, c.Manager))
+		b.text(theme.Fail, "   ", "x "+m.plan.Contested(o, c))
 	}
 }
 

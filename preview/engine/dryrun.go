@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -61,34 +62,62 @@ func (d *decider) secretKeys() {
 	}
 }
 
-// dryRunRound asks once for each pending object and returns those that were
-// not what had been read.
+// dryRunRound asks for each pending object, and again for those whose conflicts
+// the reviewed options settle. It returns the objects that were not what had
+// been read.
 func (d *decider) dryRunRound(ctx context.Context, pending []int) (moved []int, err error) {
+	for len(pending) > 0 {
+		var contested []int
+		for n, result := range d.cluster.DryRun(ctx, d.dryRuns(pending)) {
+			o := &d.plan.Objects[pending[n]]
+			switch {
+			case result.Err == nil:
+				err = d.decideFromResult(o, result.Body)
+			case preview.ReasonOf(result.Err) == preview.ReasonChanged:
+				moved = append(moved, pending[n])
+			case d.settles(o, result.Err):
+				contested = append(contested, pending[n])
+			default:
+				err = d.decideFromRefusal(o, result.Err)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		pending = contested
+	}
+	return moved, nil
+}
+
+func (d *decider) dryRuns(pending []int) []preview.DryRun {
 	items := make([]preview.DryRun, 0, len(pending))
 	for _, i := range pending {
 		o := &d.plan.Objects[i]
-		item := preview.DryRun{Body: o.Sealed}
+		item := preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o)}
 		if o.LiveBody != nil {
 			item.UID = preview.String(o.LiveBody, "metadata", "uid")
 			item.ResourceVersion = preview.String(o.LiveBody, "metadata", "resourceVersion")
 		}
 		items = append(items, item)
 	}
-	for n, result := range d.cluster.DryRun(ctx, items) {
-		o := &d.plan.Objects[pending[n]]
-		switch {
-		case result.Err == nil:
-			err = d.decideFromResult(o, result.Body)
-		case preview.ReasonOf(result.Err) == preview.ReasonChanged:
-			moved = append(moved, pending[n])
-		default:
-			err = d.decideFromRefusal(o, result.Err)
-		}
-		if err != nil {
-			return nil, err
+	return items
+}
+
+// settles enters newly found conflicts, and reports whether asking again in
+// the way that the reviewed options settle them can get further.
+func (d *decider) settles(o *preview.Object, err error) bool {
+	var refusal *preview.Refusal
+	if !errors.As(err, &refusal) || refusal.Reason != preview.ReasonConflict {
+		return false
+	}
+	known := len(o.Conflicts)
+	for _, c := range refusal.Conflicts {
+		if !slices.Contains(o.Conflicts, c) {
+			o.Conflicts = append(o.Conflicts, c)
 		}
 	}
-	return moved, nil
+	preview.SortConflicts(o.Conflicts)
+	return len(o.Conflicts) > known && len(d.plan.Unsettled(o)) == 0
 }
 
 // readAgain reads objects that moved, and returns those that still need a dry run.
@@ -102,7 +131,7 @@ func (d *decider) readAgain(ctx context.Context, moved []int) (pending []int, er
 		if r.Err != nil {
 			return nil, fmt.Errorf("reading %s again: %w", o.ID, r.Err)
 		}
-		o.LiveBody = r.Body
+		o.LiveBody, o.Conflicts = r.Body, nil
 		d.decideFromLive(o)
 		if o.Action == preview.ActionCreate || o.Action == preview.ActionUpdate {
 			pending = append(pending, moved[n])
@@ -156,8 +185,7 @@ func (d *decider) decideFromRefusal(o *preview.Object, err error) error {
 	case preview.ReasonUnavailable, preview.ReasonUnauthorized:
 		return fmt.Errorf("dry run of %s: %w", o.ID, err)
 	case preview.ReasonConflict:
-		o.Conflicts = refusal.Conflicts
-		return nil
+		return nil // entered already; the gate refuses what nothing settles
 	case preview.ReasonImmutable:
 		o.Action = preview.ActionReplace
 		return nil

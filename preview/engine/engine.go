@@ -35,8 +35,9 @@ type Cluster interface {
 	// DryRun answers in the order of items.
 	DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult
 	// Merge computes from reads alone what applying sealed would make of a live
-	// object, as far as that can be known without a dry run.
-	Merge(ctx context.Context, live, sealed map[string]any) preview.DryRunResult
+	// object, as far as that can be known without a dry run. With force it
+	// takes fields that other managers own.
+	Merge(ctx context.Context, live, sealed map[string]any, force bool) preview.DryRunResult
 	// Plural names the resource of a kind, such as "deployments".
 	Plural(ctx context.Context, apiVersion, kind string) (string, error)
 	// May answers which rights the user has, in their order.

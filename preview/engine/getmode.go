@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -20,7 +21,10 @@ func (d *decider) merge(ctx context.Context, pending []int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		result := d.cluster.Merge(ctx, o.LiveBody, o.Sealed)
+		result := d.cluster.Merge(ctx, o.LiveBody, o.Sealed, false)
+		for d.settles(o, result.Err) {
+			result = d.cluster.Merge(ctx, o.LiveBody, d.plan.Sent(o), d.plan.Takes(o))
+		}
 		var err error
 		if result.Err != nil {
 			err = d.decideFromRefusal(o, result.Err)
@@ -60,7 +64,7 @@ func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, sc
 			reasons = append(reasons, fmt.Sprintf("%s was reviewed as %s, and a dry run makes it %s", o.ID, was.Action, o.Action))
 		}
 		for _, c := range o.Conflicts {
-			if len(was.Conflicts) == 0 {
+			if !slices.Contains(was.Conflicts, c) {
 				reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s", o.ID, c.Manager, c.Path))
 			}
 		}

@@ -116,6 +116,9 @@ func optionFlags(p *preview.Plan) []string {
 	if p.Options.Adopt {
 		flags = append(flags, "--adopt")
 	}
+	if p.Options.Strict {
+		flags = append(flags, "--strict")
+	}
 	if p.Options.OnFailure != d.OnFailure {
 		flags = withFlag(flags, "--on-failure", p.Options.OnFailure)
 	}

@@ -133,6 +133,9 @@ func optionText(o preview.Options) string {
 	if !o.Prune {
 		parts = append(parts, "prunes nothing")
 	}
+	if o.Strict {
+		parts = append(parts, "skips nothing")
+	}
 	return strings.Join(parts, ", ")
 }
 

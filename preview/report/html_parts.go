@@ -107,21 +107,21 @@ func pageObjects(p *preview.Plan) ([]pageObject, string) {
 	for _, action := range preview.Actions() {
 		for i := range p.Objects {
 			if o := &p.Objects[i]; o.Action == action {
-				out = append(out, pageObjectOf(o, &room))
+				out = append(out, pageObjectOf(p, o, &room))
 			}
 		}
 	}
 	return out, countText(p)
 }
 
-func pageObjectOf(o *preview.Object, room *int) pageObject {
+func pageObjectOf(p *preview.Plan, o *preview.Object, room *int) pageObject {
 	out := pageObject{
 		Class: string(o.Action), Symbol: o.Action.Symbol(), Action: string(o.Action),
 		Kind: line(o.Kind), Name: line(objectName(o)),
 		Origin: line(joined("  ", o.APIVersion, o.Origin.Place(), o.Digest)),
 	}
 	for _, c := range o.Conflicts {
-		out.Conflicts = append(out.Conflicts, line(c.Path+" is owned by "+c.Manager))
+		out.Conflicts = append(out.Conflicts, line(p.Contested(o, c)))
 	}
 	l := layout{width: 120}
 	var changed []string
@@ -137,7 +137,7 @@ func pageObjectOf(o *preview.Object, room *int) pageObject {
 	case *room == 0:
 		out.Manifest = manifestCut
 	default:
-		out.Manifest = clipped(textsafe.Block(diff.YAML(o.Sealed)), room)
+		out.Manifest = clipped(textsafe.Block(diff.YAML(p.Sent(o))), room)
 	}
 	return out
 }

@@ -27,12 +27,15 @@ func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 		if place := object.Origin.Place(); place != "" {
 			body.WriteString("# from " + line(place) + "\n")
 		}
-		switch {
-		case o.PlaintextSecrets || !preview.HasSensitive(object.Sealed):
-			body.WriteString(diff.Manifest(object.Sealed))
+		for _, c := range object.Conflicts {
+			body.WriteString("# " + line(p.Contested(object, c)) + "\n")
+		}
+		switch sent := p.Sent(object); {
+		case o.PlaintextSecrets || !preview.HasSensitive(sent):
+			body.WriteString(diff.Manifest(sent))
 		default:
 			masked++
-			body.WriteString(diff.YAML(object.Sealed))
+			body.WriteString(diff.YAML(sent))
 		}
 	}
 	if written == 0 && len(p.Objects) > 0 && rest.Len() == 0 {

@@ -81,7 +81,7 @@ func objectSection(p *preview.Plan, l layout) section {
 			}
 		default:
 			for _, o := range members {
-				s.add(1, objectLines(o, l)...)
+				s.add(1, objectLines(p, o, l)...)
 			}
 		}
 	}
@@ -144,10 +144,10 @@ func objectName(o *preview.Object) string {
 	return o.Namespace + "/" + o.Name
 }
 
-func objectLines(o *preview.Object, l layout) []string {
+func objectLines(p *preview.Plan, o *preview.Object, l layout) []string {
 	out := []string{"      " + line(o.Kind+" "+objectName(o))}
 	for _, c := range o.Conflicts {
-		out = append(out, "        "+l.paint(yellow, "!")+" "+line(c.Path+" is owned by "+c.Manager))
+		out = append(out, "        "+l.paint(yellow, "!")+" "+line(p.Contested(o, c)))
 	}
 	if len(o.Changes) == 0 {
 		out = append(out, secretKeyLines(o.SecretKeys)...)

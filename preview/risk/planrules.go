@@ -27,7 +27,7 @@ func planRules() []entry {
 		}, object: acted(preview.ActionBlocked, func(*scan, *preview.Object) (Level, string) { return Critical, "owned by another release or tool" })},
 		{Rule: Rule{
 			"field-conflict", "", Critical, "has fields that somebody else manages",
-			"Taking a field over ends what its manager does with it.", "Decide with --conflicts.",
+			"Taking a field over ends what its manager does with it; left to it, the object is not what the package says.", "Decide with --conflicts.",
 		}, object: conflicts},
 		{Rule: Rule{
 			"object-replaced", "BIND-10", Critical, "is deleted and made anew",
@@ -89,12 +89,17 @@ func (c *scan) removesAll() bool {
 	return !slices.ContainsFunc(c.plan.Objects, func(o preview.Object) bool { return o.Sealed != nil })
 }
 
-func conflicts(_ *scan, o *preview.Object) (Level, []string) {
+// conflicts is Critical until the fields are left to their managers: taking
+// them is never silent.
+func conflicts(c *scan, o *preview.Object) (Level, []string) {
 	var lines []string
 	for _, conflict := range o.Conflicts {
-		lines = append(lines, conflict.Path+" is managed by "+conflict.Manager)
+		lines = append(lines, c.plan.Contested(o, conflict))
 	}
-	return None, lines
+	if c.plan.Takes(o) || len(c.plan.Unsettled(o)) > 0 {
+		return None, lines
+	}
+	return High, lines
 }
 
 // Limits on what is reported of hostile text in one object.

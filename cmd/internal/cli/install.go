@@ -77,6 +77,7 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 	p.addContent(flags)
 	p.request.add(flags, "")
 	p.read.add(flags, false)
+	p.owners.add(cmd, flags)
 	r.add(flags)
 	return cmd
 }
@@ -137,6 +138,7 @@ says that no edges were followed.`,
 	flags := cmd.Flags()
 	p.addContent(flags)
 	p.read.add(flags, false)
+	p.owners.add(cmd, flags)
 	r.addWithPreview(flags)
 	return cmd
 }

@@ -27,6 +27,7 @@ type planner struct {
 	rollout rolloutFlags
 	request requestFlags
 	policy  policyFlags
+	owners  ownerFlags
 
 	cluster *k8s.Client
 	schemas *k8s.Schemas
@@ -261,7 +262,7 @@ func (p *planner) sealed(ctx context.Context, r *resolver, found *resolved, rele
 
 func (p *planner) options(release preview.Release, record *history.Record) engine.Options {
 	opts := engine.Options{
-		Tool: p.app.version, Release: release, Apply: preview.DefaultOptions(),
+		Tool: p.app.version, Release: release, Apply: p.owners.options(),
 		StageTimeout: p.rollout.stage(), Schemas: p.typer(), ReadMode: p.read.mode(),
 	}
 	if record != nil {

@@ -81,7 +81,7 @@ new. Such a plan cannot be applied.`,
   kubectl operator preview ./bundle/1.1.0 --against ./bundle/1.0.0 -o markdown`,
 		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := firstError(doc.check(), p.read.check(), against.check(cmd.Flags(), p), p.request.besides(cmd.Flags(), args), p.loadPolicy()); err != nil {
+			if err := firstError(doc.check(), p.read.check(), against.check(cmd.Flags(), p), p.request.besides(cmd.Flags(), args), p.owners.check(false), p.loadPolicy()); err != nil {
 				return err
 			}
 			doc.plural = p.plural(cmd.Context())
@@ -113,6 +113,7 @@ new. Such a plan cannot be applied.`,
 	p.request.add(flags, "; repeatable")
 	p.read.add(flags, true)
 	p.policy.add(flags)
+	p.owners.add(cmd, flags)
 	against.add(flags)
 	doc.add(flags)
 	return cmd

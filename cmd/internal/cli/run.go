@@ -49,7 +49,7 @@ func (r *runner) addApply(flags *pflag.FlagSet) {
 // check refuses flags that make no sense, and a run that could not ask, before
 // anything is contacted.
 func (r *runner) check(p *planner) error {
-	if err := firstError(r.approve.check(), p.read.check(), p.rollout.check(), r.output.check(), p.loadPolicy()); err != nil {
+	if err := firstError(r.approve.check(), p.read.check(), p.rollout.check(), p.owners.check(r.approve.plan != ""), r.output.check(), p.loadPolicy()); err != nil {
 		return err
 	}
 	switch {

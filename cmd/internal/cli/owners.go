@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// ownerFlags are the reviewed choices about what belongs to others. They are part of the plan.
+type ownerFlags struct {
+	conflicts string
+
+	given func(name string) bool // whether a flag was on the command line
+}
+
+var conflictChoices = []string{preview.ConflictsFail, preview.ConflictsTake, preview.ConflictsLeave}
+
+func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet) {
+	f.given = flags.Changed
+	flags.StringVar(&f.conflicts, "conflicts", preview.ConflictsFail, "fields that other managers own with other values: fail, take them over, or leave them as they are")
+	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(conflictChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+}
+
+// check refuses what is no choice, and choices beside a plan that has made them.
+func (f *ownerFlags) check(planned bool) error {
+	switch {
+	case f.given == nil: // a command without them
+	case !slices.Contains(conflictChoices, f.conflicts):
+		return usagef("--conflicts %s: want fail, take or leave", f.conflicts)
+	case planned && f.given("conflicts"):
+		return usagef("--plan applies what was reviewed; give --conflicts to preview")
+	}
+	return nil
+}
+
+// options are the reviewed choices of a new plan.
+func (f *ownerFlags) options() preview.Options {
+	o := preview.DefaultOptions()
+	if f.conflicts != "" {
+		o.Conflicts = f.conflicts
+	}
+	return o
+}

@@ -1,0 +1,273 @@
+package preview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// How conflicts with other field managers are settled. The set is closed.
+const (
+	ConflictsFail  = "fail"  // the plan cannot be applied
+	ConflictsTake  = "take"  // the reviewed fields are taken over
+	ConflictsLeave = "leave" // the reviewed fields are not sent
+)
+
+// Sent returns the request body for an object: the sealed one, without the
+// contested fields that the reviewed options leave to their managers. It is
+// nil for an object that is only deleted or kept.
+func (p *Plan) Sent(o *Object) map[string]any {
+	if o.Sealed == nil || p.Options.Conflicts != ConflictsLeave || len(o.Conflicts) == 0 || len(p.Unsettled(o)) > 0 {
+		return o.Sealed
+	}
+	body, _ := WithoutFields(o.Sealed, conflictPaths(o.Conflicts))
+	return body
+}
+
+// Unsettled returns the conflicts of an object that the reviewed options do
+// not settle: all when they fail, and with leave those in objects that decide
+// what others may do, and those at paths that the object does not set itself.
+func (p *Plan) Unsettled(o *Object) []Conflict {
+	switch p.Options.Conflicts {
+	case ConflictsTake:
+		return nil
+	case ConflictsLeave:
+	default:
+		return o.Conflicts
+	}
+	switch o.Ref().Group() {
+	case "rbac.authorization.k8s.io", "admissionregistration.k8s.io":
+		return o.Conflicts
+	}
+	if len(o.Conflicts) == 0 {
+		return nil
+	}
+	_, missing := WithoutFields(o.Sealed, conflictPaths(o.Conflicts))
+	var out []Conflict
+	for _, c := range o.Conflicts {
+		for _, path := range missing {
+			if c.Path == path {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// Takes reports whether the object is written over other managers' fields.
+func (p *Plan) Takes(o *Object) bool {
+	return p.Options.Conflicts == ConflictsTake && len(o.Conflicts) > 0
+}
+
+// Contested says what becomes of a contested field.
+func (p *Plan) Contested(o *Object, c Conflict) string {
+	switch {
+	case slices.Contains(p.Unsettled(o), c):
+		return c.Path + " is managed by " + c.Manager
+	case p.Takes(o):
+		return c.Path + " is taken over from " + c.Manager
+	}
+	return c.Path + " is not sent: it is left to " + c.Manager
+}
+
+// SortConflicts orders conflicts by path and manager.
+func SortConflicts(list []Conflict) {
+	slices.SortFunc(list, func(a, b Conflict) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Manager, b.Manager))
+	})
+}
+
+func conflictPaths(conflicts []Conflict) []string {
+	var out []string
+	for _, c := range conflicts {
+		out = append(out, c.Path)
+	}
+	return out
+}
+
+// WithoutFields returns a copy of an object without what stands at some paths,
+// and the paths at which nothing does, or which mean more than one place. The
+// paths are written as the API server writes those of conflicts (package
+// fieldpath of structured-merge-diff): .spec.containers[name="x"].image. Maps
+// that become empty go too: sent empty, they would be owned.
+func WithoutFields(body map[string]any, paths []string) (out map[string]any, missing []string) {
+	out = CloneBody(body)
+	for _, path := range paths {
+		places := find(out, path, nil)
+		if len(places) != 1 || len(places[0]) == 0 {
+			missing = append(missing, path)
+			continue
+		}
+		cut, _ := remove(out, places[0]).(map[string]any)
+		out = cut
+	}
+	return out, missing
+}
+
+// maxPlaces bounds the places that one text may mean.
+const maxPlaces = 16
+
+// find returns the places, as keys and positions, that a text leads to. Names
+// of fields may hold dots, so that one text can mean several.
+func find(at any, path string, place []any) [][]any {
+	if path == "" {
+		return [][]any{place}
+	}
+	var out [][]any
+	step := func(next any, rest string, key any) {
+		if len(out) < maxPlaces {
+			out = append(out, find(next, rest, append(place[:len(place):len(place)], key))...)
+		}
+	}
+	switch at := at.(type) {
+	case map[string]any:
+		rest, ok := strings.CutPrefix(path, ".")
+		if !ok {
+			return nil
+		}
+		for key, next := range at {
+			if after, found := strings.CutPrefix(rest, key); found && (after == "" || after[0] == '.' || after[0] == '[') {
+				step(next, after, key)
+			}
+		}
+	case []any:
+		want, rest, ok := parseElement(path)
+		if !ok {
+			return nil
+		}
+		for i, item := range at {
+			if want.matches(i, item) {
+				step(item, rest, i)
+			}
+		}
+	}
+	return out
+}
+
+// element is one [...] of a path: a position, a value, or keys.
+type element struct {
+	index int // -1 for the others
+	value string
+	keys  map[string]string
+}
+
+// parseElement reads the [...] that a path begins with. Values stay as they
+// are written: JSON scalars.
+func parseElement(path string) (e element, rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, "[")
+	if !ok {
+		return e, "", false
+	}
+	e = element{index: -1, keys: map[string]string{}}
+	for {
+		if n := strings.IndexAny(rest, "=]"); n >= 0 && rest[n] == ']' && len(e.keys) == 0 {
+			e.index, ok = atoi(rest[:n])
+			return e, rest[n+1:], ok
+		}
+		name, after, found := strings.Cut(rest, "=")
+		if !found {
+			return e, "", false
+		}
+		value, after, found := cutScalar(after)
+		if !found || after == "" {
+			return e, "", false
+		}
+		if name == "" {
+			e.value = value
+		} else {
+			e.keys[name] = value
+		}
+		switch after[0] {
+		case ']':
+			return e, after[1:], e.value == "" || len(e.keys) == 0
+		case ',':
+			rest = after[1:]
+		default:
+			return e, "", false
+		}
+	}
+}
+
+func atoi(s string) (int, bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= 0
+}
+
+// cutScalar cuts a value off the front of a text: a quoted string, or anything
+// up to the next comma or bracket.
+func cutScalar(text string) (value, rest string, ok bool) {
+	if quoted, err := strconv.QuotedPrefix(text); err == nil {
+		return quoted, text[len(quoted):], true
+	}
+	n := strings.IndexAny(text, ",]")
+	if n <= 0 {
+		return "", "", false
+	}
+	return text[:n], text[n:], true
+}
+
+// matches reports whether a list item is the one meant. A key that the item
+// leaves out has a default there, so only keys that are set tell items apart;
+// one must be.
+func (e element) matches(index int, item any) bool {
+	if e.index >= 0 {
+		return index == e.index
+	}
+	if e.value != "" {
+		return scalarText(item) == e.value
+	}
+	m, ok := item.(map[string]any)
+	if !ok {
+		return false
+	}
+	found := false
+	for name, want := range e.keys {
+		v, set := m[name]
+		if !set {
+			continue
+		}
+		if found = true; scalarText(v) != want {
+			return false
+		}
+	}
+	return found
+}
+
+// scalarText writes a value as fieldpath does.
+func scalarText(v any) string {
+	if s, ok := v.(string); ok {
+		return strconv.Quote(s)
+	}
+	return fmt.Sprint(v)
+}
+
+// remove takes out what stands at a place, and maps that become empty by it.
+func remove(at any, place []any) any {
+	last := len(place) == 1
+	switch at := at.(type) {
+	case map[string]any:
+		key, _ := place[0].(string)
+		if last {
+			delete(at, key)
+			return at
+		}
+		below := remove(at[key], place[1:])
+		if m, ok := below.(map[string]any); ok && len(m) == 0 {
+			delete(at, key)
+			return at
+		}
+		at[key] = below
+	case []any:
+		i, _ := place[0].(int)
+		if i >= len(at) {
+			return at
+		}
+		if last {
+			return append(at[:i:i], at[i+1:]...)
+		}
+		at[i] = remove(at[i], place[1:])
+	}
+	return at
+}
