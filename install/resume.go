@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -14,16 +15,14 @@ func (r *run) resumed() bool { return r.before != nil && r.before.Digest == r.pl
 // it was reviewed, before the write or after it; what is neither, somebody
 // else has changed.
 func (r *run) resume(ctx context.Context) (err error) {
-	if err := gate(r.plan, r.approval, true); err != nil {
+	if err := r.gateAgain(); err != nil {
 		return err
 	}
-	r.record = r.before
 	defer func() {
 		if err != nil {
 			r.record = nil // it stays as it was found
 		}
 	}()
-	r.record.Approval = r.approval
 	r.log(fmt.Sprintf("resuming revision %d, which is %s", r.record.Revision, r.record.State))
 	if err := r.knowsObjects(); err != nil {
 		return r.fail("resuming", "preview again", err)
@@ -46,6 +45,30 @@ func (r *run) resume(ctx context.Context) (err error) {
 		return r.fail("resuming", "", refusal("resuming revision "+fmt.Sprint(r.record.Revision),
 			"preview again, and approve what it shows", reasons...))
 	}
+	return nil
+}
+
+// gateAgain passes the recorded plan through the gate as if it were new: judged
+// by today's policy, whatever one said when it was recorded. Where it passes,
+// the record says by which approval, and what that accepted.
+func (r *run) gateAgain() error {
+	today := *r.plan
+	today.Findings, today.Policy = preview.Unjudged(r.plan.Findings), nil
+	if err := r.judge(&today); err != nil {
+		return err
+	}
+	if err := gate(&today, r.approval, true); err != nil {
+		return err
+	}
+	record := *r.before
+	record.Approval, record.Accepted = r.approval, maps.Clone(r.before.Accepted)
+	for fingerprint, revision := range acceptedFindings(&today, nil, record.Revision) {
+		if record.Accepted == nil {
+			record.Accepted = map[string]int{}
+		}
+		record.Accepted[fingerprint] = revision
+	}
+	r.record = &record
 	return nil
 }
 

@@ -139,6 +139,12 @@ const (
 	JudgedByRule     = "rule" // which made the finding
 )
 
+// The rules of the findings that a policy makes itself.
+const (
+	RulePolicy        = "policy-rule"
+	RuleWaiverExpired = "policy-waiver-expired"
+)
+
 // Judged says what a policy did to a finding, who answers for it and until when.
 type Judged struct {
 	By      string   `json:"by"`
@@ -146,6 +152,22 @@ type Judged struct {
 	Owner   string   `json:"owner,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
 	Expires string   `json:"expires,omitempty"` // the last day, UTC
+}
+
+// Unjudged returns findings as the built-in rules made them: without those of a
+// policy, and with the severities from before it.
+func Unjudged(findings []Finding) []Finding {
+	out := make([]Finding, 0, len(findings))
+	for _, f := range findings {
+		if j := f.Judged; j != nil {
+			if f.Rule == RulePolicy || f.Rule == RuleWaiverExpired {
+				continue
+			}
+			f.Severity, f.Judged = j.Was, nil
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 // PolicyUse is the policy that judged a plan's findings.

@@ -101,9 +101,9 @@ func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 		// What was accepted is the message about this content, and no other's.
 		evidence := message + " (" + r.Name + ", content " + plan.ContentDigest + ")"
 		f := preview.Finding{
-			ID: RuleViolated + "/" + object, Rule: RuleViolated, Severity: r.Severity, Object: object,
+			ID: preview.RulePolicy + "/" + object, Rule: preview.RulePolicy, Severity: r.Severity, Object: object,
 			Title: "policy " + r.Name + ": " + message, Why: "The policy that this plan is held to says so.",
-			Evidence: evidence, Fingerprint: preview.FindingFingerprint(RuleViolated, evidence+"\n"+r.Expression),
+			Evidence: evidence, Fingerprint: preview.FindingFingerprint(preview.RulePolicy, evidence+"\n"+r.Expression),
 			Judged: &preview.Judged{By: preview.JudgedByRule},
 		}
 		accept(plan, &f)
@@ -165,9 +165,9 @@ func (p *Policy) expired(ended map[int][]string) []preview.Finding {
 		object := "waiver/" + what
 		evidence := what + ", owner " + w.Owner + ", ended with " + w.Expires + ": " + strings.Join(ids, "; ")
 		f := preview.Finding{
-			ID: RuleExpired + "/" + object, Rule: RuleExpired, Severity: preview.Warning, Object: object,
+			ID: preview.RuleWaiverExpired + "/" + object, Rule: preview.RuleWaiverExpired, Severity: preview.Warning, Object: object,
 			Title: "the waiver of " + what + " ended with " + w.Expires, Why: "What it let pass counts again; " + w.Owner + " answers for it.",
-			Evidence: evidence, Fingerprint: preview.FindingFingerprint(RuleExpired, evidence),
+			Evidence: evidence, Fingerprint: preview.FindingFingerprint(preview.RuleWaiverExpired, evidence),
 			Judged: &preview.Judged{By: preview.JudgedByRule},
 		}
 		if !slices.ContainsFunc(out, func(g preview.Finding) bool { return g.ID == f.ID }) {

@@ -35,12 +35,6 @@ const (
 	maxText       = 1000
 )
 
-// The rules that a policy raises.
-const (
-	RuleViolated = "policy-rule"
-	RuleExpired  = "policy-waiver-expired"
-)
-
 // ruleUnknown is the rule of what could not be read.
 const ruleUnknown = "unknown"
 
@@ -274,7 +268,7 @@ func checkRule(book pages.Book, at, rule string) error {
 	switch rule {
 	case engine.RuleNotAppliable, ruleUnknown:
 		return fmt.Errorf("%s %s: a policy cannot change that; what the API server refuses or nobody could read stays so", at, rule)
-	case RuleExpired:
+	case preview.RuleWaiverExpired:
 		return fmt.Errorf("%s %s: renew or remove the waiver that has ended", at, rule)
 	}
 	return nil

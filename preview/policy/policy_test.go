@@ -91,7 +91,7 @@ func TestARuleThatDoesNotHoldIsAFinding(t *testing.T) {
 				body += "  messageExpression: |-\n    " + c.message + "\n"
 			}
 			judge(t, p, "2026-11-20", body)
-			i := slices.IndexFunc(p.Findings, func(f preview.Finding) bool { return f.Rule == RuleViolated })
+			i := slices.IndexFunc(p.Findings, func(f preview.Finding) bool { return f.Rule == preview.RulePolicy })
 			switch {
 			case c.want == "" && i >= 0:
 				t.Errorf("%+v", p.Findings[i])
@@ -173,7 +173,7 @@ func TestWaivers(t *testing.T) {
 				t.Errorf("waived %v, judged %+v", p.Policy.Waived, f.Judged)
 			}
 			ended := slices.ContainsFunc(p.Findings, func(f preview.Finding) bool {
-				return f.Rule == RuleExpired && f.Severity == preview.Warning && strings.Contains(f.Title, "2026-12-31")
+				return f.Rule == preview.RuleWaiverExpired && f.Severity == preview.Warning && strings.Contains(f.Title, "2026-12-31")
 			})
 			if ended != c.ended {
 				t.Errorf("it is said to have ended: %v", ended)

@@ -123,7 +123,13 @@ func (r *runner) unfinished(ctx context.Context, fresh *preview.Plan) (*preview.
 	for i := range fresh.Objects {
 		sealed[fresh.Objects[i].ID] = fresh.Objects[i].Sealed
 	}
-	return install.LoadPlan(ctx, r.planner.cluster, record, sealed)
+	plan, err := install.LoadPlan(ctx, r.planner.cluster, record, sealed)
+	if err != nil {
+		return nil, err
+	}
+	// Judged as when it was recorded; what counts is today's policy.
+	plan.Findings, plan.Policy = preview.Unjudged(plan.Findings), nil
+	return plan, nil
 }
 
 // runPlanFile applies a saved plan. It must be one for the release that the
