@@ -30,6 +30,52 @@ func podSecurityWarned() Rule {
 	}
 }
 
+func podSecurityRelaxed() Rule {
+	return Rule{
+		"pod-security-relaxed", "", High, "lets its pods do more than before",
+		"The Pod Security level is for every pod of the namespace, those of others and of whoever may create pods there included.",
+		"Leave the pod-security labels of the Namespace out of the package, and have the pods meet the level that it has.",
+	}
+}
+
+// relaxed finds Namespaces of which the plan lowers the Pod Security level that
+// is enforced, and new ones that it asks to enforce none.
+func relaxed(c *scan, o *preview.Object) (Level, []string) {
+	if o.Sealed == nil || o.Kind != "Namespace" || o.APIVersion != "v1" || o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
+		return None, nil
+	}
+	after := enforced(c.namespaceLabels(o.Name))
+	if o.LiveBody == nil {
+		if after.Level == psa.LevelPrivileged && preview.String(o.Sealed, "metadata", "labels", psa.EnforceLevelLabel) != "" {
+			return Medium, []string{"a new namespace enforces level " + after.String()}
+		}
+		return None, nil
+	}
+	before := enforced(textLabels(o.LiveBody))
+	lower := psa.CompareLevels(after.Level, before.Level) < 0
+	older := after.Level == before.Level && after.Level != psa.LevelPrivileged && after.Version.Older(before.Version)
+	if !lower && !older {
+		return None, nil
+	}
+	return None, []string{"it enforces level " + before.String() + " now, and " + after.String() + " then"}
+}
+
+// enforced is the level that labels of a namespace enforce.
+func enforced(labels map[string]string) psa.LevelVersion {
+	levels, _ := psa.PolicyToEvaluate(labels, psa.Policy{Enforce: psa.LevelVersion{Level: psa.LevelPrivileged, Version: psa.LatestVersion()}})
+	return levels.Enforce
+}
+
+func textLabels(body map[string]any) map[string]string {
+	out := map[string]string{}
+	for key, v := range preview.Map(body, "metadata", "labels") {
+		if text, ok := v.(string); ok {
+			out[key] = text
+		}
+	}
+	return out
+}
+
 // judgePodSecurity holds the pods of every namespace to its Pod Security
 // labels (KEP-2579), by the checks that the API server itself runs. A
 // namespace without labels is taken to admit everything: the default of the
@@ -121,13 +167,7 @@ func namespaceID(name string) string {
 // dry run's, else the live ones under those that the plan sets.
 func (c *scan) namespaceLabels(name string) map[string]string {
 	out := map[string]string{}
-	add := func(body map[string]any) {
-		for key, v := range preview.Map(body, "metadata", "labels") {
-			if text, ok := v.(string); ok {
-				out[key] = text
-			}
-		}
-	}
+	add := func(body map[string]any) { maps.Copy(out, textLabels(body)) }
 	id := namespaceID(name)
 	for i := range c.plan.Reads {
 		if c.plan.Reads[i].ID == id {

@@ -182,6 +182,19 @@ var objectCases = []struct {
 		[]string{webhook("Validating", "rules: [{apiGroups: [''], resources: [pods]}], failurePolicy: Ignore"), webhook("Validating", "rules: [{apiGroups: [x.io], resources: [ys]}], namespaceSelector: {matchLabels: {a: b}}")},
 	},
 	{
+		"webhook-blocks-itself", preview.Warning, webhook("Validating", "clientConfig: {service: {name: s, namespace: app}}, rules: [{apiGroups: [''], resources: [pods], operations: [CREATE]}]"),
+		[]string{
+			webhook("Validating", "clientConfig: {service: {name: s, namespace: app}}, rules: [{apiGroups: [''], resources: [pods], operations: [CREATE]}], failurePolicy: Ignore"),
+			webhook("Validating", "clientConfig: {service: {name: s, namespace: app}}, rules: [{apiGroups: [''], resources: [pods], operations: [UPDATE, CONNECT]}]"),
+			webhook("Validating", "clientConfig: {service: {name: s, namespace: app}}, rules: [{apiGroups: [''], resources: [nodes]}]"),
+			webhook("Validating", "clientConfig: {service: {name: s, namespace: app}}, rules: [{apiGroups: ['*'], resources: ['*']}], namespaceSelector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: NotIn, values: [app]}]}"),
+			webhook("Validating", "clientConfig: {url: 'https://x'}, rules: [{apiGroups: ['*'], resources: ['*']}]"),
+			webhook("Validating", "clientConfig: {service: {name: s, namespace: app}}, rules: [{apiGroups: ['*'], resources: ['*']}], objectSelector: {matchLabels: {checked: 'yes'}}") +
+				"---\napiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: app}\nspec: {selector: {app: hook}}\n---\n" +
+				strings.Replace(pod("", "x: y"), "template: {", "template: {metadata: {labels: {app: hook}}, ", 1),
+		},
+	},
+	{
 		"webhook-mutates-pods", preview.Warning, webhook("Mutating", "rules: [{apiGroups: [''], resources: [pods]}], failurePolicy: Ignore"),
 		[]string{webhook("Validating", "rules: [{apiGroups: [''], resources: [pods]}]"), webhook("Mutating", "rules: [{apiGroups: [x.io], resources: [pods]}]")},
 	},
@@ -200,6 +213,10 @@ var objectCases = []struct {
 	{
 		"pod-security-refused", preview.Critical, namespaceOf("enforce: restricted") + pod("", "securityContext: {privileged: true}"),
 		[]string{namespaceOf("enforce: privileged") + pod("", "securityContext: {privileged: true}"), namespaceOf("enforce: baseline") + pod("", "image: c"), namespaceOf("warn: restricted") + pod("", "image: c")},
+	},
+	{
+		"pod-security-relaxed", preview.Warning, namespaceOf("enforce: privileged") + pod("", "image: c"),
+		[]string{namespaceOf("enforce: baseline") + pod("", "image: c"), namespaceOf("audit: privileged") + pod("", "image: c"), "apiVersion: v1\nkind: Namespace\nmetadata: {name: app}\n"},
 	},
 	{
 		"pod-security-warned", preview.Info, namespaceOf("warn: restricted") + pod("", "image: c"),

@@ -5,7 +5,7 @@ package risk
 // in the table.
 func surroundingRules() []entry {
 	return []entry{
-		{Rule: podSecurityRefused()}, {Rule: podSecurityWarned()}, {Rule: quotaRefused()}, {Rule: quotaUnread()},
+		{Rule: podSecurityRefused()}, {Rule: podSecurityWarned()}, {Rule: podSecurityRelaxed(), object: relaxed}, {Rule: quotaRefused()}, {Rule: quotaUnread()},
 		{Rule: imagePlatform()}, {Rule: nodesUnread()},
 	}
 }

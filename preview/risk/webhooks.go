@@ -15,6 +15,11 @@ func webhookRules() []entry {
 			"Set failurePolicy Ignore, or a namespaceSelector that leaves kube-system out.",
 		}, object: webhookMatch(failsClosed)},
 		{Rule: Rule{
+			"webhook-blocks-itself", "WH-01", High, "refuses its own pods while it is down",
+			"With failurePolicy Fail, the pods that answer for the webhook have to pass it themselves: once all of them are gone, none can be created, and somebody has to delete the configuration by hand.",
+			"Leave the webhook's own namespace out by its namespaceSelector, or its pods by its objectSelector.",
+		}, object: webhookMatch(blocksItself)},
+		{Rule: Rule{
 			"webhook-mutates-pods", "WH-02", High, "changes pods or Secrets of others",
 			"A mutating webhook can add containers to any pod and read any Secret that is written.", "Restrict its rules or its namespaceSelector.",
 		}, object: webhookMatch(mutatesPods)},
@@ -54,11 +59,10 @@ func webhookMatch(judge func(c *scan, o *preview.Object, webhook map[string]any)
 // failsClosed leaves out webhooks on nothing but the plan's own kinds: while
 // they are down, only the operator's users wait.
 func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []string {
-	policy := preview.String(webhook, "failurePolicy")
-	if policy != "Fail" && policy != "" {
+	if !refusesWhenDown(webhook) {
 		return nil
 	}
-	open := len(preview.Map(webhook, "namespaceSelector")) == 0
+	open := coversUnlabelled(webhook)
 	var lines []string
 	for _, rule := range preview.Maps(webhook, "rules") {
 		groups, resources := words(rule["apiGroups"]), words(rule["resources"])
@@ -66,13 +70,67 @@ func failsClosed(c *scan, _ *preview.Object, webhook map[string]any) []string {
 		if !core && (!open || c.onlyOurs(preview.Grant{APIGroups: groups, Resources: resources})) {
 			continue
 		}
-		text := "failurePolicy Fail on " + strings.Join(resources, ",") + " of " + groupNames(groups)
-		if open {
-			text += " in every namespace"
-		}
-		lines = append(lines, text)
+		lines = append(lines, "while it does not answer, it refuses "+c.outage(webhook, rule))
 	}
 	return lines
+}
+
+// refusesWhenDown: Fail is the default of failurePolicy.
+func refusesWhenDown(webhook map[string]any) bool {
+	policy := preview.String(webhook, "failurePolicy")
+	return policy == "Fail" || policy == ""
+}
+
+// blocksItself finds webhooks that the pods behind them have to pass: when all
+// of these are gone, no new one is admitted (Kubernetes docs, "Admission Webhook
+// Good Practices", avoid deadlocks).
+func blocksItself(c *scan, _ *preview.Object, webhook map[string]any) []string {
+	service := preview.Map(webhook, "clientConfig", "service")
+	namespace := preview.String(service, "namespace")
+	if service == nil || !refusesWhenDown(webhook) || !c.coversNamespace(webhook, namespace) || !c.coversPodsBehind(webhook, service) {
+		return nil
+	}
+	for _, rule := range preview.Maps(webhook, "rules") {
+		if coversNewPods(rule) {
+			return []string{"it answers from Service " + namespace + "/" + preview.String(service, "name") + ", and covers the pods of namespace " + namespace}
+		}
+	}
+	return nil
+}
+
+func coversNewPods(rule map[string]any) bool {
+	has := func(field string, any ...string) bool {
+		return slices.ContainsFunc(words(rule[field]), func(w string) bool { return slices.Contains(any, w) })
+	}
+	return preview.String(rule, "scope") != "Cluster" && has("apiGroups", "", all) &&
+		has("resources", "pods", all, "*/*") && (rule["operations"] == nil || has("operations", "CREATE", all))
+}
+
+// coversPodsBehind evaluates the objectSelector on the pods of the plan that the
+// Service selects. One whose pods the plan does not have is taken to be covered.
+func (c *scan) coversPodsBehind(webhook, service map[string]any) bool {
+	selector := preview.Map(webhook, "objectSelector")
+	namespace := preview.String(service, "namespace")
+	behind := c.objects[preview.Ref{APIVersion: "v1", Kind: "Service", Namespace: namespace, Name: preview.String(service, "name")}.ID()]
+	if len(selector) == 0 || behind == nil {
+		return true
+	}
+	picks := preview.Map(behind.Sealed, "spec", "selector")
+	found := false
+	for _, o := range c.workloads()[namespace] {
+		_, meta := preview.PodTemplate(o.Sealed)
+		have := map[string]string{}
+		for key, v := range preview.Map(meta, "labels") {
+			have[key], _ = v.(string)
+		}
+		if len(picks) == 0 || !selects(map[string]any{"matchLabels": picks}, have) {
+			continue
+		}
+		if found = true; selects(selector, have) {
+			return true
+		}
+	}
+	return !found
 }
 
 func mutatesPods(_ *scan, o *preview.Object, webhook map[string]any) []string {

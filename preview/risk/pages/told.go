@@ -117,6 +117,7 @@ func podWords() map[string]words {
 		"token-stored":             {looks: "Secrets of type kubernetes.io/service-account-token for accounts of the plan."},
 		"pod-security-refused":     {looks: "The pods of the plan against the pod-security.kubernetes.io/enforce label that their namespace has after the apply, with the checks of the API server itself. A default level that an administrator configured for namespaces without labels cannot be read and is taken to be privileged."},
 		"pod-security-warned":      {looks: "The pods of the plan against the pod-security.kubernetes.io/warn and audit labels that their namespace has after the apply."},
+		"pod-security-relaxed":     {looks: "The pod-security.kubernetes.io/enforce and enforce-version labels of Namespaces of the plan: against those that the namespace has, as the dry run leaves them, and privileged in a new one."},
 		"quota-refused": {
 			looks:   "Requests and limits of the plan's pods against the ResourceQuotas and LimitRanges of their namespace: what would not fit if the namespace were empty, and what a quota or range demands and a container does not set. Quotas with scopes are left out, and so is what others use, which moves all the time.",
 			example: Example{preview.Critical, "the pods of the plan do not fit in the quota or limits of namespace app", "core/ResourceQuota/app/small allows requests.cpu 1, and the plan needs 3"},
@@ -138,7 +139,8 @@ func podWords() map[string]words {
 			looks:   "Images named by tag and digest whose tag the installed revision runs with another digest.",
 			example: Example{preview.Warning, "Deployment op: runs another image under the same tag", "apps/Deployment/app/op: example.com/op:v1 was sha256:11 and is sha256:22"},
 		},
-		"webhook-fail-closed-cluster-wide": {looks: "Webhooks with failurePolicy Fail on the core group or \"*\", or without namespaceSelector on kinds that are not the plan's own."},
+		"webhook-fail-closed-cluster-wide": {looks: "Webhooks with failurePolicy Fail on the core group or \"*\", or on kinds that are not the plan's own in namespaces of which nobody decided that they are covered. Which requests an outage refuses is told from the rules, the selectors of namespaces and objects, and the names of the conditions, which are not evaluated."},
+		"webhook-blocks-itself":            {looks: "Webhooks with failurePolicy Fail on new pods that are answered by a Service of a namespace which their namespaceSelector selects, unless their objectSelector leaves out the pods of the plan behind it."},
 		"webhook-mutates-pods":             {looks: "Mutating webhooks with rules on pods, Secrets or everything of the core group."},
 		"webhook-without-ca":               {looks: "Webhooks, conversion webhooks and APIServices that call a Service, have no caBundle and no annotation by which somebody fills one in."},
 		"service-exposed":                  {looks: "Services of type LoadBalancer or NodePort, Ingresses and Routes without TLS."},

@@ -1,0 +1,171 @@
+package risk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	kubeSystem = "kube-system"
+	nameLabel  = "kubernetes.io/metadata.name" // which the API server sets on every namespace
+)
+
+// outage says in words which requests a rule of a webhook covers: those that
+// fail while it does not answer (admissionregistration.k8s.io/v1).
+func (c *scan) outage(webhook, rule map[string]any) string {
+	text := verbsOf(rule) + " " + resourcesOf(rule)
+	if selector := preview.Map(webhook, "objectSelector"); len(selector) > 0 {
+		text += " " + strings.TrimPrefix(strings.TrimPrefix(selectorWords("objects", selector), "objects "), "every object ")
+	}
+	switch selector := preview.Map(webhook, "namespaceSelector"); {
+	case inWholeCluster(rule):
+		text += " in the whole cluster"
+	case len(selector) > 0:
+		text += " in " + selectorWords("namespaces", selector) + c.among(webhook)
+	default:
+		text += " in every namespace" + c.among(webhook)
+	}
+	if conditions := preview.Maps(webhook, "matchConditions"); len(conditions) > 0 {
+		var names []string
+		for _, condition := range conditions {
+			names = append(names, preview.String(condition, "name"))
+		}
+		text += ", as far as its conditions " + series(names, "and") + " hold"
+	}
+	return text
+}
+
+// among names the namespaces one asks about first, as far as they are covered.
+func (c *scan) among(webhook map[string]any) string {
+	own := preview.String(webhook, "clientConfig", "service", "namespace")
+	var named []string
+	for _, namespace := range []string{kubeSystem, c.plan.Release.Namespace, own} {
+		if namespace != "" && c.coversNamespace(webhook, namespace) && !slices.Contains(named, namespace) {
+			named = append(named, namespace)
+		}
+	}
+	if len(named) == 0 {
+		return ""
+	}
+	return ", " + series(named, "and") + " among them"
+}
+
+// coversNamespace evaluates a webhook's namespaceSelector on what is known of a
+// namespace's labels; one that cannot be read covers it.
+func (c *scan) coversNamespace(webhook map[string]any, namespace string) bool {
+	have := c.namespaceLabels(namespace)
+	have[nameLabel] = namespace
+	return selects(preview.Map(webhook, "namespaceSelector"), have)
+}
+
+// coversUnlabelled reports whether the webhook covers namespaces of which
+// nobody decided that it should.
+func coversUnlabelled(webhook map[string]any) bool {
+	return selects(preview.Map(webhook, "namespaceSelector"), map[string]string{nameLabel: "any-other"})
+}
+
+func selects(selector map[string]any, have map[string]string) bool {
+	var typed metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(selector, &typed); err != nil {
+		return true
+	}
+	parsed, err := metav1.LabelSelectorAsSelector(&typed)
+	return err != nil || parsed.Matches(labels.Set(have))
+}
+
+func verbsOf(rule map[string]any) string {
+	operations := words(rule["operations"])
+	if len(operations) == 0 || slices.Contains(operations, all) {
+		return "every change of"
+	}
+	var verbs []string
+	for _, verb := range []string{"CREATE", "UPDATE", "DELETE", "CONNECT"} {
+		if slices.Contains(operations, verb) {
+			verbs = append(verbs, strings.ToLower(verb))
+		}
+	}
+	return series(verbs, "and") + " of"
+}
+
+func resourcesOf(rule map[string]any) string {
+	resources := words(rule["resources"])
+	groups := slices.DeleteFunc(words(rule["apiGroups"]), func(g string) bool { return g == "" })
+	text := series(resources, "and")
+	switch {
+	case slices.Contains(resources, "*/*"):
+		text = "everything and its subresources"
+	case slices.Contains(resources, all):
+		text = "everything"
+	}
+	switch {
+	case slices.Contains(groups, all):
+		return text + " of every API group"
+	case len(groups) > 0:
+		return text + " (" + groupNames(words(rule["apiGroups"])) + ")"
+	case text == "everything" || text == "everything and its subresources":
+		return text + " of the core group"
+	}
+	return text
+}
+
+// inWholeCluster reports whether a rule is about no object of a namespace.
+func inWholeCluster(rule map[string]any) bool {
+	if preview.String(rule, "scope") == "Cluster" {
+		return true
+	}
+	resources := words(rule["resources"])
+	return len(resources) > 0 && !slices.ContainsFunc(words(rule["apiGroups"]), func(g string) bool {
+		return g != "" && !strings.HasSuffix(g, ".k8s.io")
+	}) && !slices.ContainsFunc(resources, func(r string) bool {
+		kind, _, _ := strings.Cut(r, "/")
+		return kind != "namespaces" && !slices.Contains(clusterScoped, kind)
+	})
+}
+
+// selectorWords says what a label selector selects (meta/v1, LabelSelector).
+func selectorWords(things string, selector map[string]any) string {
+	var with, without []string
+	matched := preview.Map(selector, "matchLabels")
+	for _, key := range keysOf(matched) {
+		with = append(with, labelWords(key, []string{fmt.Sprint(matched[key])}))
+	}
+	for _, e := range preview.Maps(selector, "matchExpressions") {
+		key, values := preview.String(e, "key"), words(e["values"])
+		switch preview.String(e, "operator") {
+		case "In":
+			with = append(with, labelWords(key, values))
+		case "Exists":
+			with = append(with, "with a label "+key)
+		case "NotIn":
+			without = append(without, labelWords(key, values))
+		case "DoesNotExist":
+			without = append(without, "with a label "+key)
+		default:
+			return things + " that its selector, which cannot be read, selects"
+		}
+	}
+	slices.Sort(with)
+	slices.Sort(without)
+	text := "every " + strings.TrimSuffix(things, "s")
+	if len(with) > 0 {
+		text = things + " " + series(with, "and")
+	}
+	if len(without) > 0 {
+		text += " but those " + series(without, "or")
+	}
+	return text
+}
+
+func labelWords(key string, values []string) string {
+	if key == nameLabel {
+		return "named " + series(values, "or")
+	}
+	return "labelled " + key + "=" + series(values, "or")
+}
