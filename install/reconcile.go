@@ -11,8 +11,9 @@ import (
 
 // Reconcile tells what became of the objects that a record left in flight: a
 // run that was killed could not say. It reads, and writes nothing; the record
-// stays as it is. An update of a Secret stays in flight, because its body is
-// not recorded.
+// stays as it is. An update stays in flight where the cluster does not tell: of
+// a Secret, whose body is not recorded, and of an object that is neither as
+// before nor as after, because somebody else changed it too.
 func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, record *Record) ([]ObjectReceipt, error) {
 	objects := slices.Clone(record.Objects)
 	if !slices.ContainsFunc(objects, func(o ObjectReceipt) bool { return o.State == StateSent }) {
@@ -66,5 +67,9 @@ func (r *run) reconciled(ctx context.Context, o *preview.Object, live map[string
 	if err != nil || after {
 		return StateApplied, err
 	}
-	return StatePending, nil
+	before, err := r.isBefore(o, live)
+	if err != nil || before {
+		return StatePending, err
+	}
+	return StateSent, nil // somebody changed it, before the write or after it
 }

@@ -77,8 +77,12 @@ func (r *run) write(ctx context.Context, o *preview.Object, before map[string]an
 		if err != nil || written {
 			return live, err
 		}
+		if lost && before == nil && preview.Ours(live, r.plan.Release) {
+			r.wrote = true // only this run marks it so: somebody changed it since
+			return live, nil
+		}
 		if before, err = r.onto(o, before, live, last); err != nil {
-			return nil, err
+			return nil, r.perhaps(lost, err)
 		}
 		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
 			return nil, last
@@ -157,6 +161,17 @@ func (r *run) reread(ctx context.Context, o *preview.Object, lost bool, cause er
 		r.wrote = true
 	}
 	return live, written, nil
+}
+
+// perhaps is the end of a write on an object that moved. If one was sent before
+// whose answer was lost, it may have been carried out all the same.
+func (r *run) perhaps(lost bool, err error) error {
+	var moved *movedError
+	if !lost || !errors.As(err, &moved) {
+		return err
+	}
+	r.wrote = true
+	return &outcomeError{err}
 }
 
 // onto decides whether a write may be made on the object as it is now.
@@ -244,8 +259,9 @@ func (r *run) movedFields(o *preview.Object, before, live map[string]any) string
 // gone already.
 func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any) (gone bool, err error) {
 	var last error
+	lost := false // a deletion may have happened without our knowing
 	for range maxAttempts {
-		if live == nil {
+		if live == nil || lost && uidOf(live) != o.Live.UID {
 			return true, nil
 		}
 		if preview.String(live, "metadata", "deletionTimestamp") != "" {
@@ -264,11 +280,13 @@ func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any
 		case err == nil:
 			return false, nil
 		case reason == preview.ReasonNotFound:
+			r.wrote = r.wrote || lost
 			return true, nil
 		}
 		last = err
-		lost := noAnswer(err)
-		if !lost && reason != preview.ReasonChanged {
+		if noAnswer(err) {
+			lost = true
+		} else if reason != preview.ReasonChanged {
 			return false, err
 		}
 		late, cancel := withGrace(ctx)
@@ -281,7 +299,7 @@ func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any
 		if err != nil {
 			return false, err
 		}
-		if lost && (live == nil || preview.String(live, "metadata", "deletionTimestamp") != "") {
+		if lost && (live == nil || uidOf(live) != o.Live.UID || preview.String(live, "metadata", "deletionTimestamp") != "") {
 			r.wrote = true
 		}
 		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
@@ -309,6 +327,8 @@ func (r *run) objectError(o *preview.Object, doing string, err error) *Error {
 	kind, next := NotStarted, ""
 	var moved *movedError
 	switch reason := preview.ReasonOf(err); {
+	case errors.As(err, &moved) && unknownOutcome(err):
+		kind, next = Failed, "preview again to see what it is now, and approve that"
 	case errors.As(err, &moved):
 		kind, next = Refused, "preview again, and approve what it shows"
 	case unknownOutcome(err):

@@ -1,0 +1,71 @@
+package sandboxtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Raw is somebody else in the cluster, who sends what he likes.
+type Raw struct {
+	client *http.Client
+	server string
+}
+
+// NewRaw connects as the user of a kubeconfig.
+func NewRaw(t testing.TB, kubeconfig string) *Raw {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Raw{client: client, server: config.Host}
+}
+
+// Content types of patches.
+const (
+	MergePatch = "application/merge-patch+json"
+	ApplyPatch = "application/apply-patch+yaml"
+)
+
+// Do sends one request with a JSON body, which may be nil, and returns the
+// status and the object that was answered.
+func (r *Raw) Do(ctx context.Context, method, path, contentType string, body any) (status int, answer map[string]any, err error) {
+	var data []byte
+	if body != nil {
+		if data, err = json.Marshal(body); err != nil {
+			return 0, nil, fmt.Errorf("encoding the body: %w", err)
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, r.server+path, bytes.NewReader(data))
+	if err != nil {
+		return 0, nil, err
+	}
+	if contentType == "" {
+		contentType = "application/json"
+	}
+	request.Header.Set("Content-Type", contentType)
+	response, err := r.client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	if data, err = io.ReadAll(response.Body); err != nil {
+		return response.StatusCode, nil, err
+	}
+	if err := json.Unmarshal(data, &answer); err != nil {
+		return response.StatusCode, nil, fmt.Errorf("%s %s answered %.200q", method, path, data)
+	}
+	return response.StatusCode, answer, nil
+}
