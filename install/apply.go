@@ -154,6 +154,9 @@ func isUninstall(plan *preview.Plan) bool {
 // underLock repeats the checks now that nobody else writes this release, and
 // records what is about to happen.
 func (r *run) underLock(ctx context.Context) error {
+	if err := r.checkExpiry(); err != nil {
+		return r.fail("checking the plan", "", err)
+	}
 	if err := r.checkBase(ctx); err != nil {
 		return err
 	}

@@ -20,6 +20,9 @@ func (r *run) precheck(ctx context.Context) error {
 	if err := gateDigest(r.plan, r.approval); err != nil {
 		return err
 	}
+	if err := r.checkExpiry(); err != nil {
+		return err
+	}
 	target, err := r.cluster.Target(ctx)
 	if err != nil && preview.ReasonOf(err) != preview.ReasonForbidden {
 		return asError(NotStarted, "identifying the cluster", "nothing was applied", err)
@@ -33,6 +36,15 @@ func (r *run) precheck(ctx context.Context) error {
 		return err
 	}
 	return r.findNamespace(ctx)
+}
+
+// checkExpiry refuses a plan whose time is over, one that was begun as well:
+// a new plan takes over from there.
+func (r *run) checkExpiry() error {
+	if why := r.plan.Expired(r.opts.Clock.Now()); why != "" {
+		return refusal("checking the plan for "+r.plan.Release.Name, "preview again; if the clock is wrong, set it", why)
+	}
+	return nil
 }
 
 // checkBase compares the newest record with the revision the plan stands on.

@@ -58,6 +58,14 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			approval.Digest = preview.HashBytes([]byte("other"))
 			return plan, approval
 		}, install.Refused, preview.HashBytes([]byte("other"))},
+		{"a plan that has expired", func(t *testing.T) (*preview.Plan, install.Approval) {
+			plan := upgrade(t)
+			plan.Options.Expires = preview.ExpiryText(time.Now())
+			if err := plan.Seal(); err != nil {
+				t.Fatal(err)
+			}
+			return plan, byDigest(plan)
+		}, install.Refused, "the plan expired at"},
 		{"a plan that was already applied", func(t *testing.T) (*preview.Plan, install.Approval) {
 			return applied, byDigest(applied)
 		}, install.Refused, "already applied"},

@@ -55,6 +55,9 @@ type Plan struct {
 
 	ContentDigest string `json:"contentDigest"`
 	Digest        string `json:"digest"`
+
+	// SavedAs is where the plan was saved or read from, as --plan takes it.
+	SavedAs string `json:"-"`
 }
 
 // Tool is the program that made the plan.
@@ -116,6 +119,8 @@ type Options struct {
 	// Strict refuses objects of kinds that the cluster does not serve, which
 	// are skipped otherwise where nothing depends on them.
 	Strict bool `json:"strict,omitempty"`
+	// Expires is when the plan cannot be applied any more; see [Options.ExpiresAt].
+	Expires string `json:"expires,omitempty"`
 }
 
 // DefaultOptions fails on conflicts, adopts nothing, stops on failure and

@@ -89,13 +89,14 @@ func TestTwoVersionsAreComparedAsIfTheOlderWereInstalled(t *testing.T) {
 	}
 
 	path := filepath.Join(t.TempDir(), "plan.tgz")
-	if err := planfile.Save(path, p, false); err != nil {
+	if err := planfile.Save(path, p, planfile.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := planfile.Load(path)
+	file, err := planfile.Load(path, planfile.Keys{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	loaded := file.Plan
 	shown, _, err := engine.Verify(loaded, schemas)
 	if err != nil {
 		t.Fatal(err)

@@ -120,6 +120,9 @@ func checkShape(p *preview.Plan) error {
 		}
 		packages[pkg.Name] = true
 	}
+	if _, err := p.Options.ExpiresAt(); err != nil {
+		return tampered(err.Error())
+	}
 	if p.Base.Revision < 0 || p.Base.Revision == 0 && (p.Base.Digest != "" || len(p.Base.Accepted) > 0) {
 		return tampered("its base is no revision, and still accepted something")
 	}

@@ -4,7 +4,7 @@
 // sealed object under objects/, each live body under live/, each dry-run
 // result under results/ and each read under reads/, by object id. Nothing in
 // it is trusted: engine.Verify recomputes what can be recomputed and refuses
-// the rest.
+// the rest. With recipients the whole of it is encrypted (age-encryption.org/v1).
 package planfile
 
 import (
@@ -15,8 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,10 +22,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
+// MaxBytes is how large a plan file may be.
+const MaxBytes = 256 << 20
+
 // Caps on what is read back.
 const (
-	maxFileBytes  = 256 << 20 // compressed
-	maxTotalBytes = 1 << 30   // unpacked
+	maxTotalBytes = 1 << 30 // unpacked
 	maxEntryBytes = 64 << 20
 	maxEntries    = 100_000
 	maxRatio      = 200 // unpacked to compressed, beyond the first MiB
@@ -41,60 +41,6 @@ const (
 	resultsDir = "results/"
 	readsDir   = "reads/"
 )
-
-// SecretsError is a plan that would put secret values into a file.
-type SecretsError struct {
-	Objects []string
-}
-
-func (e *SecretsError) Error() string {
-	return fmt.Sprintf("the plan holds secret values (%s); --plaintext-secrets saves them in the clear", strings.Join(e.Objects, ", "))
-}
-
-// Save writes a plan file with mode 0600. It does not overwrite, and leaves
-// nothing behind when it fails. A plan with secret values is a [SecretsError]
-// unless plaintextSecrets is set.
-func Save(path string, p *preview.Plan, plaintextSecrets bool) error {
-	if ids := sensitive(p); len(ids) > 0 && !plaintextSecrets {
-		return &SecretsError{Objects: ids}
-	}
-	var b bytes.Buffer
-	if err := Encode(&b, p); err != nil {
-		return fmt.Errorf("saving the plan: %w", err)
-	}
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("saving the plan: %s exists and is not overwritten; remove it or name another file", path)
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".plan-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("saving the plan: %w", err)
-	}
-	defer os.Remove(temp.Name())
-	_, err = temp.Write(b.Bytes())
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return fmt.Errorf("saving the plan: %w", err)
-	}
-	// A link fails when the name was taken meanwhile, where a rename would overwrite.
-	if err := os.Link(temp.Name(), path); err != nil {
-		return fmt.Errorf("saving the plan: %w", err)
-	}
-	return nil
-}
-
-// sensitive lists the objects of which some body holds secret values.
-func sensitive(p *preview.Plan) []string {
-	var ids []string
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		for _, body := range []map[string]any{o.Sealed, o.LiveBody, o.ResultBody} {
-			if body != nil && preview.HasSensitive(body) {
-				ids = append(ids, o.ID)
-				break
-			}
-		}
-	}
-	return ids
-}
 
 // Encode writes a plan file. The same plan gives the same bytes.
 func Encode(w io.Writer, p *preview.Plan) error {
@@ -155,21 +101,6 @@ func entriesOf(p *preview.Plan) ([]entry, error) {
 	}
 	slices.SortFunc(entries[1:], func(a, b entry) int { return strings.Compare(a.name, b.name) })
 	return entries, nil
-}
-
-// Load reads a plan file. The plan it returns has its bodies and is not
-// verified yet.
-func Load(path string) (*preview.Plan, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the plan: %w", err)
-	}
-	defer file.Close()
-	p, err := Decode(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading the plan %s: %w", path, err)
-	}
-	return p, nil
 }
 
 // Decode reads a plan file from r, under caps.
@@ -264,7 +195,7 @@ func attach(p *preview.Plan, entries map[string][]byte) error {
 }
 
 func unpack(r io.Reader) (map[string][]byte, error) {
-	counted := &countingReader{from: io.LimitReader(r, maxFileBytes+1)}
+	counted := &countingReader{from: io.LimitReader(r, MaxBytes+1)}
 	zipped, err := gzip.NewReader(counted)
 	if err != nil {
 		return nil, errors.New("not a plan file: it is not gzipped")
@@ -288,7 +219,7 @@ func unpack(r io.Reader) (map[string][]byte, error) {
 			return nil, fmt.Errorf("the archive is damaged: %w", err)
 		}
 		total += int64(len(data))
-		if len(data) > maxEntryBytes || total > maxTotalBytes || counted.n > maxFileBytes || total > 1<<20 && total > maxRatio*counted.n {
+		if len(data) > maxEntryBytes || total > maxTotalBytes || counted.n > MaxBytes || total > 1<<20 && total > maxRatio*counted.n {
 			return nil, errors.New("the archive unpacks to more than a plan may hold")
 		}
 		entries[header.Name] = data

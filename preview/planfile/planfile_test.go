@@ -37,16 +37,17 @@ func plan(t testing.TB, data string) *preview.Plan {
 func TestPlanFilesRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plan.tgz")
 	p := plan(t, "key")
-	if err := Save(path, p, false); err != nil {
+	if err := Save(path, p, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
-	loaded, err := Load(path)
+	file, err := Load(path, Keys{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	loaded := file.Plan
 	o := loaded.Objects[0]
 	if loaded.Digest != p.Digest || preview.Value(o.Sealed, "data", "big") != int64(9007199254740993) || o.LiveBody == nil || o.ResultBody == nil || loaded.Reads[0].Body == nil {
 		t.Errorf("loaded %+v", o)
@@ -63,7 +64,7 @@ func TestPlanFilesAreNeverOverwritten(t *testing.T) {
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := Save(path, plan(t, "key"), false)
+	err := Save(path, plan(t, "key"), Options{})
 	if err == nil || !strings.Contains(err.Error(), "is not overwritten") {
 		t.Errorf("got %v", err)
 	}
@@ -79,13 +80,13 @@ func TestSecretsAreNotSavedSilently(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plan.tgz")
 	p := plan(t, "password")
 	var secrets *SecretsError
-	if err := Save(path, p, false); !errors.As(err, &secrets) || secrets.Objects[0] != "core/ConfigMap/n/a" {
+	if err := Save(path, p, Options{}); !errors.As(err, &secrets) || secrets.Objects[0] != "core/ConfigMap/n/a" {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a file was written")
 	}
-	if err := Save(path, p, true); err != nil {
+	if err := Save(path, p, Options{PlaintextSecrets: true}); err != nil {
 		t.Error(err)
 	}
 }

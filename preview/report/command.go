@@ -12,11 +12,15 @@ import (
 // Command is the line that installs exactly what was reviewed: with the same
 // reference and parameters, approved by digest. It can be pasted into a shell
 // whatever the plan holds. Where the plan does not say where it came from, the
-// line takes the plan file.
+// line takes the plan file, and so it does where the plan was saved.
 func Command(p *preview.Plan) string {
 	words := []string{"kubectl", "operator", command(p)}
-	if needsReference(p) && p.Request.Reference == "" || holds(p, format.RuleNondeterministic) {
-		words = append(words, "--plan", "PLANFILE", "--yes")
+	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file
+	if saved || needsReference(p) && p.Request.Reference == "" || holds(p, format.RuleNondeterministic) {
+		if !needsReference(p) {
+			words = append(words, p.Release.Name)
+		}
+		words = append(words, "--plan", orDefault(p.SavedAs, "PLANFILE"), "--yes")
 		return shell(words)
 	}
 	words = append(words, operands(p)...)

@@ -38,6 +38,9 @@ func facts(p *preview.Plan) []fact {
 	if p.Policy != nil {
 		rows = append(rows, fact{"policy", joined("  ", p.Policy.Path, p.Policy.SHA256, waivedText(len(p.Policy.Waived)))})
 	}
+	if p.Options.Expires != "" {
+		rows = append(rows, fact{"expires", p.Options.Expires})
+	}
 	if options := optionText(p.Options); options != "" {
 		rows = append(rows, fact{"choices", options})
 	}

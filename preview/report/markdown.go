@@ -70,7 +70,7 @@ func installBlock(p *preview.Plan, title string) string {
 	if p.Summary.Blocked == 0 && !nothingToDo(p) {
 		words := Command(p)
 		if len(words) > maxCommand {
-			words = "kubectl operator " + command(p) + " --plan PLANFILE --yes"
+			words = "kubectl operator " + command(p) + " --plan " + shell([]string{orDefault(p.SavedAs, "PLANFILE")}) + " --yes"
 			block += "The command with everything it takes is too long to be shown here; `-o text` has it.\n\n"
 		}
 		block += fence("sh", []string{words}) + "\n"

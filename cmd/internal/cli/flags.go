@@ -246,7 +246,7 @@ func (f *approveFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.yes, "yes", false, "apply without asking; alone only when nothing is critical or unknown")
 	flags.StringVar(&f.approve, "approve", "", "apply only the plan, or the content, with this reviewed digest (needs --yes)")
 	flags.IntVar(&f.ruleset, "ruleset", 0, "ruleset the digest was reviewed with; lets --approve cover critical findings")
-	flags.StringVar(&f.plan, "plan", "", "apply exactly the plan in this file, as saved by preview --out (needs --yes)")
+	flags.StringVar(&f.plan, "plan", "", "apply exactly this plan, as saved by preview --out: a file, or oci://HOST/REPO@sha256:HEX (needs --yes)")
 	flags.StringArrayVar(&f.accept, "accept", nil, "accept one finding as ID=FINGERPRINT (repeatable; a bare ID only with --plan or --approve)")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -28,6 +29,7 @@ type planner struct {
 	request requestFlags
 	policy  policyFlags
 	owners  ownerFlags
+	expires time.Duration // of the plans made; 0 for ever
 
 	cluster *k8s.Client
 	schemas *k8s.Schemas
@@ -264,6 +266,9 @@ func (p *planner) options(release preview.Release, record *history.Record) engin
 	opts := engine.Options{
 		Tool: p.app.version, Release: release, Apply: p.owners.options(),
 		StageTimeout: p.rollout.stage(), Schemas: p.typer(), ReadMode: p.read.mode(),
+	}
+	if p.expires > 0 {
+		opts.Apply.Expires = preview.ExpiryText(time.Now().Add(p.expires))
 	}
 	if record != nil {
 		opts.Installed = engine.Installed{Base: record.Base()}

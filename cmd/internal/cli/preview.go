@@ -4,22 +4,20 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
-	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
 // documentFlags are those of commands that end with a plan.
 type documentFlags struct {
 	output           outputFlag
-	out              string
-	plaintextSecrets bool
+	out              outFlags
 	detailedExitcode bool
 	failOn           string
 
@@ -28,8 +26,7 @@ type documentFlags struct {
 
 func (f *documentFlags) add(flags *pflag.FlagSet) {
 	f.output.add(flags, outputOfPreview)
-	flags.StringVar(&f.out, "out", "", "save the plan to this file, for install --plan")
-	flags.BoolVar(&f.plaintextSecrets, "plaintext-secrets", false, "let the saved plan hold secret values in the clear")
+	f.out.add(flags)
 	flags.BoolVar(&f.detailedExitcode, "detailed-exitcode", false, "exit 2 when the plan changes something")
 	flags.StringVar(&f.failOn, "fail-on", "", "exit 5 when a finding is at least this severe: critical, warning or unknown")
 }
@@ -41,9 +38,9 @@ func (f *documentFlags) check() error {
 		return usagef("--fail-on %s: want critical, warning or unknown", f.failOn)
 	}
 	if f.output.format == outputRequest || f.output.format == outputInstallerRole {
-		return nil
+		return f.out.check()
 	}
-	return f.output.check()
+	return firstError(f.output.check(), f.out.check())
 }
 
 func (a *app) newPreviewCommand() *cobra.Command {
@@ -84,7 +81,11 @@ new. Such a plan cannot be applied.`,
 			if err := firstError(doc.check(), p.read.check(), against.check(cmd.Flags(), p), p.request.besides(cmd.Flags(), args), p.owners.check(false), p.loadPolicy()); err != nil {
 				return err
 			}
+			if doc.out.expires > 0 && (p.read.offline || against.reference != "") {
+				return usagef("--expires says how long the saved plan can be applied, and one that saw no cluster never is; leave it out")
+			}
 			doc.plural = p.plural(cmd.Context())
+			p.expires = doc.out.expires
 			if len(p.request.files) > 0 {
 				return a.previewFiles(cmd.Context(), p, doc)
 			}
@@ -104,7 +105,7 @@ new. Such a plan cannot be applied.`,
 			if err != nil {
 				return err
 			}
-			return a.documents([]reviewed{{plan, want}}, doc)
+			return p.documents(cmd.Context(), []reviewed{{plan, want}}, doc)
 		},
 		ValidArgsFunction: a.completePackages(&p.resolve, &p.source),
 	}
@@ -121,48 +122,42 @@ new. Such a plan cannot be applied.`,
 
 func (a *app) newShowCommand() *cobra.Command {
 	var output outputFlag
+	var saved savedFlags
 	p := &planner{app: a}
 	cmd := &cobra.Command{
 		Use:   "show PLANFILE",
 		Short: "Show a saved plan",
 		Long: `Check that a saved plan holds together, recompute its review from the sealed
 content, and print it. What the file only records - references, catalogs, the
-server's address - is not shown, because nothing vouches for it.`,
+server's address - is not shown, because nothing vouches for it. PLANFILE is a file,
+or oci://HOST/REPO@sha256:HEX in a registry.`,
 		Example: `  # The review of a saved plan
   kubectl operator show plan.tgz
 
   # The exact manifests it would apply
-  kubectl operator show plan.tgz -o manifests`,
+  kubectl operator show plan.tgz -o manifests
+
+  # A plan in a registry, encrypted for the holder of this age key
+  kubectl operator show oci://registry.example.com/plans/mongodb@sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae --plan-identity key.txt`,
 		Args: rangeArgs(1, 1, "a PLANFILE"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err
 			}
-			plan, err := a.loadPlan(args[0], p)
+			plan, err := p.loadPlan(cmd.Context(), args[0], saved)
 			if err != nil {
 				return err
 			}
-			return a.print(plan, output.format)
+			if why := plan.Expired(time.Now()); why != "" {
+				a.streams.Errorf("note: %s\n", why)
+			}
+			return a.print(plan.Plan, output.format)
 		},
 	}
 	output.add(cmd.Flags(), outputOfPlan)
+	saved.add(cmd.Flags())
+	p.source.addRegistry(cmd.Flags())
 	return cmd
-}
-
-// loadPlan reads and verifies a plan file.
-func (a *app) loadPlan(path string, p *planner) (*preview.Plan, error) {
-	loaded, err := planfile.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	plan, notice, err := engine.Verify(loaded, p.typer())
-	if err != nil {
-		return nil, fmt.Errorf("plan %s: %w", path, err)
-	}
-	if notice != "" {
-		a.streams.Errorf("note: %s\n", notice)
-	}
-	return plan, nil
 }
 
 // reviewed is a plan and what it was made for.
@@ -173,7 +168,7 @@ type reviewed struct {
 
 // previewFiles plans what each request file asks for.
 func (a *app) previewFiles(ctx context.Context, p *planner, doc documentFlags) error {
-	if len(p.request.files) > 1 && (doc.out != "" || doc.output.format == outputRequest || doc.output.format == outputInstallerRole) {
+	if len(p.request.files) > 1 && (doc.out.to != "" || doc.output.format == outputRequest || doc.output.format == outputInstallerRole) {
 		return usagef("--out, -o request and -o installer-role are for one request file; there are %d", len(p.request.files))
 	}
 	var all []reviewed
@@ -191,14 +186,15 @@ func (a *app) previewFiles(ctx context.Context, p *planner, doc documentFlags) e
 		}
 		all = append(all, reviewed{plan, want})
 	}
-	return a.documents(all, doc)
+	return p.documents(ctx, all, doc)
 }
 
 // documents prints plans, saves the one if asked, and picks the exit code.
-func (a *app) documents(all []reviewed, doc documentFlags) error {
+func (p *planner) documents(ctx context.Context, all []reviewed, doc documentFlags) error {
+	a := p.app
 	// The file first: a plan that cannot be saved was not reviewed for later.
-	if doc.out != "" {
-		if err := planfile.Save(doc.out, all[0].Plan, doc.plaintextSecrets); err != nil {
+	if doc.out.to != "" {
+		if err := doc.out.save(ctx, p, all[0].Plan); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -23,6 +24,7 @@ type runner struct {
 	app     *app
 	planner *planner
 	approve approveFlags
+	saved   savedFlags
 	preview bool
 	output  outputFlag
 }
@@ -42,6 +44,10 @@ func (r *runner) addWithPreview(flags *pflag.FlagSet) {
 
 func (r *runner) addApply(flags *pflag.FlagSet) {
 	r.approve.add(flags)
+	r.saved.add(flags)
+	if flags.Lookup("registry-config") == nil { // commands that fetch no content still fetch plans
+		r.planner.source.addRegistry(flags)
+	}
 	r.planner.rollout.add(flags)
 	r.planner.policy.add(flags)
 }
@@ -135,7 +141,7 @@ func (r *runner) unfinished(ctx context.Context, fresh *preview.Plan) (*preview.
 // runPlanFile applies a saved plan. It must be one for the release that the
 // command names, if it names one, and do what the command is called.
 func (r *runner) runPlanFile(ctx context.Context, name string, uninstall bool) error {
-	p, err := r.app.loadPlan(r.approve.plan, r.planner)
+	p, err := r.planner.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {
 		return r.failed(err)
 	}
@@ -147,6 +153,9 @@ func (r *runner) runPlanFile(ctx context.Context, name string, uninstall bool) e
 		return r.failed(usagef("the plan is for namespace %s, not %s", p.Release.Namespace, namespace))
 	case uninstall != (p.Request.Action == preview.RequestUninstall):
 		return r.failed(usagef("the plan is to %s %s; apply it with that command", p.Request.Action, p.Release.Name))
+	}
+	if why := p.Expired(time.Now()); why != "" {
+		return r.failed(refuse(why, "preview again; if the clock is wrong, set it"))
 	}
 	if p.ReadMode == preview.ReadOffline {
 		return r.failed(refuse("the plan was made offline and has seen no cluster",
@@ -166,7 +175,7 @@ func (r *runner) runPlanFile(ctx context.Context, name string, uninstall bool) e
 	}
 	p.Target = target
 	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
-	return r.approved(ctx, p, approval)
+	return r.approved(ctx, p.Plan, approval)
 }
 
 // approved passes the gate of flags, then applies with progress as lines.

@@ -160,6 +160,15 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"printable":     printableCommand,
 		"fill":          fillCommand,
 		"planschema":    planSchemaCommand(t),
+
+		"agekey":     ageKeyCommand,
+		"eventually": eventuallyCommand,
+		"append":     appendCommand,
+		"truncate":   truncateCommand,
+		"editplan":   editPlanCommand,
+		"login":      loginCommand,
+		"planref":    planRefCommand,
+		"artifact":   artifactCommand,
 	}
 }
 

@@ -3,12 +3,15 @@ package cli_test
 import (
 	"archive/tar"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -26,15 +29,16 @@ type scriptRegistry struct {
 }
 
 // registry starts an in-memory registry without TLS and sets REGISTRY. With
-// "tamper" it changes one byte of every blob it serves.
+// "tamper" it changes one byte of every blob it serves; with "tls" it has TLS,
+// and registry.pem is its root.
 func registryCommand(ts *testscript.TestScript, _ bool, args []string) {
 	handler := source.NewRegistry()
-	if len(args) > 0 {
+	if slices.Contains(args, "tamper") {
 		handler = tampering(handler)
 	}
 	started := ts.Value(registryKey{}).(*scriptRegistry)
 	started.login.Store(false)
-	started.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	started.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); started.login.Load() && (user != "me" || password != "hunter2") {
 			w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
 			w.WriteHeader(http.StatusUnauthorized)
@@ -42,8 +46,17 @@ func registryCommand(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		handler.ServeHTTP(w, r)
 	}))
+	started.server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if slices.Contains(args, "tls") {
+		started.server.StartTLS()
+		root := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: started.server.Certificate().Raw})
+		ts.Check(os.WriteFile(ts.MkAbs("registry.pem"), root, 0o600))
+	} else {
+		started.server.Start()
+	}
 	ts.Defer(started.server.Close)
-	ts.Setenv("REGISTRY", strings.TrimPrefix(started.server.URL, "http://"))
+	_, host, _ := strings.Cut(started.server.URL, "://")
+	ts.Setenv("REGISTRY", host)
 }
 
 // stopregistry ends the registry.

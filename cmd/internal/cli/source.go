@@ -22,13 +22,18 @@ type sourceFlags struct {
 }
 
 func (f *sourceFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.registryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
+	f.addRegistry(flags)
 	flags.StringArrayVar(&f.pullSecrets, "pull-secret", nil, "Secret of the cluster with registry credentials, as NAMESPACE/NAME; read with your rights (repeatable)")
 	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
+	flags.StringVar(&f.platform, "platform", "", "platform to pick from a multi-platform image, as OS/ARCH (default linux/amd64, on every machine)")
+}
+
+// addRegistry adds the flags of commands that read nothing but saved plans.
+func (f *sourceFlags) addRegistry(flags *pflag.FlagSet) {
+	flags.StringVar(&f.registryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
 	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of certificate authorities that registries may use, besides the system's")
 	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "registry, HOST or HOST:PORT, whose certificate is not verified (repeatable)")
 	flags.BoolVar(&f.plainHTTP, "plain-http", false, "allow registries without TLS")
-	flags.StringVar(&f.platform, "platform", "", "platform to pick from a multi-platform image, as OS/ARCH (default linux/amd64, on every machine)")
 }
 
 var (

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -151,9 +150,5 @@ func repositoryOf(r ref.Reference) string {
 	if r.Kind != ref.KindImage {
 		return ""
 	}
-	repo, _, _ := strings.Cut(r.Image, "@")
-	if colon := strings.LastIndex(repo, ":"); colon > strings.LastIndex(repo, "/") {
-		repo = repo[:colon]
-	}
-	return repo
+	return repositoryName(r.Image)
 }

@@ -1,0 +1,154 @@
+package planfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"filippo.io/age"
+)
+
+// The head of an encrypted plan file (age-encryption.org/v1). Its length is
+// capped because every stanza in it is tried with every key.
+const (
+	ageIntro     = "age-encryption.org/v1\n"
+	maxAgeHeader = 64 << 10
+	maxKeyFile   = 1 << 20
+)
+
+// Damaged is an encrypted plan file that is not as it was written: cut off, or
+// changed by somebody.
+type Damaged struct{ Err error }
+
+func (e *Damaged) Error() string {
+	return "the encrypted plan was cut off or changed: " + e.Err.Error()
+}
+
+func (e *Damaged) Unwrap() error { return e.Err }
+
+// Recipients are who can open an encrypted plan file.
+type Recipients []age.Recipient
+
+// ReadRecipients reads public keys of age (age1...). A value that is none is the
+// name of a file of them, one a line, as age -R reads it.
+func ReadRecipients(values []string) (Recipients, error) {
+	var out Recipients
+	for _, value := range values {
+		switch {
+		case strings.HasPrefix(value, "age1"):
+			r, err := age.ParseX25519Recipient(value)
+			if err != nil {
+				return nil, fmt.Errorf("%.80q is not a public key of age: it was cut off or mistyped", value)
+			}
+			out = append(out, r)
+		case strings.HasPrefix(value, "ssh-"):
+			return nil, errors.New("ssh keys cannot open a plan; make a key with age-keygen and name its public half, age1...")
+		case strings.HasPrefix(value, "AGE-SECRET-KEY-"):
+			return nil, errors.New("that is a secret key; name its public half, age1..., as age-keygen -y prints it")
+		default:
+			read, err := recipientsFile(value)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, read...)
+		}
+	}
+	return out, nil
+}
+
+func recipientsFile(path string) (Recipients, error) {
+	data, err := readSmall(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading recipients: %w", err)
+	}
+	read, err := age.ParseRecipients(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("reading recipients of %s: %w; want public keys of age, age1..., one a line", path, err)
+	}
+	return read, nil
+}
+
+// Keys open encrypted plan files. They are read when one turns up.
+type Keys struct {
+	// File holds secret keys of age, one a line, as age-keygen writes them.
+	// Empty means that there are none.
+	File string
+}
+
+func (k Keys) read() ([]age.Identity, error) {
+	if k.File == "" {
+		return nil, errors.New("it is encrypted; name the file of the age key that opens it: --plan-identity FILE, or SOPS_AGE_KEY_FILE")
+	}
+	data, err := readSmall(k.File)
+	if err != nil {
+		return nil, fmt.Errorf("reading the age key: %w", err)
+	}
+	// What is wrong with it is left out: it may quote the key.
+	found, err := age.ParseIdentities(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("reading the age key: %s holds no secret key of age, AGE-SECRET-KEY-1..., or something else besides", k.File)
+	}
+	return found, nil
+}
+
+func readSmall(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
+	if err == nil && len(data) > maxKeyFile {
+		err = fmt.Errorf("%s has more than 1 MiB", path)
+	}
+	return data, err
+}
+
+// encrypt seals a plan file as a whole: what it would do is nobody's business
+// either when its values are not.
+func encrypt(data []byte, to Recipients) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := age.Encrypt(&out, to...)
+	if err != nil {
+		return nil, fmt.Errorf("encrypting the plan: %w", err)
+	}
+	if _, err := w.Write(data); err != nil {
+		return nil, fmt.Errorf("encrypting the plan: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("encrypting the plan: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func encrypted(data []byte) bool { return bytes.HasPrefix(data, []byte(ageIntro)) }
+
+// decrypt returns a plan file as it was before it was encrypted. Nothing of it
+// is used unless all of it is authentic.
+func decrypt(data []byte, keys Keys) ([]byte, error) {
+	identities, err := keys.read()
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Contains(data[:min(len(data), maxAgeHeader)], []byte("\n---")) {
+		return nil, &Damaged{errors.New("its header does not end")}
+	}
+	plain, err := age.Decrypt(bytes.NewReader(data), identities...)
+	if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
+		return nil, fmt.Errorf("it is encrypted for others: no key in %s opens it", keys.File)
+	}
+	if err != nil {
+		return nil, &Damaged{err}
+	}
+	out, err := io.ReadAll(io.LimitReader(plain, MaxBytes+1))
+	if err != nil {
+		return nil, &Damaged{err}
+	}
+	if len(out) > MaxBytes {
+		return nil, errTooLarge
+	}
+	return out, nil
+}

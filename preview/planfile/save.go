@@ -1,0 +1,147 @@
+package planfile
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// SecretsError is a plan that would put secret values into a file.
+type SecretsError struct {
+	Objects []string
+}
+
+func (e *SecretsError) Error() string {
+	return fmt.Sprintf("the plan holds secret values (%s); --plan-recipient encrypts it, --plaintext-secrets saves them in the clear", strings.Join(e.Objects, ", "))
+}
+
+// errTooLarge is a file of more bytes than a plan may have.
+var errTooLarge = fmt.Errorf("it has more than the %d MiB that a plan file may have", MaxBytes>>20)
+
+// Options say how a plan is saved.
+type Options struct {
+	// Recipients, when there are any, are the only ones who can read it.
+	Recipients Recipients
+	// PlaintextSecrets allows secret values in a file that everybody can read.
+	PlaintextSecrets bool
+}
+
+// Pack returns the bytes of a plan file. A plan with secret values is a
+// [SecretsError] unless they are encrypted or meant to be readable.
+func Pack(p *preview.Plan, o Options) ([]byte, error) {
+	if ids := sensitive(p); len(ids) > 0 && !o.PlaintextSecrets && len(o.Recipients) == 0 {
+		return nil, &SecretsError{Objects: ids}
+	}
+	var b bytes.Buffer
+	if err := Encode(&b, p); err != nil {
+		return nil, fmt.Errorf("saving the plan: %w", err)
+	}
+	if len(o.Recipients) == 0 {
+		return b.Bytes(), nil
+	}
+	return encrypt(b.Bytes(), o.Recipients)
+}
+
+// Save writes a plan file with mode 0600. It does not overwrite, and leaves
+// nothing behind when it fails.
+func Save(path string, p *preview.Plan, o Options) error {
+	data, err := Pack(p, o)
+	if err != nil {
+		return err
+	}
+	if err := WriteNew(path, data); err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	return nil
+}
+
+// WriteNew writes a file of mode 0600 that must not exist: whole, or not at all.
+func WriteNew(path string, data []byte) error {
+	if _, err := os.Lstat(path); err == nil {
+		return &ExistsError{path}
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".plan-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	// A link fails when the name was taken meanwhile, where a rename would overwrite.
+	err = os.Link(temp.Name(), path)
+	if errors.Is(err, os.ErrExist) {
+		return &ExistsError{path}
+	}
+	return err
+}
+
+// ExistsError is a file that would have been overwritten.
+type ExistsError struct{ Path string }
+
+func (e *ExistsError) Error() string {
+	return e.Path + " exists and is not overwritten; remove it or name another file"
+}
+
+// sensitive lists the objects of which some body holds secret values.
+func sensitive(p *preview.Plan) []string {
+	var ids []string
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		for _, body := range []map[string]any{o.Sealed, o.LiveBody, o.ResultBody} {
+			if body != nil && preview.HasSensitive(body) {
+				ids = append(ids, o.ID)
+				break
+			}
+		}
+	}
+	return ids
+}
+
+// File is a plan file as read. Its plan has its bodies and is not verified yet.
+type File struct {
+	Plan   *preview.Plan
+	SHA256 string // of the file's bytes, as sha256:HEX
+}
+
+// Load reads a plan file.
+func Load(path string, keys Keys) (*File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the plan: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the plan %s: %w", path, err)
+	}
+	loaded, err := Open(data, keys)
+	if err != nil {
+		return nil, fmt.Errorf("reading the plan %s: %w", path, err)
+	}
+	return loaded, nil
+}
+
+// Open reads the bytes of a plan file.
+func Open(data []byte, keys Keys) (*File, error) {
+	if len(data) > MaxBytes {
+		return nil, errTooLarge
+	}
+	out := &File{SHA256: fmt.Sprintf("sha256:%x", sha256.Sum256(data))}
+	var err error
+	if encrypted(data) {
+		if data, err = decrypt(data, keys); err != nil {
+			return nil, err
+		}
+	}
+	out.Plan, err = Decode(bytes.NewReader(data))
+	return out, err
+}

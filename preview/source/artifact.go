@@ -1,0 +1,258 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// emptyConfig is the config of artifacts that have none (OCI image specification
+// 1.1, "Guidance for an empty descriptor"): the bytes {}.
+const emptyConfig types.MediaType = "application/vnd.oci.empty.v1+json"
+
+// titleAnnotation names the file that a layer holds.
+const titleAnnotation = "org.opencontainers.image.title"
+
+// maxReferring is how many artifacts about another one are read. Whoever may
+// push can add more; none of them counts for less because of it, so that is an
+// error and not a choice.
+const maxReferring = 200
+
+// Artifact is one file in a registry: an OCI artifact of one layer.
+type Artifact struct {
+	Type        string // artifactType of its manifest
+	MediaType   string // of the file
+	Title       string // name of the file
+	Data        []byte
+	Annotations map[string]string // of its manifest
+}
+
+// ArtifactKind is what may be read: anything else is refused.
+type ArtifactKind struct {
+	Type, MediaType string
+	MaxBytes        int64
+	What            string // for errors, such as "a plan"
+}
+
+// CheckArtifactDestination refuses what is not HOST/REPO or HOST/REPO:TAG.
+func CheckArtifactDestination(to string) error {
+	_, _, err := destination(to, false)
+	return err
+}
+
+func destination(to string, plainHTTP bool) (name.Repository, string, error) {
+	if strings.Contains(to, "@") {
+		return name.Repository{}, "", fmt.Errorf("%s: the digest comes with the push; write HOST/REPO or HOST/REPO:TAG", clip(to))
+	}
+	if strings.LastIndex(to, ":") > strings.LastIndex(to, "/") {
+		parsed, err := parseImage(to, plainHTTP)
+		if err != nil {
+			return name.Repository{}, "", err
+		}
+		return parsed.Context(), parsed.Identifier(), nil
+	}
+	repo, err := parseRepository(to, plainHTTP)
+	return repo, "", err
+}
+
+// PushArtifact pushes a file to HOST/REPO or HOST/REPO:TAG and returns the
+// digest of its manifest. A subject is the digest of the artifact of the same
+// repository that it is about; it must be there.
+func (f *Fetcher) PushArtifact(ctx context.Context, to string, a Artifact, subject string) (digest string, err error) {
+	repo, tag, err := destination(to, f.options.PlainHTTP)
+	if err != nil {
+		return "", err
+	}
+	opts, err := remoteOptions(ctx, f.options)
+	if err != nil {
+		return "", err
+	}
+	opts = append(opts, remote.WithContext(ctx))
+	failed := func(err error) (string, error) {
+		return "", fmt.Errorf("pushing to %s: %w", to, explain(err, repo.RegistryStr()))
+	}
+	var about *v1.Descriptor
+	if subject != "" {
+		head, err := remote.Head(repo.Digest(subject), opts...)
+		if err != nil {
+			return failed(err)
+		}
+		about = &v1.Descriptor{MediaType: head.MediaType, Size: head.Size, Digest: head.Digest}
+	}
+	manifest, layers, err := manifestOf(a, about)
+	if err != nil {
+		return "", fmt.Errorf("pushing to %s: %w", to, err)
+	}
+	for _, layer := range layers {
+		if err := remote.WriteLayer(repo, layer, opts...); err != nil {
+			return failed(err)
+		}
+	}
+	digest = fmt.Sprintf("sha256:%x", sha256.Sum256(manifest))
+	var at name.Reference = repo.Digest(digest)
+	if tag != "" {
+		at = repo.Tag(tag)
+	}
+	if err := remote.Put(at, rawManifest(manifest), opts...); err != nil {
+		return failed(err)
+	}
+	return digest, nil
+}
+
+// rawManifest is a manifest as go-containerregistry puts one.
+type rawManifest []byte
+
+func (m rawManifest) RawManifest() ([]byte, error)        { return m, nil }
+func (m rawManifest) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
+
+func manifestOf(a Artifact, subject *v1.Descriptor) ([]byte, []v1.Layer, error) {
+	config := static.NewLayer([]byte("{}"), emptyConfig)
+	file := static.NewLayer(a.Data, types.MediaType(a.MediaType))
+	m := v1.Manifest{
+		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, ArtifactType: a.Type,
+		Subject: subject, Annotations: a.Annotations,
+	}
+	var err error
+	if m.Config, err = descriptorOf(config, ""); err != nil {
+		return nil, nil, err
+	}
+	layer, err := descriptorOf(file, a.Title)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Layers = []v1.Descriptor{layer}
+	data, err := json.Marshal(m)
+	return data, []v1.Layer{config, file}, err
+}
+
+func descriptorOf(layer v1.Layer, title string) (v1.Descriptor, error) {
+	digest, errDigest := layer.Digest()
+	size, errSize := layer.Size()
+	mediaType, errType := layer.MediaType()
+	d := v1.Descriptor{MediaType: mediaType, Size: size, Digest: digest}
+	if title != "" {
+		d.Annotations = map[string]string{titleAnnotation: title}
+	}
+	return d, errors.Join(errDigest, errSize, errType)
+}
+
+// PullArtifact reads the file behind HOST/REPO@sha256:HEX, verified while
+// reading, from that registry alone: it goes by no mirror and into no cache.
+func (f *Fetcher) PullArtifact(ctx context.Context, image string, kind ArtifactKind) ([]byte, error) {
+	at, err := parseImage(image, f.options.PlainHTTP)
+	if err != nil {
+		return nil, err
+	}
+	pinned, ok := at.(name.Digest)
+	if !ok || !ref.IsDigest(pinned.DigestStr()) {
+		return nil, fmt.Errorf("%s names no digest, and a tag can be moved", clip(image))
+	}
+	data, err := f.artifact(ctx, pinned, kind)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", image, err)
+	}
+	return data, nil
+}
+
+// ReferringArtifacts reads the files of a kind that are about HOST/REPO@sha256:HEX,
+// in the order of their manifests' digests. unreadable says which could not be
+// read, and why.
+func (f *Fetcher) ReferringArtifacts(ctx context.Context, image string, kind ArtifactKind) (files map[string][]byte, unreadable map[string]error, err error) {
+	at, err := parseImage(image, f.options.PlainHTTP)
+	if err != nil {
+		return nil, nil, err
+	}
+	repo := at.Context()
+	beside := registryBeside{registryOrigin{source: f.image, places: []name.Repository{repo}}}
+	found, err := beside.referrers(ctx, at.Identifier())
+	if err != nil {
+		return nil, nil, fmt.Errorf("listing what refers to %s: %w", image, err)
+	}
+	files, unreadable = map[string][]byte{}, map[string]error{}
+	for _, d := range found {
+		digest := d.Digest.String()
+		// Some registries list an artifact by the type of its config.
+		if d.ArtifactType != kind.Type && d.ArtifactType != "" && d.ArtifactType != string(emptyConfig) || !ref.IsDigest(digest) {
+			continue
+		}
+		if len(files)+len(unreadable) >= maxReferring {
+			return nil, nil, fmt.Errorf("more than %d artifacts refer to %s; delete what is not needed", maxReferring, image)
+		}
+		data, err := f.artifact(ctx, repo.Digest(digest), kind)
+		switch {
+		case errors.Is(err, errOtherArtifact):
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case err != nil:
+			unreadable[digest] = err
+		default:
+			files[digest] = data
+		}
+	}
+	return files, unreadable, nil
+}
+
+// errOtherArtifact is an artifact of another type than was asked for.
+var errOtherArtifact = errors.New("it is not")
+
+func (f *Fetcher) artifact(ctx context.Context, at name.Digest, kind ArtifactKind) ([]byte, error) {
+	data, err := f.image.download(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if fmt.Sprintf("sha256:%x", sha256.Sum256(data)) != at.DigestStr() {
+		return nil, ErrDigestMismatch
+	}
+	layer, err := artifactLayer(data, kind, f.limits)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	from := registryOrigin{source: f.image, places: []name.Repository{at.Context()}}
+	err = from.blob(withBodyCap(ctx, max(layer.Size, mib)), layer, func(r io.Reader) error {
+		out, err = io.ReadAll(io.LimitReader(r, layer.Size+1))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(out)) != layer.Size || fmt.Sprintf("sha256:%x", sha256.Sum256(out)) != layer.Digest.String() {
+		return nil, ErrDigestMismatch
+	}
+	return out, nil
+}
+
+// artifactLayer finds the one file of an artifact.
+func artifactLayer(data []byte, kind ArtifactKind, l limits) (v1.Descriptor, error) {
+	if _, err := parseManifest(data, l); err != nil {
+		return v1.Descriptor{}, err
+	}
+	m, err := v1.ParseManifest(bytes.NewReader(data))
+	if err != nil {
+		return v1.Descriptor{}, errors.New("the manifest is not JSON of the expected shape")
+	}
+	if m.ArtifactType != kind.Type {
+		return v1.Descriptor{}, fmt.Errorf("%w %s: its artifactType is %s", errOtherArtifact, kind.What, clip(m.ArtifactType))
+	}
+	if len(m.Layers) != 1 || string(m.Layers[0].MediaType) != kind.MediaType {
+		return v1.Descriptor{}, fmt.Errorf("it does not hold %s, one layer of type %s", kind.What, kind.MediaType)
+	}
+	layer := m.Layers[0]
+	if err := checkDescriptor(layer, kind.MaxBytes); err != nil {
+		return v1.Descriptor{}, fmt.Errorf("%s: %w", kind.What, err)
+	}
+	return layer, nil
+}
