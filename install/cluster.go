@@ -25,7 +25,7 @@ type Writer interface {
 	// (resourceVersion "1"); with them it only ever updates that object.
 	Apply(ctx context.Context, item preview.DryRun) (map[string]any, error)
 	// Delete deletes exactly the object with that uid and resourceVersion.
-	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, foreground bool) error
+	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error
 }
 
 // Cluster is everything [Apply] does to a cluster: it plans again, reads,

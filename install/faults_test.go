@@ -71,8 +71,8 @@ func (f *faulty) Apply(ctx context.Context, item preview.DryRun) (body map[strin
 	return body, nil
 }
 
-func (f *faulty) Delete(ctx context.Context, ref preview.Ref, uid, version string, foreground bool) error {
-	return f.strike(func() error { return f.Cluster.Delete(ctx, ref, uid, version, foreground) })
+func (f *faulty) Delete(ctx context.Context, ref preview.Ref, uid, version string, dependents preview.Propagation) error {
+	return f.strike(func() error { return f.Cluster.Delete(ctx, ref, uid, version, dependents) })
 }
 
 func (f *faulty) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
@@ -122,7 +122,19 @@ var scenarios = []scenario{
 		want: map[string]string{"a": "2", "b": "", "c": "2"},
 		once: []string{"patch core/configmaps NS/a", "patch core/configmaps NS/c", "delete core/configmaps NS/b"},
 	},
+	{
+		name: "replace",
+		plan: func(t *testing.T, w *world) *preview.Plan {
+			w.apply(t, w.plan(t, w.content(t, "1.0.0", frozen("a", "1"), configMap("b", "1"))))
+			return w.plan(t, w.content(t, "2.0.0", frozen("a", "2"), configMap("b", "2")))
+		},
+		want: map[string]string{"a": "2", "b": "2"},
+		once: []string{"delete core/configmaps NS/a", "patch core/configmaps NS/a", "patch core/configmaps NS/b"},
+	},
 }
+
+// frozen is a ConfigMap whose data cannot change.
+func frozen(name, value string) string { return configMap(name, value) + "immutable: true\n" }
 
 const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {password: aHVudGVyMg==}\n"
 
@@ -227,7 +239,9 @@ func checkReconciled(t *testing.T, w *world, plan *preview.Plan, at int, writes 
 			t.Fatal(err)
 		}
 		verb := "patch"
-		if o.Action == preview.ActionDelete {
+		switch {
+		case o.Action == preview.ActionDelete,
+			o.Action == preview.ActionReplace && (o.State == install.StateRemoving || o.State == install.StateRemoved):
 			verb = "delete"
 		}
 		event := verb + " core/" + strings.ToLower(kind) + "s " + w.release.Namespace + "/" + name

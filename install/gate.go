@@ -132,11 +132,9 @@ func gateActions(plan *preview.Plan) []string {
 		o := &plan.Objects[i]
 		switch o.Action {
 		case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged,
-			preview.ActionDelete, preview.ActionKeep, preview.ActionUnknown:
+			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionUnknown:
 		case preview.ActionBlocked:
 			reasons = append(reasons, o.ID+" "+blockedBy(o, plan.Release))
-		case preview.ActionReplace:
-			reasons = append(reasons, o.ID+" would have to be deleted and created again (replace), which this version does not do")
 		case preview.ActionAdopt:
 			reasons = append(reasons, o.ID+" exists and is not part of this release (adopt), which this version does not take over")
 		default:
@@ -163,6 +161,9 @@ func blockedBy(o *preview.Object, release preview.Release) string {
 	}
 	if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
 		return "is being deleted; it waits for its finalizers"
+	}
+	if why := preview.Irreplaceable(o); why != "" {
+		return why
 	}
 	return "belongs to another owner"
 }
@@ -203,8 +204,11 @@ func gateContent(plan *preview.Plan) []string {
 	var reasons []string
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		if o.Action == preview.ActionDelete {
+		switch o.Action {
+		case preview.ActionDelete:
 			reasons = append(reasons, o.ID+" would be deleted, which a content digest does not cover")
+		case preview.ActionReplace:
+			reasons = append(reasons, o.ID+" would be deleted and created again, which a content digest does not cover")
 		}
 		for _, c := range o.Conflicts {
 			reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s, which a content digest does not cover", o.ID, c.Manager, c.Path))

@@ -97,7 +97,8 @@ func TestGate(t *testing.T) {
 		{"an unknown needs its own acceptance", notRead("forbidden"), install.ApprovedByDigest, ruleset(preview.Ruleset), unknown.Object},
 		{"an accepted unknown passes", notRead("forbidden"), install.ApprovedByDigest, accept(unknown), ""},
 		{"a kind that is not served cannot be accepted", notRead(string(preview.ReasonNotServed)), install.ApprovedByDigest, accept(unknown), "neither served"},
-		{"replace is refused", action(preview.ActionReplace), install.ApprovedByDigest, nil, "replace"},
+		{"replace passes with the review digest", action(preview.ActionReplace), install.ApprovedByDigest, nil, ""},
+		{"content does not cover a replacement", action(preview.ActionReplace), install.ApprovedByContent, nil, "created again"},
 		{"adopt is refused", action(preview.ActionAdopt), install.ApprovedByDigest, nil, "adopt"},
 		{"blocked is refused with the owner", func(p *preview.Plan) {
 			p.Objects[0].Action = preview.ActionBlocked

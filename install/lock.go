@@ -197,5 +197,5 @@ func (l *lock) release(ctx context.Context) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.cluster.Delete(ctx, l.ref, uidOf(l.live), versionOf(l.live), false)
+	_ = l.cluster.Delete(ctx, l.ref, uidOf(l.live), versionOf(l.live), preview.Background)
 }

@@ -136,3 +136,110 @@ func TestTakingAFieldTakesNoOther(t *testing.T) {
 		t.Errorf("it took %v", live["data"])
 	}
 }
+
+const replaceable = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: VERSION}}
+  template:
+    metadata: {labels: {app: VERSION}}
+    spec: {containers: [{name: web, image: "registry.example.com/web:1"}]}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate}
+spec:
+  template:
+    spec: {restartPolicy: Never, containers: [{name: migrate, image: "registry.example.com/migrate:VERSION"}]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: op}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: VERSION}
+subjects: [{kind: ServiceAccount, name: op}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: VERSION}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
+`
+
+// TestReplace: what cannot be changed is deleted with its dependents and made
+// anew, as the review says.
+func TestReplace(t *testing.T) {
+	w := newWorld(t, "replaces")
+	at := func(version string) engine.Content {
+		return w.content(t, version+".0.0", strings.ReplaceAll(replaceable, "VERSION", "v"+version))
+	}
+	w.apply(t, w.plan(t, at("1")))
+	pods, err := w.List(t.Context(), "v1", "Pod", "replaces", "app=v1")
+	if err != nil || len(pods) == 0 {
+		t.Fatalf("%d pods, %v", len(pods), err)
+	}
+	plan := w.plan(t, at("2"))
+	for _, id := range []string{"apps/Deployment/replaces/web", "batch/Job/replaces/migrate", "rbac.authorization.k8s.io/RoleBinding/replaces/op"} {
+		if o := plan.Object(id); o.Action != preview.ActionReplace {
+			t.Errorf("%s is planned as %s %v, want replace", id, o.Action, plan.Unknowns)
+		}
+	}
+	if o := plan.Object("apps/Deployment/replaces/web"); o.Result == "" || len(o.Changes) == 0 {
+		t.Errorf("the review does not show what the new Deployment is: %+v", o.Changes)
+	}
+	before := len(w.writes(t))
+	receipt := w.apply(t, plan)
+	for _, o := range receipt.Objects {
+		if o.State != install.StateReady && o.State != install.StateRemoved {
+			t.Errorf("%s is %s: %s", o.ID, o.State, o.Message)
+		}
+	}
+	for _, want := range []string{
+		"delete apps/deployments replaces/web", "patch apps/deployments replaces/web",
+		"delete batch/jobs replaces/migrate", "delete rbac.authorization.k8s.io/rolebindings replaces/op",
+	} {
+		if n := count(w.writes(t)[before:], want); n != 1 {
+			t.Errorf("%q was persisted %d times", want, n)
+		}
+	}
+	if pods, err = w.List(t.Context(), "v1", "Pod", "replaces", "app=v1"); err != nil || len(pods) != 0 {
+		t.Errorf("%d pods of the former Deployment are left, %v", len(pods), err)
+	}
+	if again := w.plan(t, at("2")); again.Summary.Changes() {
+		t.Errorf("afterwards a plan says %+v", again.Summary)
+	}
+
+	w.edit(t, "patch", "deployment", "web", "-n", "replaces", "--type=merge", `-p={"metadata":{"finalizers":["example.com/hold"]}}`)
+	held := w.plan(t, at("3"))
+	if o := held.Object("apps/Deployment/replaces/web"); o.Action != preview.ActionBlocked {
+		t.Errorf("an object with a foreign finalizer is planned as %s", o.Action)
+	}
+	_, err = install.Apply(t.Context(), held, byDigest(held), w, w.options(t))
+	if install.KindOf(err) != install.Refused || err == nil || !strings.Contains(err.Error(), "example.com/hold") {
+		t.Errorf("%v, want a refusal that names the finalizer", err)
+	}
+	w.edit(t, "patch", "deployment", "web", "-n", "replaces", "--type=merge", `-p={"metadata":{"finalizers":null}}`)
+}
+
+func count(events []string, want string) int {
+	n := 0
+	for _, e := range events {
+		if e == want {
+			n++
+		}
+	}
+	return n
+}
+
+func TestClaimsAreNeverReplaced(t *testing.T) {
+	w := newWorld(t, "claims")
+	claim := func(class string) engine.Content {
+		return w.content(t, "1.0.0", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], storageClassName: "+class+", resources: {requests: {storage: 1Gi}}}\n")
+	}
+	w.apply(t, w.plan(t, claim("one")))
+	plan := w.plan(t, claim("two"))
+	_, err := install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t))
+	if install.KindOf(err) != install.Refused || err == nil || !strings.Contains(err.Error(), "is never deleted to be created again") {
+		t.Errorf("kind %d: %v, want a refusal that says why", install.KindOf(err), err)
+	}
+}

@@ -52,6 +52,13 @@ func (r *run) reconciled(ctx context.Context, o *preview.Object, live map[string
 		return StateRemoved, nil
 	case o.Action == preview.ActionDelete && preview.String(live, "metadata", "deletionTimestamp") != "":
 		return StateRemoving, nil
+	case o.Action == preview.ActionReplace && live == nil:
+		return StateRemoved, nil
+	case o.Action == preview.ActionReplace && uidOf(live) == o.Live.UID:
+		if preview.String(live, "metadata", "deletionTimestamp") != "" {
+			return StateRemoving, nil
+		}
+		return StatePending, nil
 	case o.Action == preview.ActionDelete, live == nil:
 		return StatePending, nil
 	case o.Action != preview.ActionUpdate:

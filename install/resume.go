@@ -104,8 +104,12 @@ func (r *run) resumeObject(ctx context.Context, o *preview.Object) (why string, 
 		return "", nil
 	case live == nil && (o.Action == preview.ActionCreate || o.Action == preview.ActionUnknown):
 		return "", nil
+	case live == nil && o.Action == preview.ActionReplace:
+		return "", nil // deleted, and to be created
 	case live == nil:
 		return "was deleted meanwhile", nil
+	case o.Action == preview.ActionReplace && uidOf(live) == o.Live.UID && preview.String(live, "metadata", "deletionTimestamp") != "":
+		return "", nil // its deletion goes on
 	case o.Action == preview.ActionDelete && preview.String(live, "metadata", "deletionTimestamp") != "":
 		r.done[o.ID] = true
 		r.removed(o, false)

@@ -183,13 +183,19 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 		r.removed(o, gone)
 		return Same, nil
 	}
-	doing := "creating"
-	if o.Action == preview.ActionUpdate {
+	doing, write := "creating", r.write
+	switch o.Action {
+	case preview.ActionUpdate:
 		doing = "updating"
+	case preview.ActionReplace:
+		doing, write = "replacing", r.replace
 	}
-	live, err := r.write(ctx, o, before)
+	live, err := write(ctx, o, before)
 	if err != nil {
 		return "", r.failedObject(ctx, o, doing, err)
+	}
+	if o.Action == preview.ActionReplace {
+		before = nil // what it was is gone
 	}
 	w := Written{Sealed: r.plan.Sent(o), Before: before, Live: live}
 	if fresh := r.freshObject(o); fresh != nil && r.plan.ReadMode != preview.ReadGet {
@@ -254,9 +260,13 @@ func (r *run) failedObject(ctx context.Context, o *preview.Object, doing string,
 		r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent, Message: e.Came})
 		return e
 	}
-	entry.State = StateFailed
-	if ctx.Err() != nil {
+	var gone *goneError
+	switch {
+	case errors.As(err, &gone): // between its two writes, as recorded
+	case ctx.Err() != nil && entry.State != StateRemoved:
 		entry.State = StatePending // it was not the object that failed
+	case ctx.Err() == nil:
+		entry.State = StateFailed
 	}
 	if o.Action != preview.ActionDelete {
 		r.dropIntent(o)

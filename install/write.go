@@ -201,7 +201,7 @@ func (r *run) isBefore(o *preview.Object, live map[string]any) (bool, error) {
 	if uidOf(live) != o.Live.UID {
 		return false, nil
 	}
-	fingerprint, err := preview.Fingerprint(r.opts.Schemas, live, o.Sealed, o.Sealed == nil)
+	fingerprint, err := preview.Fingerprint(r.opts.Schemas, live, o.Sealed, o.Whole())
 	return fingerprint == o.Live.Fingerprint, err
 }
 
@@ -242,7 +242,7 @@ func (r *run) movedFields(o *preview.Object, before, live map[string]any) string
 	}
 	a, errA := preview.Relevant(r.opts.Schemas, before, o.Sealed)
 	b, errB := preview.Relevant(r.opts.Schemas, live, o.Sealed)
-	if o.Sealed == nil || errA != nil || errB != nil {
+	if o.Whole() || errA != nil || errB != nil {
 		a, b = before, live
 	}
 	var paths []string
@@ -315,7 +315,7 @@ func (r *run) deleteOnce(ctx context.Context, o *preview.Object, live map[string
 	}
 	late, cancel := withGrace(ctx)
 	defer cancel()
-	err := r.cluster.Delete(late, o.Ref(), uidOf(live), versionOf(live), false)
+	err := r.cluster.Delete(late, o.Ref(), uidOf(live), versionOf(live), dependentsOf(o))
 	if err == nil {
 		r.wrote = true
 	}
@@ -326,9 +326,12 @@ func (r *run) deleteOnce(ctx context.Context, o *preview.Object, live map[string
 func (r *run) objectError(o *preview.Object, doing string, err error) *Error {
 	kind, next := NotStarted, ""
 	var moved *movedError
+	var gone *goneError
 	switch reason := preview.ReasonOf(err); {
 	case errors.As(err, &moved) && unknownOutcome(err):
 		kind, next = Failed, "preview again to see what it is now, and approve that"
+	case errors.As(err, &gone):
+		kind, next = Interrupted, r.resumeAdvice()
 	case errors.As(err, &moved):
 		kind, next = Refused, "preview again, and approve what it shows"
 	case unknownOutcome(err):

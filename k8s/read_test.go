@@ -211,7 +211,7 @@ func TestKindAppearsWithItsDefinitionAndGoesWithRefresh(t *testing.T) {
 			return err == nil
 		}
 		uid, version := pin(crd)
-		_ = c.Delete(t.Context(), ref, uid, version, false)
+		_ = c.Delete(t.Context(), ref, uid, version, preview.Background)
 		return false
 	})
 	eventually(t, "the kind is gone", func() bool {

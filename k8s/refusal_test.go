@@ -123,7 +123,7 @@ webhooks:
 		return preview.ReasonOf(result.Err) == preview.ReasonWebhook
 	})
 	uid, version := pin(webhook)
-	if err := c.Delete(t.Context(), preview.RefOf(webhook), uid, version, false); err != nil {
+	if err := c.Delete(t.Context(), preview.RefOf(webhook), uid, version, preview.Background); err != nil {
 		t.Error(err)
 	}
 }

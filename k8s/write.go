@@ -121,11 +121,10 @@ func (c *Client) applyRequest(res resource, item preview.DryRun) (*rest.Request,
 		Body(data), nil
 }
 
-// Delete deletes exactly the object with a uid and resourceVersion, in the
-// foreground (dependents first) or in the background. An object that is gone
+// Delete deletes exactly the object with a uid and resourceVersion. An object that is gone
 // is refused as not found, another one under the name as changed. Like Apply
 // it is sent once.
-func (c *Client) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, foreground bool) error {
+func (c *Client) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error {
 	if uid == "" || resourceVersion == "" {
 		return fmt.Errorf("deleting %s: uid and resourceVersion must be known", ref.ID())
 	}
@@ -138,10 +137,7 @@ func (c *Client) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersi
 		return err
 	}
 	// Some kinds orphan their dependents by default, so the policy is always said.
-	policy := metav1.DeletePropagationBackground
-	if foreground {
-		policy = metav1.DeletePropagationForeground
-	}
+	policy := metav1.DeletionPropagation(dependents)
 	preconditionUID := types.UID(uid)
 	options, err := json.Marshal(metav1.DeleteOptions{
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},

@@ -69,7 +69,7 @@ func TestUpdateIsPinnedToTheObjectThatWasRead(t *testing.T) {
 	requireReason(t, err, preview.ReasonChanged)
 
 	item.UID, item.ResourceVersion = pin(updated)
-	if err := c.Delete(t.Context(), ref, item.UID, item.ResourceVersion, false); err != nil {
+	if err := c.Delete(t.Context(), ref, item.UID, item.ResourceVersion, preview.Background); err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.Apply(t.Context(), item) // the object is gone
@@ -89,20 +89,20 @@ func TestDeleteIsPinnedToTheObjectThatWasRead(t *testing.T) {
 	namespace := newNamespace(t, c)
 	ref := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: "a"}
 	uid, version := pin(create(t, c, configMap(namespace, "a", "{}")))
-	requireReason(t, c.Delete(t.Context(), ref, "another", version, false), preview.ReasonChanged)
-	requireReason(t, c.Delete(t.Context(), ref, uid, "1", false), preview.ReasonChanged)
-	if err := c.Delete(t.Context(), ref, uid, version, false); err != nil {
+	requireReason(t, c.Delete(t.Context(), ref, "another", version, preview.Background), preview.ReasonChanged)
+	requireReason(t, c.Delete(t.Context(), ref, uid, "1", preview.Background), preview.ReasonChanged)
+	if err := c.Delete(t.Context(), ref, uid, version, preview.Background); err != nil {
 		t.Fatal(err)
 	}
-	requireReason(t, c.Delete(t.Context(), ref, uid, version, false), preview.ReasonNotFound)
-	if err := c.Delete(t.Context(), ref, "", "", false); err == nil {
+	requireReason(t, c.Delete(t.Context(), ref, uid, version, preview.Background), preview.ReasonNotFound)
+	if err := c.Delete(t.Context(), ref, "", "", preview.Background); err == nil {
 		t.Error("a delete without preconditions was sent")
 	}
 
 	role := preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: unique("missing")}
-	requireReason(t, c.Delete(t.Context(), role, "a", "2", false), preview.ReasonNotFound)
+	requireReason(t, c.Delete(t.Context(), role, "a", "2", preview.Background), preview.ReasonNotFound)
 	missing := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: unique("missing")}
-	requireReason(t, c.Delete(t.Context(), missing, "a", "2", false), preview.ReasonNotFound)
+	requireReason(t, c.Delete(t.Context(), missing, "a", "2", preview.Background), preview.ReasonNotFound)
 }
 
 func TestDeleteInTheForegroundLeavesTheObjectUntilItsDependentsAreGone(t *testing.T) {
@@ -112,7 +112,7 @@ func TestDeleteInTheForegroundLeavesTheObjectUntilItsDependentsAreGone(t *testin
 	body := create(t, c, configMap(namespace, "a", "{}"))
 	uid, version := pin(body)
 	create(t, c, fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: child, namespace: %s, finalizers: [example.com/hold], ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: a, uid: %s, blockOwnerDeletion: true}]}}", namespace, uid))
-	if err := c.Delete(t.Context(), ref, uid, version, true); err != nil {
+	if err := c.Delete(t.Context(), ref, uid, version, preview.Foreground); err != nil {
 		t.Fatal(err)
 	}
 	live, err := c.Get(t.Context(), ref)

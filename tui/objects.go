@@ -95,7 +95,7 @@ func explainAction(o *preview.Object) string {
 	case preview.ActionAdopt:
 		return "exists and belongs to nobody; this release would take it over"
 	case preview.ActionBlocked:
-		return "belongs to somebody else; the plan cannot be applied"
+		return "belongs to somebody else, is being deleted or may not be replaced; the plan cannot be applied"
 	case preview.ActionUnknown:
 		return "could not be read: it may exist, and may differ"
 	}

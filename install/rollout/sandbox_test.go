@@ -203,7 +203,7 @@ func TestWaitUntilADeletedObjectIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.Delete(t.Context(), ref, preview.String(live, "metadata", "uid"), preview.String(live, "metadata", "resourceVersion"), true)
+		err = c.Delete(t.Context(), ref, preview.String(live, "metadata", "uid"), preview.String(live, "metadata", "resourceVersion"), preview.Foreground)
 		if err == nil {
 			break
 		}

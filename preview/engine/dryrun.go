@@ -45,6 +45,9 @@ func (d *decider) dryRun(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := d.decideReplacements(ctx); err != nil {
+		return err
+	}
 	d.secretKeys()
 	return nil
 }

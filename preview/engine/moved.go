@@ -62,7 +62,7 @@ func fingerprintOf(path string) (id string, ok bool) {
 
 func movedFields(before, after *preview.Object, typer preview.Typer) []Move {
 	cut := func(o *preview.Object) map[string]any {
-		if o.LiveBody == nil || o.Sealed == nil {
+		if o.LiveBody == nil || o.Whole() {
 			return o.LiveBody
 		}
 		body, err := preview.Relevant(typer, o.LiveBody, o.Sealed)

@@ -144,8 +144,7 @@ func liveFact(typer preview.Typer, o *preview.Object) (preview.Live, error) {
 	if o.LiveBody == nil {
 		return preview.Live{}, nil
 	}
-	whole := o.Action == preview.ActionReplace || o.Action == preview.ActionAdopt || o.Action == preview.ActionBlocked
-	fingerprint, err := preview.Fingerprint(typer, o.LiveBody, o.Sealed, whole)
+	fingerprint, err := preview.Fingerprint(typer, o.LiveBody, o.Sealed, o.Whole())
 	if err != nil {
 		return preview.Live{}, err
 	}

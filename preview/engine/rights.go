@@ -77,7 +77,7 @@ func (d *decider) missing(r preview.Right, why string) {
 func (d *decider) decideBindings(ctx context.Context) error {
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
-		if o.Action != preview.ActionCreate && o.Action != preview.ActionUpdate || o.Sealed == nil ||
+		if !applies(o.Action) || o.Sealed == nil ||
 			o.Kind != "RoleBinding" && o.Kind != "ClusterRoleBinding" || o.Ref().Group() != rbacAPIGroup {
 			continue
 		}
@@ -86,6 +86,15 @@ func (d *decider) decideBindings(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// applies reports whether an action ends with an apply of the sealed object.
+func applies(a preview.Action) bool {
+	switch a {
+	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt:
+		return true
+	}
+	return false
 }
 
 func (d *decider) decideBinding(ctx context.Context, o *preview.Object) error {

@@ -58,6 +58,8 @@ func writes(a preview.Action) []string {
 		return []string{"create", "patch"}
 	case preview.ActionUpdate:
 		return []string{"patch"}
+	case preview.ActionReplace:
+		return []string{"get", "create", "patch", "delete"}
 	case preview.ActionDelete:
 		return []string{"delete"}
 	}

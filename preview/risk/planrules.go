@@ -66,6 +66,9 @@ func replaced(_ *scan, o *preview.Object) (Level, string) {
 	if isRBAC(o) {
 		return Medium, "deleted and created again"
 	}
+	if o.Kind == "Job" && o.Ref().Group() == "batch" {
+		return Medium, "deleted and created again" // what it did is done
+	}
 	return Critical, "deleted and created again"
 }
 

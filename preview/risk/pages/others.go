@@ -103,7 +103,7 @@ func noteRules() []Page {
 		{
 			Rule: "hook-kept", Severity: preview.Info, Title: "has hooks whose objects stay",
 			Looks: "Hooks of charts with a hook-delete-policy.",
-			Why:   "What a plan creates stays until a reviewed plan deletes it; a changed Job of the same name cannot be updated.", Reduce: "Delete them by hand where it matters.",
+			Why:   "What a plan creates stays until a reviewed plan deletes it; a changed Job of the same name is deleted and created again.", Reduce: "Delete them by hand where it matters.",
 			Example: Example{preview.Info, "package app: Helm would delete after their hooks have run, and here stay until the release is removed: batch/Job/app/migrate", "package/app: Helm would delete after their hooks have run, and here stay until the release is removed: batch/Job/app/migrate"},
 		},
 		note("content-depends-on-cluster", preview.Info, "depends on the cluster", "Charts that ask for the cluster's version, its APIs or its objects (.Capabilities, lookup).",

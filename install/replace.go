@@ -1,0 +1,77 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// dependentsOf says what becomes of the dependents of an object that the plan
+// deletes. What is created again must not meet the pods of its forerunner.
+func dependentsOf(o *preview.Object) preview.Propagation {
+	if o.Action == preview.ActionReplace {
+		return preview.Foreground
+	}
+	return preview.Background
+}
+
+// replace deletes exactly the reviewed object, waits until it is gone, and
+// creates the new one. live is what was read last: the reviewed object, or nil
+// when an earlier run came that far.
+func (r *run) replace(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
+	if live != nil {
+		gone, err := r.remove(ctx, o, live)
+		if err != nil {
+			return nil, err
+		}
+		// From here on the object is between its two writes.
+		r.record.object(o.ID).State = StateRemoving
+		if !gone {
+			if err := r.awaitGone(ctx, o); err != nil {
+				return nil, err
+			}
+		}
+		r.record.object(o.ID).State = StateRemoved
+	}
+	r.emit(Event{Type: EventObject, Object: o.ID, State: StateRemoved})
+	return r.write(ctx, o, nil)
+}
+
+// goneError is an object whose deletion takes longer than it may.
+type goneError struct{ what string }
+
+func (e *goneError) Error() string { return e.what }
+
+// awaitGone waits until the deleted object does not exist any more. Another
+// one under its name is for the create to find.
+func (r *run) awaitGone(ctx context.Context, o *preview.Object) error {
+	deadline := r.opts.Clock.Now().Add(r.timeoutOf(o))
+	for {
+		live, err := r.cluster.Get(ctx, o.Ref())
+		switch {
+		case err == nil && (live == nil || uidOf(live) != o.Live.UID):
+			return nil
+		case err != nil && preview.ReasonOf(err) != preview.ReasonUnavailable:
+			return fmt.Errorf("waiting until it is gone: %w", err)
+		case r.opts.Clock.Now().After(deadline):
+			return &goneError{fmt.Sprintf("it is still being deleted after %s, and holds the finalizers %v", r.timeoutOf(o), preview.List(live, "metadata", "finalizers"))}
+		}
+		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
+			return &goneError{"stopped while it was being deleted"}
+		}
+	}
+}
+
+// timeoutOf is how long the stage of an object may take.
+func (r *run) timeoutOf(o *preview.Object) (limit time.Duration) {
+	limit = DefaultRolloutTimeout
+	for i := range r.plan.Stages {
+		if slices.Contains(r.plan.Stages[i].Objects, o.ID) {
+			limit = r.timeout(&r.plan.Stages[i])
+		}
+	}
+	return limit
+}

@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// decideReplacements settles the objects whose immutable fields change: which
+// of them may be deleted and created again, and what the creation leads to.
+func (d *decider) decideReplacements(ctx context.Context) error {
+	var probes []preview.DryRun
+	var at []int
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		switch {
+		case o.Action != preview.ActionReplace:
+		case preview.Irreplaceable(o) != "":
+			o.Action = preview.ActionBlocked
+		default:
+			probes, at = append(probes, preview.DryRun{Body: probe(o)}), append(at, i)
+		}
+	}
+	if len(probes) == 0 || d.plan.ReadMode != preview.ReadDryRun {
+		return nil
+	}
+	// A create cannot be tried while the object exists: it is tried under
+	// another name, so that nothing is deleted for an object that the API
+	// server would not take.
+	for n, result := range d.cluster.DryRun(ctx, probes) {
+		o := &d.plan.Objects[at[n]]
+		if result.Err == nil {
+			if err := d.decideFromResult(o, renamed(result.Body, probeName(o), o.Name)); err != nil {
+				return err
+			}
+			continue
+		}
+		if preview.ReasonOf(result.Err) == preview.ReasonImmutable {
+			return fmt.Errorf("dry run of %s: %w", o.ID, result.Err)
+		}
+		if err := d.decideFromRefusal(o, result.Err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// probeName is a name that fits every kind and that nothing has.
+func probeName(o *preview.Object) string {
+	sum := sha256.Sum256([]byte(o.ID))
+	return "kubectl-operator-" + hex.EncodeToString(sum[:8])
+}
+
+func probe(o *preview.Object) map[string]any {
+	body := preview.CloneBody(o.Sealed)
+	preview.Map(body, "metadata")["name"] = probeName(o)
+	return body
+}
+
+// renamed returns a copy of an object under another name, wherever the name
+// stands as a value: a Job's pods are labelled with it.
+func renamed(body map[string]any, from, to string) map[string]any {
+	out, _ := renamedValue(body, from, to).(map[string]any)
+	return out
+}
+
+func renamedValue(v any, from, to string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, item := range v {
+			out[key] = renamedValue(item, from, to)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = renamedValue(item, from, to)
+		}
+		return out
+	case string:
+		if v == from {
+			return to
+		}
+	}
+	return v
+}
