@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
 const head = "apiVersion: kubectl-operator/v1alpha1\nkind: Policy\n"
@@ -190,6 +191,37 @@ waivers: [{finding: policy-rule/policy/mine, owner: a, reason: b, expires: 2026-
 `)
 	if f := find(t, p, "policy-rule/policy/mine"); f.Severity != preview.Info {
 		t.Errorf("%+v", f)
+	}
+}
+
+// Of an upgrade of a CustomResourceDefinition each check can be waived on its
+// own, for one definition, until a day.
+func TestEachCheckOfDefinitionsCanBeWaived(t *testing.T) {
+	const things, others = "apiextensions.k8s.io/CustomResourceDefinition/-/things.example.com", "apiextensions.k8s.io/CustomResourceDefinition/-/others.example.com"
+	for _, rule := range schema.Rules() {
+		if rule.Severity == preview.NotKnown || rule.Severity == preview.Info {
+			continue // nothing to lower, or accepted by its own name alone
+		}
+		t.Run(rule.Name, func(t *testing.T) {
+			p := plan()
+			p.Findings = nil
+			for _, r := range schema.Rules() {
+				p.Findings = append(p.Findings, finding(r.Name, things, r.Severity), finding(r.Name, others, r.Severity))
+			}
+			judge(t, p, "2026-11-20", "waivers:\n- {rule: "+rule.Name+", object: "+things+", owner: team-a, reason: nobody uses it, expires: 2026-12-31}\n")
+			for _, r := range schema.Rules() {
+				want := r.Severity
+				if r.Name == rule.Name {
+					want = preview.Info
+				}
+				if f := find(t, p, r.Name+"/"+things); f.Severity != want {
+					t.Errorf("%s is %s", f.ID, f.Severity)
+				}
+				if f := find(t, p, r.Name+"/"+others); f.Severity != r.Severity {
+					t.Errorf("%s is %s", f.ID, f.Severity)
+				}
+			}
+		})
 	}
 }
 

@@ -30,6 +30,7 @@ type Request struct {
 	Certs           string
 	KubeVersion     string
 	APIVersions     []string
+	PinImages       bool // resolve the tags of the pods' images
 	Values          map[string]any
 	SecretValues    bool     // some of the values came from a Secret
 	ValuesFiles     []string // files within the sources, in the order of precedence, lowest first

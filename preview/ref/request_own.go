@@ -32,6 +32,7 @@ func (r *reader) ownRequest(f *fields) {
 	r.WatchNamespaces = spec.at("watchNamespaces").texts()
 	r.Certs = spec.at("certs").oneOf("cert-manager", "service-ca", "none")
 	r.KubeVersion, r.APIVersions = spec.at("kubeVersion").text(), spec.at("apiVersions").texts()
+	r.PinImages = spec.at("pinImages").flag()
 	r.Values = spec.at("values").mapping()
 	if spec.at("paused").flag() {
 		r.Paused = "spec.paused"

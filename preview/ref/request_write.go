@@ -31,6 +31,7 @@ type writtenSpec struct {
 	Certs           string          `yaml:"certs,omitempty"`
 	KubeVersion     string          `yaml:"kubeVersion,omitempty"`
 	APIVersions     []string        `yaml:"apiVersions,omitempty"`
+	PinImages       bool            `yaml:"pinImages,omitempty"`
 	Values          map[string]any  `yaml:"values,omitempty"`
 }
 
@@ -54,7 +55,7 @@ func (r *Request) Write(p Pinned) ([]byte, error) {
 	w.Metadata.Annotations = map[string]string{AnnotationContentDigest: p.ContentDigest}
 	w.Spec = writtenSpec{
 		Format: r.Format, Path: r.Path, InstallMode: r.InstallMode, WatchNamespaces: r.WatchNamespaces,
-		Certs: r.Certs, KubeVersion: r.KubeVersion, APIVersions: r.APIVersions, Values: r.Values,
+		Certs: r.Certs, KubeVersion: r.KubeVersion, APIVersions: r.APIVersions, PinImages: r.PinImages, Values: r.Values,
 	}
 	if r.Package != nil {
 		w.Spec.Package = &writtenPackage{Name: r.Package.Name, Version: p.Version, Channels: r.Package.Channels, Catalogs: r.Package.Catalogs}

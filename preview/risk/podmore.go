@@ -114,7 +114,7 @@ func noLimits(_, container map[string]any) (Level, []string) {
 func imageRules() []entry {
 	return []entry{
 		{Rule: Rule{
-			"image-by-tag", "POD-12", High, "runs images named by tag", "A tag can move after this review.", "Refer to images by digest.",
+			"image-by-tag", "POD-12", High, "runs images named by tag", "A tag can move after this review, which has not looked up what it names or on which nodes that runs.", "Refer to images by digest, or review with --pin-images, which looks tags up and holds the images to the nodes.",
 		}, object: containerMatch(imageByTag)},
 		{Rule: Rule{
 			"image-moved", "POD-12", High, "runs another image under the same tag", "The tag was moved since the installed revision: the version number stayed and the code did not.",

@@ -71,11 +71,7 @@ func (p *planner) resolver(progress func(string)) (*resolver, error) {
 	if !p.read.offline {
 		cluster = targetCluster{p}
 	}
-	r, err := p.app.newResolver(p.source, p.verify, cluster, progress)
-	if err == nil {
-		r.pin = p.render.pinImages
-	}
-	return r, err
+	return p.app.newResolver(p.source, p.verify, cluster, progress)
 }
 
 // wanted is what a command line or a request file asks for: one release.
@@ -86,7 +82,9 @@ type wanted struct {
 	contentFlags
 	programs bool // whether format may name a program: never in a file
 	params   format.Params
-	file     *asked // the request file that asks for it, nil for a command line
+	// pinImages resolves the tags of the pods' images.
+	pinImages bool
+	file      *asked // the request file that asks for it, nil for a command line
 }
 
 // wanted puts the flags and arguments of a command line together.
@@ -94,7 +92,7 @@ func (p *planner) wanted(text, name string) (wanted, error) {
 	params, err := p.render.params()
 	return wanted{
 		text: text, name: name, namespace: p.app.kube.Namespace(),
-		resolve: p.resolve, contentFlags: p.part, programs: true, params: params,
+		resolve: p.resolve, contentFlags: p.part, programs: true, params: params, pinImages: p.render.pinImages,
 	}, err
 }
 

@@ -75,6 +75,7 @@ func (p *planner) requested(ctx context.Context, path string) (wanted, error) {
 	want.file, want.programs = &asked{request, path}, false
 	want.namespace = orElse(want.namespace, request.Namespace)
 	want.format, want.path = request.Format, request.Path
+	want.pinImages = want.pinImages || request.PinImages
 	want.params = format.Params{
 		InstallMode: request.InstallMode, WatchNamespaces: request.WatchNamespaces, Values: request.Values, Certs: request.Certs,
 		KubeVersion: orElse(want.params.KubeVersion, request.KubeVersion), APIVersions: append(want.params.APIVersions, request.APIVersions...),
@@ -190,7 +191,7 @@ func (w wanted) pinned(plan *preview.Plan) ([]byte, error) {
 	request := &ref.Request{
 		Release: plan.Release.Name, Namespace: plan.Release.Namespace, Format: w.format, Path: w.path,
 		InstallMode: w.params.InstallMode, WatchNamespaces: w.params.WatchNamespaces, Certs: w.params.Certs,
-		KubeVersion: w.params.KubeVersion, APIVersions: w.params.APIVersions, Values: w.params.Values,
+		KubeVersion: w.params.KubeVersion, APIVersions: w.params.APIVersions, PinImages: w.pinImages, Values: w.params.Values,
 	}
 	if reference.Kind != ref.KindPackage {
 		request.Sources = []ref.RequestSource{{Reference: reference}}

@@ -26,7 +26,7 @@ type resolver struct {
 	checker  *checker
 	cluster  format.Cluster // nil where none may be asked
 	progress func(string)
-	pin      bool                          // --pin-images
+	pin      bool                          // --pin-images, or pinImages of a request
 	opened   map[string][]*catalog.Catalog // by what was asked for
 }
 
@@ -160,6 +160,7 @@ func (out *resolved) packageNotes() []preview.Note {
 // find resolves a reference to content. installed is what the release runs
 // now, nil when it is new: a package name is then followed along its edges.
 func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Installed) (*resolved, error) {
+	r.pin = want.pinImages
 	reference, err := ref.Parse(want.text)
 	if err != nil {
 		return nil, usagef("%s", err)

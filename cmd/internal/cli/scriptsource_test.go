@@ -106,6 +106,30 @@ func layoutCommand(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(archive.Close())
 }
 
+// imageindex REPO:TAG OTHER PLATFORM... makes an index under the tag OTHER that
+// has the image of the registry for each of the platforms.
+func imageIndexCommand(ts *testscript.TestScript, _ bool, args []string) {
+	repo, tag, _ := strings.Cut(args[0], ":")
+	base := "http://" + ts.Getenv("REGISTRY") + "/v2/" + repo + "/manifests/"
+	manifest := download(ts, base+tag)
+	var members []string
+	for _, platform := range args[2:] {
+		system, arch, _ := strings.Cut(platform, "/")
+		members = append(members, fmt.Sprintf(`{"mediaType":"application/vnd.oci.image.manifest.v1+json","size":%d,"digest":%q,"platform":{"os":%q,"architecture":%q}}`,
+			len(manifest), ts.Getenv("DIGEST"), system, arch))
+	}
+	const mediaType = "application/vnd.oci.image.index.v1+json"
+	request, err := http.NewRequest(http.MethodPut, base+args[1], strings.NewReader(`{"schemaVersion":2,"mediaType":"`+mediaType+`","manifests":[`+strings.Join(members, ",")+`]}`))
+	ts.Check(err)
+	request.Header.Set("Content-Type", mediaType)
+	response, err := http.DefaultClient.Do(request)
+	ts.Check(err)
+	ts.Check(response.Body.Close())
+	if response.StatusCode != http.StatusCreated {
+		ts.Fatalf("%s: %s", args[1], response.Status)
+	}
+}
+
 func blobPath(digest string) string { return "blobs/" + strings.Replace(digest, ":", "/", 1) }
 
 func download(ts *testscript.TestScript, url string) []byte {
