@@ -13,7 +13,7 @@ SANDBOX_LDFLAGS := -s -w -X $(STAMP).gitVersion=$(KUBERNETES) -X $(STAMP).gitMaj
 SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | xargs cat; echo '$(SANDBOX_LDFLAGS)'; go version; } | cksum
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build sandbox gcs demo test bench golden lint clean
+.PHONY: help build sandbox gcs demo test soak bench golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' Makefile
@@ -49,6 +49,11 @@ test: ## format, vet, fast tests, then tests against the control plane and in tm
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
 	go test -p 1 -timeout 30m ./...
+
+# Which plans and which edits follows from the number of a run, so a failure
+# names what to look at. It takes about twenty minutes.
+soak: sandbox ## 1,000 random plans under random edits, kill -9 before and after every write
+	KUBECTL_OPERATOR_SOAK_RUNS=1000 go test -p 1 -timeout 2h -v -run 'TestRandomPlans|TestKilledAtEveryWrite' ./install ./cmd/internal/cli
 
 bench: build sandbox ## benchmarks; those next to other programs' code are a module of their own
 	go test -run '^$$' -bench . -benchmem -p 1 ./...

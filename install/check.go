@@ -193,10 +193,42 @@ func (r *run) findNamespace(ctx context.Context) error {
 	return nil
 }
 
+// BeforeNamespace returns the cluster as a plan saw it whose run came no
+// further than creating the release Namespace: without that. It returns nil when
+// there was no such run. Only a plan made on it has the digest that was approved.
+func BeforeNamespace(ctx context.Context, cluster Planning, release preview.Release) (engine.Cluster, error) {
+	ref := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: release.Namespace}
+	live, err := cluster.Get(ctx, ref)
+	if err != nil || live == nil || !onlyOurs(live) {
+		return nil, err
+	}
+	record, err := LoadRecord(ctx, cluster, release)
+	if err != nil || record != nil {
+		return nil, err
+	}
+	made := &preview.Object{ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, ResultBody: live}
+	return &withoutNamespace{Cluster: cluster, object: made}, nil
+}
+
+// Planning is what a plan is made on.
+type Planning interface {
+	engine.Cluster
+	Getter
+}
+
 // isOwnNamespace judges by what the Namespace holds and by who wrote it. Our
 // own name among its managers cannot be asked for: a Namespace that sets
 // nothing but its name leaves no managed field behind.
 func (r *run) isOwnNamespace(o *preview.Object, live map[string]any) bool {
+	if !onlyOurs(live) {
+		return false
+	}
+	verdict, _, err := Compare(r.opts.Schemas, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Live: live})
+	return err == nil && verdict == Same
+}
+
+// onlyOurs reports whether a Namespace stays and nobody else wrote it.
+func onlyOurs(live map[string]any) bool {
 	if preview.String(live, "metadata", "deletionTimestamp") != "" {
 		return false
 	}
@@ -206,8 +238,7 @@ func (r *run) isOwnNamespace(o *preview.Object, live map[string]any) bool {
 			return false
 		}
 	}
-	verdict, _, err := Compare(r.opts.Schemas, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Live: live})
-	return err == nil && verdict == Same
+	return true
 }
 
 // withoutNamespace is a cluster in which the release Namespace, and with it

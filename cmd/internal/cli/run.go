@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui"
 )
@@ -108,6 +109,9 @@ func (r *runner) scripted(ctx context.Context, plan makePlan) error {
 	case p.Digest:
 	default:
 		resumed, err := r.unfinished(ctx, p)
+		if err == nil && resumed == nil {
+			resumed, err = r.restarted(ctx, p)
+		}
 		if err != nil {
 			return r.failed(err)
 		}
@@ -136,6 +140,20 @@ func (r *runner) unfinished(ctx context.Context, fresh *preview.Plan) (*preview.
 	// Judged as when it was recorded; what counts is today's policy.
 	plan.Findings, plan.Policy = preview.Unjudged(plan.Findings), nil
 	return plan, nil
+}
+
+// restarted returns the approved plan when an interrupted run of it made the
+// release Namespace and came no further, nil otherwise.
+func (r *runner) restarted(ctx context.Context, fresh *preview.Plan) (*preview.Plan, error) {
+	before, err := install.BeforeNamespace(ctx, r.planner.cluster, fresh.Release)
+	if err != nil || before == nil {
+		return nil, err
+	}
+	p, err := r.planner.judge(engine.Recheck(ctx, fresh, before, r.planner.typer()))
+	if err != nil || p.Digest != r.approve.approve {
+		return nil, err
+	}
+	return p, nil
 }
 
 // runPlanFile applies a saved plan. It must be one for the release that the
