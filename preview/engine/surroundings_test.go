@@ -1,0 +1,79 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+)
+
+const surroundings = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: surrounded, labels: {pod-security.kubernetes.io/enforce: restricted}}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: small, namespace: surrounded}
+spec: {hard: {pods: "1"}}
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: narrow, namespace: surrounded}
+spec: {limits: [{type: Container, max: {memory: 64Mi}}]}
+`
+
+const surroundedImage = "example.com/op:v1@sha256:1111111111111111111111111111111111111111111111111111111111111111"
+
+const surrounded = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: op, namespace: surrounded}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: op}}
+  template:
+    metadata: {labels: {app: op}}
+    spec: {containers: [{name: op, image: "` + surroundedImage + `", resources: {limits: {memory: 128Mi}}}]}
+`
+
+// What a plan says of the namespace and the nodes that its pods go to comes
+// from the cluster: saved, none of it can be changed.
+func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
+	client := connected(t, sandboxtest.Start(t))
+	for _, body := range parseAll(t, surroundings) {
+		if _, err := client.Apply(t.Context(), preview.DryRun{Body: body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	release := preview.Release{Name: "op", Namespace: "surrounded"}
+	content, err := engine.Prepare(release, engine.Material{
+		Info:    format.Info{Package: "op"},
+		Output:  &format.Output{Objects: []format.Rendered{{Body: parseAll(t, surrounded)[0]}}, Notes: []preview.Note{risk.PinnedNote("op", surroundedImage, []string{"linux/s390x"})}},
+		Sources: []preview.Source{{Kind: "directory", Digest: preview.HashBytes([]byte(surrounded))}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := engine.Build(t.Context(), []engine.Content{content}, client, engine.Options{
+		Tool: "test", Release: release, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{
+		"quota-refused/core/Namespace/-/surrounded":        "allows pods 1, and the plan needs 2",
+		"pod-security-refused/core/Namespace/-/surrounded": "level restricted",
+		"image-platform/apps/Deployment/surrounded/op":     "runs on linux/s390x, and pods may go to nodes of linux/",
+	} {
+		if f := findingOf(p, id); f == nil || !strings.Contains(f.Evidence, want) {
+			t.Errorf("%s: want %q, got %+v", id, want, f)
+		}
+	}
+	tamperEveryLeaf(t, p)
+}
