@@ -268,6 +268,7 @@ func (r *run) progress() string {
 	var applied, flying, left, failed int
 	for _, o := range r.record.Objects {
 		switch o.State {
+		case StateSkipped:
 		case StatePending:
 			left++
 		case StateSent:

@@ -29,6 +29,7 @@ const (
 	StateRemoving ObjectState = "removing" // deletion acknowledged
 	StateRemoved  ObjectState = "removed"
 	StateFailed   ObjectState = "failed"
+	StateSkipped  ObjectState = "skipped"  // not sent: its kind is not served
 	StateDiverged ObjectState = "diverged" // applied, and not what was reviewed
 )
 

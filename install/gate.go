@@ -132,7 +132,7 @@ func gateActions(plan *preview.Plan) []string {
 		o := &plan.Objects[i]
 		switch o.Action {
 		case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged,
-			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionUnknown:
+			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionSkip, preview.ActionUnknown:
 		case preview.ActionBlocked:
 			reasons = append(reasons, o.ID+" "+blockedBy(o, plan.Release))
 		case preview.ActionAdopt:
@@ -207,6 +207,8 @@ func gateContent(plan *preview.Plan) []string {
 		switch o.Action {
 		case preview.ActionDelete:
 			reasons = append(reasons, o.ID+" would be deleted, which a content digest does not cover")
+		case preview.ActionSkip:
+			reasons = append(reasons, o.ID+" would be skipped, which a content digest does not cover")
 		case preview.ActionReplace:
 			reasons = append(reasons, o.ID+" would be deleted and created again, which a content digest does not cover")
 		}

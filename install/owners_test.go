@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -241,5 +242,110 @@ func TestClaimsAreNeverReplaced(t *testing.T) {
 	_, err := install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t))
 	if install.KindOf(err) != install.Refused || err == nil || !strings.Contains(err.Error(), "is never deleted to be created again") {
 		t.Errorf("kind %d: %v, want a refusal that says why", install.KindOf(err), err)
+	}
+}
+
+const monitored = `
+apiVersion: monitoring.NS.example.com/v1
+kind: ServiceMonitor
+metadata: {name: op}
+spec: {}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+`
+
+func TestKindsThatAreNotServedAreSkippedUntilTheyAre(t *testing.T) {
+	w := newWorld(t, "skips")
+	content := w.content(t, "1.0.0", strings.ReplaceAll(monitored, "NS", "skips"))
+	id := "monitoring.skips.example.com/ServiceMonitor/skips/op"
+
+	strict := w.planWith(t, func(o *engine.Options) { o.Apply.Strict = true }, content)
+	if a := strict.Object(id).Action; a != preview.ActionUnknown {
+		t.Errorf("with --strict it is %s", a)
+	}
+	if _, err := install.Apply(t.Context(), strict, byDigest(strict), w, w.options(t)); install.KindOf(err) != install.Refused {
+		t.Errorf("strict: %v, want a refusal", err)
+	}
+	plan := w.plan(t, content)
+	if f := findingWith(plan, "kind-not-served/"+id); plan.Object(id).Action != preview.ActionSkip || f == nil || !strings.Contains(f.Title, "metrics") {
+		t.Errorf("it is %s, %v; want skip, and what is lost", plan.Object(id).Action, f)
+	}
+	for _, o := range w.apply(t, plan).Objects {
+		if o.ID == id && o.State != install.StateSkipped {
+			t.Errorf("the receipt says %s", o.State)
+		}
+	}
+	if again := w.plan(t, content); again.Summary.Changes() {
+		t.Errorf("a second plan says %+v", again.Summary)
+	}
+
+	crd := strings.NewReplacer("things.GROUP", "servicemonitors.monitoring.skips.example.com", "group: GROUP", "group: monitoring.skips.example.com",
+		"Thing", "ServiceMonitor", "things", "servicemonitors", "thing", "servicemonitor").Replace(definition)
+	other := connect(t, w.sandbox.Kubeconfig())
+	if _, err := other.Apply(t.Context(), preview.DryRun{Body: body(t, crd)}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the API is served", func() bool {
+		_, err := w.Kind(t.Context(), "monitoring.skips.example.com/v1", "ServiceMonitor")
+		return err == nil
+	})
+	upgrade := w.plan(t, content)
+	if a := upgrade.Object(id).Action; a != preview.ActionCreate {
+		t.Errorf("with the API there it is %s, want create", a)
+	}
+	w.apply(t, upgrade)
+}
+
+const definition = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.GROUP}
+spec:
+  group: GROUP
+  names: {kind: Thing, plural: things, singular: thing, listKind: ThingList}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`
+
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited too long until %s", what)
+		}
+	}
+}
+
+func TestWhatFinalizersHoldStaysListedUntilItIsGone(t *testing.T) {
+	w := newWorld(t, "held-back")
+	held := strings.Replace(configMap("b", "1"), "{name: b}", "{name: b, finalizers: [example.com/hold]}", 1)
+	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), held)))
+	opts := w.options(t)
+	opts.NoWait = true
+	second := w.plan(t, w.content(t, "2.0.0", configMap("a", "2")))
+	if _, err := install.Apply(t.Context(), second, byDigest(second), w, opts); err != nil {
+		t.Fatal(err)
+	}
+	third := w.plan(t, w.content(t, "3.0.0", configMap("a", "3")))
+	if o := third.Object("core/ConfigMap/held-back/b"); o == nil || o.Action != preview.ActionKeep {
+		t.Fatalf("what is being deleted is planned as %+v, want keep", o)
+	}
+	w.apply(t, third)
+	w.edit(t, "patch", "configmap", "b", "-n", "held-back", "--type=merge", `-p={"metadata":{"finalizers":null}}`)
+	until(t, "the object is gone", func() bool { return w.read(t, "v1", "ConfigMap", "held-back", "b") == nil })
+	fourth := w.plan(t, w.content(t, "4.0.0", configMap("a", "4")))
+	if o := fourth.Object("core/ConfigMap/held-back/b"); o != nil {
+		t.Errorf("what is gone is planned as %s", o.Action)
+	}
+	w.apply(t, fourth)
+	record, err := install.LoadRecord(t.Context(), w, w.release)
+	if err != nil || len(record.Inventory) != 1 {
+		t.Errorf("the inventory is %+v, %v", record.Inventory, err)
 	}
 }

@@ -129,6 +129,9 @@ func newRecord(plan *preview.Plan, approval Approval, before *Record, tool strin
 		receipt := ObjectReceipt{ID: o.ID, Action: o.Action, State: StatePending, Digest: o.Digest, UID: o.Live.UID}
 		if !sends(o.Action) {
 			receipt.State = StateApplied
+			if o.Action == preview.ActionSkip {
+				receipt.State = StateSkipped
+			}
 			if o.Action == preview.ActionUnchanged {
 				r.own(o, o.Live.UID)
 			}
@@ -190,6 +193,16 @@ func (r *Record) own(o *preview.Object, uid string) {
 	slices.SortFunc(r.Inventory, func(a, b Item) int {
 		return cmp.Compare(a.Ref().ID(), b.Ref().ID())
 	})
+}
+
+// disowning marks an object whose deletion was acknowledged and waits for
+// finalizers: until it is gone, it is the release's.
+func (r *Record) disowning(id string) {
+	for i := range r.Inventory {
+		if r.Inventory[i].Ref().ID() == id {
+			r.Inventory[i].Action = preview.ActionDelete
+		}
+	}
 }
 
 // disown takes a deleted object out of the inventory.

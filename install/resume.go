@@ -86,7 +86,7 @@ func (r *run) knowsObjects() error {
 // resumeObject decides what is left to do for one object. why is not empty
 // when the object is neither as before nor as after.
 func (r *run) resumeObject(ctx context.Context, o *preview.Object) (why string, err error) {
-	if o.Action == preview.ActionKeep {
+	if o.Action == preview.ActionKeep || o.Action == preview.ActionSkip {
 		return "", nil
 	}
 	live, err := r.cluster.Get(ctx, o.Ref())

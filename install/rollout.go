@@ -109,7 +109,7 @@ func (r *run) rollout(ctx context.Context) error {
 		switch object := &r.plan.Objects[i]; {
 		case object.Action == preview.ActionDelete:
 			o.Gone = append(o.Gone, object.Ref())
-		case object.Sealed != nil:
+		case object.Sealed != nil && object.Action != preview.ActionSkip:
 			o.Refs = append(o.Refs, object.Ref())
 		}
 	}
@@ -195,6 +195,9 @@ func (r *run) observe(seen map[string]rollout.Object, object rollout.Object) {
 	message = strings.TrimSuffix(message, "; ")
 	if entry := r.record.object(id); entry != nil && entry.State != StateDiverged {
 		entry.State, entry.Message = state, message
+		if state == StateRemoved && entry.Action == preview.ActionDelete {
+			r.record.disown(id)
+		}
 	}
 	r.emit(Event{Type: EventObject, Object: id, State: state, Message: message})
 	for _, line := range object.Logs {

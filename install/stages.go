@@ -245,8 +245,10 @@ func (r *run) removed(o *preview.Object, gone bool) {
 	entry.State, entry.Message = StateRemoving, ""
 	if gone {
 		entry.State = StateRemoved
+		r.record.disown(o.ID)
+	} else {
+		r.record.disowning(o.ID)
 	}
-	r.record.disown(o.ID)
 	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State})
 }
 

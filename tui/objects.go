@@ -89,7 +89,12 @@ func explainAction(o *preview.Object) string {
 	case preview.ActionDelete:
 		return "belongs to the installed revision, not to this one, and is deleted"
 	case preview.ActionKeep:
+		if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
+			return "is being deleted, and waits for its finalizers"
+		}
 		return "belongs to the installed revision, not to this one, and stays: it is never pruned"
+	case preview.ActionSkip:
+		return "the cluster does not serve its kind; nothing is sent, and an upgrade creates it once the API is there"
 	case preview.ActionReplace:
 		return "a field that cannot change differs: deleted, then created again"
 	case preview.ActionAdopt:

@@ -205,14 +205,18 @@ func (d *decider) readObjects(ctx context.Context) error {
 	return nil
 }
 
-// decideUnserved: a kind that the plan's own CRD brings is created after it;
-// any other cannot be known.
+// decideUnserved: a kind that the plan's own CRD brings is created after it.
+// One that nothing depends on is skipped; any other cannot be known.
 func (d *decider) decideUnserved(o *preview.Object, err error) {
 	if o.Sealed == nil {
 		return // its kind is gone, and the object with it
 	}
 	if preview.ReasonOf(err) == preview.ReasonNotServed && d.bringsKind(o.Ref()) {
 		o.Action = preview.ActionCreate
+		return
+	}
+	if preview.ReasonOf(err) == preview.ReasonNotServed && !d.plan.Options.Strict && optional(d.plan, o) {
+		o.Action = preview.ActionSkip
 		return
 	}
 	o.Action = preview.ActionUnknown
@@ -269,7 +273,7 @@ func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 	case o.Kind == "CustomResourceDefinition", o.Kind == "Namespace", !preview.Ours(o.LiveBody, d.plan.Release):
 		return preview.ActionKeep
 	case preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "":
-		return ""
+		return preview.ActionKeep // until its finalizers let it go
 	}
 	return preview.ActionDelete
 }

@@ -9,9 +9,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// ownerFlags are the reviewed choices about what belongs to others. They are part of the plan.
+// ownerFlags are the reviewed choices about what belongs to others, and
+// about kinds that the cluster does not have. They are part of the plan.
 type ownerFlags struct {
 	conflicts string
+	strict    bool
 
 	given func(name string) bool // whether a flag was on the command line
 }
@@ -21,6 +23,7 @@ var conflictChoices = []string{preview.ConflictsFail, preview.ConflictsTake, pre
 func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringVar(&f.conflicts, "conflicts", preview.ConflictsFail, "fields that other managers own with other values: fail, take them over, or leave them as they are")
+	flags.BoolVar(&f.strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
 	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(conflictChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
 
@@ -30,8 +33,8 @@ func (f *ownerFlags) check(planned bool) error {
 	case f.given == nil: // a command without them
 	case !slices.Contains(conflictChoices, f.conflicts):
 		return usagef("--conflicts %s: want fail, take or leave", f.conflicts)
-	case planned && f.given("conflicts"):
-		return usagef("--plan applies what was reviewed; give --conflicts to preview")
+	case planned && (f.given("conflicts") || f.given("strict")):
+		return usagef("--plan applies what was reviewed; give --conflicts and --strict to preview")
 	}
 	return nil
 }
@@ -42,5 +45,6 @@ func (f *ownerFlags) options() preview.Options {
 	if f.conflicts != "" {
 		o.Conflicts = f.conflicts
 	}
+	o.Strict = f.strict
 	return o
 }

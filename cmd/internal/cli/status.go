@@ -83,14 +83,18 @@ func (p *planner) statusOf(ctx context.Context, record *history.Record) (statusI
 		Healthy: record.State == install.RecordApplied,
 	}
 	var refs []preview.Ref
+	leaving := map[string]bool{}
 	for _, member := range record.Inventory() {
 		refs = append(refs, member.Ref)
+		leaving[member.Ref.ID()] = member.Action == preview.ActionDelete
 	}
-	drifted := map[string]string{}
+	drifted, gone := map[string]string{}, map[string]bool{}
 	for i, r := range p.cluster.Read(ctx, refs) {
 		switch {
 		case r.Err != nil && preview.ReasonOf(r.Err) == preview.ReasonUnavailable:
 			return item, fmt.Errorf("reading %s: %w", refs[i].ID(), r.Err)
+		case r.Err == nil && r.Body == nil && leaving[refs[i].ID()]:
+			gone[refs[i].ID()] = true // its finalizers let it go
 		case r.Err == nil && r.Body == nil:
 			drifted[refs[i].ID()] = "missing: somebody deleted it"
 		case r.Err == nil && !preview.Ours(r.Body, record.Release):
@@ -98,6 +102,9 @@ func (p *planner) statusOf(ctx context.Context, record *history.Record) (statusI
 		}
 	}
 	for _, o := range rollout.Status(ctx, p.cluster, p.cluster, refs).Objects {
+		if gone[o.Ref.ID()] {
+			continue
+		}
 		object := statusObject{ID: o.Ref.ID(), State: string(o.State), Message: o.Message, Event: o.Event}
 		if why := drifted[object.ID]; why != "" {
 			object.State, object.Message = "drifted", why

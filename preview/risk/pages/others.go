@@ -31,6 +31,12 @@ func engineRules() []Page {
 			Example: Example{preview.Warning, "needs Secret pull", "core/Secret/app/pull is neither in the plan nor in the cluster"},
 		},
 		{
+			Rule: "kind-not-served", Severity: preview.Warning, Title: "is skipped",
+			Looks: "Objects of kinds that the cluster does not serve and the plan does not bring, of API groups other than those of Kubernetes and cert-manager, that are no hooks and that no package requires.",
+			Why:   "Nothing else in the plan depends on it; the next upgrade after the API appears creates it, and --strict refuses the plan instead.", Reduce: "Install what serves the API first.",
+			Example: Example{preview.Warning, "ServiceMonitor op is skipped: nothing collects its metrics", "the cluster does not serve ServiceMonitor of monitoring.coreos.com/v1"},
+		},
+		{
 			Rule: "foreign-namespace", Severity: preview.Warning, Title: "goes into another namespace than the release",
 			Looks: "Namespaces other than that of the release into which objects go, unless the format is registry+v1, where the install mode says so.",
 			Why:   "It is not the namespace of the release: the package says so, and -n does not change it.", Reduce: "Remove the namespace from the package's objects.",

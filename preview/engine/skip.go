@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// RuleNotServed finds objects that are left out because the cluster does not
+// have their kind.
+const RuleNotServed = "kind-not-served"
+
+// builtIn are the API groups of Kubernetes itself. A version of theirs that is
+// not served is an outdated manifest, and nothing to do without.
+var builtIn = [...]string{
+	"", "apps", "autoscaling", "batch", "extensions", "policy",
+	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
+	"authorization.k8s.io", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+	"flowcontrol.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io",
+	"resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
+}
+
+// optional reports whether the plan works without an object whose kind is not
+// served: nothing in it waits for the object, and no package requires the kind.
+func optional(p *preview.Plan, o *preview.Object) bool {
+	group := o.Ref().Group()
+	switch {
+	case o.Hook != nil, slices.Contains(builtIn[:], group):
+		return false
+	case group == "cert-manager.io": // webhooks and pods wait for its Secrets
+		return false
+	}
+	return !slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool {
+		return slices.ContainsFunc(pkg.Requires, func(api string) bool {
+			return strings.HasPrefix(api, group+"/") && strings.HasSuffix(api, "/"+o.Kind)
+		})
+	})
+}
+
+// lost says what is missing without a kind.
+func lost(kind string) string {
+	switch kind {
+	case "ServiceMonitor", "PodMonitor":
+		return "nothing collects its metrics"
+	case "PrometheusRule":
+		return "nobody is alerted by it"
+	case "VerticalPodAutoscaler":
+		return "its resources are not adjusted"
+	case "Route":
+		return "it cannot be reached from outside the cluster through it"
+	case "ConsolePlugin", "ConsoleLink", "ConsoleCLIDownload", "ConsoleQuickStart", "ConsoleYAMLSample":
+		return "it does not show in the web console"
+	}
+	return "what its controller would do is not done"
+}
+
+func skipped(p *preview.Plan) []preview.Finding {
+	var out []preview.Finding
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Action != preview.ActionSkip {
+			continue
+		}
+		out = append(out, finding(RuleNotServed, preview.Warning, o.ID, o.Kind+" "+o.Name+" is skipped: "+lost(o.Kind),
+			"Nothing else in the plan depends on it; the next upgrade after the API appears creates it, and --strict refuses the plan instead.",
+			"the cluster does not serve "+o.Kind+" of "+o.APIVersion))
+	}
+	return out
+}
