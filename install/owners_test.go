@@ -349,3 +349,50 @@ func TestWhatFinalizersHoldStaysListedUntilItIsGone(t *testing.T) {
 		t.Errorf("the inventory is %+v, %v", record.Inventory, err)
 	}
 }
+
+// TestResumeTrustsNoRecordedFindings: whoever may write Secrets in the release
+// namespace could take the findings out of the recorded plan; what is sealed
+// still says what is critical. And what the plan only read must be as it was.
+func TestResumeTrustsNoRecordedFindings(t *testing.T) {
+	w := newWorld(t, "distrust")
+	const manifest = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: distrust-all}
+rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: distrust-all}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: distrust-all}
+subjects: [{kind: ServiceAccount, name: op, namespace: distrust}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: uses}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: distrust-read}
+subjects: [{kind: ServiceAccount, name: op}]
+`
+	w.edit(t, "create", "clusterrole", "distrust-read", "--verb=get", "--resource=configmaps")
+	w.apply(t, w.plan(t, w.content(t, "0.0.1", configMap("a", "0"))))
+	plan := w.plan(t, w.content(t, "1.0.0", manifest, configMap("a", "1"), configMap("b", "1")))
+	ctx, stop := context.WithCancel(t.Context())
+	if _, err := install.Apply(ctx, plan, byDigest(plan), &cancelling{Cluster: w.Client, stop: stop, at: 1}, w.options(t)); err == nil {
+		t.Fatal("the run was not interrupted")
+	}
+	forged := *plan
+	forged.Findings = nil
+	bare := byDigest(plan)
+	bare.Ruleset = 0 // covers no critical finding
+	_, err := install.Apply(t.Context(), &forged, bare, w, w.options(t))
+	if install.KindOf(err) != install.Refused || err == nil || !strings.Contains(err.Error(), "critical finding") {
+		t.Errorf("kind %d: %v, want a refusal that names the critical finding", install.KindOf(err), err)
+	}
+	w.edit(t, "patch", "clusterrole", "distrust-read", "--type=merge", `-p={"rules":[{"apiGroups":[""],"resources":["secrets"],"verbs":["get"]}]}`)
+	_, err = install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t))
+	if install.KindOf(err) != install.Refused || err == nil || !strings.Contains(err.Error(), "distrust-read") {
+		t.Errorf("kind %d: %v, want a refusal that names the role", install.KindOf(err), err)
+	}
+	w.edit(t, "patch", "clusterrole", "distrust-read", "--type=merge", `-p={"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":["get"]}]}`)
+	w.apply(t, plan)
+}

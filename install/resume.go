@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
 // resumed reports whether this run goes on where an earlier one stopped.
@@ -31,7 +32,10 @@ func (r *run) resume(ctx context.Context) (err error) {
 	now := *r.plan
 	now.Objects = append([]preview.Object(nil), r.plan.Objects...)
 	r.checked = &now
-	var reasons []string
+	reasons, err := engine.MovedReads(ctx, r.plan, r.cluster)
+	if err != nil {
+		return r.fail("reading what the plan rests on", "run the command again", err)
+	}
 	for i := range now.Objects {
 		why, err := r.resumeObject(ctx, &now.Objects[i])
 		if err != nil {
@@ -48,12 +52,17 @@ func (r *run) resume(ctx context.Context) (err error) {
 	return nil
 }
 
-// gateAgain passes the recorded plan through the gate as if it were new: judged
-// by today's policy, whatever one said when it was recorded. Where it passes,
+// gateAgain passes the recorded plan through the gate as if it were new: with
+// the findings of today's rules besides those recorded, judged by today's policy, whatever one said when it was recorded. Where it passes,
 // the record says by which approval, and what that accepted.
 func (r *run) gateAgain() error {
 	today := *r.plan
 	today.Findings, today.Policy = preview.Unjudged(r.plan.Findings), nil
+	found, err := engine.Today(&today, r.opts.Schemas)
+	if err != nil {
+		return refusal("resuming", "preview again, and approve what it shows", "the review cannot be recomputed: "+err.Error())
+	}
+	today.Findings = found
 	if err := r.judge(&today); err != nil {
 		return err
 	}
