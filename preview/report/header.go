@@ -92,13 +92,16 @@ func present(rows []fact) []fact {
 	return out
 }
 
-// readModeText says how the cluster was read, and what that leaves open.
+// readModeText says how the cluster was read. What that leaves open has a
+// section of its own.
 func readModeText(mode preview.ReadMode) string {
 	switch mode {
 	case preview.ReadDryRun:
 		return "dry-run: gets, and server-side dry runs, which persist nothing"
 	case preview.ReadGet:
-		return "get: gets alone; what admission and defaulting would add or refuse is not known"
+		return "get: gets alone, which ask nothing of the API server"
+	case preview.ReadOffline:
+		return "offline: no cluster was contacted"
 	}
 	return string(mode)
 }

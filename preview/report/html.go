@@ -37,6 +37,8 @@ type page struct {
 	Groups                    []pageGroup
 	Missing                   [][2]string
 	Grants                    []pageGrant
+	Mode                      string
+	Open                      []pageFact
 	GrantNote                 string
 	Cloud                     []pageCloud
 	Images                    [][2]string
@@ -108,6 +110,10 @@ func pageOf(p *preview.Plan) page {
 	}
 	r := newReader(p)
 	out.Groups = pageGroups(p, r)
+	out.Mode = line(readModeText(p.ReadMode))
+	for _, q := range openQuestions(p) {
+		out.Open = append(out.Open, pageFact{line(q.what), line(q.why)})
+	}
 	out.Rules = pageRules(p, r)
 	for _, m := range p.Access.Installer.Missing {
 		out.Missing = append(out.Missing, [2]string{line(m.Verb + " " + m.Resource), line(m.Why)})

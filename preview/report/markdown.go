@@ -60,7 +60,7 @@ func markdown(p *preview.Plan) string {
 
 // byWeight puts what a reviewer misses most before what is long.
 func byWeight(list []section) []section {
-	weight := map[string]int{"SHOULD LOOK": -2, "YOU LACK": -1, "IMAGES": 1, "PACKAGE": 2, "GOOD TO KNOW": 3}
+	weight := map[string]int{openTitle: -3, "SHOULD LOOK": -2, "YOU LACK": -1, "IMAGES": 1, "PACKAGE": 2, "GOOD TO KNOW": 3}
 	slices.SortStableFunc(list, func(a, b section) int { return weight[a.title] - weight[b.title] })
 	return list
 }

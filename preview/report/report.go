@@ -149,7 +149,7 @@ type section struct {
 
 // sections returns the parts after the header, empty ones left out.
 func sections(p *preview.Plan, l layout) []section {
-	all := findingSections(p, l)
+	all := append(findingSections(p, l), openSection(p, l))
 	all = append(all, accessSection(p, l), rightsSection(p, l), cloudSection(p, l), imageSection(p, l),
 		fileSection(p, l), objectSection(p, l))
 	all = append(all, packageSections(p, l)...)

@@ -1,0 +1,62 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func TestReportsSayWhatTheirReadModeCannotKnow(t *testing.T) {
+	forbidden := preview.Unknown{Object: "core/Secret/mongodb/pull", Why: "forbidden"}
+	for name, test := range map[string]struct {
+		mode      preview.ReadMode
+		change    func(p *preview.Plan)
+		want, not []string
+	}{
+		"gets ask nothing of the API server": {preview.ReadGet, func(p *preview.Plan) { p.Summary.Create, p.Summary.Update = 2, 1 },
+			[]string{"Read mode get", "admission", "2 objects to create", "1 object to update", "replaced as a whole", "immutable fields", "before the first write"}, []string{"your rights"}},
+		"a plan of creates merges nothing": {preview.ReadGet, func(p *preview.Plan) { p.Summary.Create, p.Summary.Update = 2, 0 },
+			[]string{"admission"}, []string{"immutable fields", "to update"}},
+		"where nothing changes, nothing is open": {preview.ReadGet, func(p *preview.Plan) { p.Summary.Create, p.Summary.Update = 0, 0 },
+			[]string{"was asked and answered"}, []string{"admission"}},
+		"offline everything live is open": {preview.ReadOffline, func(*preview.Plan) {},
+			[]string{"Read mode offline", "live objects", "your rights", "stored objects"}, []string{"immutable fields"}},
+		"a dry run cannot ask about what is not there yet": {preview.ReadDryRun, func(p *preview.Plan) { p.Objects[0].Action, p.Objects[0].Result = preview.ActionCreate, "" },
+			[]string{"Read mode dry-run", "without a dry run"}, []string{"your rights"}},
+		"what may not be read is named": {preview.ReadDryRun, func(p *preview.Plan) { p.Unknowns = append(p.Unknowns, forbidden) },
+			[]string{"core/Secret/mongodb/pull", "could not be read: forbidden"}, nil},
+		"many are counted": {preview.ReadDryRun, func(p *preview.Plan) {
+			for range maxOpen + 3 {
+				p.Unknowns = append(p.Unknowns, forbidden)
+			}
+		}, []string{"and 3 more"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := freshInstall(t)
+			p.ReadMode, p.Unknowns = test.mode, nil
+			test.change(p)
+			for _, format := range []string{Text, Markdown, HTML} {
+				text := write(t, p, Options{Format: format})
+				at := strings.Index(strings.ToUpper(text), openTitle)
+				if at < 0 {
+					t.Fatalf("%s: no such section", format)
+				}
+				part := strings.Join(strings.Fields(text[at:]), " ")
+				if end := strings.Index(text[at:], "sha256:"); end > 0 {
+					part = strings.Join(strings.Fields(text[at:at+end]), " ")
+				}
+				for _, want := range test.want {
+					if !strings.Contains(part, want) {
+						t.Errorf("%s lacks %q:\n%s", format, want, part)
+					}
+				}
+				for _, not := range test.not {
+					if strings.Contains(part, not) {
+						t.Errorf("%s says %q:\n%s", format, not, part)
+					}
+				}
+			}
+		})
+	}
+}
