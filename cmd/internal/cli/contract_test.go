@@ -67,7 +67,7 @@ var (
 		{"--plan-identity", "install show upgrade uninstall"},
 		{"--yes --approve --ruleset --plan --accept", "install upgrade uninstall"},
 		{"--preview", "upgrade uninstall"},
-		{"--policy", "install preview upgrade uninstall"},
+		{"--policy", "install preview show upgrade uninstall"},
 		{"--against", "preview"},
 		{"--rollout-timeout --stage-timeout --no-wait", "install upgrade uninstall"},
 		{"--registry-config --plain-http --ca-file --insecure-registry", "install preview show upgrade uninstall search catalog:add catalog:show"},

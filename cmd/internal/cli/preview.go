@@ -138,14 +138,23 @@ or oci://HOST/REPO@sha256:HEX in a registry.`,
   kubectl operator show plan.tgz -o manifests
 
   # A plan in a registry, encrypted for the holder of this age key
-  kubectl operator show oci://registry.example.com/plans/mongodb@sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae --plan-identity key.txt`,
+  kubectl operator show oci://registry.example.com/plans/mongodb@sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae --plan-identity key.txt
+
+  # As a policy judges it
+  kubectl operator show plan.tgz --policy policy.yaml`,
 		Args: rangeArgs(1, 1, "a PLANFILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.check(); err != nil {
 				return err
 			}
+			if err := p.loadPolicy(); err != nil {
+				return err
+			}
 			plan, err := p.loadPlan(cmd.Context(), args[0], saved)
 			if err != nil {
+				return err
+			}
+			if _, err := p.judge(plan.Plan, nil); err != nil {
 				return err
 			}
 			if why := plan.Expired(time.Now()); why != "" {
@@ -154,6 +163,7 @@ or oci://HOST/REPO@sha256:HEX in a registry.`,
 			return a.print(plan.Plan, output.format)
 		},
 	}
+	p.policy.add(cmd.Flags())
 	output.add(cmd.Flags(), outputOfPlan)
 	saved.add(cmd.Flags())
 	p.source.addRegistry(cmd.Flags())
