@@ -5,6 +5,8 @@ package preview
 type Access struct {
 	Grants    []Grant   `json:"grants"`
 	Installer Installer `json:"installer"`
+	// Wildcards is nil when no rule has any.
+	Wildcards *Wildcards `json:"wildcards,omitempty"`
 }
 
 // Grant is one effective permission: subject × scope × verbs × resources,

@@ -128,6 +128,15 @@ func (m *review) accessChips(shown int) row {
 	group := []string{"subject", "resource", "role"}[m.filter.group]
 	show := []string{"all", "risky", "new", "new or risky"}[m.filter.access]
 	text := fmt.Sprintf("group: %s (g)   show: %s (f)   %d of %d grants", group, show, shown, len(m.plan.Access.Grants))
+	held := 0
+	for _, g := range m.plan.Access.Grants {
+		if g.Held {
+			held++
+		}
+	}
+	if held > 0 {
+		text += fmt.Sprintf(", %d held", held)
+	}
 	return textRow(widget.Line{widget.Text(theme.Strong, text)})
 }
 
@@ -168,6 +177,14 @@ func (m *review) accessHeading() row {
 	}}
 }
 
+// changeText says how a grant changes, or that the plan has no part in it.
+func changeText(g preview.Grant) string {
+	if g.Held {
+		return g.Change + ", given by the cluster already"
+	}
+	return g.Change
+}
+
 // grantRow is one grant; its subject is named where the group changes.
 func (m *review) grantRow(i int, g preview.Grant, first bool) row {
 	subject := subjectName(g.Subject)
@@ -184,6 +201,9 @@ func (m *review) grantRow(i int, g preview.Grant, first bool) row {
 	}
 	roles := [6]theme.Role{}
 	change := g.Change
+	if g.Held {
+		change = "held"
+	}
 	switch {
 	case m.risky(g.Rules):
 		roles[1], roles[3] = theme.Caution, theme.Caution
@@ -331,7 +351,11 @@ func (m *review) grantDoc(b *builder, g preview.Grant) {
 	b.pair("resources", strings.Join(g.Resources, ", "))
 	b.pair("only names", strings.Join(g.ResourceNames, ", "))
 	b.pair("urls", strings.Join(g.NonResourceURLs, ", "))
-	b.pair("change", g.Change)
+	if meaning := m.plan.Access.Wildcards.Of(g); meaning != nil {
+		b.pair("wildcard", access.MeaningText(meaning))
+		b.pair("", access.AgainstText(m.plan.Access.Wildcards))
+	}
+	b.pair("change", changeText(g))
 	b.pair("through", strings.Join(g.Via, " "))
 	b.pair("rules", strings.Join(g.Rules, ", "))
 	m.findingsOf(b, roleID(g))

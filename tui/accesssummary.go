@@ -52,13 +52,13 @@ func does(g preview.Grant, verbs ...string) bool {
 	return slices.Contains(g.Verbs, "*") || slices.ContainsFunc(verbs, func(v string) bool { return slices.Contains(g.Verbs, v) })
 }
 
-// tally counts the grants of a class that the plan leaves in place.
+// tally counts the grants of a class that the plan gives.
 type tally struct{ cluster, namespaced, changed int }
 
 func count(grants []preview.Grant, c accessClass) tally {
 	var t tally
 	for _, g := range grants {
-		if g.Change == preview.GrantRemoved || !c.matches(g) {
+		if g.Change == preview.GrantRemoved || g.Held || !c.matches(g) {
 			continue
 		}
 		if g.Scope == preview.ScopeCluster {

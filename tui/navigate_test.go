@@ -76,11 +76,11 @@ func TestCapitalLettersMakeASearchExact(t *testing.T) {
 func TestFiltersAndGroups(t *testing.T) {
 	m, c := reviewOf(t, upgradePlan(t), 120, 36)
 	drive(m, c, "3")
-	if !shows(m, "show: new or risky (f)   1 of 2 grants") {
+	if !shows(m, "show: new or risky (f)   2 of 4 grants, 1 held") {
 		t.Errorf("an upgrade does not begin with what is new:\n%s", strings.Join(screenOf(m), "\n"))
 	}
 	drive(m, c, "F")
-	if !shows(m, "show: all (f)   2 of 2 grants") {
+	if !shows(m, "show: all (f)   4 of 4 grants, 1 held") {
 		t.Error("F does not clear the filter")
 	}
 	drive(m, c, "g", "g")

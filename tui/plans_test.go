@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
@@ -188,6 +189,12 @@ func upgradePlan(t *testing.T) *preview.Plan {
 	via := []string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"}
 	b.grant(preview.GrantSame, preview.ScopeCluster, "", []string{"get", "list", "watch"}, []string{""}, []string{"configmaps"}, via, nil)
 	b.grant(preview.GrantWidened, preview.ScopeCluster, "", []string{"get", "list", "watch", "patch"}, []string{"apps"}, []string{"deployments", "statefulsets"}, via, nil)
+	b.grant(preview.GrantSame, preview.ScopeNamespace, "mongodb", []string{"get"}, []string{""}, []string{"secrets"},
+		[]string{"Role/mongodb/backup", "RoleBinding/mongodb/backup"}, nil)
+	b.p.Access.Grants[len(b.p.Access.Grants)-1].Held = true
+	b.grant(preview.GrantNew, preview.ScopeCluster, "", []string{"*"}, []string{"apps"}, []string{"*"}, via, []string{"rbac-group-wildcard"})
+	b.p.Access.Wildcards = access.Expand(b.p.Access.Grants, access.BuiltInServed(), nil)
+	b.p.Access.Wildcards.Against = preview.AgainstCluster
 	return b.seal()
 }
 

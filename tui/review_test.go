@@ -17,6 +17,8 @@ func TestScreensLookAsRecorded(t *testing.T) {
 		"findings-opened":  {"2", "enter"},
 		"access":           {"3"},
 		"access-opened":    {"3", "enter"},
+		"access-all":       {"3", "F"},
+		"access-wildcard":  {"3", "end", "enter"},
 		"objects":          {"4"},
 		"objects-yaml":     {"4", "down", "down", "e"},
 		"diff":             {"5"},

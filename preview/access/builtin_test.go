@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-var update = flag.Bool("update", false, "rewrite builtin.json from the API server")
+var update = flag.Bool("update", false, "rewrite the tables from the API server")
 
 func TestBuiltInRolesAreThoseOfAnAPIServer(t *testing.T) {
 	box := sandboxtest.Start(t)
@@ -40,32 +40,14 @@ func TestBuiltInRolesAreThoseOfAnAPIServer(t *testing.T) {
 	slices.SortFunc(roles, func(a, b map[string]any) int {
 		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
 	})
-	var data bytes.Buffer
-	data.WriteString("[\n")
-	for i, body := range roles {
-		line, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data.Write(line)
-		if i < len(roles)-1 {
-			data.WriteByte(',')
-		}
-		data.WriteByte('\n')
+	holdTable(t, "builtin.json", roles)
+	discovery, err := client.Served(t.Context())
+	if err != nil || len(discovery.Unanswered) > 0 {
+		t.Fatalf("unanswered %v, %v", discovery.Unanswered, err)
 	}
-	data.WriteString("]\n")
+	holdTable(t, "served.json", discovery.Served)
 	if *update {
-		if err := os.WriteFile("builtin.json", data.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
 		return
-	}
-	stored, err := os.ReadFile("builtin.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(stored, data.Bytes()) {
-		t.Errorf("builtin.json is not what this API server has; run the test with -update and read the difference")
 	}
 	bindings, err := client.List(t.Context(), "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "")
 	account := map[string]any{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": "op", "namespace": "app"}}
@@ -74,5 +56,37 @@ func TestBuiltInRolesAreThoseOfAnAPIServer(t *testing.T) {
 	}
 	if len(access.BuiltIn()) != len(roles) || len(roles) < 50 {
 		t.Errorf("%d roles in the table, %d in the cluster", len(access.BuiltIn()), len(roles))
+	}
+}
+
+// holdTable compares a table of ours with what an API server has, or writes it.
+func holdTable[T any](t *testing.T, name string, rows []T) {
+	t.Helper()
+	var data bytes.Buffer
+	data.WriteString("[\n")
+	for i, row := range rows {
+		line, err := json.Marshal(row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data.Write(line)
+		if i < len(rows)-1 {
+			data.WriteByte(',')
+		}
+		data.WriteByte('\n')
+	}
+	data.WriteString("]\n")
+	if *update {
+		if err := os.WriteFile(name, data.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	stored, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(stored, data.Bytes()) {
+		t.Errorf("%s is not what this API server has; run the test with -update and read the difference", name)
 	}
 }

@@ -153,3 +153,71 @@ func series(items []string) string {
 		return strings.Join(items[:n-1], ", ") + " and " + items[n-1]
 	}
 }
+
+// maxShown is how many resources a meaning spells out.
+const maxShown = 8
+
+// MeaningText says in one line what a wildcard reaches, dangerous resources
+// first, such as "75 resources: secrets, pods/exec, serviceaccounts (impersonate)
+// and 72 more". Names in it come from outside.
+func MeaningText(m *preview.Meaning) string {
+	list := slices.Concat(m.Dangerous, m.Others)
+	text := "nothing that is served"
+	switch {
+	case m.Count == 1 && len(list) == 1:
+		text = list[0].Resource + ": " + strings.Join(orderVerbs(list[0].Verbs), ", ")
+	case m.Count > 0:
+		var names []string
+		for _, r := range list[:min(len(list), maxShown)] {
+			names = append(names, r.Resource+special(m, r))
+		}
+		text = strconv.Itoa(m.Count) + " resources: " + strings.Join(names, ", ")
+		if rest := m.Count - len(names); rest > 0 {
+			text += " and " + strconv.Itoa(rest) + " more"
+		}
+	}
+	if len(m.NotServed) > 0 {
+		text += "; not served: " + series(m.NotServed)
+	}
+	return text
+}
+
+// special names the verbs of a resource that a wildcard brings along and that
+// are no reading or writing.
+func special(m *preview.Meaning, r preview.Reached) string {
+	if !slices.Contains(m.Verbs, all) {
+		return ""
+	}
+	var verbs []string
+	for _, v := range r.Verbs {
+		if slices.Contains([]string{"approve", "attest", "bind", "escalate", "impersonate", "sign", "use"}, v) {
+			verbs = append(verbs, v)
+		}
+	}
+	if len(verbs) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(verbs, ", ") + ")"
+}
+
+// AgainstText says what wildcards were expanded against, and what is missing.
+func AgainstText(w *preview.Wildcards) string {
+	if w == nil {
+		return ""
+	}
+	text := "what the cluster serves"
+	if w.Against != preview.AgainstCluster {
+		text = "the kinds of Kubernetes " + w.Version
+	}
+	text = "wildcards are expanded against " + text + " and the plan's own definitions"
+	if w.Why != "" {
+		text += ", because the cluster could not be asked: " + w.Why
+	}
+	if len(w.Unanswered) > 0 {
+		text += "; not answered, and so missing: " + series(w.Unanswered)
+	}
+	if w.More > 0 {
+		text += "; " + strconv.Itoa(w.More) + " more rules with wildcards are not expanded"
+	}
+	return text
+}

@@ -20,6 +20,7 @@ func derive(p *preview.Plan, schemas Schemas) error {
 		p.Objects[i].Changes = changes(&p.Objects[i])
 	}
 	p.Access.Grants = grants(p)
+	p.Access.Wildcards = builtInWildcards(p)
 	p.Cloud = cloudAccess(p)
 	p.Images = images(p)
 	slices.SortFunc(p.Reads, func(a, b preview.Read) int { return strings.Compare(a.ID, b.ID) })

@@ -18,6 +18,7 @@ import (
 // Errors carry a [preview.Refusal] when the API server answered.
 type Cluster interface {
 	Pager
+	Server
 
 	// Target identifies the cluster and the user.
 	Target(ctx context.Context) (preview.Target, error)
@@ -42,6 +43,11 @@ type Cluster interface {
 	Plural(ctx context.Context, apiVersion, kind string) (string, error)
 	// May answers which rights the user has, in their order.
 	May(ctx context.Context, rights []preview.Right) []preview.RightAnswer
+}
+
+// Server tells what it serves.
+type Server interface {
+	Served(ctx context.Context) (preview.Discovery, error)
 }
 
 // Schemas knows the built-in kinds without a cluster.
@@ -73,6 +79,8 @@ type Options struct {
 	Schemas      Schemas
 	// Progress is told what is being done, when not nil.
 	Progress func(string)
+
+	factsOnly bool // what only a person looks at is not asked for
 }
 
 // Installed is what a release's newest record says.
@@ -153,7 +161,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		}
 		p.Objects = append(p.Objects, fresh)
 	}
-	opts := Options{Schemas: schemas, StageTimeout: commonTimeout(old)}
+	opts := Options{Schemas: schemas, StageTimeout: commonTimeout(old), factsOnly: true}
 	if err := plan(ctx, p, cluster, opts); err != nil {
 		return nil, err
 	}
@@ -169,6 +177,11 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 	p.Stages = preview.BuildStages(written(p.Objects), opts.StageTimeout)
 	if err := derive(p, opts.Schemas); err != nil {
 		return err
+	}
+	if cluster != nil && !opts.factsOnly {
+		if err := expandWildcards(ctx, p, cluster); err != nil {
+			return err
+		}
 	}
 	return p.Seal()
 }

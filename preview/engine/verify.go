@@ -44,9 +44,9 @@ func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice stri
 	if path := viewDifference(loaded, &fresh); path != "" {
 		return nil, "", tampered(path + " is not what the sealed content leads to")
 	}
-	digests := fresh.Images // derived from the references just now
+	digests, wildcards := fresh.Images, fresh.Access.Wildcards // derived just now
 	forget(&fresh)
-	fresh.Images = digests
+	fresh.Images, fresh.Access.Wildcards = digests, wildcards
 	return &fresh, notice, nil
 }
 
@@ -254,6 +254,7 @@ func forget(p *preview.Plan) {
 	p.Request = preview.Request{Action: actionOf(p)}
 	p.Target = preview.Target{Identity: p.Target.Identity}
 	p.Access.Installer = preview.Installer{Missing: []preview.MissingRight{}}
+	p.Access.Wildcards = nil
 	p.Packages = slices.Clone(p.Packages)
 	for i := range p.Packages {
 		pkg := &p.Packages[i]

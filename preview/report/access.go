@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 // changeSymbols stand beside the word that says how a grant changes.
@@ -72,7 +73,10 @@ func accessSection(p *preview.Plan, l layout) section {
 			scope = text
 			s.lines = append(s.lines, l.hang("    ", "      ", text)...)
 		}
-		s.lines = append(s.lines, grantLines(g, l)...)
+		s.lines = append(s.lines, grantLines(p, g, l)...)
+	}
+	if text := access.AgainstText(p.Access.Wildcards); text != "" {
+		s.lines = append(s.lines, l.wrap("  ", text)...)
 	}
 	return s
 }
@@ -98,13 +102,16 @@ func scopeText(g preview.Grant) string {
 	return where + ", through " + strings.Join(g.Via, " and ")
 }
 
-func grantLines(g preview.Grant, l layout) []string {
+func grantLines(p *preview.Plan, g preview.Grant, l layout) []string {
 	head := fmt.Sprintf("      %s %-8s  ", changeSymbols[g.Change], line(g.Change))
 	verbs := 24
 	if l.width >= 90 {
 		verbs = 36
 	}
 	out := l.wrap(head, fmt.Sprintf("%-*s  %s", verbs, strings.Join(g.Verbs, " "), targetText(g)))
+	if m := p.Access.Wildcards.Of(g); m != nil {
+		out = append(out, l.hang(strings.Repeat(" ", len(head))+"* ", strings.Repeat(" ", len(head)+2), access.MeaningText(m))...)
+	}
 	if len(g.Rules) > 0 {
 		out = append(out, strings.Repeat(" ", len(head))+l.paint(yellow, "! "+lines(g.Rules)))
 	}

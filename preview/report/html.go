@@ -61,7 +61,7 @@ type (
 		Evidence                                 []string
 		Rows                                     []pageFact
 	}
-	pageGrant  struct{ Change, Who, Where, Verbs, On, Via, Rules string }
+	pageGrant  struct{ Change, Who, Where, Verbs, On, Means, Via, Rules string }
 	pageCloud  struct{ Change, What, Origin, Rules string }
 	pageObject struct {
 		Class, Symbol, Action, Kind, Name, Origin string

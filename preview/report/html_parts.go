@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
@@ -33,17 +34,29 @@ func pageGrants(p *preview.Plan) ([]pageGrant, string) {
 		if g.Scope == preview.ScopeNamespace {
 			where = g.Namespace
 		}
+		means := ""
+		if m := p.Access.Wildcards.Of(g); m != nil {
+			means = line(access.MeaningText(m))
+		}
+		change := g.Change
+		if g.Held {
+			change = held
+		}
 		out = append(out, pageGrant{
-			Change: line(joined(" ", changeSymbols[g.Change], g.Change)), Who: line(subjectText(g.Subject)), Where: line(where),
+			Change: line(joined(" ", changeSymbols[g.Change], change)), Means: means, Who: line(subjectText(g.Subject)), Where: line(where),
 			Verbs: line(strings.Join(g.Verbs, " ")), On: line(targetText(g)), Via: line(strings.Join(g.Via, ", ")), Rules: lines(g.Rules),
 		})
 	}
-	return out, accessNote(grants)
+	return out, joined("; ", accessNote(grants), line(access.AgainstText(p.Access.Wildcards)))
 }
 
 func accessNote(grants []preview.Grant) string {
 	n := map[string]int{}
 	for _, g := range grants {
+		if g.Held {
+			n[held]++
+			continue
+		}
 		n[g.Change]++
 	}
 	var parts []string

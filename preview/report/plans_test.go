@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
@@ -144,7 +145,12 @@ func upgrade(t *testing.T) *preview.Plan {
 		sa("same", "cluster", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, []string{"rbac-secrets-read"}),
 		sa("widened", "cluster", []string{"create", "get", "patch"}, []string{"", "events.k8s.io"}, []string{"events"}, nil),
 		sa("removed", "namespace", []string{"*"}, []string{"apps"}, []string{"*"}, nil),
+		sa("widened", "cluster", []string{"*"}, []string{""}, []string{"*"}, []string{"rbac-group-wildcard"}),
+		sa("same", "cluster", []string{"get"}, []string{""}, []string{"nodes"}, nil),
 	}
+	p.Access.Grants[4].Held, p.Access.Grants[4].Via = true, []string{"ClusterRole/theirs", "ClusterRoleBinding/theirs"}
+	p.Access.Wildcards = access.Expand(p.Access.Grants, access.BuiltInServed(), nil)
+	p.Access.Wildcards.Against, p.Access.Wildcards.Unanswered = preview.AgainstCluster, []string{"metrics.k8s.io/v1beta1"}
 	p.Findings = []preview.Finding{
 		finding(preview.Warning, "rbac-secrets-read", "rbac.authorization.k8s.io/ClusterRole/-/mongodb-operator", "ServiceAccount databases/operator can read every Secret", "Accepted before.", "get list watch secrets"),
 	}
@@ -205,6 +211,11 @@ func hostilePlan(evil string) *preview.Plan {
 		Subject: preview.Subject{Kind: evil, Namespace: evil, Name: evil}, Scope: "namespace", Namespace: evil, APIGroups: []string{evil},
 		Resources: []string{evil}, ResourceNames: []string{evil}, Verbs: []string{evil}, Via: []string{evil}, Change: evil, Rules: []string{evil},
 	}}
+	p.Access.Wildcards = &preview.Wildcards{Against: evil, Version: evil, Why: evil, Unanswered: []string{evil}, Meanings: []preview.Meaning{{
+		Scope: "namespace", APIGroups: []string{evil}, Resources: []string{evil}, Verbs: []string{evil}, Count: 2,
+		Dangerous: []preview.Reached{{Resource: evil, Verbs: []string{evil}}}, Others: []preview.Reached{{Resource: evil, Verbs: []string{evil}}},
+		NotServed: []string{evil},
+	}}}
 	p.Access.Installer.Missing = []preview.MissingRight{{Verb: evil, Resource: evil, Why: evil}}
 	p.Cloud.Permissions = []preview.CloudPermission{{
 		Provider: evil, Origin: evil, Effect: evil, Actions: []string{evil}, Resources: []string{evil}, Roles: []string{evil},

@@ -1,0 +1,253 @@
+package access
+
+import (
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	maxMeanings = 50   // rules with wildcards that are expanded
+	maxReached  = 1000 // resources that are listed for all of them
+)
+
+//go:embed served.json
+var servedData []byte
+
+// served parses the table when it is first needed. Nothing changes it.
+var served = sync.OnceValue(func() []preview.Served {
+	var list []preview.Served
+	if json.Unmarshal(servedData, &list) != nil {
+		return nil // a test holds the table against an API server
+	}
+	return list
+})
+
+// BuiltInServed returns what an API server of [BuiltInVersion] serves by itself.
+// Callers must not modify it.
+func BuiltInServed() []preview.Served { return served() }
+
+// asked are resources that RBAC is asked about and no API server lists: names
+// of requests rather than of objects, and what kubelets serve.
+var asked = [...]preview.Served{
+	{Resource: "groups", Verbs: []string{"impersonate"}},
+	{Resource: "users", Verbs: []string{"impersonate"}},
+	{Group: "authentication.k8s.io", Resource: "uids", Verbs: []string{"impersonate"}},
+	{Group: "authentication.k8s.io", Resource: "userextras", Verbs: []string{"impersonate"}},
+	{Group: "certificates.k8s.io", Resource: "signers", Verbs: []string{"approve", "attest", "sign"}},
+	{Resource: "nodes/log", Verbs: []string{"create", "get"}},
+	{Resource: "nodes/metrics", Verbs: []string{"create", "get"}},
+	{Resource: "nodes/stats", Verbs: []string{"create", "get"}},
+}
+
+// specialVerbs are verbs of served resources that discovery does not list.
+var specialVerbs = map[string][]string{
+	"serviceaccounts":                                  {"impersonate"},
+	"roles." + rbacGroup:                               {"bind", "escalate"},
+	"clusterroles." + rbacGroup:                        {"bind", "escalate"},
+	"securitycontextconstraints.security.openshift.io": {"use"},
+}
+
+// danger is a resource that a wildcard is dangerous for, and with which verbs.
+type danger struct {
+	name, verbs string
+}
+
+// dangers lists the worst first (specs of the catalogue of risks, section 3).
+var dangers = [...]danger{
+	{"secrets", "get list watch create update patch"},
+	{"pods/exec", "create get"},
+	{"pods/attach", "create get"},
+	{"nodes/proxy", "create get"},
+	{"serviceaccounts/token", "create"},
+	{"users", "impersonate"},
+	{"groups", "impersonate"},
+	{"serviceaccounts", "impersonate create update patch"},
+	{"clusterroles." + rbacGroup, "bind escalate create update patch"},
+	{"roles." + rbacGroup, "bind escalate create update patch"},
+	{"clusterrolebindings." + rbacGroup, "create update patch"},
+	{"rolebindings." + rbacGroup, "create update patch"},
+	{"pods", "create update patch"},
+	{"pods/ephemeralcontainers", "update patch"},
+	{"deployments.apps", "create update patch"},
+	{"daemonsets.apps", "create update patch"},
+	{"statefulsets.apps", "create update patch"},
+	{"replicasets.apps", "create update patch"},
+	{"replicationcontrollers", "create update patch"},
+	{"jobs.batch", "create update patch"},
+	{"cronjobs.batch", "create update patch"},
+	{"mutatingwebhookconfigurations.admissionregistration.k8s.io", "create update patch delete"},
+	{"validatingwebhookconfigurations.admissionregistration.k8s.io", "create update patch delete"},
+	{"mutatingadmissionpolicies.admissionregistration.k8s.io", "create update patch delete"},
+	{"validatingadmissionpolicies.admissionregistration.k8s.io", "create update patch delete"},
+	{"customresourcedefinitions.apiextensions.k8s.io", "create update patch delete"},
+	{"apiservices.apiregistration.k8s.io", "create update patch delete"},
+	{"signers.certificates.k8s.io", "approve sign attest"},
+	{"certificatesigningrequests.certificates.k8s.io/approval", "update patch"},
+	{"certificatesigningrequests.certificates.k8s.io/status", "update patch"},
+	{"namespaces", "update patch delete"},
+	{"nodes", "update patch delete"},
+	{"persistentvolumes", "create update patch"},
+	{"configmaps", "create update patch"},
+	{"endpoints", "create update patch"},
+	{"endpointslices.discovery.k8s.io", "create update patch"},
+	{"securitycontextconstraints.security.openshift.io", "use create update patch"},
+}
+
+// Expand says what the rules with wildcards among grants reach of what is
+// served. Removed grants, and wildcards in URLs, are left out. Objects' own
+// definitions count as served. It is nil when there is nothing to expand.
+func Expand(grants []preview.Grant, list []preview.Served, objects []map[string]any) *preview.Wildcards {
+	out := &preview.Wildcards{Meanings: []preview.Meaning{}}
+	known := map[string]bool{}
+	var x *expander
+	for _, g := range grants {
+		if g.Change == preview.GrantRemoved || !wild(g) {
+			continue
+		}
+		key := grantKey(preview.Grant{Scope: g.Scope, APIGroups: g.APIGroups, Resources: g.Resources, Verbs: g.Verbs})
+		switch {
+		case known[key]:
+			continue
+		case len(out.Meanings) == maxMeanings:
+			out.More++
+		default:
+			if x == nil {
+				x = newExpander(list, objects)
+			}
+			out.Meanings = append(out.Meanings, x.meaning(g))
+		}
+		known[key] = true
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	return out
+}
+
+// wild reports whether a grant names resources or what to do with them by a
+// wildcard.
+func wild(g preview.Grant) bool {
+	return len(g.Resources) > 0 && (slices.Contains(g.APIGroups, all) || slices.Contains(g.Verbs, all) ||
+		slices.ContainsFunc(g.Resources, func(r string) bool { return r == all || strings.HasPrefix(r, all+"/") }))
+}
+
+type expander struct {
+	served []preview.Served
+	danger map[string]int // name → place in dangers
+	room   int
+}
+
+func newExpander(list []preview.Served, objects []map[string]any) *expander {
+	x := &expander{danger: map[string]int{}, room: maxReached}
+	for i, d := range dangers {
+		x.danger[d.name] = i
+	}
+	merged := map[string]preview.Served{}
+	for _, s := range slices.Concat(list, asked[:], defined(objects)) {
+		name := servedName(s.Group, s.Resource)
+		verbs := slices.Concat(s.Verbs, merged[name].Verbs, specialVerbs[name])
+		slices.Sort(verbs)
+		s.Verbs = slices.Compact(verbs)
+		merged[name] = s
+	}
+	for _, s := range merged {
+		x.served = append(x.served, s)
+	}
+	slices.SortFunc(x.served, func(a, b preview.Served) int {
+		return strings.Compare(a.Group+"\x00"+a.Resource, b.Group+"\x00"+b.Resource)
+	})
+	return x
+}
+
+// servedName is RESOURCE.GROUP/SUBRESOURCE, without what is empty.
+func servedName(group, resource string) string {
+	if group == "" {
+		return resource
+	}
+	resource, sub, ok := strings.Cut(resource, "/")
+	if ok {
+		return resource + "." + group + "/" + sub
+	}
+	return resource + "." + group
+}
+
+func (x *expander) meaning(g preview.Grant) preview.Meaning {
+	m := preview.Meaning{
+		Scope: g.Scope, APIGroups: g.APIGroups, Resources: g.Resources, Verbs: g.Verbs,
+		Dangerous: []preview.Reached{}, Others: []preview.Reached{},
+	}
+	named := map[string]bool{}
+	for _, s := range x.served {
+		if g.Scope == preview.ScopeNamespace && !s.Namespaced && !ownNamespace(s) {
+			continue
+		}
+		if !hasGroup(g, s.Group) || !hasResource(g.Resources, s.Resource) {
+			continue
+		}
+		named[s.Resource] = true
+		verbs := slices.DeleteFunc(slices.Clone(s.Verbs), func(v string) bool { return !HasVerb(g, v) })
+		if len(verbs) == 0 {
+			continue
+		}
+		m.Count++
+		x.list(&m, preview.Reached{Resource: servedName(s.Group, s.Resource), Verbs: verbs})
+	}
+	slices.SortStableFunc(m.Dangerous, func(a, b preview.Reached) int { return x.danger[a.Resource] - x.danger[b.Resource] })
+	for _, r := range g.Resources {
+		if !named[r] && r != all && !strings.HasPrefix(r, all+"/") {
+			m.NotServed = append(m.NotServed, r)
+		}
+	}
+	return m
+}
+
+// ownNamespace: a RoleBinding reaches the Namespace that it is in.
+func ownNamespace(s preview.Served) bool {
+	resource, _, _ := strings.Cut(s.Resource, "/")
+	return s.Group == "" && resource == "namespaces"
+}
+
+func (x *expander) list(m *preview.Meaning, r preview.Reached) {
+	at, risky := x.danger[r.Resource]
+	risky = risky && slices.ContainsFunc(strings.Fields(dangers[at].verbs), func(v string) bool { return slices.Contains(r.Verbs, v) })
+	switch {
+	case risky: // there are few
+		m.Dangerous = append(m.Dangerous, r)
+	case x.room > 0:
+		x.room--
+		m.Others = append(m.Others, r)
+	default:
+		m.More++
+	}
+}
+
+// defined is what definitions among objects make the API server serve.
+func defined(objects []map[string]any) []preview.Served {
+	every := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	var out []preview.Served
+	for _, body := range objects {
+		if preview.String(body, "kind") != "CustomResourceDefinition" {
+			continue
+		}
+		s := preview.Served{
+			Group: preview.String(body, "spec", "group"), Resource: preview.String(body, "spec", "names", "plural"),
+			Namespaced: preview.String(body, "spec", "scope") != "Cluster", Verbs: every,
+		}
+		out = append(out, s)
+		for _, version := range preview.Maps(body, "spec", "versions") {
+			for _, sub := range []string{"status", "scale"} {
+				if _, ok := preview.Map(version, "subresources")[sub]; ok {
+					out = append(out, preview.Served{
+						Group: s.Group, Resource: s.Resource + "/" + sub, Namespaced: s.Namespaced, Verbs: []string{"get", "patch", "update"},
+					})
+				}
+			}
+		}
+	}
+	return out
+}

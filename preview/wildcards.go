@@ -1,0 +1,79 @@
+package preview
+
+import "slices"
+
+// Served is a resource that an API server serves, or a sub-resource, named as
+// RBAC does: "pods", "pods/log". Verbs are sorted.
+type Served struct {
+	Group      string   `json:"group"`
+	Resource   string   `json:"resource"`
+	Namespaced bool     `json:"namespaced"`
+	Verbs      []string `json:"verbs"`
+}
+
+// Discovery is what an API server says it serves. Unanswered are the API
+// versions, as GROUP/VERSION, whose own server did not answer it.
+type Discovery struct {
+	Served     []Served
+	Unanswered []string
+}
+
+// What wildcards are expanded against.
+const (
+	AgainstCluster = "cluster"  // what the cluster serves, and the plan's own CRDs
+	AgainstBuiltIn = "built-in" // the kinds of Kubernetes itself, and the plan's own CRDs
+)
+
+// Wildcards says what the rules with wildcards reach. It is View: a definition
+// that somebody adds to the cluster widens a wildcard and makes no plan stale.
+// A loaded plan has it recomputed, against what is built in.
+type Wildcards struct {
+	Against string `json:"against"` // cluster or built-in
+	// Version is the Kubernetes release whose kinds are meant by built-in.
+	Version string `json:"version,omitempty"`
+	// Why is set when the cluster could not be asked.
+	Why string `json:"why,omitempty"`
+	// Unanswered are API versions that the cluster has and whose resources it
+	// could not tell: they are missing below.
+	Unanswered []string  `json:"unanswered,omitempty"`
+	Meanings   []Meaning `json:"meanings"`
+	More       int       `json:"more,omitempty"` // rules with wildcards beyond those listed
+}
+
+// Meaning is what one rule with a wildcard reaches. Scope, APIGroups, Resources
+// and Verbs are those of the grants that it is about.
+type Meaning struct {
+	Scope     string    `json:"scope"`
+	APIGroups []string  `json:"apiGroups"`
+	Resources []string  `json:"resources"`
+	Verbs     []string  `json:"verbs"`
+	Count     int       `json:"count"`     // of resources and sub-resources
+	Dangerous []Reached `json:"dangerous"` // the worst first
+	Others    []Reached `json:"others"`    // sorted
+	More      int       `json:"more,omitempty"`
+	// NotServed are resources the rule names and nobody serves.
+	NotServed []string `json:"notServed,omitempty"`
+}
+
+// Reached is a resource, as RESOURCE[/SUBRESOURCE] or RESOURCE.GROUP[/SUBRESOURCE],
+// and what may be done with it.
+type Reached struct {
+	Resource string   `json:"resource"`
+	Verbs    []string `json:"verbs"`
+}
+
+// Of returns what a grant's wildcards reach; nil when it has none, is removed,
+// or is not among those listed.
+func (w *Wildcards) Of(g Grant) *Meaning {
+	if w == nil || g.Change == GrantRemoved {
+		return nil
+	}
+	for i := range w.Meanings {
+		m := &w.Meanings[i]
+		if m.Scope == g.Scope && slices.Equal(m.APIGroups, g.APIGroups) && slices.Equal(m.Resources, g.Resources) &&
+			slices.Equal(m.Verbs, g.Verbs) {
+			return m
+		}
+	}
+	return nil
+}
