@@ -102,7 +102,7 @@ func Held(objects, existing, roles []map[string]any) []map[string]any {
 			continue
 		}
 		if slices.ContainsFunc(Subjects(body), ours.has) {
-			out = append(out, withSubjects(body, ours))
+			out = append(out, OnlySubjects(body, slices.DeleteFunc(Subjects(body), func(s preview.Subject) bool { return !ours.has(s) })))
 		}
 	}
 	return out
@@ -125,12 +125,12 @@ func (s *roleSet) forAll(binding map[string]any) bool {
 	return false
 }
 
-// withSubjects returns a binding without the subjects that are none of ours.
-func withSubjects(binding map[string]any, ours accounts) map[string]any {
+// OnlySubjects returns a binding without the subjects that are not among keep.
+func OnlySubjects(binding map[string]any, keep []preview.Subject) map[string]any {
 	out := maps.Clone(binding)
 	var subjects []any
 	for _, s := range Subjects(binding) {
-		if !ours.has(s) {
+		if !slices.Contains(keep, s) {
 			continue
 		}
 		subject := map[string]any{"kind": s.Kind, "name": s.Name}

@@ -1,13 +1,14 @@
 package access
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxAccounts bounds how many accounts [Reach] goes through.
+// maxAccounts bounds how many accounts a way goes through.
 const maxAccounts = 500
 
 // way is one means of acting as another account.
@@ -50,72 +51,161 @@ var ends = [...]end{
 	{"", "nodes/proxy", []string{"get", "create"}, "reaches every kubelet"},
 }
 
-// Reach returns the shortest way on which an account gets to a permission over
-// the whole cluster that it does not hold itself, by acting as accounts that
-// grants know: one sentence part for each step, the last one saying what is
-// reached, such as "runs pods in namespace app as ServiceAccount app/admin",
-// "may do everything". It is empty when there is none, and when the account is
-// at such an end already.
-func Reach(grants []preview.Grant, from preview.Subject) []string {
-	net := newNet(grants)
-	if net.end(from) != "" {
-		return nil
-	}
-	type place struct {
-		account preview.Subject
-		path    []string
-	}
-	queue := []place{{account: from}}
-	seen := map[preview.Subject]bool{from: true}
-	for i := 0; i < len(queue); i++ {
-		for _, next := range net.accounts {
-			if seen[next] {
-				continue
-			}
-			text := net.step(queue[i].account, next)
-			if text == "" {
-				continue
-			}
-			seen[next] = true
-			path := append(slices.Clone(queue[i].path), text)
-			if end := net.end(next); end != "" {
-				return append(path, end)
-			}
-			queue = append(queue, place{next, path})
-		}
-	}
-	return nil
+// Way is how an account gets to a permission over the whole cluster that it
+// does not hold itself: by acting as other accounts, or by giving itself a role
+// that it may give.
+type Way struct {
+	// Steps are parts of a sentence, the last saying what is reached, such as
+	// "runs pods in namespace app as ServiceAccount app/admin", "may do everything".
+	Steps []string
+	// Accounts are those acted as, in order.
+	Accounts []preview.Subject
+	// Rests are grants that the steps rest on, those of the account itself left out.
+	Rests []preview.Grant
+	// Roles are ids of roles that it may give itself and that lead on.
+	Roles []string
+	rank  int // in ends
 }
 
-// net is what accounts hold, by themselves and through their groups.
-type net struct {
+// NetInput is what ways are looked for in.
+type NetInput struct {
+	Grants []preview.Grant   // the plan's
+	Others []preview.Grant   // of accounts that only the cluster has, see [Others]
+	Exist  []preview.Subject // those of them that exist
+	Roles  Input             // where roles are found that an account may give itself
+}
+
+// Net is who may act as whom. It is not for concurrent use.
+type Net struct {
+	// Left is the number of accounts that are not looked at.
+	Left int
+
 	accounts []preview.Subject
 	held     map[preview.Subject][]preview.Grant // by the subject that grants name
-	ends     map[preview.Subject]string
+	rises    map[preview.Subject]Way
 	ways     map[preview.Subject][len(ways)][]preview.Grant
+	roles    *roleSet
 }
 
-func newNet(grants []preview.Grant) *net {
-	n := &net{
-		held: map[preview.Subject][]preview.Grant{}, ends: map[preview.Subject]string{},
-		ways: map[preview.Subject][len(ways)][]preview.Grant{},
+// NewNet prepares to look for ways. Accounts are those that Grants name, and
+// Exist: of an account that only a binding names there is nothing to act as.
+func NewNet(in NetInput) *Net {
+	n := &Net{
+		held: map[preview.Subject][]preview.Grant{}, rises: map[preview.Subject]Way{},
+		ways: map[preview.Subject][len(ways)][]preview.Grant{}, roles: newRoleSet(in.Roles),
 	}
-	for _, g := range grants {
-		if g.Change == preview.GrantRemoved {
-			continue
+	known := map[preview.Subject]bool{}
+	add := func(s preview.Subject) {
+		if s.Kind == "ServiceAccount" && !known[s] {
+			known[s] = true
+			n.accounts = append(n.accounts, s)
 		}
-		if len(n.held[g.Subject]) == 0 && g.Subject.Kind == "ServiceAccount" {
-			n.accounts = append(n.accounts, g.Subject)
+	}
+	for _, g := range in.Grants {
+		if g.Change != preview.GrantRemoved {
+			add(g.Subject)
+			n.held[g.Subject] = append(n.held[g.Subject], g)
 		}
+	}
+	for _, g := range in.Others {
 		n.held[g.Subject] = append(n.held[g.Subject], g)
 	}
-	slices.SortFunc(n.accounts, compareSubjects)
-	n.accounts = n.accounts[:min(len(n.accounts), maxAccounts)]
+	for _, s := range in.Exist {
+		add(s)
+	}
+	// The plan's own come first, then those that every cluster has: what others
+	// are added later then changes no way that is as short.
+	exist := map[preview.Subject]bool{}
+	for _, s := range in.Exist {
+		exist[s] = true
+	}
+	slices.SortFunc(n.accounts, func(a, b preview.Subject) int {
+		return cmp.Or(nearness(a, exist)-nearness(b, exist), compareSubjects(a, b))
+	})
+	n.Left = max(0, len(n.accounts)-maxAccounts)
+	n.accounts = n.accounts[:len(n.accounts)-n.Left]
 	return n
 }
 
+func nearness(s preview.Subject, exist map[preview.Subject]bool) int {
+	switch {
+	case !exist[s]:
+		return 0
+	case s.Namespace == "kube-system":
+		return 1
+	}
+	return 2
+}
+
+// Way returns the shortest way of an account, of several as short the one that
+// ends highest. It has no steps when there is none, and when the account is at
+// such an end already.
+func (n *Net) Way(from preview.Subject) Way {
+	if end, _ := n.direct(from); end != "" {
+		return Way{}
+	}
+	if own := n.rise(from); len(own.Steps) > 0 {
+		return own
+	}
+	seen := map[preview.Subject]bool{from: true}
+	level := []step{{account: from}}
+	for len(level) > 0 {
+		var next []step
+		var best Way
+		for _, at := range level {
+			for _, to := range n.accounts {
+				if seen[to] {
+					continue
+				}
+				text, g := n.step(at.account, to)
+				if text == "" {
+					continue
+				}
+				seen[to] = true
+				way := at.then(to, text, g)
+				next = append(next, step{to, way})
+				end := n.rise(to)
+				if len(end.Steps) > 0 && (len(best.Steps) == 0 || end.rank < best.rank) {
+					best = way.onTo(end)
+				}
+			}
+		}
+		if len(best.Steps) > 0 {
+			return best
+		}
+		level = next
+	}
+	return Way{}
+}
+
+// step is an account on a way, and the way to it.
+type step struct {
+	account preview.Subject
+	way     Way
+}
+
+// then is the way one account further. What the first step rests on is the
+// account's own.
+func (s step) then(to preview.Subject, text string, g preview.Grant) Way {
+	way := Way{
+		Steps: append(slices.Clone(s.way.Steps), text), Accounts: append(slices.Clone(s.way.Accounts), to),
+		Rests: slices.Clone(s.way.Rests),
+	}
+	if len(s.way.Accounts) > 0 {
+		way.Rests = append(way.Rests, g)
+	}
+	return way
+}
+
+func (w Way) onTo(end Way) Way {
+	return Way{
+		Steps: slices.Concat(w.Steps, end.Steps), Accounts: w.Accounts, Rests: slices.Concat(w.Rests, end.Rests),
+		Roles: end.Roles, rank: end.rank,
+	}
+}
+
 // of returns the grants of an account and of its groups.
-func (n *net) of(account preview.Subject) []preview.Grant {
+func (n *Net) of(account preview.Subject) []preview.Grant {
 	out := slices.Clone(n.held[account])
 	for _, group := range []string{groupAuthenticated, groupAccounts, groupAccounts + ":" + account.Namespace} {
 		out = append(out, n.held[preview.Subject{Kind: "Group", Name: group}]...)
@@ -123,19 +213,82 @@ func (n *net) of(account preview.Subject) []preview.Grant {
 	return out
 }
 
-func (n *net) end(account preview.Subject) string {
-	if text, known := n.ends[account]; known {
-		return text
-	}
-	text := ""
-	for _, e := range ends {
-		if slices.ContainsFunc(n.of(account), e.met) {
-			text = e.text
-			break
+// direct is the highest end that an account is at by what it holds.
+func (n *Net) direct(account preview.Subject) (text string, way Way) {
+	list := n.of(account)
+	for rank, e := range ends {
+		if i := slices.IndexFunc(list, e.met); i >= 0 {
+			return e.text, Way{Steps: []string{e.text}, Rests: []preview.Grant{list[i]}, rank: rank}
 		}
 	}
-	n.ends[account] = text
-	return text
+	return "", Way{}
+}
+
+// rise is how an account gets to an end without another one.
+func (n *Net) rise(account preview.Subject) Way {
+	if way, known := n.rises[account]; known {
+		return way
+	}
+	_, way := n.direct(account)
+	if len(way.Steps) == 0 {
+		way = n.giveItself(n.of(account))
+	}
+	n.rises[account] = way
+	return way
+}
+
+// giveItself is the way over a ClusterRole that may be bound by its name, or
+// written beyond what the writer holds. It also takes writing bindings, or
+// being bound to the role already.
+func (n *Net) giveItself(list []preview.Grant) Way {
+	wide := func(resource string, verbs ...string) int {
+		return slices.IndexFunc(list, func(g preview.Grant) bool {
+			return g.Scope == preview.ScopeCluster && slices.ContainsFunc(verbs, func(v string) bool { return Reaches(g, rbacGroup, resource, v) })
+		})
+	}
+	var best Way
+	for _, g := range list {
+		if g.Scope != preview.ScopeCluster {
+			continue
+		}
+		for _, name := range g.ResourceNames {
+			id := preview.Ref{APIVersion: rbacVersion, Kind: "ClusterRole", Name: name}.ID()
+			if i := wide("clusterrolebindings", "create"); i >= 0 && Reaches(g, rbacGroup, "clusterroles", "bind") {
+				if rank := n.endOf(id); rank >= 0 && (len(best.Steps) == 0 || rank < best.rank) {
+					best = Way{Steps: []string{"gives itself ClusterRole " + name, ends[rank].text}, Rests: []preview.Grant{g, list[i]}, Roles: []string{id}, rank: rank}
+				}
+			}
+			holds := slices.IndexFunc(list, func(h preview.Grant) bool {
+				return h.Scope == preview.ScopeCluster && slices.Contains(h.Via, "ClusterRole/"+name)
+			})
+			writes := slices.IndexFunc(list, func(w preview.Grant) bool {
+				return w.Scope == preview.ScopeCluster && (len(w.ResourceNames) == 0 || slices.Contains(w.ResourceNames, name)) &&
+					(Reaches(w, rbacGroup, "clusterroles", "update") || Reaches(w, rbacGroup, "clusterroles", "patch"))
+			})
+			if holds >= 0 && writes >= 0 && Reaches(g, rbacGroup, "clusterroles", "escalate") {
+				return Way{
+					Steps: []string{"writes any right into ClusterRole " + name + ", which it is bound to", ends[0].text},
+					Rests: []preview.Grant{g, list[writes], list[holds]}, Roles: []string{id},
+				}
+			}
+		}
+	}
+	return best
+}
+
+// endOf is the highest end that a role leads to when it is bound in the whole
+// cluster, or -1.
+func (n *Net) endOf(roleID string) int {
+	for rank, e := range ends {
+		for _, member := range n.roles.members(roleID) {
+			for _, g := range Rules(n.roles.roles[member]) {
+				if g.Scope = preview.ScopeCluster; e.met(g) {
+					return rank
+				}
+			}
+		}
+	}
+	return -1
 }
 
 func (e end) met(g preview.Grant) bool {
@@ -143,13 +296,14 @@ func (e end) met(g preview.Grant) bool {
 		slices.ContainsFunc(e.verbs, func(verb string) bool { return Reaches(g, e.group, e.resource, verb) })
 }
 
-// step says how one account acts as another, empty when it cannot.
-func (n *net) step(from, to preview.Subject) string {
+// step says how one account acts as another, and through which grant; it is
+// empty when it cannot.
+func (n *Net) step(from, to preview.Subject) (string, preview.Grant) {
 	found, known := n.ways[from]
 	if !known {
 		for _, g := range n.of(from) {
 			for i, w := range ways {
-				if slices.ContainsFunc(w.verbs, func(verb string) bool { return Reaches(g, w.group, w.resource, verb) }) {
+				if w.open(g) {
 					found[i] = append(found[i], g)
 				}
 			}
@@ -157,12 +311,17 @@ func (n *net) step(from, to preview.Subject) string {
 		n.ways[from] = found
 	}
 	for i, w := range ways {
-		if slices.ContainsFunc(found[i], func(g preview.Grant) bool { return w.leads(g, to) }) {
+		if at := slices.IndexFunc(found[i], func(g preview.Grant) bool { return w.leads(g, to) }); at >= 0 {
 			account := "ServiceAccount " + to.Namespace + "/" + to.Name
-			return strings.NewReplacer("%N", to.Namespace, "%A", account).Replace(w.text)
+			return strings.NewReplacer("%N", to.Namespace, "%A", account).Replace(w.text), found[i][at]
 		}
 	}
-	return ""
+	return "", preview.Grant{}
+}
+
+// open reports whether a grant is of this way.
+func (w way) open(g preview.Grant) bool {
+	return slices.ContainsFunc(w.verbs, func(verb string) bool { return Reaches(g, w.group, w.resource, verb) })
 }
 
 // leads reports whether a grant of this way reaches an account. Of what is

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,10 +28,11 @@ func (d *decider) readRoles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	held, err := d.readHeld(ctx, objects, roles)
+	bindings, err := d.listBindings(ctx)
 	if err != nil {
 		return err
 	}
+	held := d.readHeld(objects, bindings, roles)
 	sealed := sealedBodies(d.plan.Objects)
 	named := access.RoleRefs(slices.Concat(sealed, held))
 	// A role that the plan takes away is no more.
@@ -42,12 +44,12 @@ func (d *decider) readRoles(ctx context.Context) error {
 	ids := access.Collecting(sealed, slices.Concat(held, read))
 	if len(ids) > 0 && !mayList {
 		d.cannotCollect(ids, "which ClusterRoles it collects may not be read")
-		return nil
+	} else {
+		for _, body := range access.Collected(ids, sealed, d.others(roles)) {
+			d.addRead(preview.RefOf(body).ID(), body)
+		}
 	}
-	for _, body := range access.Collected(ids, sealed, d.others(roles)) {
-		d.addRead(preview.RefOf(body).ID(), body)
-	}
-	return nil
+	return d.readWays(ctx, bindings, roles)
 }
 
 // readNamed reads roles by their names.
@@ -69,19 +71,68 @@ func (d *decider) readNamed(ctx context.Context, refs []preview.Ref) (bodies []m
 	return bodies, nil
 }
 
-// readHeld records the bindings of the cluster that matter to the plan.
-func (d *decider) readHeld(ctx context.Context, objects, roles []map[string]any) ([]map[string]any, error) {
-	var bindings []map[string]any
-	for _, kind := range []string{"ClusterRoleBinding", "RoleBinding"} {
-		list, allowed, err := d.listRBAC(ctx, kind)
-		if err != nil {
+// heldUnknown is why a plan is not complete when bindings may not be listed.
+const heldUnknown = "what the cluster already gives the plan's accounts: "
+
+// listBindings lists the bindings of the cluster, as many as the user may.
+func (d *decider) listBindings(ctx context.Context) ([]map[string]any, error) {
+	bindings, allowed, err := d.listRBAC(ctx, "ClusterRoleBinding")
+	if err != nil {
+		return nil, err
+	}
+	if !allowed {
+		d.unknown(kindID("ClusterRoleBinding"), heldUnknown+"forbidden")
+	}
+	list, allowed, err := d.listRBAC(ctx, "RoleBinding")
+	if err != nil {
+		return nil, err
+	}
+	if !allowed {
+		if list, err = d.listLocalBindings(ctx); err != nil {
 			return nil, err
 		}
-		if !allowed {
-			d.unknown(kindID(kind), "what the cluster already gives the plan's accounts: forbidden")
+	}
+	return append(bindings, list...), nil
+}
+
+// maxLocal bounds in how many namespaces RoleBindings are listed one by one.
+const maxLocal = 50
+
+// listLocalBindings lists the RoleBindings of the namespaces that the plan
+// touches, where those of the whole cluster may not be listed. Those of other
+// namespaces may give its accounts something too, so the plan says which were
+// seen and is not complete.
+func (d *decider) listLocalBindings(ctx context.Context) ([]map[string]any, error) {
+	var bindings []map[string]any
+	var seen, forbidden []string
+	for _, namespace := range slices.Sorted(maps.Keys(d.namespaces)) {
+		if !d.namespaces[namespace] || len(seen)+len(forbidden) == maxLocal {
+			continue
 		}
+		list, err := d.cluster.List(ctx, rbacVersion, "RoleBinding", namespace, "")
+		switch {
+		case err != nil && answered(err):
+			forbidden = append(forbidden, namespace)
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("listing the RoleBindings of namespace %s: %w", namespace, err)
+		}
+		seen = append(seen, namespace)
 		bindings = append(bindings, list...)
 	}
+	why := "forbidden"
+	if len(seen) > 0 {
+		why += "; seen were only those of namespace " + strings.Join(seen, ", ")
+		if len(forbidden) > 0 {
+			why += ", and not those of " + strings.Join(forbidden, ", ")
+		}
+	}
+	d.unknown(kindID("RoleBinding"), heldUnknown+why)
+	return bindings, nil
+}
+
+// readHeld records the bindings of the cluster that matter to the plan.
+func (d *decider) readHeld(objects, bindings, roles []map[string]any) []map[string]any {
 	held := access.Held(objects, d.others(bindings), d.others(roles))
 	slices.SortFunc(held, func(a, b map[string]any) int {
 		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
@@ -93,7 +144,7 @@ func (d *decider) readHeld(ctx context.Context, objects, roles []map[string]any)
 	for _, body := range held {
 		d.addRead(preview.RefOf(body).ID(), body)
 	}
-	return held, nil
+	return held
 }
 
 // kindID stands for all objects of a kind in the list of what is not known.

@@ -15,8 +15,8 @@ func bindingRules() []entry {
 			"The subject may do everything.", "Bind a role with the rights the operator needs.",
 		}, object: bindingMatch(toClusterAdmin)},
 		{Rule: Rule{
-			"binding-admin", "BIND-02", High, "gives admin or edit in every namespace",
-			"Both read every Secret and run commands in every pod.", "Bind it in the namespaces that need it.",
+			"binding-admin", "BIND-02", High, "gives admin or edit",
+			"Both read every Secret and run commands in every pod where they are bound.", "Bind a role with the rights the operator needs, in the namespaces that need it.",
 		}, object: bindingMatch(toAdmin)},
 		{Rule: Rule{
 			"binding-masters", "BIND-03", Critical, "names the group system:masters",
@@ -102,12 +102,17 @@ func toClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
 	return level, bound(o, access.Subjects(o.Sealed), "cluster-admin")
 }
 
-func toAdmin(_ *scan, o *preview.Object) (Level, []string) {
+// toAdmin is less severe in a namespace, as the grants of a role would be.
+func toAdmin(c *scan, o *preview.Object) (Level, []string) {
 	role := access.RoleOf(o.Sealed)
-	if o.Kind != "ClusterRoleBinding" || role.Name != "admin" && role.Name != "edit" {
+	if role.Kind != "ClusterRole" || role.Name != "admin" && role.Name != "edit" {
 		return None, nil
 	}
-	return None, bound(o, access.Subjects(o.Sealed), role.Name)
+	level := High
+	if o.Kind == "RoleBinding" {
+		level = c.inNamespace(o.Namespace, level)
+	}
+	return level, bound(o, access.Subjects(o.Sealed), role.Name)
 }
 
 func subjects(o *preview.Object, match func(preview.Subject) bool) []preview.Subject {

@@ -17,17 +17,44 @@ func reachRule() entry {
 	}, object: reaches}
 }
 
+// waysPrefix begins the ids of reads that say what was not looked at.
+const waysPrefix = "ways/"
+
+// UnseenWay is the id of a read that says what was not looked at when ways over
+// accounts of the cluster were looked for.
+func UnseenWay(what string) string { return waysPrefix + what }
+
+func waysUnread() Rule {
+	return Rule{
+		"access-reach-unread", "RBAC-12", Notice, "has accounts or bindings that were not looked at",
+		"Whether an account of the plan gets further by acting as one of them is not known.",
+		"Preview with rights to list Roles, RoleBindings, ClusterRoleBindings and ServiceAccounts.",
+	}
+}
+
+// judgeWays says what was not looked at.
+func (c *scan) judgeWays() {
+	for _, read := range c.plan.Reads {
+		if what, ok := strings.CutPrefix(read.ID, waysPrefix); ok {
+			c.hit(waysUnread(), hit{object: "cluster/accounts", title: "not all accounts of the cluster were looked at", evidence: []string{what}})
+		}
+	}
+}
+
 func reaches(c *scan, o *preview.Object) (Level, []string) {
-	if o.Kind != "ServiceAccount" || o.Sealed == nil || o.Ref().Group() != "" || c.looked > maxReach {
+	if o.Kind != "ServiceAccount" || o.Sealed == nil || o.Ref().Group() != "" || c.looked >= MaxReach {
 		return None, nil
 	}
 	c.looked++
-	path := access.Reach(c.plan.Access.Grants, preview.Subject{Kind: "ServiceAccount", Namespace: o.Namespace, Name: o.Name})
-	if len(path) == 0 {
+	if c.net == nil {
+		c.net = access.NewNet(c.in.Reach)
+	}
+	way := c.net.Way(preview.Subject{Kind: "ServiceAccount", Namespace: o.Namespace, Name: o.Name})
+	if len(way.Steps) == 0 {
 		return None, nil
 	}
-	return None, []string{strings.Join(path, ", which ")}
+	return None, []string{strings.Join(way.Steps, ", which ")}
 }
 
-// maxReach bounds for how many accounts of a plan ways are looked for.
-const maxReach = 50
+// MaxReach bounds for how many accounts of a plan ways are looked for.
+const MaxReach = 50

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 // Input is a plan and what is known besides it.
@@ -21,6 +22,9 @@ type Input struct {
 	// RelatedImages are the references a package lists. Nil when no list is
 	// known, which is not the same as an empty one.
 	RelatedImages []string
+	// Reach is what the cluster has besides the plan's grants that accounts may
+	// get further by. Its Grants are the plan's own.
+	Reach access.NetInput
 	// Extra are findings made elsewhere. One that a rule here makes too is
 	// dropped, several with one id are one.
 	Extra []preview.Finding
@@ -44,6 +48,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgePodSecurity()
 	c.judgeQuotas()
 	c.judgePlatforms()
+	c.judgeWays()
 	c.judgeCloud()
 	for _, u := range in.Plan.Unknowns {
 		c.hit(unknownRule(), hit{object: u.Object, evidence: []string{u.Why}, severity: preview.NotKnown})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 )
 
@@ -29,6 +30,7 @@ type scan struct {
 	held     *holdings
 	related  map[string]bool // nil when no list is known
 	looked   int             // accounts whose ways were looked for
+	net      *access.Net     // made when the first way is looked for
 }
 
 func newScan(in Input) *scan {
@@ -39,6 +41,7 @@ func newScan(in Input) *scan {
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newHoldings(in.Plan.Access.Grants),
 	}
+	c.in.Reach.Grants = in.Plan.Access.Grants
 	c.index()
 	if in.RelatedImages != nil {
 		c.related = map[string]bool{}

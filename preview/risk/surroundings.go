@@ -6,6 +6,6 @@ package risk
 func surroundingRules() []entry {
 	return []entry{
 		{Rule: podSecurityRefused()}, {Rule: podSecurityWarned()}, {Rule: podSecurityRelaxed(), object: relaxed}, {Rule: quotaRefused()}, {Rule: quotaUnread()},
-		{Rule: imagePlatform()}, {Rule: nodesUnread()},
+		{Rule: imagePlatform()}, {Rule: nodesUnread()}, {Rule: waysUnread()},
 	}
 }

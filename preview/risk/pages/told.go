@@ -60,11 +60,14 @@ func grantWords() map[string]words {
 func bindingWords() map[string]words {
 	return map[string]words{
 		"binding-cluster-admin": {looks: "RoleBindings and ClusterRoleBindings whose role is the ClusterRole cluster-admin.", when: "One step less for a RoleBinding in a namespace without accounts as powerful as an administrator."},
-		"binding-admin":         {looks: "ClusterRoleBindings whose role is the ClusterRole admin or edit."},
-		"binding-masters":       {looks: "Bindings with the group system:masters among their subjects."},
-		"binding-anonymous":     {looks: "Bindings with the group system:unauthenticated or the user system:anonymous among their subjects, but those of discovery and health."},
+		"binding-admin": {
+			looks: "RoleBindings and ClusterRoleBindings whose role is the ClusterRole admin or edit.",
+			when:  "Always a warning.",
+		},
+		"binding-masters":   {looks: "Bindings with the group system:masters among their subjects."},
+		"binding-anonymous": {looks: "Bindings with the group system:unauthenticated or the user system:anonymous among their subjects, but those of discovery and health."},
 		"access-reach": {
-			looks: "ServiceAccounts of the plan that can act as another account which the review knows, directly or over others (tokens, impersonation, pods, commands in pods, Secrets), and at the end of the shortest way a permission over the whole cluster that they do not hold themselves.",
+			looks: "ServiceAccounts of the plan that can act as another account, of the plan or of the cluster, directly or over others (tokens, impersonation, pods, commands in pods, Secrets), or that may give themselves a ClusterRole by its name, and at the end of the shortest way a permission over the whole cluster that they do not hold themselves. Offline the accounts of the cluster are not known.",
 			when:  "Always a warning.",
 		},
 		"binding-authenticated":   {looks: "Bindings with the group system:authenticated or system:serviceaccounts among their subjects."},
@@ -134,6 +137,10 @@ func podWords() map[string]words {
 		"nodes-unread": {
 			looks:   "With --pin-images: whether the nodes may be listed.",
 			example: Example{preview.Info, "the nodes may not be listed", "nodes may not be listed"},
+		},
+		"access-reach-unread": {
+			looks:   "Whether the roles, bindings and ServiceAccounts of the cluster that a ServiceAccount of the plan may get further by could all be read.",
+			example: Example{preview.Info, "not all accounts of the cluster were looked at", "ServiceAccounts of namespace kube-system may not be read"},
 		},
 		"image-moved": {
 			looks:   "Images named by tag and digest whose tag the installed revision runs with another digest.",

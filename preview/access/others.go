@@ -1,0 +1,117 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// maxOthers bounds how many grants of other accounts [Others] gathers.
+const maxOthers = 20_000
+
+// Others returns what the bindings among in.Existing give to accounts, and to
+// the groups of a namespace's accounts, that are none of the plan's, as far as
+// ways lead on from it. The second result counts bindings that are left out
+// because there are too many.
+func Others(in Input) (grants []preview.Grant, left int) {
+	roles := newRoleSet(in)
+	planned := idsOf(in.Objects)
+	ours := accountsOf(in.Objects, in.Accounts)
+	useful := map[string][]preview.Grant{}
+	c := collector{index: map[string]int{}}
+	for _, body := range in.Existing {
+		if !isBinding(body) || planned[preview.RefOf(body).ID()] {
+			continue
+		}
+		subjects := slices.DeleteFunc(Subjects(body), func(s preview.Subject) bool {
+			return ours.has(s) || s.Kind != "ServiceAccount" && !strings.HasPrefix(s.Name, groupAccounts+":")
+		})
+		role := RoleOf(body)
+		rules, known := useful[role.ID()]
+		if !known {
+			rules = slices.DeleteFunc(roles.rules(role), func(g preview.Grant) bool { return !LeadsOn(g) })
+			useful[role.ID()] = rules
+		}
+		if len(c.grants)+len(subjects)*len(rules) > maxOthers {
+			left++
+			continue
+		}
+		c.bind(body, subjects, rules, true)
+	}
+	return c.grants, left
+}
+
+// LeadsOn reports whether a rule is of a way, or of what ways end in.
+func LeadsOn(g preview.Grant) bool {
+	if slices.ContainsFunc(ways[:], func(w way) bool { return w.open(g) }) {
+		return true
+	}
+	for _, resource := range []string{"clusterroles", "clusterrolebindings"} {
+		for _, verb := range []string{"bind", "create", "escalate", "patch", "update"} {
+			if Reaches(g, rbacGroup, resource, verb) {
+				return true
+			}
+		}
+	}
+	g.Scope, g.ResourceNames = preview.ScopeCluster, nil
+	return slices.ContainsFunc(ends[:], func(e end) bool { return e.met(g) })
+}
+
+// Acting returns the accounts among subjects of grants: those that they name,
+// and of a group of a namespace's accounts its default account, which every
+// namespace has. They are sorted, each once.
+func Acting(grants []preview.Grant) []preview.Subject {
+	var out []preview.Subject
+	seen := map[preview.Subject]bool{}
+	for _, g := range grants {
+		s := g.Subject
+		if namespace, ok := strings.CutPrefix(s.Name, groupAccounts+":"); ok && s.Kind == "Group" {
+			s = preview.Subject{Kind: "ServiceAccount", Namespace: namespace, Name: "default"}
+		}
+		if s.Kind == "ServiceAccount" && !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, compareSubjects)
+	return out
+}
+
+// Behind returns the roles that a grant's rule comes from: the one that its
+// first binding names and, where that collects the rule, the one that states it.
+// Roles that objects bring are left out.
+func Behind(in Input, g preview.Grant) []map[string]any {
+	if len(g.Via) == 0 {
+		return nil
+	}
+	return newRoleSet(in).behind(ViaRef(g.Via[0]).ID(), func(rule preview.Grant) bool {
+		rule.Subject, rule.Scope, rule.Namespace = g.Subject, g.Scope, g.Namespace
+		return grantKey(rule) == grantKey(g)
+	})
+}
+
+// Stating is Behind for a ClusterRole that an account may give itself: the roles
+// that lead to the highest end.
+func Stating(in Input, id string) []map[string]any {
+	n := &Net{roles: newRoleSet(in)}
+	rank := n.endOf(id)
+	return n.roles.behind(id, func(rule preview.Grant) bool {
+		rule.Scope = preview.ScopeCluster
+		return rank >= 0 && ends[rank].met(rule)
+	})
+}
+
+func (s *roleSet) behind(id string, states func(preview.Grant) bool) []map[string]any {
+	var out []map[string]any
+	for i, member := range s.members(id) {
+		found := slices.ContainsFunc(Rules(s.roles[member]), states)
+		if (i == 0 || found) && !s.planned[member] {
+			out = append(out, s.roles[member])
+		}
+		if found {
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+)
+
+// maxChecks bounds in how many rounds accounts are looked up.
+const maxChecks = 20
+
+// readWays records what the shortest way of each of the plan's accounts to a
+// permission over the whole cluster rests on: the accounts of the cluster that
+// it leads over, their bindings and roles. These are Facts: the finding about a
+// way follows from them, and a plan whose way is no more is planned again.
+// Other accounts and bindings of the cluster may come and go.
+func (d *decider) readWays(ctx context.Context, bindings, roles []map[string]any) error {
+	w := &wayfinder{decider: d, checked: map[preview.Subject]bool{}}
+	w.sealed = sealedBodies(d.plan.Objects)
+	w.own = grants(d.plan)
+	w.from = plannedAccounts(d.plan)
+	if !w.anyLeads() {
+		return nil
+	}
+	local, err := d.rolesOf(ctx, bindings)
+	if err != nil {
+		return err
+	}
+	w.bindings = d.others(bindings)
+	w.in = access.Input{
+		Objects: w.sealed, Existing: slices.Concat(w.bindings, d.others(roles), local),
+		Missing: missing(d.plan), Accounts: installedBodies(d.plan),
+	}
+	var left int
+	if w.others, left = access.Others(w.in); left > 0 {
+		d.unseenWay(fmt.Sprintf("%d bindings of the cluster were left out, there are too many", left))
+	}
+	ways, err := w.find(ctx)
+	if err != nil {
+		return err
+	}
+	for _, way := range ways {
+		w.record(way)
+	}
+	return nil
+}
+
+// unseenWay records what was not looked at when ways were looked for.
+func (d *decider) unseenWay(what string) {
+	d.plan.Reads = append(d.plan.Reads, preview.Read{ID: risk.UnseenWay(what)})
+}
+
+// plannedAccounts are the ServiceAccounts that the plan brings, as many as ways
+// are looked for.
+func plannedAccounts(p *preview.Plan) []preview.Subject {
+	var out []preview.Subject
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Kind == "ServiceAccount" && o.Sealed != nil && o.Ref().Group() == "" && len(out) < risk.MaxReach {
+			out = append(out, preview.Subject{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
+		}
+	}
+	return out
+}
+
+// rolesOf lists the Roles of the cluster when bindings to accounts refer to
+// any: what they permit may be a step of a way.
+func (d *decider) rolesOf(ctx context.Context, bindings []map[string]any) ([]map[string]any, error) {
+	if !slices.ContainsFunc(bindings, func(b map[string]any) bool { return access.RoleOf(b).Kind == "Role" }) {
+		return nil, nil
+	}
+	list, allowed, err := d.listRBAC(ctx, "Role")
+	if err == nil && !allowed {
+		d.unseenWay("Roles may not be listed")
+	}
+	return d.others(list), err
+}
+
+// wayfinder looks for ways over the accounts of a cluster.
+type wayfinder struct {
+	*decider
+	sealed, bindings []map[string]any
+	own, others      []preview.Grant
+	from             []preview.Subject
+	in               access.Input
+	checked          map[preview.Subject]bool // exists
+}
+
+// anyLeads reports whether an account of the plan may act as another at all.
+func (w *wayfinder) anyLeads() bool {
+	return len(w.from) > 0 && slices.ContainsFunc(w.own, func(g preview.Grant) bool {
+		return g.Change != preview.GrantRemoved && access.LeadsOn(g)
+	})
+}
+
+// find looks for ways until all accounts on them are known to exist. Of the
+// others nobody asks, so the number of requests is that of the namespaces that
+// ways lead through.
+func (w *wayfinder) find(ctx context.Context) ([]access.Way, error) {
+	candidates := access.Acting(w.others)
+	for range maxChecks {
+		net := access.NewNet(access.NetInput{Grants: w.own, Others: w.others, Exist: candidates, Roles: w.in})
+		var ways []access.Way
+		ask := map[string]bool{}
+		for _, from := range w.from {
+			way := net.Way(from)
+			for _, account := range way.Accounts {
+				if _, known := w.checked[account]; !known && slices.Contains(candidates, account) {
+					ask[account.Namespace] = true
+				}
+			}
+			ways = append(ways, way)
+		}
+		if len(ask) == 0 {
+			if net.Left > 0 {
+				w.unseenWay(fmt.Sprintf("%d of %d accounts of the cluster were left out", net.Left, len(candidates)))
+			}
+			return ways, nil
+		}
+		if err := w.check(ctx, candidates, ask); err != nil {
+			return nil, err
+		}
+		candidates = slices.DeleteFunc(candidates, func(s preview.Subject) bool { exists, known := w.checked[s]; return known && !exists })
+	}
+	w.unseenWay(fmt.Sprintf("after %d namespaces no more accounts were looked up", len(w.checked)))
+	return nil, nil
+}
+
+// check looks up which candidates of some namespaces exist.
+func (w *wayfinder) check(ctx context.Context, candidates []preview.Subject, namespaces map[string]bool) error {
+	var subjects []preview.Subject
+	var refs []preview.Ref
+	for _, s := range candidates {
+		if _, known := w.checked[s]; !known && namespaces[s.Namespace] {
+			subjects = append(subjects, s)
+			refs = append(refs, accountRef(s))
+		}
+	}
+	unread := map[string]bool{}
+	for i, r := range w.cluster.Read(ctx, refs) {
+		switch {
+		case r.Err != nil && !answered(r.Err):
+			return fmt.Errorf("reading %s: %w", refs[i].ID(), r.Err)
+		case r.Err != nil:
+			unread[subjects[i].Namespace] = true
+		}
+		w.checked[subjects[i]] = r.Err == nil && r.Body != nil
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(unread)) {
+		w.unseenWay("ServiceAccounts of namespace " + namespace + " may not be read")
+	}
+	return nil
+}
+
+func accountRef(s preview.Subject) preview.Ref {
+	return preview.Ref{APIVersion: "v1", Kind: "ServiceAccount", Namespace: s.Namespace, Name: s.Name}
+}
+
+// record adds what a way rests on to the reads.
+func (w *wayfinder) record(way access.Way) {
+	for _, account := range way.Accounts {
+		if w.checked[account] {
+			w.plan.Reads = append(w.plan.Reads, preview.Read{ID: accountRef(account).ID(), Fingerprint: present})
+		}
+	}
+	for _, g := range way.Rests {
+		if len(g.Via) < 2 {
+			continue
+		}
+		id := access.ViaRef(g.Via[1]).ID()
+		i := slices.IndexFunc(w.bindings, func(b map[string]any) bool { return preview.RefOf(b).ID() == id })
+		if i < 0 {
+			continue // the plan's own
+		}
+		w.addBinding(w.bindings[i], g.Subject)
+		for _, role := range access.Behind(w.in, g) {
+			w.addRole(role)
+		}
+	}
+	for _, id := range way.Roles {
+		for _, role := range access.Stating(w.in, id) {
+			w.addRole(role)
+		}
+	}
+}
+
+// addRole records a role that was read. What is only known to be built in is
+// no read.
+func (w *wayfinder) addRole(role map[string]any) {
+	id := preview.RefOf(role).ID()
+	if preview.String(role, "metadata", "uid") != "" && !w.hasRead(id) {
+		w.addRead(id, role)
+	}
+}
+
+func (w *wayfinder) hasRead(id string) bool {
+	return slices.ContainsFunc(w.plan.Reads, func(r preview.Read) bool { return r.ID == id })
+}
+
+// addBinding records a binding as far as it names a subject, besides those that
+// it is recorded for already.
+func (w *wayfinder) addBinding(body map[string]any, subject preview.Subject) {
+	id := preview.RefOf(body).ID()
+	keep := []preview.Subject{subject}
+	at := slices.IndexFunc(w.plan.Reads, func(r preview.Read) bool { return r.ID == id })
+	if at >= 0 {
+		keep = append(keep, access.Subjects(w.plan.Reads[at].Body)...)
+		w.plan.Reads = slices.Delete(w.plan.Reads, at, at+1)
+	}
+	w.addRead(id, access.OnlySubjects(body, keep))
+}
+
+// reach is what the recorded reads say about the accounts of the cluster.
+func reach(p *preview.Plan) access.NetInput {
+	in := access.Input{
+		Objects: sealedBodies(p.Objects), Existing: readBodies(p), Missing: missing(p), Accounts: installedBodies(p),
+	}
+	others, _ := access.Others(in)
+	out := access.NetInput{Others: others, Roles: in}
+	exist := map[string]bool{}
+	for _, r := range p.Reads {
+		exist[r.ID] = r.Fingerprint == present
+	}
+	for _, s := range access.Acting(others) {
+		if exist[accountRef(s).ID()] {
+			out.Exist = append(out.Exist, s)
+		}
+	}
+	return out
+}
