@@ -88,6 +88,10 @@ func (r *run) acquire(ctx context.Context) (*lock, error) {
 		if live, err = l.await(ctx, &watch); err != nil {
 			return nil, err
 		}
+		if preview.String(live, "spec", "holderIdentity") == l.holder {
+			l.live = live // it was written, and only the answer was lost
+			return l, nil
+		}
 	}
 }
 
@@ -184,7 +188,12 @@ func (l *lock) renew(ctx context.Context) error {
 	if preview.String(live, "spec", "holderIdentity") != l.holder {
 		return errLockLost
 	}
+	// A newer renewTime is our own: it was written, and only the answer was lost.
+	renewed := preview.String(live, "spec", "renewTime") != preview.String(l.live, "spec", "renewTime")
 	l.live = live
+	if renewed {
+		return nil
+	}
 	return err
 }
 

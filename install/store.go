@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -255,8 +256,26 @@ func (s *store) write(ctx context.Context, body, live map[string]any) (map[strin
 		if live != nil && preview.String(live, "type") != secretType {
 			return nil, fmt.Errorf("writing the record: Secret %s/%s exists and is not a record", ref.Namespace, ref.Name)
 		}
+		if holds(live, body) {
+			return live, nil // it was written, and only the answer was lost
+		}
 	}
 	return nil, fmt.Errorf("writing the record %s/%s: %w", ref.Namespace, ref.Name, last)
+}
+
+// holds reports whether a stored Secret is what was sent.
+func holds(live, sent map[string]any) bool {
+	if live == nil || !reflect.DeepEqual(live["data"], sent["data"]) {
+		return false
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		for key, want := range preview.Map(sent, "metadata", field) {
+			if preview.String(live, "metadata", field, key) != want {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func uidOf(body map[string]any) string { return preview.String(body, "metadata", "uid") }
