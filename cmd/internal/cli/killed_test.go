@@ -101,9 +101,10 @@ type victim struct {
 	findings []string
 }
 
+// newVictim names it shortly: generated names cut what is long.
 func newVictim(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas, name string) *victim {
 	t.Helper()
-	v := &victim{t: t, box: box, schemas: schemas, name: "killed-" + name, user: "killed-" + name + "-installer", dir: t.TempDir()}
+	v := &victim{t: t, box: box, schemas: schemas, name: "k-" + name, user: "k-" + name + "-installer", dir: t.TempDir()}
 	v.bundle = filepath.Join(v.dir, "bundle")
 	source := os.DirFS(filepath.Join(root(t), "testdata", "bundles", "mongodb", "1.11.0"))
 	err := fs.WalkDir(source, ".", func(path string, d fs.DirEntry, err error) error {

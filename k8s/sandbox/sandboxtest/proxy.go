@@ -58,7 +58,8 @@ const (
 
 // Fault is what happens to one request. The zero value passes it on.
 type Fault struct {
-	Delay time.Duration // before anything else
+	Delay time.Duration   // before anything else
+	Hold  <-chan struct{} // the request waits until it is closed, when not nil
 	Cut   Cut
 	// Then runs where the connection is cut, before the client notices.
 	Then func()
@@ -159,6 +160,12 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		case <-pause.C:
 		case <-in.Context().Done():
 			return
+		}
+	}
+	if fault.Hold != nil {
+		select {
+		case <-fault.Hold:
+		case <-in.Context().Done():
 		}
 	}
 	switch {
