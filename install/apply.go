@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
@@ -28,6 +29,8 @@ type Options struct {
 	RolloutTimeout time.Duration
 	// NoWait ends the run with the last write. Gates between stages still wait.
 	NoWait bool
+	// Quorum is asked for signed approvals, when not nil.
+	Quorum *approval.Quorum
 	// ToolVersion of this program, for the ApplySet tooling annotation.
 	ToolVersion string
 	// Judge judges the findings that the whole check makes, by the user's own
@@ -154,9 +157,6 @@ func isUninstall(plan *preview.Plan) bool {
 // underLock repeats the checks now that nobody else writes this release, and
 // records what is about to happen.
 func (r *run) underLock(ctx context.Context) error {
-	if err := r.checkExpiry(); err != nil {
-		return r.fail("checking the plan", "", err)
-	}
 	if err := r.checkBase(ctx); err != nil {
 		return err
 	}

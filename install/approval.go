@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 )
 
 // How an approval was given.
@@ -24,6 +25,8 @@ type Approval struct {
 	// Accepted are the findings approved one by one: on the screen, in the
 	// reviewed plan file, or by --accept.
 	Accepted []Acceptance `json:"accepted"`
+	// Signed are the signed approvals that counted, where some were required.
+	Signed []approval.Signature `json:"signed,omitempty"`
 	// Policy is the sha256 of the policy that judged the findings at apply time.
 	Policy string `json:"policy,omitempty"`
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
@@ -32,6 +33,9 @@ func (r *run) precheck(ctx context.Context) error {
 			fmt.Sprintf("the plan is for another cluster: reviewed was %s, this is %s",
 				orNothing(r.plan.Target.Identity), orNothing(target.Identity)))
 	}
+	if err := r.checkQuorum(target.User); err != nil {
+		return err
+	}
 	if err := r.checkBase(ctx); err != nil {
 		return err
 	}
@@ -39,10 +43,33 @@ func (r *run) precheck(ctx context.Context) error {
 }
 
 // checkExpiry refuses a plan whose time is over, one that was begun as well:
-// a new plan takes over from there.
+// a new plan takes over from there. What began in time is not stopped midway.
 func (r *run) checkExpiry() error {
 	if why := r.plan.Expired(r.opts.Clock.Now()); why != "" {
 		return refusal("checking the plan for "+r.plan.Release.Name, "preview again; if the clock is wrong, set it", why)
+	}
+	return nil
+}
+
+// checkQuorum asks for the signed approvals that are required, and notes who
+// gave them and which findings all of them accept.
+func (r *run) checkQuorum(user string) error {
+	if r.opts.Quorum == nil {
+		return nil
+	}
+	signed, accepted, err := r.opts.Quorum.Check(r.plan, user, r.opts.Clock.Now())
+	if refused, ok := errors.AsType[*approval.Refused](err); ok {
+		return refusal("counting the signed approvals of "+r.plan.Release.Name,
+			"let somebody approve exactly this plan: approve PLAN --key FILE", refused.Reasons...)
+	}
+	if err != nil {
+		return r.fail("counting the signed approvals", "", err)
+	}
+	r.approval.Signed = signed
+	for _, a := range accepted {
+		if one := (Acceptance{ID: a.ID, Fingerprint: a.Fingerprint}); !slices.Contains(r.approval.Accepted, one) {
+			r.approval.Accepted = append(slices.Clip(r.approval.Accepted), one)
+		}
 	}
 	return nil
 }

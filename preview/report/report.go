@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -39,6 +40,8 @@ type Options struct {
 	Color bool
 	ASCII bool
 	Width int
+	// Brief leaves text with the head and the findings that count.
+	Brief bool
 	// PlaintextSecrets writes sensitive values into manifests as they are.
 	PlaintextSecrets bool
 }
@@ -113,7 +116,11 @@ func writeText(w io.Writer, p *preview.Plan, o Options) error {
 	for _, line := range header(p, l) {
 		out.WriteString(line + "\n")
 	}
-	for _, s := range sections(p, l) {
+	shown := sections(p, l)
+	if o.Brief {
+		shown = slices.DeleteFunc(findingSections(p, l), func(s section) bool { return s.title == "GOOD TO KNOW" })
+	}
+	for _, s := range shown {
 		out.WriteString("\n" + l.paint(bold, joined(" ", s.title, line(s.subject))))
 		if s.note != "" {
 			out.WriteString("  " + s.note)

@@ -130,7 +130,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 	a.kube.AddFlags(root.PersistentFlags())
 	a.global.add(root.PersistentFlags())
 	root.AddCommand(
-		a.newInstallCommand(), a.newPreviewCommand(), a.newShowCommand(), a.newUpgradeCommand(),
+		a.newInstallCommand(), a.newPreviewCommand(), a.newShowCommand(), a.newApproveCommand(), a.newUpgradeCommand(),
 		a.newUninstallCommand(), a.newListCommand(), a.newStatusCommand(), a.newSearchCommand(), a.newFormatCommand(),
 		a.newExplainCommand(), a.newVersionCommand(), a.newCompletionCommand(),
 		a.newCatalogCommand(), newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),

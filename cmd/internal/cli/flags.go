@@ -237,6 +237,8 @@ type approveFlags struct {
 	ruleset int
 	plan    string
 	accept  []string
+	quorum  int
+	signers string // the file of approvers
 
 	given func(name string) bool // whether a flag was on the command line
 }
@@ -247,6 +249,8 @@ func (f *approveFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.approve, "approve", "", "apply only the plan, or the content, with this reviewed digest (needs --yes)")
 	flags.IntVar(&f.ruleset, "ruleset", 0, "ruleset the digest was reviewed with; lets --approve cover critical findings")
 	flags.StringVar(&f.plan, "plan", "", "apply exactly this plan, as saved by preview --out: a file, or oci://HOST/REPO@sha256:HEX (needs --yes)")
+	flags.IntVar(&f.quorum, "require-approvals", 0, "apply only with signed approvals of the plan by this many people (needs --plan and --approvers)")
+	flags.StringVar(&f.signers, "approvers", "", "file of who may approve, with their public keys")
 	flags.StringArrayVar(&f.accept, "accept", nil, "accept one finding as ID=FINGERPRINT (repeatable; a bare ID only with --plan or --approve)")
 }
 
@@ -255,6 +259,12 @@ func (f *approveFlags) check() error {
 	case f.given("approve") && f.approve == "", f.given("plan") && f.plan == "":
 		// A script whose variable is unset must not become a bare --yes.
 		return usagef("--approve and --plan need a value; an empty one approves nothing")
+	case f.given("require-approvals") && f.quorum < 1:
+		return usagef("--require-approvals %d: want 1 or more; leave it out to require none", f.quorum)
+	case f.given("require-approvals") != f.given("approvers") || f.given("approvers") && f.signers == "":
+		return usagef("--require-approvals and --approvers go together: how many, and who may approve")
+	case f.quorum > 0 && f.plan == "":
+		return usagef("--require-approvals is about a saved plan and the approvals beside it; add --plan")
 	case f.approve != "" && f.plan != "":
 		return usagef("--approve and --plan cannot be used together: the plan file has its digest")
 	case !f.yes && (f.approve != "" || f.plan != "" || len(f.accept) > 0 || f.ruleset != 0):

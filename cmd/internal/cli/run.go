@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui"
@@ -26,6 +27,7 @@ type runner struct {
 	planner *planner
 	approve approveFlags
 	saved   savedFlags
+	quorum  *approval.Quorum // of signed approvals, nil where none are required
 	preview bool
 	output  outputFlag
 }
@@ -193,6 +195,9 @@ func (r *runner) runPlanFile(ctx context.Context, name string, uninstall bool) e
 	}
 	p.Target = target
 	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
+	if r.quorum, err = r.planner.quorum(ctx, p, r.approve); err != nil {
+		return r.failed(err)
+	}
 	return r.approved(ctx, p.Plan, approval)
 }
 
@@ -240,7 +245,7 @@ func (r *runner) options(sink install.Sink) install.Options {
 	return install.Options{
 		Schemas: r.planner.typer(), Sink: sink, Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
 		StageTimeout: r.planner.rollout.stageTimeout, RolloutTimeout: r.planner.rollout.rolloutTimeout,
-		NoWait: r.planner.rollout.noWait, ToolVersion: r.app.version, Judge: r.planner.judgeAgain,
+		NoWait: r.planner.rollout.noWait, ToolVersion: r.app.version, Judge: r.planner.judgeAgain, Quorum: r.quorum,
 	}
 }
 

@@ -169,6 +169,9 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"editplan":   editPlanCommand,
 		"login":      loginCommand,
 		"planref":    planRefCommand,
+		"signkey":    signKeyCommand,
+		"needs":      needsCommand,
+		"approvers":  approversCommand,
 		"artifact":   artifactCommand,
 	}
 }

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/approval"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+)
+
+// passphraseVariable holds the passphrase of a key where cosign looks for it.
+const passphraseVariable = "COSIGN_PASSWORD"
+
+// approver is the command approve.
+type approver struct {
+	app     *app
+	planner *planner
+	saved   savedFlags
+	key     string
+	accept  []string
+	expires time.Duration
+	yes     bool
+}
+
+func (a *app) newApproveCommand() *cobra.Command {
+	c := &approver{app: a, planner: &planner{app: a}}
+	cmd := &cobra.Command{
+		Use:   "approve PLANFILE",
+		Short: "Sign an approval of a saved plan",
+		Long: `Show a saved plan in short, ask, and sign an approval of it: of its digest, its
+cluster, its file and the findings that are accepted. No cluster is contacted. The
+approval is written beside the plan, as PLANFILE.approval-N.json, or for a plan in a
+registry pushed as an artifact that refers to it. install --require-approvals counts
+them. A plan that was made --offline is approved for its content.
+
+The key is a private key in PEM: ECDSA or Ed25519, as openssl or cosign make them.
+The passphrase of a key of cosign is taken from ` + passphraseVariable + `, else asked for.`,
+		Example: `  # Review and sign
+  kubectl operator approve plan.tgz --key cosign.key
+
+  # In a script, with every critical finding named; the approval holds for a day
+  kubectl operator approve oci://registry.example.com/plans/mongodb@sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae --key key.pem --yes --accept rbac-secrets-read/core/ServiceAccount/mongodb/operator --expires 24h`,
+		Args: rangeArgs(1, 1, "a PLANFILE"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.key, "key", "", "file of the private key to sign with (required)")
+	flags.StringArrayVar(&c.accept, "accept", nil, "accept one finding, as ID or ID=FINGERPRINT (repeatable); on a terminal what the plan needs is accepted with it")
+	flags.DurationVar(&c.expires, "expires", 0, "how long the approval holds, such as 24h (default: as long as the plan)")
+	flags.BoolVar(&c.yes, "yes", false, "sign without asking; every critical and unknown finding must be named by --accept")
+	c.saved.add(flags)
+	c.planner.source.addRegistry(flags)
+	return cmd
+}
+
+func (c *approver) run(ctx context.Context, place string) error {
+	switch {
+	case c.key == "":
+		return usagef("--key FILE says with which key to sign")
+	case c.expires < 0 || c.expires > 0 && c.expires < time.Second:
+		return usagef("--expires %s: want a second or more, such as 24h", c.expires)
+	case !c.yes && !c.app.streams.CanPrompt():
+		return errors.New("not a terminal: review with \"show PLANFILE\", then \"approve PLANFILE --key FILE --yes\"")
+	}
+	plan, err := c.planner.loadPlan(ctx, place, c.saved)
+	if err != nil {
+		return err
+	}
+	if why := plan.Expired(time.Now()); why != "" {
+		return refuse(why, "preview again; if the clock is wrong, set it")
+	}
+	statement, err := c.statement(plan)
+	if err != nil {
+		return err
+	}
+	key, err := c.readKey(ctx)
+	if err != nil {
+		return err
+	}
+	if !c.yes {
+		if err := c.ask(ctx, plan.Plan, key.ID); err != nil {
+			return err
+		}
+	}
+	signed, err := approval.Sign(statement, key, time.Now(), c.expires)
+	if err != nil {
+		return err
+	}
+	where, err := c.planner.keepApproval(ctx, plan, signed)
+	if err != nil {
+		return err
+	}
+	c.app.streams.Errorf("approved by key %s\n", key.ID)
+	c.app.streams.Printf("%s\n", where)
+	return nil
+}
+
+// statement is what is to be signed. Everything that the plan needs accepted
+// is, by name or, where a person is asked, with the plan.
+func (c *approver) statement(plan *savedPlan) (approval.Statement, error) {
+	s := approval.Of(plan.Plan, plan.sha256)
+	named, err := install.ParseAccept(c.accept, plan.Findings, true)
+	if err != nil {
+		return s, err
+	}
+	ids := map[string]bool{}
+	add := func(f preview.Finding) {
+		if !ids[f.ID] {
+			ids[f.ID] = true
+			s.Accepted = append(s.Accepted, approval.Accepted{ID: f.ID, Fingerprint: f.Fingerprint})
+		}
+	}
+	for _, a := range named {
+		for _, f := range plan.Findings {
+			if f.ID != a.ID {
+				continue
+			}
+			if a.Fingerprint != "" && a.Fingerprint != f.Fingerprint {
+				return s, refuse(fmt.Sprintf("--accept %s: the plan has the finding with fingerprint %s", a.ID, f.Fingerprint), "look at it again: show "+plan.place)
+			}
+			add(f)
+		}
+	}
+	var missing []string
+	for _, f := range approval.Needs(plan.Plan) {
+		if c.yes && !ids[f.ID] {
+			missing = append(missing, f.ID)
+		}
+		add(f)
+	}
+	if len(missing) > 0 {
+		return s, refuse("not accepted: "+strings.Join(missing, ", "), "look at them, then name each: --accept ID")
+	}
+	return s, nil
+}
+
+func (c *approver) readKey(ctx context.Context) (*approval.Key, error) {
+	data, err := readSmallFile(c.key)
+	if err != nil {
+		return nil, fmt.Errorf("reading --key: %w", err)
+	}
+	key, err := approval.ReadKey(data, func() ([]byte, error) { return c.passphrase(ctx) })
+	if err != nil {
+		return nil, fmt.Errorf("reading --key %s: %w", c.key, err)
+	}
+	return key, nil
+}
+
+func (c *approver) passphrase(ctx context.Context) ([]byte, error) {
+	if phrase := c.app.getenv(passphraseVariable); phrase != "" {
+		return []byte(phrase), nil
+	}
+	if !c.app.streams.CanPrompt() {
+		return nil, fmt.Errorf("it needs a passphrase; %s takes it where nobody can be asked", passphraseVariable)
+	}
+	return c.app.askHidden(ctx, "Passphrase of "+c.key+": ")
+}
+
+// ask shows the plan and wants the name of the release. Anything else, and the
+// end of the input, is no.
+func (c *approver) ask(ctx context.Context, plan *preview.Plan, key string) error {
+	s := c.app.streams
+	err := report.Write(s.Human(), plan, report.Options{Format: report.Text, Color: s.Color(), ASCII: s.ASCII(), Width: s.Width(), Brief: true})
+	if err != nil {
+		return err
+	}
+	s.Printf("\nEverything: show %s\nSigning with key %s\nType the release name to approve exactly this plan: ", plan.SavedAs, key)
+	answer := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(io.LimitReader(s.In, 1024)).ReadString('\n')
+		answer <- line
+	}()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case line := <-answer:
+		if line != plan.Release.Name+"\n" {
+			s.Printf("Nothing was approved.\n")
+			return &silentExit{exitDeclined}
+		}
+		return nil
+	}
+}
+
+func readSmallFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, approval.MaxBytes+1))
+	if err == nil && len(data) > approval.MaxBytes {
+		err = fmt.Errorf("%s has more than 1 MiB", path)
+	}
+	return data, err
+}

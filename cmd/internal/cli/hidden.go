@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// askHidden reads a line that is not shown, on a terminal. The echo is off
+// before the question is there, so that nobody answers too early.
+func (a *app) askHidden(ctx context.Context, question string) (line []byte, err error) {
+	terminal := int(a.streams.In.Fd())
+	before, err := term.MakeRaw(terminal)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		err = errors.Join(err, term.Restore(terminal, before))
+		a.streams.Errorf("\n")
+	}()
+	a.streams.Errorf("%s", question)
+	type answer struct {
+		line []byte
+		err  error
+	}
+	given := make(chan answer, 1)
+	go func() {
+		line, err := readRaw(a.streams.In)
+		given <- answer{line, err}
+	}()
+	select {
+	case <-ctx.Done(): // the reader ends with the program
+		return nil, ctx.Err()
+	case got := <-given:
+		return got.line, got.err
+	}
+}
+
+// readRaw reads a line from a terminal that hands over every key. Ctrl-C and
+// the end of the input are no answer.
+func readRaw(in *os.File) ([]byte, error) {
+	const erase, kill, interrupt, end = 0x7f, 0x15, 0x03, 0x04
+	var line []byte
+	one := make([]byte, 1)
+	for {
+		if _, err := in.Read(one); err != nil {
+			return nil, context.Canceled
+		}
+		switch key := one[0]; key {
+		case '\r', '\n':
+			return line, nil
+		case interrupt, end:
+			return nil, context.Canceled
+		case kill:
+			line = nil
+		case erase, '\b':
+			line = line[:max(0, len(line)-1)]
+		default:
+			if len(line) < 1024 {
+				line = append(line, key)
+			}
+		}
+	}
+}

@@ -1,0 +1,188 @@
+// Package approval signs and judges approvals of plans: who, with which key,
+// approves which plan for which cluster, with which findings, until when.
+//
+// An approval is a DSSE envelope (github.com/secure-systems-lab/dsse, protocol
+// 1.0.2) with one signature over a [Statement]. It does no I/O and believes
+// nothing: what an envelope says counts only under a key that [Approvers] name.
+package approval
+
+import (
+	"bytes"
+	"crypto"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// PayloadType is that of the envelopes.
+const PayloadType = "application/vnd.kubectl-operator.approval.v1alpha1+json"
+
+// MaxBytes is how large an envelope may be.
+const MaxBytes = 1 << 20
+
+// Kind is that of a statement, next to [preview.APIVersion].
+const Kind = "Approval"
+
+// What an approval is for.
+const (
+	ScopePlan    = "plan"    // this plan file, on this cluster
+	ScopeContent = "content" // the content, wherever it goes
+)
+
+// Statement is what is signed.
+type Statement struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Scope      string          `json:"scope"` // one of the constants
+	Release    preview.Release `json:"release"`
+	// Digest, Target and PlanFile are the review digest, the identity of the
+	// cluster and the sha256 of the plan file; empty where the scope is content.
+	Digest        string     `json:"digest"`
+	Target        string     `json:"target"`
+	PlanFile      string     `json:"planFile"`
+	ContentDigest string     `json:"contentDigest"`
+	Ruleset       int        `json:"ruleset"`
+	Accepted      []Accepted `json:"accepted"`
+	Signed        string     `json:"signed"`  // RFC 3339, UTC, whole seconds
+	Expires       string     `json:"expires"` // the same, empty for never
+}
+
+// Accepted is a finding that the approver accepts.
+type Accepted struct {
+	ID          string `json:"id"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+// Of is what there is to approve of a plan whose file has a sha256. A plan that
+// saw no cluster is approved for its content.
+func Of(p *preview.Plan, planFile string) Statement {
+	s := Statement{
+		APIVersion: preview.APIVersion, Kind: Kind, Scope: ScopePlan, Release: p.Release,
+		Digest: p.Digest, Target: p.Target.Identity, PlanFile: planFile,
+		ContentDigest: p.ContentDigest, Ruleset: p.Ruleset, Accepted: []Accepted{},
+	}
+	if p.ReadMode == preview.ReadOffline {
+		s.Scope, s.Digest, s.Target, s.PlanFile = ScopeContent, "", "", ""
+	}
+	return s
+}
+
+// Needs are the findings that an approval of the plan has to accept: what is
+// critical by the built-in rules, and what could not be read.
+func Needs(p *preview.Plan) []preview.Finding {
+	var out []preview.Finding
+	for _, f := range p.Findings {
+		if f.Severity == preview.NotKnown || f.Severity == preview.Critical && f.Judged == nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Sign signs a statement as of a time. lasts is how long it holds, 0 for ever.
+func Sign(s Statement, key *Key, now time.Time, lasts time.Duration) ([]byte, error) {
+	s.Signed, s.Expires = preview.ExpiryText(now), ""
+	if lasts > 0 {
+		s.Expires = preview.ExpiryText(now.Add(lasts))
+	}
+	payload, err := encode(s)
+	if err != nil {
+		return nil, fmt.Errorf("signing the approval: %w", err)
+	}
+	sig, err := key.sign(dsse.PAE(PayloadType, payload))
+	if err != nil {
+		return nil, fmt.Errorf("signing the approval: %w", err)
+	}
+	envelope := dsse.Envelope{
+		PayloadType: PayloadType, Payload: base64.StdEncoding.EncodeToString(payload),
+		Signatures: []dsse.Signature{{KeyID: key.ID, Sig: base64.StdEncoding.EncodeToString(sig)}},
+	}
+	data, err := json.MarshalIndent(envelope, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("signing the approval: %w", err)
+	}
+	return append(data, '\n'), nil
+}
+
+// encode writes the one form in which a statement is signed and read.
+func encode(s Statement) ([]byte, error) {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	v, err := preview.DecodeJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	return preview.Canonical(v)
+}
+
+// opened is an envelope as read; nothing in it is verified yet.
+type opened struct {
+	statement Statement
+	signed    []byte // what the signature is over
+	sig       []byte
+	claimed   string // key id, a hint and no more
+	from, to  time.Time
+}
+
+func open(data []byte) (*opened, error) {
+	if len(data) > MaxBytes {
+		return nil, errors.New("it is too large for an approval")
+	}
+	var envelope dsse.Envelope
+	if err := strictly(data, &envelope); err != nil {
+		return nil, errors.New("it is no DSSE envelope")
+	}
+	payload, err := envelope.DecodeB64Payload()
+	if err != nil || envelope.PayloadType != PayloadType {
+		return nil, fmt.Errorf("it is an envelope of something else, %.80q", envelope.PayloadType)
+	}
+	if len(envelope.Signatures) == 0 {
+		return nil, errors.New("it carries no signature")
+	}
+	if len(envelope.Signatures) > 1 {
+		return nil, fmt.Errorf("it carries %d signatures; an approval has one, and there is one approval for each approver", len(envelope.Signatures))
+	}
+	o := &opened{signed: dsse.PAE(PayloadType, payload), claimed: envelope.Signatures[0].KeyID}
+	if o.sig, err = base64.StdEncoding.DecodeString(envelope.Signatures[0].Sig); err != nil {
+		return nil, errors.New("its signature is not base64")
+	}
+	if err := strictly(payload, &o.statement); err != nil {
+		return nil, errors.New("what it signs is no approval")
+	}
+	again, err := encode(o.statement)
+	if err != nil || !bytes.Equal(again, payload) || o.statement.APIVersion != preview.APIVersion || o.statement.Kind != Kind {
+		return nil, errors.New("what it signs is not written as an approval is")
+	}
+	s := o.statement
+	if s.Scope != ScopePlan && s.Scope != ScopeContent {
+		return nil, fmt.Errorf("it approves a %.40q, which is nothing that is known", s.Scope)
+	}
+	if o.from, err = (preview.Options{Expires: s.Signed}).ExpiresAt(); err != nil || s.Signed == "" {
+		return nil, errors.New("the time of its signing cannot be read")
+	}
+	if o.to, err = (preview.Options{Expires: s.Expires}).ExpiresAt(); err != nil {
+		return nil, errors.New("its expiry cannot be read")
+	}
+	return o, nil
+}
+
+// strictly decodes JSON in which no key is set twice and none is unknown.
+func strictly(data []byte, into any) error {
+	if _, err := preview.DecodeJSON(data); err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
+}
+
+// verifiedBy reports whether a key made the signature.
+func (o *opened) verifiedBy(key crypto.PublicKey) bool { return verify(key, o.signed, o.sig) }

@@ -1,0 +1,156 @@
+package approval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// skew is how far the clocks of who signs and who applies may be apart.
+const skew = 5 * time.Minute
+
+// Quorum is how many approvals a plan needs, and those that were found.
+type Quorum struct {
+	Need      int
+	Approvers *Approvers
+	PlanFile  string // sha256 of the plan file
+	Found     []Found
+}
+
+// Found is an approval as it lay beside a plan. Err is set where it could not
+// be read.
+type Found struct {
+	Name string // of the file, or the digest of the artifact
+	Data []byte
+	Err  error
+}
+
+// Signature is an approval that counted, as receipts keep it.
+type Signature struct {
+	Approver string `json:"approver"`
+	KeyID    string `json:"keyId"`
+	Scope    string `json:"scope"`
+	Signed   string `json:"signed"`
+	Expires  string `json:"expires,omitempty"`
+}
+
+// Refused is a plan that too few have approved.
+type Refused struct {
+	// Reasons are one sentence each: how many there are of how many, then why
+	// each of the others does not count.
+	Reasons []string
+}
+
+func (e *Refused) Error() string { return strings.Join(e.Reasons, "; ") }
+
+// Check counts the approvals of a plan that user is about to apply. It returns
+// those that count and the findings that all of them accept, or a [Refused].
+func (q *Quorum) Check(p *preview.Plan, user string, now time.Time) ([]Signature, []Accepted, error) {
+	var counted []Signature
+	var accepted [][]Accepted
+	var reasons []string
+	for _, found := range q.Found {
+		o, signature, why := q.judge(p, found, user, now)
+		if why == "" && slices.ContainsFunc(counted, func(s Signature) bool { return s.Approver == signature.Approver }) {
+			why = "it is a second approval by " + signature.Approver + ", who counts once"
+		}
+		if why != "" {
+			reasons = append(reasons, found.Name+" does not count: "+why)
+			continue
+		}
+		counted, accepted = append(counted, signature), append(accepted, o.statement.Accepted)
+	}
+	if len(counted) < q.Need {
+		var names []string
+		for _, s := range counted {
+			names = append(names, s.Approver)
+		}
+		head := fmt.Sprintf("%d of %d approvals", len(counted), q.Need)
+		if len(names) > 0 {
+			head += ", by " + strings.Join(names, ", ")
+		}
+		if len(q.Found) == 0 {
+			head += ": none was found beside the plan"
+		}
+		return nil, nil, &Refused{Reasons: append([]string{head}, reasons...)}
+	}
+	return counted, common(accepted), nil
+}
+
+// judge says why an approval does not count, or who gave it.
+func (q *Quorum) judge(p *preview.Plan, found Found, user string, now time.Time) (*opened, Signature, string) {
+	if found.Err != nil {
+		return nil, Signature{}, found.Err.Error()
+	}
+	o, err := open(found.Data)
+	if err != nil {
+		return nil, Signature{}, err.Error()
+	}
+	name, id, ok := q.Approvers.whoSigned(o)
+	if !ok {
+		return nil, Signature{}, fmt.Sprintf("it is signed by no key of the approvers (it says %.71s), or was changed", o.claimed)
+	}
+	s := o.statement
+	by := "it is by " + name + ", "
+	switch {
+	case !q.Approvers.ApproverMayApply && user == "":
+		return nil, Signature{}, by + "and the cluster does not say who applies the plan"
+	case !q.Approvers.ApproverMayApply && q.Approvers.isUser(name, user):
+		return nil, Signature{}, by + "who applies the plan as " + user
+	case !o.to.IsZero() && !now.Before(o.to):
+		return nil, Signature{}, by + fmt.Sprintf("and expired at %s; by this machine's clock it is %s", s.Expires, preview.ExpiryText(now))
+	case o.from.After(now.Add(skew)):
+		return nil, Signature{}, by + fmt.Sprintf("signed at %s, and by this machine's clock it is only %s; one of the clocks is wrong", s.Signed, preview.ExpiryText(now))
+	}
+	if why := q.mismatch(p, s); why != "" {
+		return nil, Signature{}, by + why
+	}
+	for _, f := range Needs(p) {
+		if !slices.Contains(s.Accepted, Accepted{ID: f.ID, Fingerprint: f.Fingerprint}) {
+			return nil, Signature{}, by + fmt.Sprintf("who did not accept the finding %s=%s", f.ID, f.Fingerprint)
+		}
+	}
+	return o, Signature{Approver: name, KeyID: id, Scope: s.Scope, Signed: s.Signed, Expires: s.Expires}, ""
+}
+
+// mismatch holds a statement to the plan.
+func (q *Quorum) mismatch(p *preview.Plan, s Statement) string {
+	want := Of(p, q.PlanFile)
+	content := s.Scope == ScopeContent
+	for _, field := range []struct {
+		what, got, want string
+		planOnly        bool
+	}{
+		{"another release", s.Release.Namespace + "/" + s.Release.Name, want.Release.Namespace + "/" + want.Release.Name, false},
+		{"other content", s.ContentDigest, want.ContentDigest, false},
+		{"another cluster", s.Target, want.Target, true},
+		{"another plan", s.Digest, want.Digest, true},
+		{"another plan file", s.PlanFile, want.PlanFile, true},
+		{"another ruleset", fmt.Sprint(s.Ruleset), fmt.Sprint(preview.Ruleset), false},
+	} {
+		if field.got != field.want && !(content && field.planOnly) {
+			return fmt.Sprintf("for %s: %.80s, and this is %s", field.what, field.got, field.want)
+		}
+	}
+	if content && !q.Approvers.ContentApprovals {
+		return "and approves the content alone, which counts only with contentApprovals: true"
+	}
+	return ""
+}
+
+// common are the findings that everybody accepts.
+func common(lists [][]Accepted) []Accepted {
+	if len(lists) == 0 {
+		return nil
+	}
+	var out []Accepted
+	for _, a := range lists[0] {
+		if !slices.ContainsFunc(lists[1:], func(other []Accepted) bool { return !slices.Contains(other, a) }) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
