@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
@@ -214,6 +215,7 @@ func applyDefinitions(t *testing.T, box *sandbox.Sandbox, content engine.Content
 		}
 		waiting[o.Name] = true
 		refs = append(refs, o.Ref())
+		defer untilServed(t, client, o.Sealed)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -229,6 +231,28 @@ func applyDefinitions(t *testing.T, box *sandbox.Sandbox, content engine.Content
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// untilServed waits until discovery knows every served version of a definition,
+// which it does a moment after the definition is established.
+func untilServed(t *testing.T, client *k8s.Client, definition map[string]any) {
+	t.Helper()
+	spec := preview.Map(definition, "spec")
+	for _, version := range preview.Maps(spec, "versions") {
+		if served, _ := version["served"].(bool); !served {
+			continue
+		}
+		apiVersion, kind := preview.String(spec, "group")+"/"+preview.String(version, "name"), preview.String(spec, "names", "kind")
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+			_, err := client.Kind(t.Context(), apiVersion, kind)
+			if err == nil {
+				break
+			}
+			if preview.ReasonOf(err) != preview.ReasonNotServed || time.Now().After(deadline) {
+				t.Fatalf("waiting for %s of %s: %v", kind, apiVersion, err)
+			}
+		}
 	}
 }
 

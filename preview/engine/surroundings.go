@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -27,7 +28,49 @@ func (d *decider) readSurroundings(ctx context.Context) error {
 			}
 		}
 	}
+	if err := d.readCredentialsMode(ctx); err != nil {
+		return err
+	}
 	return d.readNodes(ctx)
+}
+
+// readCredentialsMode reads how the cluster serves CredentialsRequests, where
+// the plan has some. A cluster without such an object serves none.
+func (d *decider) readCredentialsMode(ctx context.Context) error {
+	ref := risk.CredentialsRef()
+	if !risk.ReadsCredentialsMode(cloudAccess(d.plan)) || d.plan.Object(ref.ID()) != nil {
+		return nil
+	}
+	result := d.cluster.Read(ctx, []preview.Ref{ref})[0]
+	switch {
+	case result.Body != nil:
+		return d.readSpec(result.Body, "credentialsMode")
+	case preview.ReasonOf(result.Err) == preview.ReasonForbidden:
+		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: risk.UnreadID(ref.Kind, "")})
+	case result.Err != nil && !answered(result.Err):
+		return fmt.Errorf("reading %s: %w", ref.ID(), result.Err)
+	}
+	return nil
+}
+
+// readSpec records fields of the spec of a live object, all without names.
+func (d *decider) readSpec(body map[string]any, fields ...string) error {
+	kept := readBody(body)
+	if spec := preview.CloneBody(preview.Map(body, "spec")); spec != nil {
+		if len(fields) > 0 {
+			maps.DeleteFunc(spec, func(key string, _ any) bool { return !slices.Contains(fields, key) })
+		}
+		kept["spec"] = spec
+	}
+	id := preview.RefOf(kept).ID()
+	fingerprint, err := preview.Hash(kept)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", id, err)
+	}
+	d.plan.Reads = append(d.plan.Reads, preview.Read{
+		ID: id, UID: preview.String(body, "metadata", "uid"), Fingerprint: fingerprint, Body: kept,
+	})
+	return nil
 }
 
 func (d *decider) readLimits(ctx context.Context, kind, namespace string) error {
@@ -43,16 +86,9 @@ func (d *decider) readLimits(ctx context.Context, kind, namespace string) error 
 		if d.plan.Object(preview.RefOf(body).ID()) != nil {
 			continue // the plan's own
 		}
-		kept := readBody(body)
-		kept["spec"] = preview.CloneBody(preview.Map(body, "spec"))
-		id := preview.RefOf(kept).ID()
-		fingerprint, err := preview.Hash(kept)
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", id, err)
+		if err := d.readSpec(body); err != nil {
+			return err
 		}
-		d.plan.Reads = append(d.plan.Reads, preview.Read{
-			ID: id, UID: preview.String(body, "metadata", "uid"), Fingerprint: fingerprint, Body: kept,
-		})
 	}
 	return nil
 }

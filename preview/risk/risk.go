@@ -50,6 +50,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgePlatforms()
 	c.judgeWays()
 	c.judgeCloud()
+	c.judgeCredentialsMode()
 	for _, u := range in.Plan.Unknowns {
 		c.hit(unknownRule(), hit{object: u.Object, evidence: []string{u.Why}, severity: preview.NotKnown})
 	}

@@ -127,6 +127,7 @@ func cloudRules() []entry {
 			"cloud-shared-identity", "ANY-03", Medium, "shares a cloud identity",
 			"Every pod that runs as the account has the cloud rights.", "Use an account of its own.",
 		}, object: sharedIdentity},
+		{Rule: credentialsMode()},
 		{Rule: undeclaredRule()},
 		{Rule: Rule{
 			ruleCloudWidened, "ANY-04", Medium, "asks for more cloud access than before",

@@ -41,6 +41,11 @@ func cloudWords() map[string]words {
 		"cloud-ibm-administrator":   {looks: "IBM Cloud policies with the role Administrator or Manager that no serviceName limits, or of IAM itself."},
 		"cloud-vsphere-control":     {looks: "vSphere privileges to change roles, permissions, hosts or global settings."},
 		"cloud-unscoped":            {looks: "CredentialsRequests of providers whose requests cannot be limited (OpenStack, Nutanix, oVirt, KubeVirt)."},
+		"cloud-credentials-mode": {
+			looks:   "spec.credentialsMode of the CloudCredential named cluster, where a plan brings CredentialsRequests or roles that write them and the cluster has such an object. Offline nothing is read.",
+			when:    "A warning where a request gets a copy of the cluster's credential, which in the default mode those of Azure and vSphere do; else info, also where it may not be read.",
+			example: Example{preview.Warning, "CloudCredential cluster: hands out its whole cloud credential", "mode passthrough: CredentialsRequest/app/op (aws) gets a copy of the credential of the cluster"},
+		},
 		"cloud-static-credentials": {
 			looks:   "Secrets with long-lived cloud keys in a package that declares support for short-lived tokens.",
 			example: Example{preview.Warning, "Secret keys: holds long-lived cloud keys", "core/Secret/app/keys: static credentials beside token support"},

@@ -1,0 +1,122 @@
+package risk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+)
+
+// CredentialsRef is the object that says how the cluster serves
+// CredentialsRequests (openshift/api operator/v1, CloudCredential).
+func CredentialsRef() preview.Ref {
+	return preview.Ref{APIVersion: "operator.openshift.io/v1", Kind: "CloudCredential", Name: "cluster"}
+}
+
+// ReadsCredentialsMode reports whether what a plan's cloud access amounts to
+// depends on [CredentialsRef].
+func ReadsCredentialsMode(access preview.Cloud) bool { return len(requested(access)) > 0 }
+
+// The values of spec.credentialsMode that a review knows; empty leaves the
+// choice between mint and passthrough to what the root credential permits.
+const (
+	modeMint        = "Mint"
+	modePassthrough = "Passthrough"
+	modeManual      = "Manual"
+)
+
+func credentialsMode() Rule {
+	return Rule{
+		"cloud-credentials-mode", "ANY-01", High, "hands out its whole cloud credential",
+		"In mode passthrough the cluster answers a CredentialsRequest with a copy of its own credential, whatever the request asks for.",
+		"Have the cluster mint credentials, or provide one by hand that can do no more than the request asks for.",
+	}
+}
+
+// judgeCredentialsMode says how the cluster serves the plan's requests. It is
+// one finding: the mode is the one cause, and one change ends it.
+func (c *scan) judgeCredentialsMode() {
+	requests := requested(c.plan.Cloud)
+	if len(requests) == 0 {
+		return
+	}
+	id := CredentialsRef().ID()
+	at := slices.IndexFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == id && r.Body != nil })
+	if at < 0 {
+		if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("CloudCredential", "") }) {
+			c.hit(credentialsMode(), hit{
+				object: id, level: Notice, title: "how the cluster serves CredentialsRequests may not be read",
+				evidence: []string{"CloudCredential cluster may not be read; in mode passthrough it would hand out its whole credential"},
+			})
+		}
+		return
+	}
+	mode := preview.String(c.plan.Reads[at].Body, "spec", "credentialsMode")
+	for _, request := range requests {
+		whole, what := request.served(mode)
+		h := hit{object: id, level: Notice, title: "CloudCredential cluster: the mode of credentials is " + modeName(mode), evidence: []string{
+			fmt.Sprintf("mode %s: %s (%s) gets %s", modeName(mode), request.origin, request.provider, what),
+		}}
+		if whole {
+			h.level, h.title = High, "" // that of the rule
+		}
+		c.hit(credentialsMode(), h)
+	}
+}
+
+func modeName(mode string) string {
+	if mode == "" {
+		return "default"
+	}
+	return strings.ToLower(mode)
+}
+
+// credentialRequest is who asks which provider for a credential.
+type credentialRequest struct{ provider, origin string }
+
+// requested lists the CredentialsRequests of a plan, those in its ConfigMaps
+// and examples too, and the roles that make some at run time. One that names
+// no limits gets everything in any mode and has a finding of its own.
+func requested(access preview.Cloud) []credentialRequest {
+	var out []credentialRequest
+	for _, p := range access.Permissions {
+		if p.Change != preview.GrantRemoved && p.Effect != denied && strings.HasPrefix(p.Origin, "CredentialsRequest/") &&
+			unscopedProvider(nil, p) == None {
+			out = append(out, credentialRequest{p.Provider, p.Origin})
+		}
+	}
+	for _, d := range access.Declared {
+		if d.Provider == cloud.Openshift && strings.HasPrefix(d.Origin, cloud.RunTime) {
+			out = append(out, credentialRequest{d.Provider, d.Origin})
+		}
+	}
+	slices.SortFunc(out, func(a, b credentialRequest) int {
+		return strings.Compare(a.origin+"\x00"+a.provider, b.origin+"\x00"+b.provider)
+	})
+	return slices.Compact(out)
+}
+
+// served says what a request gets in a mode, and whether that is the whole
+// credential of the cluster. Only AWS and Google Cloud have a mint mode
+// (cloud-credential-operator, docs of the modes).
+func (r credentialRequest) served(mode string) (whole bool, what string) {
+	const copied = "a copy of the credential of the cluster"
+	mints := r.provider == cloud.AWS || r.provider == cloud.GCP
+	switch {
+	case mode == modePassthrough:
+		return true, copied
+	case mode == "" && (mints || r.provider == cloud.Openshift):
+		return false, "an identity of its own, or " + copied + " where that one may not make identities"
+	case mode == "":
+		return true, copied
+	case mode == modeManual:
+		return false, "what somebody makes for it by hand"
+	case mode == modeMint && (mints || r.provider == cloud.Openshift):
+		return false, "an identity of its own"
+	case mode == modeMint:
+		return false, "nothing, as credentials of " + r.provider + " cannot be minted"
+	}
+	return false, "what this review does not know"
+}
