@@ -36,6 +36,9 @@ type Options struct {
 	// Judge judges the findings that the whole check makes, by the user's own
 	// policy and before the gate; nil where there is none.
 	Judge func(*preview.Plan) error
+	// HistoryMax is how many revisions stay on record, the newest included; 0
+	// means DefaultHistoryMax, and less than 0 all.
+	HistoryMax int
 	// Stop, once closed, ends the run after the request under way, so that
 	// nothing stays in flight. Cancelling ctx ends it at once.
 	Stop <-chan struct{}
@@ -207,6 +210,9 @@ func (r *run) close(ctx, held context.Context, err error) error {
 	defer cancel()
 	if saveErr := r.save(last, nil); saveErr != nil && err == nil {
 		return r.fail("recording the result", "everything was written; run the same command again to record it", saveErr)
+	}
+	if err == nil {
+		r.prune(last)
 	}
 	return err
 }

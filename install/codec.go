@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,11 +22,13 @@ const (
 	recordVersion  = "1"
 	maxPartBytes   = 900 << 10
 	maxParts       = 64
-	maxHeaderBytes = 16 << 20  // of one record, unpacked
+	maxHeaderParts = 32
+	maxHeaderBytes = 64 << 20  // of one record, unpacked
 	maxArchive     = 512 << 20 // of one plan, unpacked
+	maxRevisions   = 100_000   // older ones that a record may list
 )
 
-// encodeHeader packs a record for its Secret.
+// encodeHeader packs a record for its Secrets.
 func encodeHeader(r *Record) ([]byte, error) {
 	data, err := json.Marshal(r)
 	if err != nil {
@@ -35,10 +38,39 @@ func encodeHeader(r *Record) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(packed) > maxPartBytes || len(data) > maxHeaderBytes {
-		return nil, fmt.Errorf("encoding the record: %d objects do not fit into one Secret", len(r.Objects))
+	if len(packed) > maxHeaderParts*maxPartBytes || len(data) > maxHeaderBytes {
+		return nil, fmt.Errorf("encoding the record: %d objects are more than %d Secrets take", len(r.Objects), maxHeaderParts)
 	}
 	return packed, nil
+}
+
+// split cuts packed bytes into what single Secrets take.
+func split(data []byte) [][]byte {
+	var parts [][]byte
+	for len(data) > 0 {
+		n := min(len(data), maxPartBytes)
+		parts, data = append(parts, data[:n]), data[n:]
+	}
+	return parts
+}
+
+// headerIndex stands in a record's Secret in place of a record that it has no
+// room for: in which of the two slots the parts are, and what they must be.
+type headerIndex struct {
+	Revision int `json:"revision"`
+	Slot     int `json:"slot"`
+	Archive
+}
+
+func decodeIndex(data []byte) (headerIndex, error) {
+	var index headerIndex
+	if err := json.Unmarshal(data, &index); err != nil {
+		return index, fmt.Errorf("not a record: %w", err)
+	}
+	if index.Slot != 1 && index.Slot != 2 || index.Parts < 1 || index.Parts > maxHeaderParts {
+		return index, fmt.Errorf("not a record: %d parts in slot %d", index.Parts, index.Slot)
+	}
+	return index, nil
 }
 
 // decodeHeader unpacks and checks a record. The name and namespace it claims
@@ -63,23 +95,41 @@ func decodeHeader(packed []byte, release preview.Release) (*Record, error) {
 		return nil, fmt.Errorf("state %q is none", r.State)
 	case r.Archive.Parts < 0 || r.Archive.Parts > maxParts:
 		return nil, fmt.Errorf("%d parts are more than the %d a record may have", r.Archive.Parts, maxParts)
+	case len(r.Older) > maxRevisions:
+		return nil, fmt.Errorf("%d older revisions are more than the %d a record may list", len(r.Older), maxRevisions)
+	}
+	for i, older := range r.Older {
+		if older.Revision < 1 || older.Revision >= r.Revision || i > 0 && older.Revision <= r.Older[i-1].Revision {
+			return nil, fmt.Errorf("revision %d is not an older one of revision %d", older.Revision, r.Revision)
+		}
 	}
 	for i := range r.Inventory {
 		if item := r.Inventory[i]; item.Kind == "" || item.Name == "" || item.APIVersion == "" {
 			return nil, errors.New("its inventory has an item without a name")
 		}
 	}
+	slices.SortStableFunc(r.Inventory, func(a, b Item) int { return strings.Compare(a.Ref().ID(), b.Ref().ID()) })
 	return r, nil
 }
 
 // archiveLine is one line of a plan archive: the plan, or the bodies of one
-// object. Bodies of Secrets are never among them; only their digests are, in
-// the plan.
+// object. Of a Secret only the shape is among them, which has its keys with
+// nothing behind them; what its values were is known by its digest alone.
 type archiveLine struct {
 	Plan   *preview.Plan  `json:"plan,omitempty"`
 	Object string         `json:"object,omitempty"`
 	Sealed map[string]any `json:"sealed,omitempty"`
 	Result map[string]any `json:"result,omitempty"`
+	Shape  map[string]any `json:"shape,omitempty"`
+}
+
+// shapeOf is a Secret without its values.
+func shapeOf(secret map[string]any) map[string]any {
+	shape := preview.CloneBody(secret)
+	for key := range preview.Map(shape, "data") {
+		preview.Map(shape, "data")[key] = ""
+	}
+	return shape
 }
 
 // encodeArchive packs a plan with its bodies, and splits it.
@@ -92,10 +142,14 @@ func encodeArchive(plan *preview.Plan) (parts [][]byte, archive Archive, err err
 	}
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		if o.Sealed == nil || o.Kind == "Secret" {
+		line := archiveLine{Object: o.ID, Sealed: o.Sealed, Result: o.ResultBody}
+		switch {
+		case o.Sealed == nil:
 			continue
+		case o.Kind == "Secret":
+			line = archiveLine{Object: o.ID, Shape: shapeOf(o.Sealed)}
 		}
-		if err := encoder.Encode(archiveLine{Object: o.ID, Sealed: o.Sealed, Result: o.ResultBody}); err != nil {
+		if err := encoder.Encode(line); err != nil {
 			return nil, archive, fmt.Errorf("encoding %s: %w", o.ID, err)
 		}
 	}
@@ -103,24 +157,42 @@ func encodeArchive(plan *preview.Plan) (parts [][]byte, archive Archive, err err
 		return nil, archive, fmt.Errorf("encoding the plan: %w", err)
 	}
 	data := b.Bytes()
-	archive = Archive{Bytes: len(data), SHA256: preview.HashBytes(data)}
-	for len(data) > 0 {
-		n := min(len(data), maxPartBytes)
-		parts, data = append(parts, data[:n]), data[n:]
-	}
-	archive.Parts = len(parts)
+	parts = split(data)
+	archive = archiveOf(data, parts)
 	if archive.Parts > maxParts {
 		return nil, archive, fmt.Errorf("the plan needs %d Secrets, more than the %d a record may have", archive.Parts, maxParts)
 	}
 	return parts, archive, nil
 }
 
-// decodeArchive joins and unpacks a plan. It must hash to what the record
-// says, and its facts to the digest.
-func decodeArchive(parts [][]byte, want Archive, digest string) (*preview.Plan, error) {
+func archiveOf(data []byte, parts [][]byte) Archive {
+	return Archive{Parts: len(parts), Bytes: len(data), SHA256: preview.HashBytes(data)}
+}
+
+// join puts parts together again. What an interrupted write left, or somebody
+// changed, is not what they were written as.
+func join(parts [][]byte, want Archive) ([]byte, error) {
 	data := bytes.Join(parts, nil)
 	if len(data) != want.Bytes || preview.HashBytes(data) != want.SHA256 {
-		return nil, errors.New("the parts of the plan are not those the record was written with")
+		return nil, errors.New("its parts are not those the record was written with")
+	}
+	return data, nil
+}
+
+// recorded is a plan as its record keeps it: Secrets have a shape, by object
+// id, and no body.
+type recorded struct {
+	*preview.Plan
+	shapes map[string]map[string]any
+	at     map[string]int // of each object in the plan
+}
+
+// decodeArchive joins and unpacks a plan. It must hash to what the record
+// says, and its facts to the digest.
+func decodeArchive(parts [][]byte, want Archive, digest string) (*recorded, error) {
+	data, err := join(parts, want)
+	if err != nil {
+		return nil, fmt.Errorf("unpacking the plan: %w", err)
 	}
 	unpacked, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -128,17 +200,20 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*preview.Plan, 
 	}
 	lines := bufio.NewScanner(io.LimitReader(unpacked, maxArchive))
 	lines.Buffer(nil, preview.MaxDocumentBytes)
-	var plan *preview.Plan
+	var plan *recorded
 	for lines.Scan() {
 		if plan == nil {
 			var line archiveLine
 			if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line.Plan == nil {
 				return nil, errors.New("unpacking the plan: it does not begin with one")
 			}
-			plan = line.Plan
+			plan = &recorded{Plan: line.Plan, shapes: map[string]map[string]any{}, at: map[string]int{}}
+			for i := range line.Plan.Objects {
+				plan.at[line.Plan.Objects[i].ID] = i
+			}
 			continue
 		}
-		if err := addBodies(plan, lines.Bytes()); err != nil {
+		if err := plan.addBodies(lines.Bytes()); err != nil {
 			return nil, err
 		}
 	}
@@ -156,18 +231,22 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*preview.Plan, 
 
 // addBodies puts the bodies of one line back. They are decoded with exact
 // integers, unlike the plan, whose numbers are for display.
-func addBodies(plan *preview.Plan, line []byte) error {
+func (plan *recorded) addBodies(line []byte) error {
 	v, err := preview.DecodeJSON(line)
 	if err != nil {
 		return fmt.Errorf("unpacking the plan: %w", err)
 	}
 	body, _ := v.(map[string]any)
 	id := preview.String(body, "object")
-	o := plan.Object(id)
-	if o == nil {
+	at, known := plan.at[id]
+	if !known {
 		return fmt.Errorf("unpacking the plan: %q is not one of its objects", id)
 	}
+	o := &plan.Objects[at]
 	o.Sealed, o.ResultBody = preview.Map(body, "sealed"), preview.Map(body, "result")
+	if shape := preview.Map(body, "shape"); shape != nil {
+		plan.shapes[id] = shape
+	}
 	return nil
 }
 
@@ -208,10 +287,14 @@ func secretValue(secret map[string]any, key string) ([]byte, error) {
 }
 
 // partName is the name of a further Secret of a record. Part 0 is a copy of
-// the record of a revision that is not the newest; the others hold its plan.
+// the record of a revision that is not the newest; parts 1 and on hold its
+// plan, those above each of the slots a record too large for one Secret.
 func partName(release string, revision, part int) string {
 	return preview.RecordName(release) + ".v" + strconv.Itoa(revision) + "." + strconv.Itoa(part)
 }
+
+// slotPart is the part number of the i-th Secret, from 1, of a slot.
+func slotPart(slot, i int) int { return 100*slot + i }
 
 // releaseOf returns the release name that a record Secret's name stands for.
 func releaseOf(secretName string) (string, bool) {

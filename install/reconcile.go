@@ -23,7 +23,7 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, rec
 	if err != nil {
 		return nil, err
 	}
-	r := &run{plan: plan, cluster: cluster, opts: Options{Schemas: schemas}}
+	r := &run{plan: plan.Plan, cluster: cluster, opts: Options{Schemas: schemas}}
 	for i := range objects {
 		entry := &objects[i]
 		o := plan.Object(entry.ID)

@@ -41,6 +41,14 @@ func (s State) Unfinished() bool {
 	return s == RecordPending || s == RecordApplying || s == RecordFailed
 }
 
+// superseded is the state that a record keeps when a newer revision begins.
+func (s State) superseded() State {
+	if s.Unfinished() && s != RecordFailed {
+		return RecordAbandoned
+	}
+	return s
+}
+
 // Record is what a release remembers of one revision, in the release's
 // namespace. It is read from the cluster and therefore hostile: see
 // [LoadRecord] for what is checked.
@@ -62,14 +70,25 @@ type Record struct {
 
 	// Objects is what was observed so far, in the order of the plan.
 	Objects []ObjectReceipt `json:"objects"`
-	// Inventory is every object the release has in the cluster. While a stage
-	// runs it also holds what that stage may have created.
+	// Inventory is every object the release has in the cluster, by id. While a
+	// stage runs it also holds what that stage may have created.
 	Inventory []Item `json:"inventory"`
 	// Accepted maps the fingerprint of each finding that is accepted to the
 	// revision that accepted it first.
 	Accepted map[string]int `json:"accepted"`
 	// Archive is where the plan itself is kept.
 	Archive Archive `json:"archive"`
+	// Older are the revisions before this one of which the records are kept,
+	// ascending.
+	Older []Older `json:"older,omitempty"`
+
+	slot int // of its parts, when one Secret was too small; 0 otherwise
+}
+
+// Older is a revision of which the record is kept, and how it ended.
+type Older struct {
+	Revision int   `json:"revision"`
+	State    State `json:"state"`
 }
 
 // Item is one object of a release's inventory. UID is empty while a create is
@@ -117,6 +136,7 @@ func newRecord(plan *preview.Plan, approval Approval, before *Record, tool strin
 		Started: now, Updated: now,
 	}
 	if before != nil {
+		r.Older = append(slices.Clone(before.Older), Older{Revision: before.Revision, State: before.State.superseded()})
 		// What the plan does not list any more is gone from the cluster.
 		for _, item := range before.Inventory {
 			if plan.Object(item.Ref().ID()) != nil {
@@ -180,19 +200,16 @@ func (r *Record) own(o *preview.Object, uid string) {
 		APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name,
 		UID: uid, Package: o.Package, Action: o.Action,
 	}
-	for i := range r.Inventory {
-		if r.Inventory[i].Ref().ID() == o.ID {
-			if item.UID == "" {
-				item.UID = r.Inventory[i].UID
-			}
-			r.Inventory[i] = item
-			return
-		}
+	at, found := slices.BinarySearchFunc(r.Inventory, o.ID, func(i Item, id string) int { return cmp.Compare(i.Ref().ID(), id) })
+	switch {
+	case !found:
+		r.Inventory = slices.Insert(r.Inventory, at, item)
+	case item.UID == "":
+		item.UID = r.Inventory[at].UID
+		fallthrough
+	default:
+		r.Inventory[at] = item
 	}
-	r.Inventory = append(r.Inventory, item)
-	slices.SortFunc(r.Inventory, func(a, b Item) int {
-		return cmp.Compare(a.Ref().ID(), b.Ref().ID())
-	})
 }
 
 // disowning marks an object whose deletion was acknowledged and waits for

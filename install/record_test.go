@@ -82,6 +82,9 @@ func TestArchiveSurvivesSplitting(t *testing.T) {
 			if have.Sealed != nil || have.ResultBody != nil {
 				t.Error("the body of a Secret is in the archive")
 			}
+			if data := preview.Map(got.shapes[want.ID], "data"); len(data) != 1 || data["password"] != "" {
+				t.Errorf("the shape of the Secret has the data %v, want its key with nothing behind it", data)
+			}
 			continue
 		}
 		if !reflect.DeepEqual(want.Sealed, have.Sealed) || !reflect.DeepEqual(want.ResultBody, have.ResultBody) {
@@ -176,12 +179,12 @@ func TestDecodeRecordRefuses(t *testing.T) {
 			tt.change(record, secretOf(t, record))
 			secret := secretOf(t, record)
 			tt.change(&Record{}, secret)
-			if _, err := DecodeRecord(secret); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := DecodeRecord(t.Context(), nil, secret); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error that says %q", err, tt.want)
 			}
 		})
 	}
-	if got, err := DecodeRecord(secretOf(t, testRecord(t))); err != nil || got.Digest != testRecord(t).Digest {
+	if got, err := DecodeRecord(t.Context(), nil, secretOf(t, testRecord(t))); err != nil || got.Digest != testRecord(t).Digest {
 		t.Errorf("an honest record: %v, %v", got, err)
 	}
 }

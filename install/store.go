@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -15,7 +16,8 @@ import (
 // The keys of a record's Secrets.
 const (
 	keyVersion = "recordVersion"
-	keyRecord  = "record" // gzip of the record's JSON
+	keyRecord  = "record" // gzip of the record's JSON, or a part of it
+	keyIndex   = "index"  // of the parts, in place of a record too large
 	keyPlan    = "plan"   // a part of the plan archive
 	secretType = "kubectl-operator/record"
 	toolPrefix = "kubectl-operator/"
@@ -51,13 +53,14 @@ func loadRecord(ctx context.Context, cluster Getter, release preview.Release) (*
 	if secret == nil {
 		return nil, nil, nil
 	}
-	record, err := DecodeRecord(secret)
+	record, err := DecodeRecord(ctx, cluster, secret)
 	return record, secret, err
 }
 
 // DecodeRecord reads the record out of its Secret, which is also the release's
-// ApplySet parent (KEP-3659) and must be marked as ours.
-func DecodeRecord(secret map[string]any) (*Record, error) {
+// ApplySet parent (KEP-3659) and must be marked as ours. A large record has
+// further parts, which are read from the cluster.
+func DecodeRecord(ctx context.Context, cluster Getter, secret map[string]any) (*Record, error) {
 	ref := preview.RefOf(secret)
 	where := "reading the record " + ref.Namespace + "/" + ref.Name
 	name, ok := releaseOf(ref.Name)
@@ -71,15 +74,17 @@ func DecodeRecord(secret map[string]any) (*Record, error) {
 	if tool := preview.String(secret, "metadata", "annotations", preview.AnnotationTool); !strings.HasPrefix(tool, toolPrefix) {
 		return nil, fmt.Errorf("%s: it belongs to the tool %q", where, tool)
 	}
-	return decodeSecret(where, secret, release)
+	return decodeSecret(ctx, cluster, secret, release)
 }
 
-func decodeSecret(where string, secret map[string]any, release preview.Release) (*Record, error) {
+func decodeSecret(ctx context.Context, cluster Getter, secret map[string]any, release preview.Release) (*Record, error) {
+	ref := preview.RefOf(secret)
+	where := "reading the record " + ref.Namespace + "/" + ref.Name
 	version, err := secretValue(secret, keyVersion)
 	if err == nil && string(version) != recordVersion {
 		return nil, fmt.Errorf("%s: its format is version %q, this tool reads %s; use the tool that wrote it", where, version, recordVersion)
 	}
-	packed, err2 := secretValue(secret, keyRecord)
+	packed, slot, err2 := header(ctx, cluster, secret, release)
 	if err := errors.Join(err, err2); err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
@@ -87,7 +92,54 @@ func decodeSecret(where string, secret map[string]any, release preview.Release) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
+	record.slot = slot
 	return record, nil
+}
+
+// header returns the packed record of a Secret, from its parts when it has
+// only their index.
+func header(ctx context.Context, cluster Getter, secret map[string]any, release preview.Release) (packed []byte, slot int, err error) {
+	if preview.String(secret, "data", keyIndex) == "" {
+		packed, err = secretValue(secret, keyRecord)
+		return packed, 0, err
+	}
+	text, err := secretValue(secret, keyIndex)
+	if err != nil {
+		return nil, 0, err
+	}
+	index, err := decodeIndex(text)
+	if err != nil {
+		return nil, 0, err
+	}
+	parts, err := readParts(ctx, cluster, release, keyRecord, index.Parts, func(i int) string {
+		return partName(release.Name, index.Revision, slotPart(index.Slot, i))
+	})
+	if err == nil {
+		packed, err = join(parts, index.Archive)
+	}
+	return packed, index.Slot, err
+}
+
+// readParts reads what stands under a key of the Secrets that hold the parts
+// of something, from 1.
+func readParts(ctx context.Context, cluster Getter, release preview.Release, key string, count int, name func(i int) string) ([][]byte, error) {
+	var parts [][]byte
+	for i := 1; i <= count; i++ {
+		ref := secretRef(release, name(i))
+		secret, err := cluster.Get(ctx, ref)
+		if err != nil {
+			return nil, fmt.Errorf("reading part %d of %d, Secret %s/%s: %w", i, count, ref.Namespace, ref.Name, err)
+		}
+		if secret == nil {
+			return nil, fmt.Errorf("part %d of %d, Secret %s/%s, is gone", i, count, ref.Namespace, ref.Name)
+		}
+		part, err := secretValue(secret, key)
+		if err != nil {
+			return nil, fmt.Errorf("part %d of %d, Secret %s/%s: %w", i, count, ref.Namespace, ref.Name, err)
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
 }
 
 // LoadRevision reads the record of one revision, nil when it is not kept.
@@ -104,7 +156,11 @@ func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, 
 	if secret == nil {
 		return nil, nil
 	}
-	return decodeSecret("reading the record "+ref.Namespace+"/"+ref.Name, secret, release)
+	record, err := decodeSecret(ctx, cluster, secret, release)
+	if err == nil && record.Revision != revision {
+		err = fmt.Errorf("reading the record %s/%s: it is the record of revision %d", ref.Namespace, ref.Name, record.Revision)
+	}
+	return record, err
 }
 
 // LoadPlan reads the plan of a record's revision. The bodies of its Secrets
@@ -121,28 +177,46 @@ func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[st
 			o.Sealed = sealed[o.ID]
 		}
 	}
-	if err := engine.CheckSealed(plan); err != nil {
+	if err := engine.CheckSealed(plan.Plan); err != nil {
 		return nil, fmt.Errorf("the recorded plan: %w", err)
 	}
-	return plan, nil
+	return plan.Plan, nil
+}
+
+// RecordedPlan reads the plan of a record's revision as it is kept: Secrets have
+// no body, and a shape by object id, see [WithLiveValues]. The other bodies
+// have the recorded digests.
+func RecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan *preview.Plan, shapes map[string]map[string]any, err error) {
+	loaded, err := loadPlan(ctx, cluster, record)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range loaded.Objects {
+		o := &loaded.Objects[i]
+		if o.Sealed == nil {
+			continue
+		}
+		if digest, err := preview.HashObject(o.Sealed, loaded.pin(o.Package)); err != nil || digest != o.Digest || preview.RefOf(o.Sealed) != o.Ref() {
+			return nil, nil, fmt.Errorf("reading the plan of revision %d: %s does not match its digest", record.Revision, o.ID)
+		}
+	}
+	return loaded.Plan, loaded.shapes, nil
 }
 
 // loadPlan reads a recorded plan as it is, without the bodies of its Secrets.
-func loadPlan(ctx context.Context, cluster Getter, record *Record) (*preview.Plan, error) {
-	var parts [][]byte
-	for i := 1; i <= record.Archive.Parts; i++ {
-		ref := secretRef(record.Release, partName(record.Release.Name, record.Revision, i))
-		secret, err := cluster.Get(ctx, ref)
-		if err != nil {
-			return nil, fmt.Errorf("reading the plan in %s/%s: %w", ref.Namespace, ref.Name, err)
-		}
-		part, err := secretValue(secret, keyPlan)
-		if err != nil {
-			return nil, fmt.Errorf("reading the plan in %s/%s: %w", ref.Namespace, ref.Name, err)
-		}
-		parts = append(parts, part)
+func loadPlan(ctx context.Context, cluster Getter, record *Record) (*recorded, error) {
+	where := fmt.Sprintf("reading the plan of revision %d", record.Revision)
+	parts, err := readParts(ctx, cluster, record.Release, keyPlan, record.Archive.Parts, func(i int) string {
+		return partName(record.Release.Name, record.Revision, i)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	return decodeArchive(parts, record.Archive, record.Digest)
+	plan, err := decodeArchive(parts, record.Archive, record.Digest)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", where, err)
+	}
+	return plan, nil
 }
 
 // store writes the records of one release. Only the holder of the lock has one.
@@ -170,14 +244,12 @@ func (s *store) begin(ctx context.Context, plan *preview.Plan, before, record *R
 		}
 	}
 	if before != nil {
-		if before.State.Unfinished() && before.State != RecordFailed {
-			before.State = RecordAbandoned
-		}
-		packed, err := encodeHeader(before)
+		before.State = before.State.superseded()
+		data, _, err := s.header(ctx, before)
 		if err != nil {
 			return err
 		}
-		body := s.secret(partName(s.release.Name, before.Revision, 0), map[string][]byte{keyRecord: packed})
+		body := s.secret(partName(s.release.Name, before.Revision, 0), data)
 		if err := s.put(ctx, body); err != nil {
 			return err
 		}
@@ -188,11 +260,11 @@ func (s *store) begin(ctx context.Context, plan *preview.Plan, before, record *R
 // save writes the record. more are objects whose kinds may come into being
 // next; the applyset annotations name them before they do.
 func (s *store) save(ctx context.Context, record *Record, more []preview.Object) error {
-	packed, err := encodeHeader(record)
+	data, slot, err := s.header(ctx, record)
 	if err != nil {
 		return err
 	}
-	body := s.secret(preview.RecordName(s.release.Name), map[string][]byte{keyRecord: packed})
+	body := s.secret(preview.RecordName(s.release.Name), data)
 	meta := preview.Map(body, "metadata")
 	preview.Map(meta, "labels")[preview.LabelSetID] = preview.SetID(s.release)
 	meta["annotations"] = map[string]any{
@@ -204,8 +276,34 @@ func (s *store) save(ctx context.Context, record *Record, more []preview.Object)
 	if err != nil {
 		return err
 	}
-	s.parent = written
+	s.parent, record.slot = written, slot
 	return nil
+}
+
+// header packs a record for its Secret. One that is too large is written to
+// Secrets of its own first, in the slot that the record as stored does not use:
+// until the Secret with the index is written the old record stays whole.
+func (s *store) header(ctx context.Context, record *Record) (data map[string][]byte, slot int, err error) {
+	packed, err := encodeHeader(record)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(packed) <= maxPartBytes {
+		return map[string][]byte{keyRecord: packed}, 0, nil
+	}
+	parts := split(packed)
+	index := headerIndex{Revision: record.Revision, Slot: 1, Archive: archiveOf(packed, parts)}
+	if record.slot == 1 {
+		index.Slot = 2
+	}
+	for i, part := range parts {
+		name := partName(s.release.Name, record.Revision, slotPart(index.Slot, i+1))
+		if err := s.put(ctx, s.secret(name, map[string][]byte{keyRecord: part})); err != nil {
+			return nil, 0, err
+		}
+	}
+	text, err := json.Marshal(index)
+	return map[string][]byte{keyIndex: text}, index.Slot, err
 }
 
 func (s *store) secret(name string, data map[string][]byte) map[string]any {

@@ -66,7 +66,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"":                            "access against apiVersion base cloud complete contentDigest digest files findings images kind objects options packages policy readMode reads release request ruleset stages summary target tool unknowns",
-		"request":                     "action channel file format path reference version",
+		"request":                     "action channel file format path reference revision version",
 		"release":                     "name namespace",
 		"options":                     "adopt conflicts expires onFailure prune strict",
 		"target":                      "context identity server user version",

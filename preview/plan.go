@@ -79,9 +79,10 @@ type Request struct {
 	Version   string `json:"version"`
 	Channel   string `json:"channel"`
 	Action    string `json:"action"`
-	Format    string `json:"format,omitempty"` // that the content was said to be of
-	Path      string `json:"path,omitempty"`   // of the part of the content that was meant
-	File      string `json:"file,omitempty"`   // the request file that said so
+	Format    string `json:"format,omitempty"`   // that the content was said to be of
+	Path      string `json:"path,omitempty"`     // of the part of the content that was meant
+	File      string `json:"file,omitempty"`     // the request file that said so
+	Revision  int    `json:"revision,omitempty"` // to roll back to
 }
 
 // Release is one installed thing, by name and namespace.

@@ -215,11 +215,13 @@ func short(v any) string {
 	return clip(string(data), 120)
 }
 
-// undo is the command that takes back a first install; empty when no single
-// command does.
+// undo is the command that takes back what a plan does; empty when none does.
 func undo(p *preview.Plan) string {
-	if p.Request.Action != preview.RequestInstall || p.Base.Revision > 0 {
+	switch {
+	case p.Request.Action == preview.RequestInstall:
+		return fmt.Sprintf("kubectl operator uninstall %s -n %s", p.Release.Name, p.Release.Namespace)
+	case p.Request.Action == preview.RequestUninstall || p.Base.Revision == 0:
 		return ""
 	}
-	return fmt.Sprintf("kubectl operator uninstall %s -n %s", p.Release.Name, p.Release.Namespace)
+	return fmt.Sprintf("kubectl operator rollback %s --to %d -n %s", p.Release.Name, p.Base.Revision, p.Release.Namespace)
 }

@@ -170,6 +170,11 @@ func Load(ctx context.Context, cluster Getter, release preview.Release) (*Record
 // when it is empty, by namespace and name. Uninstalled releases are left out.
 // Records that cannot be read are named in the error, beside those that can.
 func List(ctx context.Context, cluster Reader, namespace string) ([]Record, error) {
+	records, err := list(ctx, cluster, namespace)
+	return slices.DeleteFunc(records, func(r Record) bool { return !r.Installed() }), err
+}
+
+func list(ctx context.Context, cluster Reader, namespace string) ([]Record, error) {
 	secrets, err := cluster.List(ctx, "v1", "Secret", namespace, preview.LabelRelease+","+preview.LabelSetID)
 	if err != nil {
 		return nil, fmt.Errorf("listing the releases: %w", err)
@@ -177,14 +182,12 @@ func List(ctx context.Context, cluster Reader, namespace string) ([]Record, erro
 	var records []Record
 	var broken []error
 	for _, secret := range secrets {
-		r, err := install.DecodeRecord(secret)
+		r, err := install.DecodeRecord(ctx, cluster, secret)
 		if err != nil {
 			broken = append(broken, err)
 			continue
 		}
-		if record := newRecord(r); record.Installed() {
-			records = append(records, *record)
-		}
+		records = append(records, *newRecord(r))
 	}
 	slices.SortFunc(records, func(a, b Record) int {
 		return cmp.Or(cmp.Compare(a.Release.Namespace, b.Release.Namespace), cmp.Compare(a.Release.Name, b.Release.Name))
@@ -197,17 +200,27 @@ func List(ctx context.Context, cluster Reader, namespace string) ([]Record, erro
 // namespace if one is given, else of the only release of that name. Two are an
 // error that lists them. Where listing is forbidden the namespace is the name.
 func Find(ctx context.Context, cluster Reader, name, namespace string) (*Record, error) {
+	return find(ctx, cluster, name, namespace, (*Record).Installed)
+}
+
+// Recall is Find for releases that were uninstalled too: what they remember
+// stays.
+func Recall(ctx context.Context, cluster Reader, name, namespace string) (*Record, error) {
+	return find(ctx, cluster, name, namespace, func(*Record) bool { return true })
+}
+
+func find(ctx context.Context, cluster Reader, name, namespace string, wanted func(*Record) bool) (*Record, error) {
 	if namespace != "" {
-		return load(ctx, cluster, preview.Release{Name: name, Namespace: namespace})
+		return load(ctx, cluster, preview.Release{Name: name, Namespace: namespace}, wanted)
 	}
-	records, err := List(ctx, cluster, "")
+	records, err := list(ctx, cluster, "")
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
-		return load(ctx, cluster, preview.Release{Name: name, Namespace: name})
+		return load(ctx, cluster, preview.Release{Name: name, Namespace: name}, wanted)
 	}
 	var found []Record
 	var where []string
 	for _, r := range records {
-		if r.Release.Name == name {
+		if r.Release.Name == name && wanted(&r) {
 			found, where = append(found, r), append(where, r.Release.Namespace)
 		}
 	}
@@ -222,12 +235,12 @@ func Find(ctx context.Context, cluster Reader, name, namespace string) (*Record,
 	return nil, fmt.Errorf("finding release %s: there is none of that name; see kubectl operator list", name)
 }
 
-func load(ctx context.Context, cluster Getter, release preview.Release) (*Record, error) {
+func load(ctx context.Context, cluster Getter, release preview.Release, wanted func(*Record) bool) (*Record, error) {
 	r, err := Load(ctx, cluster, release)
 	if err != nil {
 		return nil, err
 	}
-	if r == nil || !r.Installed() {
+	if r == nil || !wanted(r) {
 		return nil, fmt.Errorf("finding release %s: there is none of that name in namespace %s; see kubectl operator list", release.Name, release.Namespace)
 	}
 	return r, nil

@@ -24,6 +24,8 @@ const (
 	RuleDowngrade     = "downgrade"         // an older version than the one installed
 	RuleUpgradePath   = "upgrade-path"      // the first of several upgrades
 	RuleLookAlike     = "package-name-look-alike"
+	RuleRollback      = "rollback"      // to objects of an earlier revision
+	RuleRollbackKept  = "rollback-kept" // what a rollback does not bring back
 
 	RuleCrossNamespaceSecret = ref.RuleCrossNamespaceSecret // credentials that a request takes from elsewhere
 	RuleValuesFromSecret     = ref.RuleValuesFromSecret     // which a package may print

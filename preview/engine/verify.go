@@ -277,6 +277,8 @@ func actionOf(p *preview.Plan) string {
 	switch {
 	case len(p.Packages) == 0:
 		return preview.RequestUninstall
+	case isRollback(p):
+		return preview.RequestRollback
 	case p.Base.Revision > 0, p.Against != nil:
 		return preview.RequestUpgrade
 	}

@@ -16,7 +16,8 @@ import (
 func Command(p *preview.Plan) string {
 	words := []string{"kubectl", "operator", command(p)}
 	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file
-	if saved || needsReference(p) && p.Request.Reference == "" || holds(p, format.RuleNondeterministic) {
+	sourceless := needsReference(p) && p.Request.Reference == "" || command(p) == preview.RequestRollback && p.Request.Revision == 0
+	if saved || sourceless || holds(p, format.RuleNondeterministic) {
 		if !needsReference(p) {
 			words = append(words, p.Release.Name)
 		}
@@ -74,6 +75,8 @@ func operands(p *preview.Plan) []string {
 			return []string{p.Request.Reference}
 		}
 		return []string{p.Request.Reference, p.Release.Name}
+	case preview.RequestRollback:
+		return []string{p.Release.Name, "--to", strconv.Itoa(p.Request.Revision)}
 	}
 	return []string{p.Release.Name}
 }
@@ -204,6 +207,9 @@ func installNotes(p *preview.Plan) []string {
 		return append(notes, "No cluster was read, so this approves the content. It covers creating and updating objects; "+
 			"anything else that the cluster turns out to need is refused (exit 5) and named.")
 	}
-	return append(notes, "It is refused (exit 5) when content, cluster or rules differ from this review. "+
-		"A plan saved with --out FILE is applied with --plan FILE --yes.")
+	text := "It is refused (exit 5) when content, cluster or rules differ from this review."
+	if needsReference(p) || command(p) == preview.RequestUpgrade {
+		text += " A plan saved with --out FILE is applied with --plan FILE --yes."
+	}
+	return append(notes, text)
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -98,6 +99,29 @@ func (a *app) completeReleases(cmd *cobra.Command, args []string, prefix string)
 		names = append(names, r.Release.Name)
 	}
 	return safeNames(names, prefix), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeRevisions offers the revisions on record of the release that the line
+// names.
+func (a *app) completeRevisions(cmd *cobra.Command, flag string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+		defer cancel()
+		record, err := (&planner{app: a}).recall(ctx, args[0])
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var numbers []string
+		for _, n := range record.Numbers() {
+			if text := strconv.Itoa(n); strings.HasPrefix(text, prefix) {
+				numbers = append(numbers, text)
+			}
+		}
+		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	})
 }
 
 // safeNames emits only what a shell cannot misread: DNS-1123 names.

@@ -36,6 +36,8 @@ var (
 		"catalog list":       "",
 		"catalog show":       "NAME [PACKAGE]",
 		"status":             "NAME",
+		"history":            "NAME",
+		"rollback":           "NAME",
 		"search":             "[TERM]",
 		"explain":            "[RULE]",
 		"format":             "",
@@ -61,24 +63,28 @@ var (
 		// Beyond the contract: what DESIGN asks for by words, an explicit flag.
 		{"--allow-cross-namespace-secrets", "install preview"},
 		{"--offline", "preview catalog:list"}, // an apply without a cluster is none
-		{"--read-only", "install preview upgrade uninstall"},
-		{"--output", "install preview show upgrade uninstall list status search explain version"},
+		{"--read-only", "install preview upgrade rollback uninstall"},
+		{"--output", "install preview show upgrade rollback uninstall list status history search explain version"},
 		{"--out --plaintext-secrets --plan-recipient --detailed-exitcode --fail-on", "preview"},
 		// Beyond the contract: the key that opens what --plan-recipient encrypted.
 		{"--expires", "preview approve"},
 		{"--key --accept --yes", "approve"},
-		{"--require-approvals --approvers", "install upgrade uninstall"},
-		{"--plan-identity", "approve install show upgrade uninstall"},
-		{"--yes --approve --ruleset --plan --accept", "install upgrade uninstall"},
-		{"--preview", "upgrade uninstall"},
-		{"--policy", "install preview show upgrade uninstall"},
+		{"--require-approvals --approvers", "install upgrade rollback uninstall"},
+		{"--plan-identity", "approve install show upgrade rollback uninstall"},
+		{"--yes --approve --ruleset --plan --accept", "install upgrade rollback uninstall"},
+		{"--preview", "upgrade rollback uninstall"},
+		{"--to", "rollback"},
+		{"--policy", "install preview show upgrade rollback uninstall"},
 		{"--against", "preview"},
-		{"--rollout-timeout --stage-timeout --no-wait", "install upgrade uninstall"},
-		{"--registry-config --plain-http --ca-file --insecure-registry", "approve install preview show upgrade uninstall search catalog:add catalog:show"},
+		{"--rollout-timeout --stage-timeout --no-wait", "install upgrade rollback uninstall"},
+		{"--registry-config --plain-http --ca-file --insecure-registry", "approve install preview show upgrade rollback uninstall search catalog:add catalog:show"},
 		{"--cache-dir --pull-secret --platform", "install preview upgrade search catalog:add catalog:show"},
 		{"--verify --verify-key --certificate-identity --certificate-oidc-issuer --trusted-root", "install preview upgrade"},
 		{"--detach", "sandbox:up"},
 		{"--output", "format:test"},
+		// Beyond the contract: which receipt, and how many there are.
+		{"--revision", "history"},
+		{"--history-max", "install upgrade rollback uninstall"},
 		// Beyond the contract: content of the author's own, and where the sandbox listens.
 		{"--sample", "format:test"},
 		{"--port", "sandbox:up"},
@@ -137,9 +143,10 @@ func TestHelpListsExactlyTheFlagsOfTheContract(t *testing.T) {
 // The forms of -o are part of the contract, and only those that work are shown.
 func TestHelpListsTheFormsOfOutput(t *testing.T) {
 	for path, want := range map[string]string{
-		"catalog list": "text, json or yaml", "catalog show": "text, json or yaml",
+		"catalog list": "text, json or yaml", "history": "text, json or yaml", "catalog show": "text, json or yaml",
 		"preview": "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request or installer-role", "show": "text, markdown, html, sarif, json, yaml, manifests or cloud-policy",
 		"install": "text or json", "upgrade": "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy",
+		"rollback":  "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy",
 		"uninstall": "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy",
 		"list":      "text or json", "status": "text or json", "search": "text or json", "format test": "text or json", "explain": "text or json", "version": "text or json",
 	} {

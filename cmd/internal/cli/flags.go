@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
@@ -284,12 +285,14 @@ func isDigest(s string) bool {
 type rolloutFlags struct {
 	rolloutTimeout, stageTimeout time.Duration
 	noWait                       bool
+	historyMax                   int
 }
 
 func (f *rolloutFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.rolloutTimeout, "rollout-timeout", 5*time.Minute, "how long to wait until everything is ready")
 	flags.DurationVar(&f.stageTimeout, "stage-timeout", 0, "how long each stage may take (default: each stage's own)")
 	flags.BoolVar(&f.noWait, "no-wait", false, "return when everything is written, without waiting for the rollout")
+	flags.IntVar(&f.historyMax, "history-max", install.DefaultHistoryMax, "how many revisions to keep on record; 0 keeps all")
 }
 
 // check refuses durations that are none; 0 stands for the default.
@@ -297,7 +300,18 @@ func (f *rolloutFlags) check() error {
 	if f.rolloutTimeout < 0 || f.stageTimeout < 0 {
 		return usagef("--rollout-timeout and --stage-timeout cannot be negative")
 	}
+	if f.historyMax < 0 {
+		return usagef("--history-max %d: want a number of revisions, or 0 for all", f.historyMax)
+	}
 	return nil
+}
+
+// keep is the limit as apply takes it.
+func (f *rolloutFlags) keep() int {
+	if f.historyMax == 0 {
+		return -1
+	}
+	return f.historyMax
 }
 
 func (f *rolloutFlags) stage() string {

@@ -201,6 +201,21 @@ func (p *planner) uninstall(ctx context.Context, name string) (*preview.Plan, er
 	return p.judge(engine.Build(ctx, nil, p.cluster, opts))
 }
 
+// rollback plans to go back to an earlier revision.
+func (p *planner) rollback(ctx context.Context, name string, to int) (*preview.Plan, error) {
+	record, err := p.find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	contents, revision, err := history.Rollback(ctx, p.cluster, record, to)
+	if err != nil {
+		return nil, err
+	}
+	opts := p.options(record.Release, record)
+	opts.Request = preview.Request{Reference: name, Action: preview.RequestRollback, Revision: revision}
+	return p.judge(engine.Build(ctx, contents, p.cluster, opts))
+}
+
 // find looks a release up by name; the cluster is connected afterwards.
 func (p *planner) find(ctx context.Context, name string) (*history.Record, error) {
 	cluster, err := p.connect(ctx)
@@ -208,6 +223,15 @@ func (p *planner) find(ctx context.Context, name string) (*history.Record, error
 		return nil, err
 	}
 	return history.Find(ctx, cluster, name, p.app.kube.Namespace())
+}
+
+// recall is find for what a release remembers: one that was uninstalled too.
+func (p *planner) recall(ctx context.Context, name string) (*history.Record, error) {
+	cluster, err := p.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return history.Recall(ctx, cluster, name, p.app.kube.Namespace())
 }
 
 // record reads the newest record of a release, nil when there is none.

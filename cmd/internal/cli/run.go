@@ -159,8 +159,9 @@ func (r *runner) restarted(ctx context.Context, fresh *preview.Plan) (*preview.P
 }
 
 // runPlanFile applies a saved plan. It must be one for the release that the
-// command names, if it names one, and do what the command is called.
-func (r *runner) runPlanFile(ctx context.Context, name string, uninstall bool) error {
+// command names, if it names one, and do what the command is called; install
+// and upgrade are one.
+func (r *runner) runPlanFile(ctx context.Context, name, action string) error {
 	p, err := r.planner.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {
 		return r.failed(err)
@@ -171,7 +172,7 @@ func (r *runner) runPlanFile(ctx context.Context, name string, uninstall bool) e
 		return r.failed(usagef("the plan is for release %s, not %s", p.Release.Name, name))
 	case namespace != "" && namespace != p.Release.Namespace:
 		return r.failed(usagef("the plan is for namespace %s, not %s", p.Release.Namespace, namespace))
-	case uninstall != (p.Request.Action == preview.RequestUninstall):
+	case called(p.Request.Action) != called(action):
 		return r.failed(usagef("the plan is to %s %s; apply it with that command", p.Request.Action, p.Release.Name))
 	}
 	if why := p.Expired(time.Now()); why != "" {
@@ -199,6 +200,14 @@ func (r *runner) runPlanFile(ctx context.Context, name string, uninstall bool) e
 		return r.failed(err)
 	}
 	return r.approved(ctx, p.Plan, approval)
+}
+
+// called is the command that applies plans of an action.
+func called(action string) string {
+	if action == preview.RequestUpgrade {
+		return preview.RequestInstall
+	}
+	return action
 }
 
 // approved passes the gate of flags, then applies with progress as lines.
@@ -246,6 +255,7 @@ func (r *runner) options(sink install.Sink) install.Options {
 		Schemas: r.planner.typer(), Sink: sink, Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
 		StageTimeout: r.planner.rollout.stageTimeout, RolloutTimeout: r.planner.rollout.rolloutTimeout,
 		NoWait: r.planner.rollout.noWait, ToolVersion: r.app.version, Judge: r.planner.judgeAgain, Quorum: r.quorum,
+		HistoryMax: r.planner.rollout.keep(),
 	}
 }
 

@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,25 +20,41 @@ import (
 type statusItem struct {
 	releaseItem
 	Healthy bool           `json:"healthy"`
+	Drifted bool           `json:"drifted"`
 	Stage   string         `json:"stage,omitempty"`
 	Objects []statusObject `json:"objects"`
+	// Operands counts the custom resources of the release's definitions, by
+	// KIND.GROUP.
+	Operands map[string]int `json:"operands"`
+	// Interrupted counts what became of the objects of an unfinished revision,
+	// by state, as the cluster shows it.
+	Interrupted map[string]int `json:"interrupted,omitempty"`
+	Unread      string         `json:"unread,omitempty"` // why nothing could be compared
 }
 
+// statusObject is one object: whether it is well, and whether it still is what
+// the release made it.
 type statusObject struct {
-	ID      string `json:"id"`
-	State   string `json:"state"`
-	Message string `json:"message,omitempty"`
-	Event   string `json:"event,omitempty"`
+	ID      string   `json:"id"`
+	State   string   `json:"state"`
+	Drift   string   `json:"drift"`
+	Paths   []string `json:"paths,omitempty"`
+	Message string   `json:"message,omitempty"`
+	Event   string   `json:"event,omitempty"`
 }
 
 func (a *app) newStatusCommand() *cobra.Command {
 	var output itemsOutput
 	cmd := &cobra.Command{
 		Use:   "status NAME",
-		Short: "Show whether a release is healthy, and what is not",
-		Long: `Read every object of a release and say whether it is ready; what is not comes
-first, with the reason. Exit code 3 when something is missing, failed, still
-waiting, or no longer belongs to the release.`,
+		Short: "Show whether a release is healthy and still what was applied",
+		Long: `Read every object of a release and say whether it is ready, and whether it still
+is what the newest revision made it: same, changed (and where), missing, taken
+(no longer marked as the release's), kept from an earlier revision, or unknown.
+What is not well comes first. Values are never shown. After an interrupted run it
+says what the cluster shows to have been written.
+
+Exit code 3 when something is not ready, or not as it was applied.`,
 		Example: `  # Is it healthy?
   kubectl operator status mongodb
 
@@ -69,78 +88,143 @@ func (a *app) status(ctx context.Context, name, format string) error {
 	} else {
 		err = a.printStatus(item)
 	}
-	if err == nil && !item.Healthy {
+	if err == nil && (!item.Healthy || item.Drifted) {
 		return &silentExit{exitFailed}
 	}
 	return err
 }
 
-// statusOf reads every member of a release. A member that another release or
-// tool has taken over counts as drift.
+// statusOf reads every member of a release once.
 func (p *planner) statusOf(ctx context.Context, record *history.Record) (statusItem, error) {
 	item := statusItem{
 		releaseItem: releaseItemOf(record), Stage: record.Stage, Objects: []statusObject{},
 		Healthy: record.State == install.RecordApplied,
 	}
 	var refs []preview.Ref
-	leaving := map[string]bool{}
 	for _, member := range record.Inventory() {
 		refs = append(refs, member.Ref)
-		leaving[member.Ref.ID()] = member.Action == preview.ActionDelete
 	}
-	drifted, gone := map[string]string{}, map[string]bool{}
-	for i, r := range p.cluster.Read(ctx, refs) {
-		switch {
-		case r.Err != nil && preview.ReasonOf(r.Err) == preview.ReasonUnavailable:
+	live := readOnce{p.cluster.Read(ctx, refs)}
+	var definitions []map[string]any
+	for i, r := range live.results {
+		if r.Err != nil && preview.ReasonOf(r.Err) == preview.ReasonUnavailable {
 			return item, fmt.Errorf("reading %s: %w", refs[i].ID(), r.Err)
-		case r.Err == nil && r.Body == nil && leaving[refs[i].ID()]:
-			gone[refs[i].ID()] = true // its finalizers let it go
-		case r.Err == nil && r.Body == nil:
-			drifted[refs[i].ID()] = "missing: somebody deleted it"
-		case r.Err == nil && !preview.Ours(r.Body, record.Release):
-			drifted[refs[i].ID()] = "no longer marked as part of this release"
+		}
+		if refs[i].Kind == "CustomResourceDefinition" && r.Body != nil {
+			definitions = append(definitions, r.Body)
 		}
 	}
-	for _, o := range rollout.Status(ctx, p.cluster, p.cluster, refs).Objects {
-		if gone[o.Ref.ID()] {
-			continue
-		}
-		object := statusObject{ID: o.Ref.ID(), State: string(o.State), Message: o.Message, Event: o.Event}
-		if why := drifted[object.ID]; why != "" {
-			object.State, object.Message = "drifted", why
-		}
-		if object.State != string(rollout.Ready) {
-			item.Healthy = false
-		}
-		item.Objects = append(item.Objects, object)
+	drifts, err := record.Drifts(ctx, p.cluster, p.typer(), live.results)
+	if err != nil {
+		item.Unread, item.Healthy = err.Error(), false
 	}
-	return item, nil
+	byID := map[string]install.ObjectDrift{}
+	for _, d := range drifts {
+		byID[d.ID] = d
+	}
+	for _, o := range rollout.Status(ctx, live, p.cluster, refs).Objects {
+		if d := byID[o.Ref.ID()]; d.Drift != install.DriftRemoved {
+			item.add(o, d)
+		}
+	}
+	if item.Operands, err = install.Operands(ctx, p.cluster, definitions); err != nil {
+		return item, err
+	}
+	return item, p.interrupted(ctx, record, &item)
+}
+
+// readOnce answers the rollout from what was read already.
+type readOnce struct{ results []preview.ReadResult }
+
+func (r readOnce) Read(context.Context, []preview.Ref) []preview.ReadResult { return r.results }
+
+func (item *statusItem) add(o rollout.Object, d install.ObjectDrift) {
+	object := statusObject{
+		ID: o.Ref.ID(), State: string(o.State), Drift: string(d.Drift), Paths: d.Paths, Message: o.Message, Event: o.Event,
+	}
+	if d.Drift.Drifted() || d.Drift == install.DriftPending || d.Drift == install.DriftLeaving {
+		object.Message = d.Why
+	}
+	item.Drifted = item.Drifted || d.Drift.Drifted()
+	item.Healthy = item.Healthy && o.State == rollout.Ready && d.Drift != install.DriftUnknown
+	item.Objects = append(item.Objects, object)
+}
+
+// interrupted counts what an unfinished revision has written, as the cluster
+// shows it.
+func (p *planner) interrupted(ctx context.Context, record *history.Record, item *statusItem) error {
+	if !record.State.Unfinished() {
+		return nil
+	}
+	objects, err := record.Reconcile(ctx, p.cluster, p.typer())
+	if err != nil {
+		return err
+	}
+	item.Interrupted = map[string]int{}
+	for _, o := range objects {
+		item.Interrupted[string(o.State)]++
+	}
+	return nil
 }
 
 func (a *app) printStatus(item statusItem) error {
 	word := "healthy"
-	if !item.Healthy {
+	switch {
+	case !item.Healthy:
 		word = "NOT HEALTHY"
+	case item.Drifted:
+		word = "healthy, and NOT AS APPLIED"
 	}
 	state := item.State
 	if item.Stage != "" {
-		state += " (stage " + item.Stage + ")"
+		state += " (stage " + textsafe.Line(item.Stage) + ")"
 	}
-	a.streams.Printf("%s %s  namespace %s  revision %d %s  %s\n", item.Name, item.Version, item.Namespace, item.Revision, state, word)
-	a.streams.Printf("  plan  %s\n", item.Digest)
-	ready := 0
+	a.streams.Printf("%s %s  namespace %s  revision %d %s  %s\n", item.Name, textsafe.Line(item.Version), item.Namespace, item.Revision, state, word)
+	a.streams.Printf("  plan  %s\n", textsafe.Line(item.Digest))
+	if item.Unread != "" {
+		a.streams.Printf("  nothing can be compared: %s\n", textsafe.Line(item.Unread))
+	}
+	if len(item.Interrupted) > 0 {
+		a.streams.Printf("  interrupted: %s\n", countsOf(item.Interrupted))
+		a.streams.Printf("  go on with the approval of the same plan: --yes --approve %s\n", textsafe.Line(item.Digest))
+	}
+	ready, same := 0, 0
 	for _, o := range item.Objects {
 		if o.State == string(rollout.Ready) {
 			ready++
-			continue
 		}
-		a.streams.Printf("  %-8s %s  %s\n", o.State, textsafe.Line(o.ID), textsafe.Line(o.Message))
-		if o.Event != "" {
-			a.streams.Printf("           %s\n", textsafe.Line(o.Event))
+		if !install.Drift(o.Drift).Drifted() && o.Drift != string(install.DriftUnknown) {
+			same++
+			if o.State == string(rollout.Ready) {
+				continue
+			}
 		}
+		a.printObject(o)
 	}
-	a.streams.Printf("  %d of %d objects ready\n", ready, len(item.Objects))
+	a.streams.Printf("  %d of %d objects ready, %d as applied\n", ready, len(item.Objects), same)
+	if len(item.Operands) > 0 {
+		a.streams.Printf("  operands: %s\n", textsafe.Line(countsOf(item.Operands)))
+	}
 	return nil
+}
+
+func (a *app) printObject(o statusObject) {
+	a.streams.Printf("  %-8s %-8s %s  %s\n", o.State, o.Drift, textsafe.Line(o.ID), textsafe.Line(o.Message))
+	for _, path := range o.Paths {
+		a.streams.Printf("                    %s\n", textsafe.Line(path))
+	}
+	if o.Event != "" {
+		a.streams.Printf("                    %s\n", textsafe.Line(o.Event))
+	}
+}
+
+// countsOf words numbers by name, in order.
+func countsOf(numbers map[string]int) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		words = append(words, fmt.Sprintf("%d %s", numbers[name], name))
+	}
+	return strings.Join(words, ", ")
 }
 
 // clipped keeps table rows on one line.

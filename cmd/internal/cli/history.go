@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// revisionItem is one revision of a release. Receipt is set where one revision
+// was asked for.
+type revisionItem struct {
+	releaseItem
+	Action        string           `json:"action"`
+	Current       bool             `json:"current"`
+	ContentDigest string           `json:"contentDigest"`
+	Sources       []preview.Source `json:"sources"`
+	ApprovedBy    string           `json:"approvedBy"`
+	ApprovedHow   string           `json:"approvedHow"`
+	Receipt       *install.Receipt `json:"receipt,omitempty"`
+}
+
+func revisionItemOf(r *history.Record, current bool) revisionItem {
+	approval := r.Receipt().Approval
+	return revisionItem{
+		releaseItem: releaseItemOf(r), Action: r.Action(), Current: current, ContentDigest: r.ContentDigest,
+		Sources: r.Lineage(), ApprovedBy: approval.By, ApprovedHow: approval.How,
+	}
+}
+
+func (a *app) newHistoryCommand() *cobra.Command {
+	var output documentOutput
+	var revision int
+	cmd := &cobra.Command{
+		Use:   "history NAME",
+		Short: "List the revisions of a release, or show the receipt of one",
+		Long: `List what was installed as a release, the newest revision first: what was
+approved, by whom and how, and how it ended. With --revision show the receipt of
+one, object by object. Old revisions are forgotten after an apply, all but the
+newest 10; see --history-max of install.`,
+		Example: `  # Every revision on record
+  kubectl operator history mongodb
+
+  # What was observed of each object in the third
+  kubectl operator history mongodb --revision 3 -o yaml`,
+		Args: rangeArgs(1, 1, "the NAME of a release"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("revision") {
+				return a.revision(cmd.Context(), args[0], revision, output)
+			}
+			return a.history(cmd.Context(), args[0], output)
+		},
+		ValidArgsFunction: a.completeReleases,
+	}
+	output.add(cmd)
+	cmd.Flags().IntVar(&revision, "revision", 0, "show the receipt of this revision")
+	a.completeRevisions(cmd, "revision")
+	return cmd
+}
+
+func (a *app) history(ctx context.Context, name string, output documentOutput) error {
+	p := &planner{app: a}
+	newest, err := p.recall(ctx, name)
+	if err != nil {
+		return err
+	}
+	revisions, readErr := history.Revisions(ctx, p.cluster, newest)
+	list := items[revisionItem]{Items: []revisionItem{}}
+	rows := [][]string{{"REVISION", "STATE", "ACTION", "PACKAGE", "VERSION", "UPDATED", "APPROVED BY", "HOW"}}
+	for i, r := range revisions {
+		item := revisionItemOf(r, i == 0)
+		list.Items = append(list.Items, item)
+		rows = append(rows, []string{
+			strconv.Itoa(item.Revision), item.State, item.Action, item.Package, item.Version,
+			item.Updated.Format(time.RFC3339), item.ApprovedBy, item.ApprovedHow,
+		})
+	}
+	if err := a.printDocument(output, list, func() error { return table(a.streams.Human(), rows) }); err != nil {
+		return err
+	}
+	return readErr
+}
+
+func (a *app) revision(ctx context.Context, name string, revision int, output documentOutput) error {
+	p := &planner{app: a}
+	newest, err := p.recall(ctx, name)
+	if err != nil {
+		return err
+	}
+	r, err := history.Revision(ctx, p.cluster, newest, revision)
+	if err != nil {
+		return err
+	}
+	item := revisionItemOf(r, r.Revision == newest.Revision)
+	item.Receipt = r.Receipt()
+	return a.printDocument(output, item, func() error {
+		a.printRevision(item)
+		return nil
+	})
+}
+
+func (a *app) printRevision(item revisionItem) {
+	a.streams.Printf("%s %s  namespace %s  revision %d %s\n", item.Name, textsafe.Line(item.Version), item.Namespace, item.Revision, item.State)
+	lines := [][2]string{
+		{"action", item.Action}, {"plan", item.Digest}, {"content", item.ContentDigest},
+		{"approved", item.ApprovedHow + ", " + item.ApprovedBy}, {"began", item.Receipt.Started.Format(time.RFC3339)},
+		{"ended", item.Receipt.Finished.Format(time.RFC3339)},
+	}
+	for _, s := range item.Sources {
+		lines = append(lines, [2]string{s.Kind, s.Reference + " " + s.Digest})
+	}
+	for _, accepted := range item.Receipt.Approval.Accepted {
+		lines = append(lines, [2]string{"accepted", accepted.ID})
+	}
+	for _, l := range lines {
+		a.streams.Printf("  %-9s %s\n", l[0], textsafe.Line(l[1]))
+	}
+	for _, o := range item.Receipt.Objects {
+		line := fmt.Sprintf("  %-9s %-9s %s", o.State, o.Action, o.ID)
+		for _, note := range append(slices.Clone(o.Notes), o.Message) {
+			if note != "" {
+				line += "  " + note
+			}
+		}
+		a.streams.Printf("%s\n", textsafe.Line(line))
+	}
+}

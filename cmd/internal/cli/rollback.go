@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func (a *app) newRollbackCommand() *cobra.Command {
+	p := &planner{app: a}
+	r := &runner{app: a, planner: p}
+	var to int
+	cmd := &cobra.Command{
+		Use:   "rollback NAME",
+		Short: "Review and apply an earlier revision of a release",
+		Long: `Plan the objects of an earlier revision against the cluster as it is now, review
+that like an install, and apply exactly it. Without --to it goes back to the last
+revision before the newest that was applied.
+
+Hooks do not run. Definitions to which the cluster could not go back without loss
+stay as they are, and so do the values of Secrets, which records do not hold; the
+review says where.`,
+		Example: `  # Review, then go back
+  kubectl operator rollback mongodb
+
+  # Only show what going back to the third revision would change
+  kubectl operator rollback mongodb --to 3 --preview`,
+		Args: rangeArgs(1, 1, "the NAME of a release"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.check(p); err != nil {
+				return r.failed(err)
+			}
+			switch given := cmd.Flags().Changed("to"); {
+			case given && to < 1:
+				return r.failed(usagef("--to %d: want the number of a revision; see history %s", to, args[0]))
+			case given && r.approve.plan != "":
+				return r.failed(usagef("--plan says which revision to go back to; leave out --to"))
+			}
+			if r.approve.plan != "" {
+				return r.runPlanFile(cmd.Context(), args[0], preview.RequestRollback)
+			}
+			return r.run(cmd.Context(), "rollback "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+				return p.rollback(ctx, args[0], to)
+			})
+		},
+		ValidArgsFunction: a.completeReleases,
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&to, "to", 0, "revision to go back to (default: the last before the newest that was applied)")
+	a.completeRevisions(cmd, "to")
+	p.read.add(flags, false)
+	r.addWithPreview(flags)
+	return cmd
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func (a *app) newUninstallCommand() *cobra.Command {
+	p := &planner{app: a}
+	r := &runner{app: a, planner: p}
+	cmd := &cobra.Command{
+		Use:   "uninstall NAME",
+		Short: "Review and remove an installed release",
+		Long: `Plan the removal of every object of a release, review it like an install, and
+delete exactly that. CustomResourceDefinitions and Namespaces are kept and
+listed, for what they hold. While custom resources of the release's own
+definitions exist, uninstall is refused and counts them.`,
+		Example: `  # Review, then remove
+  kubectl operator uninstall mongodb
+
+  # Only show what would be deleted
+  kubectl operator uninstall mongodb --preview`,
+		Args: rangeArgs(1, 1, "the NAME of a release"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := r.check(p); err != nil {
+				return r.failed(err)
+			}
+			if r.approve.plan != "" {
+				return r.runPlanFile(cmd.Context(), args[0], preview.RequestUninstall)
+			}
+			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+				return p.uninstall(ctx, args[0])
+			})
+		},
+		ValidArgsFunction: a.completeReleases,
+	}
+	flags := cmd.Flags()
+	p.read.add(flags, false)
+	r.addWithPreview(flags)
+	return cmd
+}

@@ -1,0 +1,162 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// Drift is how an object of a release stands to what the newest revision made
+// of it. The set is closed.
+type Drift string
+
+// The drifts.
+const (
+	DriftNone    Drift = "same"
+	DriftChanged Drift = "changed"
+	DriftMissing Drift = "missing"
+	DriftTaken   Drift = "taken"   // exists, and is not marked as the release's any more
+	DriftUnknown Drift = "unknown" // could not be read, or there is nothing to compare it with
+	DriftKept    Drift = "kept"    // of an earlier revision, which left it
+	DriftLeaving Drift = "leaving" // deleted, and held by its finalizers
+	DriftRemoved Drift = "removed" // deleted, and gone since its finalizers let it go
+	DriftPending Drift = "pending" // the newest revision was interrupted before it
+)
+
+// Drifted reports whether somebody must have changed the object.
+func (d Drift) Drifted() bool { return d == DriftChanged || d == DriftMissing || d == DriftTaken }
+
+// ObjectDrift is one object of a release's inventory. Paths say where it
+// differs, without values.
+type ObjectDrift struct {
+	ID    string   `json:"id"`
+	Drift Drift    `json:"drift"`
+	Paths []string `json:"paths,omitempty"`
+	Why   string   `json:"why,omitempty"`
+}
+
+// Drifts holds the live objects of a release against its newest record: every
+// sealed path must have the sealed value (EXACTNESS section 4). live are the
+// objects of the inventory as read, in its order. The error says why there is
+// nothing to compare with; what is missing is told all the same.
+func Drifts(ctx context.Context, cluster Getter, schemas engine.Schemas, record *Record, live []preview.ReadResult) ([]ObjectDrift, error) {
+	plan, err := loadPlan(ctx, cluster, record)
+	out := make([]ObjectDrift, 0, len(record.Inventory))
+	for i, item := range record.Inventory {
+		d := ObjectDrift{ID: item.Ref().ID()}
+		d.Drift, d.Why = presence(record, item, live[i])
+		if d.Drift == "" {
+			d.Drift, d.Paths, d.Why = compareRecorded(schemas, plan, item, live[i].Body)
+		}
+		out = append(out, d)
+	}
+	return out, err
+}
+
+// presence decides what needs no comparison; empty means that the object is
+// there and the release's.
+func presence(record *Record, item Item, live preview.ReadResult) (drift Drift, why string) {
+	entry := record.object(item.Ref().ID())
+	pending := entry != nil && (entry.State == StatePending || entry.State == StateSent) && record.State.Unfinished()
+	switch reason := preview.ReasonOf(live.Err); {
+	case reason == preview.ReasonNotServed && pending, live.Err == nil && live.Body == nil && pending:
+		return DriftPending, "not written yet"
+	case item.Action == preview.ActionDelete && (reason == preview.ReasonNotServed || live.Err == nil && live.Body == nil):
+		return DriftRemoved, ""
+	case item.Action == preview.ActionDelete && preview.String(live.Body, "metadata", "deletionTimestamp") != "":
+		return DriftLeaving, "it waits for " + finalizers(live.Body)
+	case reason == preview.ReasonNotServed:
+		return DriftMissing, "the cluster does not serve its kind any more"
+	case live.Err != nil:
+		return DriftUnknown, live.Err.Error()
+	case live.Body == nil:
+		return DriftMissing, "somebody deleted it"
+	case item.Action == preview.ActionShared:
+		return DriftKept, "it belongs to another release"
+	case !preview.Ours(live.Body, record.Release):
+		return DriftTaken, "no longer marked as part of this release"
+	case pending:
+		return DriftPending, "its write was not acknowledged"
+	case item.UID != "" && item.UID != uidOf(live.Body):
+		return DriftChanged, "it was deleted and created again"
+	}
+	return "", ""
+}
+
+// finalizers names what holds an object that is being deleted.
+func finalizers(body map[string]any) string {
+	var names []string
+	for _, f := range preview.List(body, "metadata", "finalizers") {
+		if name, ok := f.(string); ok {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "the cluster to remove it"
+	}
+	return "its finalizers " + strings.Join(names, ", ")
+}
+
+func compareRecorded(schemas engine.Schemas, plan *recorded, item Item, live map[string]any) (Drift, []string, string) {
+	if plan == nil {
+		return DriftUnknown, nil, "the plan of the revision cannot be read"
+	}
+	id := item.Ref().ID()
+	o := plan.Object(id)
+	if o == nil || o.Digest == "" {
+		return DriftKept, nil, ""
+	}
+	sealed, same := o.Sealed, true
+	if shape := plan.shapes[id]; shape != nil {
+		var err error
+		if sealed, err = WithLiveValues(shape, live); err != nil {
+			return DriftChanged, []string{err.Error()}, ""
+		}
+		digest, err := preview.HashObject(sealed, plan.pin(o.Package))
+		same = err == nil && digest == o.Digest
+	}
+	if sealed == nil {
+		return DriftUnknown, nil, "its body is not on record"
+	}
+	verdict, paths, err := Compare(schemas, Written{Sealed: sealed, Before: live, Live: live})
+	switch {
+	case err != nil:
+		return DriftUnknown, nil, err.Error()
+	case verdict == Diverged:
+		return DriftChanged, paths, ""
+	case !same:
+		return DriftChanged, []string{"a value below .data differs from what was sent"}, ""
+	}
+	return DriftNone, nil, ""
+}
+
+// pin is the digest that sensitive values of a package are hashed with.
+func (plan *recorded) pin(name string) string {
+	for _, pkg := range plan.Packages {
+		if pkg.Name == name && len(pkg.Sources) > 0 {
+			return pkg.Sources[0].Digest
+		}
+	}
+	return ""
+}
+
+// WithLiveValues makes a Secret of its recorded shape and the values that the
+// live one has under the same keys. A key that it does not have is an error.
+func WithLiveValues(shape, live map[string]any) (map[string]any, error) {
+	if live == nil {
+		return nil, errors.New("it is gone, and its values are not on record")
+	}
+	out := preview.CloneBody(shape)
+	for key := range preview.Map(out, "data") {
+		value, has := preview.Map(live, "data")[key].(string)
+		if !has {
+			return nil, fmt.Errorf(".data.%s is missing", key)
+		}
+		preview.Map(out, "data")[key] = value
+	}
+	return out, nil
+}

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Restored makes content again of objects that an earlier revision sealed. They
+// stay as they were rendered then: what rendering asked the cluster does not
+// count any more, nor what was found out about the package's source. notes are
+// about what does not come back.
+func Restored(release preview.Release, pkg preview.Package, objects []preview.Object, revision int, notes []preview.Note) (Content, error) {
+	c := Content{Package: pkg}
+	byID := map[string]bool{}
+	for _, o := range objects {
+		digest, err := preview.HashObject(o.Sealed, pinOf(&preview.Plan{Packages: []preview.Package{pkg}}, pkg.Name))
+		if err != nil {
+			return c, fmt.Errorf("hashing %s: %w", o.ID, err)
+		}
+		c.Objects = append(c.Objects, preview.Object{
+			ID: o.ID, Package: pkg.Name, APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name,
+			Digest: digest, Origin: o.Origin, Sealed: o.Sealed,
+		})
+		byID[o.ID] = true
+	}
+	p := &c.Package
+	p.Parameters.ClusterReads = nil
+	p.Verification, p.Referrers, p.Isolation = verification(preview.Verification{}), nil, ""
+	p.Notes = []preview.Note{{
+		Rule: RuleRollback, Object: "package/" + pkg.Name,
+		Text: fmt.Sprintf("its objects are those of revision %d; hooks do not run", revision),
+	}}
+	for _, n := range pkg.Notes {
+		if byID[n.Object] && n.Rule != RuleNondeterministic {
+			p.Notes = append(p.Notes, n)
+		}
+	}
+	p.Notes = append(p.Notes, notes...)
+	var err error
+	p.ContentDigest, err = preview.ContentDigest(release, *p, c.Objects, nil)
+	return c, err
+}
+
+// isRollback tells a rollback by its notes, which are Facts.
+func isRollback(p *preview.Plan) bool {
+	for _, pkg := range p.Packages {
+		for _, n := range pkg.Notes {
+			if n.Rule == RuleRollback {
+				return true
+			}
+		}
+	}
+	return false
+}
