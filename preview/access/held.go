@@ -125,6 +125,13 @@ func (s *roleSet) forAll(binding map[string]any) bool {
 	return false
 }
 
+// Ours returns those of subjects that are accounts of objects, or groups that
+// every token of one of them is in.
+func Ours(objects []map[string]any, subjects []preview.Subject) []preview.Subject {
+	ours := accountsOf(objects)
+	return slices.DeleteFunc(slices.Clone(subjects), func(s preview.Subject) bool { return !ours.has(s) })
+}
+
 // OnlySubjects returns a binding without the subjects that are not among keep.
 func OnlySubjects(binding map[string]any, keep []preview.Subject) map[string]any {
 	out := maps.Clone(binding)

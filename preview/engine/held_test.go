@@ -43,6 +43,20 @@ func unknownOf(p *preview.Plan, object string) string {
 	return ""
 }
 
+// readAgain reads what a plan rests on as a resumed run does, which has no
+// bodies: nothing moved.
+func readAgain(t *testing.T, client *k8s.Client, p *preview.Plan) {
+	t.Helper()
+	recorded := *p
+	recorded.Reads = slices.Clone(p.Reads)
+	for i := range recorded.Reads {
+		recorded.Reads[i].Body = nil
+	}
+	if moved, err := engine.MovedReads(t.Context(), &recorded, client); err != nil || len(moved) > 0 {
+		t.Errorf("read again: %v, %v", moved, err)
+	}
+}
+
 func heldBy(p *preview.Plan, binding string) *preview.Grant {
 	for i := range p.Access.Grants {
 		if g := &p.Access.Grants[i]; g.Held && slices.Contains(g.Via, binding) {
@@ -124,6 +138,7 @@ func TestWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
 			if p.Complete != (test.roles == "") {
 				t.Errorf("complete %v: %v", p.Complete, p.Unknowns)
 			}
+			readAgain(t, client, p)
 			again, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas())
 			if err != nil || again.Digest != p.Digest {
 				t.Errorf("planned again: %v, %v", err, engine.Moved(p, again, k8s.NewSchemas()))
@@ -209,6 +224,7 @@ func TestWaysOverAccountsOfTheCluster(t *testing.T) {
 			if evidence != test.want {
 				t.Errorf("got  %q\nwant %q", evidence, test.want)
 			}
+			readAgain(t, client, p)
 			loaded := reload(t, encode(t, p))
 			if _, _, err := engine.Verify(loaded, k8s.NewSchemas()); err != nil {
 				t.Errorf("loaded: %v", err)
@@ -240,6 +256,9 @@ func TestWaysOverAccountsOfTheCluster(t *testing.T) {
 		remove(t, box, rbac+"/v1", "clusterrolebindings", "", "ways-root")
 		if now, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas()); err != nil || now.Digest == p.Digest {
 			t.Errorf("the way is no more, and the digest is the same (%v)", err)
+		}
+		if moved, err := engine.MovedReads(t.Context(), p, client); err != nil || len(moved) != 1 || !strings.Contains(moved[0], "ways-root is gone") {
+			t.Errorf("read again: %v, %v", moved, err)
 		}
 	})
 }

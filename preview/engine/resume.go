@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 // Today returns the findings that today's rules make of a plan: those it
@@ -60,13 +61,35 @@ func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string
 			moved = append(moved, was[i].ID+" is gone since the review")
 			continue
 		}
-		hash, err := preview.Hash(readBody(r.Body))
+		same, err := recordedAs(p, r.Body, was[i].Fingerprint)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s again: %w", was[i].ID, err)
 		}
-		if hash != was[i].Fingerprint {
+		if !same {
 			moved = append(moved, was[i].ID+" is not what it was at the review")
 		}
 	}
 	return moved, nil
+}
+
+// recordedAs reports whether a live object has the fingerprint of a read. A
+// binding is recorded as far as it names subjects that matter: the plan's own
+// accounts, one that a way leads over, or both. A record has no bodies to say
+// which, so each is tried.
+func recordedAs(p *preview.Plan, live map[string]any, fingerprint string) (bool, error) {
+	forms := []map[string]any{live}
+	if subjects := access.Subjects(live); len(subjects) > 0 {
+		ours := access.Ours(sealedBodies(p.Objects), subjects)
+		forms = append(forms, access.OnlySubjects(live, ours))
+		for _, s := range subjects[:min(len(subjects), maxHeld)] {
+			forms = append(forms, access.OnlySubjects(live, []preview.Subject{s}), access.OnlySubjects(live, append(slices.Clone(ours), s)))
+		}
+	}
+	for _, form := range forms {
+		hash, err := preview.Hash(readBody(form))
+		if err != nil || hash == fingerprint {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
