@@ -329,7 +329,11 @@ func (r *run) result(err error) (*Receipt, error) {
 	code := 0
 	if err != nil {
 		code = int(KindOf(err))
-		r.emit(Event{Type: EventError, Message: err.Error()})
+		var e *Error
+		if errors.As(err, &e) {
+			event.Object, event.Cause = e.Object, e.Cause
+		}
+		r.emit(Event{Type: EventError, Object: event.Object, Cause: event.Cause, Message: err.Error()})
 	}
 	event.ExitCode = &code
 	if receipt != nil {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 )
 
 // Kind says what an error means for the target. It is also the exit code.
@@ -31,7 +33,9 @@ type Error struct {
 	// Reasons are all reasons of a refusal, one sentence each. Came is made of
 	// the first ones.
 	Reasons []string
-	Err     error
+	// Cause is why the rollout of Object failed or took too long.
+	Cause rollout.Cause
+	Err   error
 }
 
 func (e *Error) Error() string {

@@ -1,6 +1,10 @@
 package install
 
-import "time"
+import (
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+)
 
 // EventType is what an [Event] tells. The set is contract.
 type EventType string
@@ -43,6 +47,11 @@ type Event struct {
 	Stage   string      `json:"stage,omitempty"`  // stage id
 	State   ObjectState `json:"state,omitempty"`  // of Object
 	Message string      `json:"message,omitempty"`
+
+	// Cause is what keeps Object from being ready, and Offender the id of the
+	// first object at fault, such as a pod of it.
+	Cause    rollout.Cause `json:"cause,omitempty"`
+	Offender string        `json:"offender,omitempty"`
 
 	// Set on the result only. ExitCode is a pointer so that 0 is written.
 	ExitCode      *int     `json:"exitCode,omitempty"`

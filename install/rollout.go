@@ -123,7 +123,14 @@ func (r *run) await(ctx context.Context, stage string, o rollout.Options) error 
 	o.Watcher, o.Inspector, o.Discovery, o.Clock = r.cluster, r.cluster, r.cluster, r.opts.Clock
 	seen := map[string]rollout.Object{}
 	var lost time.Time
+	blind := map[string]bool{}
 	o.Each = func(s rollout.Snapshot) {
+		for _, what := range s.Blind {
+			if !blind[what] {
+				blind[what] = true
+				r.log("you may not " + what + "; reasons may be missing")
+			}
+		}
 		if !s.LostSince.Equal(lost) {
 			if lost = s.LostSince; !lost.IsZero() {
 				r.log("the cluster has not answered since " + lost.UTC().Format(time.TimeOnly) + "; trying again")
@@ -151,18 +158,33 @@ func (r *run) await(ctx context.Context, stage string, o rollout.Options) error 
 		return r.fail(doing, "", err)
 	case report.Outcome == rollout.AllReady:
 		return nil
-	case report.Outcome == rollout.HasFailed:
-		reasons := unready(report.Snapshot, rollout.Failed)
-		return &Error{
-			Kind: Failed, Doing: doing, Came: joinReasons(reasons), Reasons: reasons,
-			Next: "look at it with kubectl operator status " + r.plan.Release.Name + " -n " + r.plan.Release.Namespace,
+	}
+	return r.unready(doing, o.Timeout, report)
+}
+
+// unready is the error of a wait that did not end well. The first object is to
+// blame: what failed comes first.
+func (r *run) unready(doing string, limit time.Duration, report rollout.Report) *Error {
+	e := &Error{Kind: Interrupted, Doing: doing, Next: "the cluster keeps trying; " + r.resumeAdvice()}
+	switch report.Outcome {
+	case rollout.HasFailed:
+		e.Kind, e.Reasons = Failed, unready(report.Snapshot, rollout.Failed)
+		e.Next = "look at it with kubectl operator status " + r.plan.Release.Name + " -n " + r.plan.Release.Namespace
+	case rollout.Unseen:
+		e.Reasons = unready(report.Snapshot, rollout.Unknown)
+		e.Next = "everything else is ready; with the right to read these, " + r.resumeAdvice()
+	default:
+		e.Doing = fmt.Sprintf("%s, %s long", doing, limit)
+		e.Reasons = unready(report.Snapshot, rollout.Waiting, rollout.Removing, rollout.Unknown)
+	}
+	e.Came = joinReasons(e.Reasons)
+	for _, object := range report.Objects {
+		if object.State != rollout.Ready && object.State != rollout.Removed {
+			e.Object, e.Cause = object.Ref.ID(), object.Cause
+			break
 		}
 	}
-	reasons := unready(report.Snapshot, rollout.Waiting, rollout.Removing, rollout.Unknown)
-	return &Error{
-		Kind: Interrupted, Doing: fmt.Sprintf("%s, %s long", doing, o.Timeout), Came: joinReasons(reasons), Reasons: reasons,
-		Next: "the cluster keeps trying; " + r.resumeAdvice(),
-	}
+	return e
 }
 
 // unready names the objects in some states, with why.
@@ -186,20 +208,24 @@ func (r *run) observe(seen map[string]rollout.Object, object rollout.Object) {
 	if !known && object.Message == rollout.NotRead {
 		return
 	}
-	if known && before.State == object.State && before.Message == object.Message && before.Event == object.Event {
+	if known && before.State == object.State && before.Cause == object.Cause && before.Message == object.Message && before.Event == object.Event {
 		return
 	}
 	seen[id] = object
 	state := objectState(object.State)
 	message := strings.TrimPrefix(object.Message+"; "+object.Event, "; ")
 	message = strings.TrimSuffix(message, "; ")
+	offender := ""
+	if object.Offender.Name != "" {
+		offender = object.Offender.ID()
+	}
 	if entry := r.record.object(id); entry != nil && entry.State != StateDiverged {
-		entry.State, entry.Message = state, message
+		entry.State, entry.Message, entry.Cause, entry.Offender = state, message, object.Cause, offender
 		if state == StateRemoved && entry.Action == preview.ActionDelete {
 			r.record.disown(id)
 		}
 	}
-	r.emit(Event{Type: EventObject, Object: id, State: state, Message: message})
+	r.emit(Event{Type: EventObject, Object: id, State: state, Message: message, Cause: object.Cause, Offender: offender})
 	for _, line := range object.Logs {
 		r.emit(Event{Type: EventLog, Object: id, Message: line})
 	}

@@ -225,7 +225,7 @@ func (r *run) liveOf(o *preview.Object) map[string]any {
 // with the review says about it.
 func (r *run) settled(o *preview.Object, w Written) Verdict {
 	entry := r.record.object(o.ID)
-	entry.State, entry.UID, entry.Message = StateApplied, uidOf(w.Live), ""
+	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = StateApplied, uidOf(w.Live), "", "", ""
 	r.record.own(o, entry.UID)
 	verdict, notes, err := Compare(r.opts.Schemas, w)
 	switch {
@@ -257,7 +257,7 @@ func (r *run) removed(o *preview.Object, gone bool) {
 func (r *run) failedObject(ctx context.Context, o *preview.Object, doing string, err error) error {
 	e := r.objectError(o, doing, err)
 	entry := r.record.object(o.ID)
-	entry.Message = e.Came
+	entry.Message, entry.Cause = e.Came, e.Cause
 	if unknownOutcome(err) {
 		r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent, Message: e.Came})
 		return e
@@ -273,7 +273,7 @@ func (r *run) failedObject(ctx context.Context, o *preview.Object, doing string,
 	if o.Action != preview.ActionDelete {
 		r.dropIntent(o)
 	}
-	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Came})
+	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Came, Cause: e.Cause})
 	return e
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
@@ -341,8 +342,9 @@ func (r *run) objectError(o *preview.Object, doing string, err error) *Error {
 	case reason == preview.ReasonForbidden:
 		next = "get the missing permission, then " + r.resumeAdvice()
 	}
+	cause, _ := rollout.RefusalCause(err.Error())
 	e := r.fail(fmt.Sprintf("%s %s", doing, o.ID), next, &Error{
-		Kind: kind, Object: o.ID, Doing: doing + " " + o.ID, Came: err.Error(), Next: next, Err: err,
+		Kind: kind, Object: o.ID, Doing: doing + " " + o.ID, Came: err.Error(), Cause: cause, Next: next, Err: err,
 	})
 	if e.Next == "" {
 		changed := *e

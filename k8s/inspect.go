@@ -12,11 +12,6 @@ import (
 // maxLog bounds the log text read of one container, in bytes.
 const maxLog = 1 << 20
 
-// Pods lists the pods of a namespace that a label selector matches.
-func (c *Client) Pods(ctx context.Context, namespace, selector string) ([]map[string]any, error) {
-	return c.List(ctx, "v1", "Pod", namespace, selector)
-}
-
 // Events lists the events about the object with a uid, in no order.
 func (c *Client) Events(ctx context.Context, namespace, uid string) ([]map[string]any, error) {
 	return c.list(ctx, "v1", "Event", namespace, map[string]string{"fieldSelector": "involvedObject.uid=" + uid})

@@ -13,6 +13,7 @@ import (
 type verdict struct {
 	state   State
 	message string
+	cause   Cause
 }
 
 // assess tells where an object stands by what it says about itself.
@@ -23,17 +24,17 @@ func assess(body map[string]any) verdict {
 	// Compute is given a copy: it may convert in place.
 	result, err := status.Compute(&unstructured.Unstructured{Object: preview.CloneBody(body)})
 	if err != nil {
-		return verdict{Unknown, "its status cannot be read: " + err.Error()}
+		return verdict{state: Unknown, message: "its status cannot be read: " + err.Error()}
 	}
 	switch result.Status {
 	case status.CurrentStatus:
 		return verdict{state: Ready}
 	case status.FailedStatus:
-		return verdict{Failed, result.Message}
+		return verdict{state: Failed, message: result.Message}
 	case status.TerminatingStatus:
-		return verdict{Removing, "it is being deleted"}
+		return verdict{state: Removing, message: "it is being deleted"}
 	}
-	return verdict{Waiting, result.Message}
+	return verdict{state: Waiting, message: result.Message}
 }
 
 // corrected has the rules where kstatus is silent or too early: kinds without
@@ -47,11 +48,14 @@ func corrected(body map[string]any) (verdict, bool) {
 	switch ref.Group() + "/" + ref.Kind {
 	case "batch/Job":
 		return assessJob(body)
+	case "cert-manager.io/Certificate", "cert-manager.io/Issuer", "cert-manager.io/ClusterIssuer":
+		// One that nobody has looked at yet has no conditions at all.
+		return assessCondition(body, "Ready"), true
 	case "apiregistration.k8s.io/APIService":
 		return assessCondition(body, "Available"), true
 	case "/Namespace":
 		if phase := preview.String(body, "status", "phase"); phase != "" && phase != "Active" {
-			return verdict{Waiting, "phase " + phase}, true
+			return verdict{state: Waiting, message: "phase " + phase}, true
 		}
 		return verdict{state: Ready}, true
 	case "/Pod":
@@ -60,7 +64,7 @@ func corrected(body map[string]any) (verdict, bool) {
 		// With WaitForFirstConsumer a claim is bound by the pod that comes
 		// after it: waiting for it would be waiting for oneself.
 		if preview.String(body, "status", "phase") == "Lost" {
-			return verdict{Failed, "its volume is lost"}, true
+			return verdict{state: Failed, message: "its volume is lost"}, true
 		}
 		return verdict{state: Ready}, true
 	case "apps/Deployment":
@@ -77,18 +81,18 @@ func assessJob(body map[string]any) (verdict, bool) {
 	if preview.Value(body, "spec", "suspend") == true {
 		return verdict{state: Ready}, true // it is meant not to run
 	}
-	return verdict{Waiting, fmt.Sprintf("running: %d active, %d succeeded, %d failed",
+	return verdict{state: Waiting, message: fmt.Sprintf("running: %d active, %d succeeded, %d failed",
 		number(body, "active"), number(body, "succeeded"), number(body, "failed"))}, true
 }
 
 func assessPod(body map[string]any) (verdict, bool) {
 	if preview.String(body, "status", "phase") == "Failed" {
-		return verdict{Failed, firstOf(preview.String(body, "status", "message"), preview.String(body, "status", "reason"), "it ended in failure")}, true
+		return verdict{state: Failed, message: firstOf(preview.String(body, "status", "message"), preview.String(body, "status", "reason"), "it ended in failure")}, true
 	}
 	// kstatus gives a pod up after 15 s unschedulable or its first crash loop;
 	// both may pass.
 	if problem, ok := podProblem(body); ok && preview.String(body, "status", "phase") != "Succeeded" {
-		return verdict{Waiting, problem.text()}, true
+		return verdict{state: Waiting, message: problem.text()}, true
 	}
 	return verdict{}, false
 }
@@ -100,7 +104,7 @@ func assessReplicaFailure(body map[string]any) (verdict, bool) {
 	if preview.String(c, "status") != "True" || preview.String(condition(body, "Progressing"), "reason") == "ProgressDeadlineExceeded" {
 		return verdict{}, false
 	}
-	return verdict{Waiting, "no pods: " + preview.String(c, "message")}, true
+	return verdict{state: Waiting, message: "no pods: " + preview.String(c, "message")}, true
 }
 
 // assessCondition is ready when a condition is True.
@@ -109,7 +113,7 @@ func assessCondition(body map[string]any, name string) verdict {
 	if preview.String(c, "status") == "True" {
 		return verdict{state: Ready}
 	}
-	return verdict{Waiting, firstOf(preview.String(c, "message"), preview.String(c, "reason"), "not "+name+" yet")}
+	return verdict{state: Waiting, message: firstOf(preview.String(c, "message"), preview.String(c, "reason"), "not "+name+" yet")}
 }
 
 func conditionIs(body map[string]any, name, value string) bool {

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,8 +76,13 @@ func FuzzAssess(f *testing.F) {
 			t.Errorf("no state for %s", text)
 		}
 		podSelector(body)
-		lastWarning([]map[string]any{body})
-		firstProblem([]map[string]any{body})
+		l := &look{in: nothing{}, blind: map[string]bool{}}
+		if d := l.diagnose(t.Context(), body); d.cause != "" && d.cause.Words() == "" {
+			t.Errorf("an unknown cause %q for %s", d.cause, text)
+		}
+		for _, event := range warnings([]map[string]any{body}) {
+			eventCause(event)
+		}
 	})
 }
 
@@ -102,25 +108,27 @@ func TestPodProblem(t *testing.T) {
 	}
 }
 
-func TestLastWarningIsTheNewestByAnyOfItsTimes(t *testing.T) {
+func TestWarningsComeNewestFirstByAnyOfTheirTimes(t *testing.T) {
 	events := []map[string]any{
 		parse(t, `{type: Warning, reason: Old, message: a, lastTimestamp: "2026-01-01T00:00:00Z"}`),
 		parse(t, `{type: Warning, reason: New, message: b, eventTime: "2026-01-03T00:00:00.000001Z"}`),
 		parse(t, `{type: Normal, reason: Newer, message: c, lastTimestamp: "2026-01-04T00:00:00Z"}`),
 		parse(t, `{type: Warning, reason: Middle, message: d, series: {lastObservedTime: "2026-01-02T00:00:00Z"}}`),
 	}
-	if got := lastWarning(events); got != "New: b" {
-		t.Errorf("got %q", got)
+	var got []string
+	for _, event := range warnings(events) {
+		got = append(got, eventText(event))
 	}
-	if got := lastWarning(events[2:3]); got != "" {
-		t.Errorf("a normal event became the warning %q", got)
+	if want := []string{"New: b", "Middle: d", "Old: a"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestPodSelector(t *testing.T) {
 	for _, test := range []struct{ name, body, want string }{
 		{"labels and expressions", `{kind: Deployment, spec: {selector: {matchLabels: {b: c, a: d}, matchExpressions: [{key: k, operator: In, values: [x, z]}, {key: l, operator: DoesNotExist}, {key: m, operator: Exists}, {key: o, operator: NotIn, values: [p]}]}}}`, "!l,a=d,b=c,k in (x,z),m,o notin (p)"},
-		{"a kind without pods", `{kind: Service, spec: {selector: {matchLabels: {a: b}}}}`, ""},
+		{"a Service", `{kind: Service, spec: {selector: {a: b, c: d}}}`, "a=b,c=d"},
+		{"a kind without pods", `{kind: Thing, spec: {selector: {matchLabels: {a: b}}}}`, ""},
 		{"no selector selects nothing rather than everything", "{kind: Deployment}", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -3,260 +3,234 @@ package rollout
 import (
 	"context"
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
-	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-const (
-	logLines = 5
-	// maxLogLine bounds one line of a log, in bytes.
-	maxLogLine = 2 << 10
-)
-
-// problem is what keeps a pod from being ready.
-type problem struct {
-	pod       map[string]any
-	container string // at fault, empty when none is
-	crashed   bool   // the container ran and ended
-	reason    string
-	message   string
-}
-
-func (p problem) text() string {
-	if p.message == "" {
-		return p.reason
-	}
-	return p.reason + ": " + p.message
-}
-
-// podProblem finds what keeps a pod from being ready, beyond needing time.
-func podProblem(pod map[string]any) (problem, bool) {
-	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
-		for _, item := range preview.List(pod, "status", list) {
-			status, ok := item.(map[string]any)
-			if !ok {
-				continue
-			}
-			if p, ok := containerProblem(status); ok {
-				p.pod = pod
-				return p, true
-			}
-		}
-	}
-	if c := condition(pod, "PodScheduled"); preview.String(c, "status") == "False" {
-		return problem{pod: pod, reason: firstOf(preview.String(c, "reason"), "not scheduled"), message: preview.String(c, "message")}, true
-	}
-	return problem{}, false
-}
-
-func containerProblem(status map[string]any) (problem, bool) {
-	p := problem{container: preview.String(status, "name")}
-	if waiting := preview.Map(status, "state", "waiting"); waiting != nil {
-		p.reason, p.message = preview.String(waiting, "reason"), preview.String(waiting, "message")
-		switch p.reason {
-		case "", "ContainerCreating", "PodInitializing":
-			return p, false
-		}
-	}
-	ended := preview.Map(status, "state", "terminated")
-	if ended != nil && preview.Value(ended, "exitCode") == int64(0) {
-		return p, false
-	}
-	if ended == nil && p.reason == "" {
-		return p, false // it runs
-	}
-	if ended == nil {
-		ended = preview.Map(status, "lastState", "terminated")
-	}
-	if ended == nil {
-		return p, true
-	}
-	p.crashed = true
-	how := fmt.Sprintf("exit code %v", preview.Value(ended, "exitCode"))
-	if reason := preview.String(ended, "reason"); reason != "" && reason != "Error" {
-		how += " (" + reason + ")"
-	}
-	p.reason = firstOf(p.reason, "container ended")
-	p.message = fmt.Sprintf("container %s: %s", p.container, how)
-	return p, true
-}
-
-// diagnosis is what an Inspector adds to an object's own words.
+// diagnosis is why an object is not ready, as far as it can be told.
 type diagnosis struct {
-	message, event string
-	logs           []string
+	cause    Cause
+	offender preview.Ref // the first object at fault, often a pod
+	message  string      // says more than the object's own words, when not empty
+	event    string      // the last warning about the offender
+	logs     []string
+	final    bool // waiting cannot heal it
 }
 
-// diagnose looks behind an object that is not ready: at its pods, the events
-// about it, and the logs of a container that ended. What cannot be read is
-// left out: a diagnosis never fails a rollout.
-func diagnose(ctx context.Context, in Inspector, body map[string]any) diagnosis {
-	ref := preview.RefOf(body)
-	var d diagnosis
-	uids := []string{preview.String(body, "metadata", "uid")}
-	if pods := podsOf(ctx, in, body); len(pods) > 0 {
-		culprit := sortedByAge(pods)[0]
-		if p, ok := firstProblem(pods); ok {
-			culprit = p.pod
-			podRef := preview.RefOf(p.pod)
-			d.message = p.text()
-			if podRef.Name != ref.Name {
-				d.message = "pod " + podRef.Name + ": " + d.message
-			}
-			d.logs = containerLogs(ctx, in, podRef, p)
+// diagnose looks behind an object that is not ready: at its conditions, its
+// pods, the events about both, and the logs of a container at fault. What
+// cannot be read is left out: a diagnosis never fails a rollout.
+func (l *look) diagnose(ctx context.Context, body map[string]any) diagnosis {
+	d := ownCause(body)
+	d.offender = preview.RefOf(body)
+	pods := l.podsOf(ctx, body)
+	if p, ok := firstProblem(pods); ok && (d.cause == "" || d.cause == Deadline || d.cause == Reported) {
+		own := d
+		d = l.podDiagnosis(ctx, p)
+		if d.cause == "" {
+			d.cause, d.final = own.cause, own.final
 		}
-		uids = append([]string{preview.String(culprit, "metadata", "uid")}, uids...)
+		if ref := preview.RefOf(p.pod); ref.Name != preview.RefOf(body).Name {
+			d.message = "pod " + ref.Name + ": " + d.message
+		}
 	}
-	for _, uid := range uids {
-		if uid == "" {
-			continue
+	if d.event != "" {
+		return d
+	}
+	var events []map[string]any
+	if len(pods) > 0 {
+		events = l.warnings(ctx, sortedByAge(pods)[0])
+	}
+	if len(events) == 0 {
+		events = l.warnings(ctx, body)
+	}
+	if len(events) == 0 {
+		return d
+	}
+	d.event = eventText(events[0])
+	if d.cause == "" || d.cause == Deadline {
+		if cause, final := eventCause(events[0]); cause != "" {
+			d.cause, d.final = cause, final
 		}
-		events, err := in.Events(ctx, ref.Namespace, uid)
-		if err != nil {
-			continue
+	}
+	return d
+}
+
+// ownCause is what an object says about itself.
+func ownCause(body map[string]any) diagnosis {
+	if c := condition(body, "ReplicaFailure"); preview.String(c, "status") == "True" {
+		message := preview.String(c, "message")
+		if cause, final := RefusalCause(message); cause != "" {
+			return diagnosis{cause: cause, final: final, message: "no pods: " + message}
 		}
-		if d.event = lastWarning(events); d.event != "" {
+	}
+	ref := preview.RefOf(body)
+	switch ref.Group() + "/" + ref.Kind {
+	case "apiextensions.k8s.io/CustomResourceDefinition":
+		return diagnosis{cause: NotEstablished}
+	case "cert-manager.io/Certificate", "cert-manager.io/Issuer", "cert-manager.io/ClusterIssuer":
+		return certificateCause(body)
+	case "batch/Job":
+		if c := condition(body, "Failed"); preview.String(c, "status") == "True" {
+			if preview.String(c, "reason") == "DeadlineExceeded" {
+				return diagnosis{cause: Deadline}
+			}
+			return diagnosis{cause: Reported}
+		}
+	case "apps/Deployment":
+		if preview.String(condition(body, "Progressing"), "reason") == "ProgressDeadlineExceeded" {
+			return diagnosis{cause: Deadline}
+		}
+	}
+	return diagnosis{}
+}
+
+// certificateCause reads a Certificate or an issuer of cert-manager. After a
+// failed issuance cert-manager waits an hour before the next.
+func certificateCause(body map[string]any) diagnosis {
+	d := diagnosis{cause: NotIssued}
+	for _, name := range []string{"Issuing", "Ready"} {
+		c := condition(body, name)
+		if message := preview.String(c, "message"); preview.String(c, "status") == "False" && message != "" {
+			d.final = name == "Issuing" && preview.String(c, "reason") == "Failed"
+			d.message = firstOf(preview.String(c, "reason"), name) + ": " + message
 			break
 		}
 	}
 	return d
 }
 
-// podsOf lists the pods behind an object.
-func podsOf(ctx context.Context, in Inspector, body map[string]any) []map[string]any {
-	if preview.String(body, "kind") == "Pod" {
-		return []map[string]any{body}
+// podDiagnosis tells why a pod is not ready.
+func (l *look) podDiagnosis(ctx context.Context, p problem) diagnosis {
+	d := diagnosis{offender: preview.RefOf(p.pod), message: p.text(), logs: l.logs(ctx, p)}
+	events := l.warnings(ctx, p.pod)
+	if len(events) > 0 {
+		d.event = eventText(events[0])
 	}
-	selector := podSelector(body)
-	if selector == "" {
-		return nil
+	switch {
+	case p.crashed:
+		d.cause, d.final = endedCause(p.ended)
+		if probe := probeEvent(events, "Liveness", "Startup"); probe != "" && d.cause == Crash {
+			d.cause, d.event = Probe, probe
+		}
+	case p.running:
+		if probe := probeEvent(events, "Readiness", "Startup", "Liveness"); probe != "" {
+			d.cause, d.event = Probe, probe
+		}
+	case p.container != "":
+		d.cause, d.final = waitingCause(p, events)
+	case p.reason == "Unschedulable":
+		return l.unschedulable(ctx, p, d)
 	}
-	pods, err := in.Pods(ctx, preview.RefOf(body).Namespace, selector)
-	if err != nil {
-		return nil
-	}
-	return pods
-}
-
-// firstProblem is that of the newest pod that has one: older pods may be those
-// of the revision before.
-func firstProblem(pods []map[string]any) (problem, bool) {
-	for _, pod := range sortedByAge(pods) {
-		if p, ok := podProblem(pod); ok {
-			return p, true
+	if d.cause == Crash || d.cause == Probe || d.cause == "" {
+		account := "system:serviceaccount:" + d.offender.Namespace + ":" + firstOf(preview.String(p.pod, "spec", "serviceAccountName"), "default")
+		if line := forbiddenLine(d.logs, account); line != "" {
+			d.cause, d.message = Forbidden, d.message+": "+line
 		}
 	}
-	return problem{}, false
+	return d
 }
 
-// sortedByAge returns pods newest first, then by name.
-func sortedByAge(pods []map[string]any) []map[string]any {
-	sorted := slices.Clone(pods)
-	slices.SortFunc(sorted, func(a, b map[string]any) int {
-		if c := strings.Compare(preview.String(b, "metadata", "creationTimestamp"), preview.String(a, "metadata", "creationTimestamp")); c != 0 {
-			return c
-		}
-		return strings.Compare(preview.String(a, "metadata", "name"), preview.String(b, "metadata", "name"))
-	})
-	return sorted
+// endedCause tells why a container ended. A program that is not there will not
+// be there next time; any other may have waited for something.
+func endedCause(ended map[string]any) (cause Cause, final bool) {
+	switch preview.String(ended, "reason") {
+	case "OOMKilled":
+		return OutOfMemory, false
+	case "StartError", "ContainerCannotRun":
+		return CannotStart, true
+	}
+	return Crash, false
 }
 
-func containerLogs(ctx context.Context, in Inspector, pod preview.Ref, p problem) []string {
-	if p.container == "" || !p.crashed {
-		return nil
-	}
-	lines, err := in.Logs(ctx, pod.Namespace, pod.Name, p.container, logLines, true)
-	if err != nil || len(lines) == 0 {
-		// The run before may be gone, or be the current one.
-		lines, err = in.Logs(ctx, pod.Namespace, pod.Name, p.container, logLines, false)
-		if err != nil {
-			return nil
+// waitingCause tells why a container has not run yet.
+func waitingCause(p problem, events []map[string]any) (cause Cause, final bool) {
+	switch p.reason {
+	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable":
+		texts := []string{p.message}
+		for _, event := range events {
+			if strings.Contains(preview.String(event, "message"), "pull image") {
+				texts = append(texts, preview.String(event, "message"))
+			}
 		}
-	}
-	if len(lines) > logLines {
-		lines = lines[len(lines)-logLines:]
-	}
-	for i, line := range lines {
-		if len(line) > maxLogLine {
-			lines[i] = strings.ToValidUTF8(line[:maxLogLine], "") + "…"
+		return imageCause(p.reason, texts...)
+	case "CreateContainerConfigError":
+		if absent.MatchString(p.message) {
+			return MissingReference, false
 		}
+	case "RunContainerError", "CreateContainerError":
+		return CannotStart, false
 	}
-	return lines
+	return "", false
 }
 
-// lastWarning is the newest warning among events, as REASON: MESSAGE.
-func lastWarning(events []map[string]any) string {
-	var last map[string]any
+// probeEvent is the newest warning about a failing probe of one of some kinds.
+func probeEvent(events []map[string]any, kinds ...string) string {
 	for _, event := range events {
-		if preview.String(event, "type") != "Warning" {
+		for _, kind := range kinds {
+			if preview.String(event, "reason") == "Unhealthy" && strings.HasPrefix(preview.String(event, "message"), kind+" probe") {
+				return eventText(event)
+			}
+		}
+	}
+	return ""
+}
+
+// eventCause tells what a warning is about, where its reason is one that
+// controllers and kubelets give.
+func eventCause(event map[string]any) (cause Cause, final bool) {
+	message := preview.String(event, "message")
+	switch preview.String(event, "reason") {
+	case "FailedMount":
+		if absent.MatchString(message) {
+			return MissingReference, false
+		}
+		return VolumePending, false
+	case "FailedAttachVolume", "FailedBinding", "ProvisioningFailed":
+		return VolumePending, storageClassMissing.MatchString(message)
+	case "FailedCreate":
+		return RefusalCause(message)
+	}
+	return "", false
+}
+
+var (
+	storageClassMissing = regexp.MustCompile(`storageclass\S* "[^"]*" not found|no storage class is set`)
+	claimMissing        = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" not found`)
+)
+
+// unschedulable tells which predicate no node meets. When it is a volume, the
+// claim is to blame.
+func (l *look) unschedulable(ctx context.Context, p problem, d diagnosis) diagnosis {
+	d.cause, d.message = Unschedulable, predicates(p.message)
+	if m := claimMissing.FindStringSubmatch(p.message); m != nil {
+		d.cause = MissingReference
+		return d
+	}
+	if !strings.Contains(p.message, "PersistentVolumeClaim") {
+		return d
+	}
+	d.cause = VolumePending
+	wanted := map[string]bool{}
+	for _, item := range preview.Maps(p.pod, "spec", "volumes") {
+		if name := preview.String(item, "persistentVolumeClaim", "claimName"); name != "" {
+			wanted[name] = true
+		}
+	}
+	for _, claim := range l.list(ctx, "v1", "PersistentVolumeClaim", d.offender.Namespace, "") {
+		ref := preview.RefOf(claim)
+		phase := preview.String(claim, "status", "phase")
+		if !wanted[ref.Name] || phase == "Bound" {
 			continue
 		}
-		if last == nil || eventTime(event).After(eventTime(last)) {
-			last = event
+		d.offender, d.message = ref, fmt.Sprintf("PersistentVolumeClaim %s is %s", ref.Name, firstOf(phase, "Pending"))
+		if events := l.warnings(ctx, claim); len(events) > 0 {
+			d.event = eventText(events[0])
+			_, d.final = eventCause(events[0])
 		}
+		return d
 	}
-	if last == nil {
-		return ""
-	}
-	return preview.String(last, "reason") + ": " + preview.String(last, "message")
-}
-
-// eventTime is when an event was last seen, in any of the forms of core/v1
-// and events.k8s.io.
-func eventTime(event map[string]any) time.Time {
-	for _, text := range []string{
-		preview.String(event, "series", "lastObservedTime"), preview.String(event, "lastTimestamp"),
-		preview.String(event, "eventTime"), preview.String(event, "metadata", "creationTimestamp"),
-	} {
-		if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-			return t
-		}
-	}
-	return time.Time{}
-}
-
-// podSelector is the label selector of the pods a workload owns, empty for
-// objects without pods.
-func podSelector(body map[string]any) string {
-	switch preview.String(body, "kind") {
-	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job":
-	default:
-		return ""
-	}
-	var terms []string
-	for key, value := range preview.Map(body, "spec", "selector", "matchLabels") {
-		if text, ok := value.(string); ok {
-			terms = append(terms, key+"="+text)
-		}
-	}
-	for _, item := range preview.List(body, "spec", "selector", "matchExpressions") {
-		if expression, ok := item.(map[string]any); ok {
-			terms = append(terms, selectorTerm(expression))
-		}
-	}
-	slices.Sort(terms)
-	return strings.Join(terms, ",")
-}
-
-func selectorTerm(expression map[string]any) string {
-	key := preview.String(expression, "key")
-	var values []string
-	for _, v := range preview.List(expression, "values") {
-		if text, ok := v.(string); ok {
-			values = append(values, text)
-		}
-	}
-	set := " (" + strings.Join(values, ",") + ")"
-	switch preview.String(expression, "operator") {
-	case "In":
-		return key + " in" + set
-	case "NotIn":
-		return key + " notin" + set
-	case "DoesNotExist":
-		return "!" + key
-	}
-	return key
+	return d
 }

@@ -21,7 +21,9 @@ type Watcher interface {
 // Inspector looks at what stands behind an object. What it cannot tell is left
 // out of the report.
 type Inspector interface {
-	Pods(ctx context.Context, namespace, selector string) ([]map[string]any, error)
+	// List returns the objects of a kind that a label selector matches, all
+	// when it is empty.
+	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
 	Events(ctx context.Context, namespace, uid string) ([]map[string]any, error)
 	Logs(ctx context.Context, namespace, pod, container string, tail int, previous bool) ([]string, error)
 	// Endpoints counts the ready endpoints of a Service.
@@ -68,11 +70,15 @@ var stateOrder = [...]State{Failed, Waiting, Removing, Unknown, Ready, Removed}
 // Object is where one object stands and why. Message, Event and Logs come from
 // the cluster and must pass textsafe before a person sees them.
 type Object struct {
-	Ref     preview.Ref
-	State   State
-	Message string   // why it is not ready: the pod at fault, a condition
-	Event   string   // the last warning about it or the pod at fault
-	Logs    []string // the last lines of the container at fault
+	Ref   preview.Ref
+	State State
+	// Cause is what keeps it from being ready, empty when that is not known,
+	// and Offender the first object at fault, such as a pod.
+	Cause    Cause
+	Offender preview.Ref
+	Message  string   // the cause in words, and what the offender says
+	Event    string   // the last warning about the offender
+	Logs     []string // the last lines of the container at fault
 }
 
 // Snapshot is where all objects stand at one time: failed ones first, then
@@ -83,6 +89,9 @@ type Snapshot struct {
 	// LostSince is when the cluster stopped answering, zero while it does.
 	// Objects then stand as last seen.
 	LostSince time.Time
+	// Blind is what the user may not read, such as "list events in namespace
+	// a": reasons may be missing because of it.
+	Blind []string
 }
 
 // Done counts the objects that are ready or removed.
@@ -105,6 +114,8 @@ const (
 	HasFailed   Outcome = "failed" // an object will not become ready by itself
 	TimedOut    Outcome = "timed out"
 	Interrupted Outcome = "interrupted"
+	// Unseen: all that is left to wait for may not be read.
+	Unseen Outcome = "unseen"
 )
 
 // Report is the last snapshot of a wait.
@@ -128,6 +139,9 @@ type Options struct {
 
 	// Timeout ends the wait; 0 waits as long as ctx.
 	Timeout time.Duration
+	// Grace is how long a cause that waiting cannot heal must stand before its
+	// object has failed, [DefaultGrace] by default.
+	Grace time.Duration
 	// Each is told every change, from one goroutine, when not nil.
 	Each func(Snapshot)
 	// Interval is how often what cannot be watched is looked at, 2 s by default.
@@ -137,9 +151,16 @@ type Options struct {
 
 const defaultInterval = 2 * time.Second
 
+// DefaultGrace lets a kubelet pull an image three times (its back-off is 10 s,
+// then 20 s), and a controller create a pod more often.
+const DefaultGrace = 30 * time.Second
+
 func (o Options) withDefaults() Options {
 	if o.Interval <= 0 {
 		o.Interval = defaultInterval
+	}
+	if o.Grace <= 0 {
+		o.Grace = DefaultGrace
 	}
 	if o.Clock == nil {
 		o.Clock = systemClock{}

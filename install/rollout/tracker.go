@@ -3,6 +3,7 @@ package rollout
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -32,8 +33,10 @@ type tracked struct {
 	lost time.Time // when the cluster stopped answering about it
 
 	diagnosis diagnosis
-	missing   string // what more it needs, as of the last look
-	met       bool   // nothing more was missing
+	finalAt   time.Time // since when nothing but a final cause was seen, else zero
+	unseenAt  time.Time // since when it may not be read, else zero
+	missing   string    // what more it needs, as of the last look
+	met       bool      // nothing more was missing
 }
 
 // tracker holds the objects of one wait. Reports come in from the watcher's
@@ -44,10 +47,12 @@ type tracker struct {
 
 	mu      sync.Mutex
 	objects map[preview.Ref]*tracked
+	blind   map[string]bool
+	over    bool // the time is up
 }
 
 func newTracker(o Options) *tracker {
-	t := &tracker{options: o, changed: make(chan struct{}, 1), objects: map[preview.Ref]*tracked{}}
+	t := &tracker{options: o, changed: make(chan struct{}, 1), objects: map[preview.Ref]*tracked{}, blind: map[string]bool{}}
 	for _, ref := range o.Refs {
 		t.track(ref).needsMore = ref.Kind == "CustomResourceDefinition" && o.Discovery != nil
 	}
@@ -105,7 +110,13 @@ func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 	} else {
 		o.seen, o.body, o.err, o.lost = err == nil, body, err, time.Time{}
 		if err == nil && o.verdict().state == Ready {
-			o.diagnosis = diagnosis{} // what stood in the way is over
+			o.diagnosed(diagnosis{}, time.Time{}) // what stood in the way is over
+		}
+		switch {
+		case preview.ReasonOf(err) != preview.ReasonForbidden:
+			o.unseenAt = time.Time{}
+		case o.unseenAt.IsZero():
+			o.unseenAt = t.options.Clock.Now()
 		}
 	}
 	select {
@@ -121,7 +132,10 @@ func (t *tracker) snapshot() Snapshot {
 	s := Snapshot{Time: t.options.Clock.Now()}
 	lost, pending := 0, 0
 	for _, o := range t.all() {
-		object := o.assess()
+		object := o.assess(s.Time.Add(-t.options.Grace))
+		if t.over && object.State == Waiting && object.Cause == "" {
+			object.Cause = Deadline
+		}
 		s.Objects = append(s.Objects, object)
 		if object.State == Ready || object.State == Removed {
 			continue
@@ -137,28 +151,82 @@ func (t *tracker) snapshot() Snapshot {
 	if lost < pending {
 		s.LostSince = time.Time{} // some part of the cluster answers
 	}
+	s.Blind = slices.Sorted(maps.Keys(t.blind))
 	sortObjects(s.Objects)
 	return s
 }
 
-// assess tells where the object stands with all that is known about it.
-func (o *tracked) assess() Object {
+// failed reports whether an object says that it failed.
+func (t *tracker) failed() bool {
+	return len(t.subjects(1, func(o *tracked) bool { return o.verdict().state == Failed })) > 0
+}
+
+func (t *tracker) timeIsUp() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+}
+
+// unseen reports whether all that is left may not be read, for as long as the
+// grace.
+func (t *tracker) unseen() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	limit := t.options.Clock.Now().Add(-t.options.Grace)
+	for _, o := range t.objects {
+		state := o.assess(limit).State
+		if state != Ready && state != Removed && (o.unseenAt.IsZero() || o.unseenAt.After(limit)) {
+			return false
+		}
+	}
+	return true
+}
+
+// diagnosed takes what a look behind the object found at a time.
+func (o *tracked) diagnosed(d diagnosis, now time.Time) {
+	switch {
+	case !d.final:
+		o.finalAt = time.Time{}
+	case o.finalAt.IsZero() || o.diagnosis.cause != d.cause:
+		o.finalAt = now
+	}
+	o.diagnosis = d
+}
+
+// assess tells where the object stands with all that is known about it. What
+// waiting cannot heal has failed when it stood before limit.
+func (o *tracked) assess(limit time.Time) Object {
 	object := Object{Ref: o.ref}
 	v := o.verdict()
 	if v.state == Ready && o.needsMore && !o.met {
-		v = verdict{Waiting, o.missing}
+		v = verdict{state: Waiting, message: o.missing}
 	}
-	object.State, object.Message = v.state, v.message
+	object.State, object.Message, object.Cause = v.state, v.message, v.cause
+	if v.state == Removing && v.message != "" {
+		object.Cause = Finalizer
+	}
 	if v.state != Failed && v.state != Waiting {
 		return object
 	}
-	object.Event, object.Logs = o.diagnosis.event, o.diagnosis.logs
+	d := o.diagnosis
+	object.Event, object.Logs = d.event, d.logs
+	if object.Offender = d.offender; d.cause != "" {
+		object.Cause = d.cause
+	}
 	switch {
-	case o.diagnosis.message == "":
-	case v.state == Failed:
-		object.Message += "; " + o.diagnosis.message
+	case d.message == "":
+	case o.needsMore && v.message == o.missing:
+		object.Message += "; " + d.message
+	case v.state == Failed && v.message != "" && !strings.Contains(d.message, v.message):
+		object.Message = d.message + "; " + v.message
 	default:
-		object.Message = o.diagnosis.message
+		object.Message = d.message
+	}
+	if text := object.Cause.Words(); text != "" {
+		object.Message = strings.TrimSuffix(text+": "+object.Message, ": ")
+	}
+	if d.final && !o.finalAt.IsZero() && !o.finalAt.After(limit) {
+		object.State = Failed
 	}
 	return object
 }
@@ -166,15 +234,15 @@ func (o *tracked) assess() Object {
 func (o *tracked) verdict() verdict {
 	switch {
 	case o.err != nil:
-		return verdict{Unknown, o.err.Error()}
+		return verdict{state: Unknown, message: o.err.Error()}
 	case !o.seen:
-		return verdict{Waiting, NotRead}
+		return verdict{state: Waiting, message: NotRead}
 	case o.gone && o.body == nil:
 		return verdict{state: Removed}
 	case o.gone:
-		return verdict{Removing, finalizers(o.body)}
+		return verdict{state: Removing, message: finalizers(o.body)}
 	case o.body == nil:
-		return verdict{Failed, "it does not exist"}
+		return verdict{state: Failed, message: "it does not exist", cause: Deleted}
 	}
 	return assess(o.body)
 }
@@ -220,11 +288,18 @@ func (t *tracker) inspect(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()
 	failed := t.subjects(maxInspected, func(o *tracked) bool { return o.verdict().state == Failed })
-	waiting := t.subjects(maxInspected-len(failed), func(o *tracked) bool { return o.verdict().state == Waiting })
+	waiting := t.subjects(maxInspected-len(failed), func(o *tracked) bool {
+		return o.verdict().state == Waiting || o.needsMore && !o.met && o.endpoints
+	})
+	l := &look{in: t.options.Inspector, blind: map[string]bool{}}
 	for _, s := range slices.Concat(failed, waiting) {
-		d := diagnose(ctx, t.options.Inspector, s.body)
+		d := l.diagnose(ctx, s.body)
+		if ctx.Err() != nil {
+			return // cut short, it would say less than is known
+		}
 		t.mu.Lock()
-		s.diagnosis = d
+		s.diagnosed(d, t.options.Clock.Now())
+		maps.Copy(t.blind, l.blind)
 		t.mu.Unlock()
 	}
 }

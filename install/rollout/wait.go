@@ -14,9 +14,10 @@ import (
 const completeInterval = 250 * time.Millisecond
 
 // Wait follows objects until all are ready or gone, one has failed for good,
-// or the timeout is over. A pod that cannot pull its image or keeps crashing
-// is a reason to show, not a failure: it may recover, and the Deployment's own
-// deadline decides.
+// or the timeout is over. A pod that keeps crashing or that no node takes is a
+// reason to show, not a failure: it may recover, and the Deployment's own
+// deadline decides. A cause that waiting cannot heal, such as an image that the
+// registry does not have, is one once it stood for the grace.
 //
 // With an error the outcome is interrupted; the error is ctx's, or why the
 // cluster cannot be watched any longer.
@@ -58,20 +59,24 @@ func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 		if w.tracker.complete(ctx) {
 			completing = w.Clock.After(min(completeInterval, w.Interval))
 		}
+		if w.tracker.failed() {
+			w.tracker.inspect(ctx) // so that it is told once, with its cause
+		}
 		w.tell()
 		switch {
 		case w.count(Failed) > 0:
-			w.tracker.inspect(ctx)
 			return w.report(HasFailed), nil
 		case w.last.Done() == len(w.last.Objects):
 			return w.report(AllReady), nil
+		case w.tracker.unseen():
+			return w.report(Unseen), nil
 		}
 		select {
 		case <-ctx.Done():
 			return w.report(Interrupted), ctx.Err()
 		case <-deadline:
 			w.tracker.inspect(ctx)
-			return w.report(TimedOut), nil
+			return w.timedOut(), nil
 		case err := <-watched:
 			if err == nil {
 				err = errors.New("the watch ended")
@@ -88,14 +93,25 @@ func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 	}
 }
 
+// timedOut is the end of a wait whose time is over. An object that cannot heal
+// has failed even so.
+func (w *wait) timedOut() Report {
+	w.tracker.timeIsUp()
+	report := w.report(TimedOut)
+	if w.count(Failed) > 0 {
+		report.Outcome = HasFailed
+	}
+	return report
+}
+
 // tell passes a snapshot on when it differs from the last one.
 func (w *wait) tell() {
 	s := w.tracker.snapshot()
-	same := reflect.DeepEqual(s.Objects, w.last.Objects) && s.LostSince.Equal(w.last.LostSince)
+	same := reflect.DeepEqual(s.Objects, w.last.Objects) && s.LostSince.Equal(w.last.LostSince) && slices.Equal(s.Blind, w.last.Blind)
 	w.last = s
 	if !same && w.Each != nil {
 		// The receiver may keep it.
-		w.Each(Snapshot{Time: s.Time, Objects: slices.Clone(s.Objects), LostSince: s.LostSince})
+		w.Each(Snapshot{Time: s.Time, Objects: slices.Clone(s.Objects), LostSince: s.LostSince, Blind: s.Blind})
 	}
 }
 

@@ -157,7 +157,7 @@ func TestWait(t *testing.T) {
 		{
 			name: "an object somebody deleted has failed", refs: []string{"a"},
 			script: script{reports: []report{{"a", nil, nil}}},
-			want:   rollout.HasFailed, objects: []string{"a failed it does not exist"},
+			want:   rollout.HasFailed, objects: []string{"a failed somebody deleted it: it does not exist"},
 		},
 		{
 			name: "time is up", refs: []string{"a"},
@@ -165,9 +165,19 @@ func TestWait(t *testing.T) {
 			want:   rollout.TimedOut, objects: []string{"a waiting because"},
 		},
 		{
-			name: "what may not be read is unknown, never ready", refs: []string{"a", "b"},
+			name: "what may not be read is unknown, never ready; when nothing else is left the wait ends", refs: []string{"a", "b"},
 			script: script{reports: []report{{"a", nil, forbidden}, {"b", body("b", "Ready=True"), nil}}},
-			want:   rollout.TimedOut, objects: []string{"a unknown forbidden: no", "b ready"},
+			want:   rollout.Unseen, objects: []string{"a unknown forbidden: no", "b ready"},
+		},
+		{
+			name: "what may not be read does not end the wait for the rest", refs: []string{"a", "b"},
+			script: script{reports: []report{{"a", nil, forbidden}, {"b", body("b", "Ready=False"), nil}}},
+			want:   rollout.TimedOut, objects: []string{"b waiting because", "a unknown forbidden: no"},
+		},
+		{
+			name: "what may be read after all", refs: []string{"a"},
+			script: script{reports: []report{{"a", nil, forbidden}, {"a", body("a", "Ready=True"), nil}}},
+			want:   rollout.AllReady, objects: []string{"a ready"},
 		},
 		{
 			name: "what the watcher never mentions is not ready", refs: []string{"a"},
@@ -212,6 +222,56 @@ func TestWait(t *testing.T) {
 			}
 			if test.want == rollout.TimedOut && got.Elapsed < time.Minute {
 				t.Errorf("gave up after %s of a minute", got.Elapsed)
+			}
+		})
+	}
+}
+
+// pulling is an inspector with one pod whose image the registry never has, or
+// lacks for the first n looks.
+type pulling struct{ looks, missing int }
+
+func (p *pulling) List(_ context.Context, _, kind, _, _ string) ([]map[string]any, error) {
+	p.looks++
+	status := map[string]any{"name": "c", "state": map[string]any{"waiting": map[string]any{"reason": "ImagePullBackOff", "message": "x: not found"}}}
+	if p.missing > 0 && p.looks > p.missing {
+		status = map[string]any{"name": "c", "ready": false, "state": map[string]any{"running": map[string]any{}}}
+	}
+	return []map[string]any{{
+		"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": "p", "namespace": "a"},
+		"status": map[string]any{"containerStatuses": []any{status}},
+	}}, nil
+}
+func (*pulling) Events(context.Context, string, string) ([]map[string]any, error) { return nil, nil }
+func (*pulling) Logs(context.Context, string, string, string, int, bool) ([]string, error) {
+	return nil, nil
+}
+func (*pulling) Endpoints(context.Context, string, string) (int, error) { return 0, nil }
+
+func TestWhatWaitingCannotHealEndsTheWaitAfterTheGrace(t *testing.T) {
+	deployment := map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "web", "namespace": "a"},
+		"spec":   map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}}},
+		"status": map[string]any{"replicas": int64(1)},
+	}
+	for _, test := range []struct {
+		name    string
+		missing int
+		want    rollout.Outcome
+		cause   rollout.Cause
+	}{
+		{"an image that never comes", 0, rollout.HasFailed, rollout.ImageNotFound},
+		{"an image that comes in time", 3, rollout.TimedOut, rollout.Deadline},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := wait(t, script{reports: []report{{body: deployment}}}, rollout.Options{
+				Refs: []preview.Ref{preview.RefOf(deployment)}, Inspector: &pulling{missing: test.missing}, Timeout: 10 * time.Minute,
+			})
+			if err != nil || got.Outcome != test.want || got.Objects[0].Cause != test.cause {
+				t.Fatalf("got %q because of %q, %v; want %q because of %q", got.Outcome, got.Objects[0].Cause, err, test.want, test.cause)
+			}
+			if test.want == rollout.HasFailed && (got.Elapsed < rollout.DefaultGrace || got.Elapsed >= 10*time.Minute) {
+				t.Errorf("it ended after %s", got.Elapsed)
 			}
 		})
 	}

@@ -18,11 +18,23 @@ import (
 // holds open: at end of file it stops everything.
 const lifelineEnv = "KUBECTL_OPERATOR_SANDBOX_LIFELINE"
 
-// FaultAnnotation of a pod chooses how it fails: "image-pull" (ImagePullBackOff),
-// "crash-loop" (CrashLoopBackOff after five restarts, exit code 1) or "pending"
-// (scheduled, its containers never created). It may be added and, for a pod that
-// has not started, removed later.
+// FaultAnnotation of a pod chooses how it fails. It may be added and, for a pod
+// that has not started, removed later.
+//
+//	image-pull          ImagePullBackOff, the registry does not have the image
+//	image-unauthorized  ImagePullBackOff, the registry wants a login
+//	crash-loop          CrashLoopBackOff after five restarts, exit code 1
+//	out-of-memory       the same with exit code 137, OOMKilled
+//	start-error         the same with exit code 128: the program is not in the image
+//	config-error        CreateContainerConfigError: a Secret is missing
+//	probe               runs, and is never ready
+//	pending             scheduled, its containers never created
+//	exit                ended with exit code 3, for pods that are not started again
 const FaultAnnotation = "kubectl-operator/sandbox-fault"
+
+// LogAnnotation of a pod is what its containers print, instead of a few lines
+// that fit the fault.
+const LogAnnotation = "kubectl-operator/sandbox-log"
 
 // stopTimeout is how long an orderly stop may take. It usually takes 0.1 s.
 const stopTimeout = 10 * time.Second

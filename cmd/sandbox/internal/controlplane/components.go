@@ -57,6 +57,8 @@ func apiserverArgs(l layout, port, etcd int) []string {
 		"--service-account-signing-key-file=" + l.key("service-account"),
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--allow-privileged=true",
+		"--kubelet-certificate-authority=" + l.cert("ca"),
+		"--kubelet-preferred-address-types=InternalIP",
 		"--egress-selector-config-file=" + l.configFile("egress.yaml"),
 		"--audit-policy-file=" + l.configFile("audit-policy.yaml"),
 		"--audit-log-path=" + l.audit(),

@@ -72,9 +72,7 @@ func writeConfig(l layout, server string) error {
 	if err != nil {
 		return err
 	}
-	// A socket that never exists. The path is what a user reads in the error
-	// when the API server cannot reach a webhook's Service.
-	egress := strings.ReplaceAll(egressTemplate, "SOCKET", l.configFile("the-sandbox-has-no-pod-network"))
+	egress := strings.ReplaceAll(egressTemplate, "SOCKET", l.egress())
 	for name, data := range map[string][]byte{
 		"tokens.csv":        []byte(tokens.String()),
 		"audit-policy.yaml": auditPolicy,
@@ -99,6 +97,9 @@ func writeCertificates(l layout) error {
 	err = ca.Issue("apiserver", "kube-apiserver", "127.0.0.1", "localhost", "10.96.0.1",
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
 	if err != nil {
+		return err
+	}
+	if err := ca.Issue("kubelet", "system:node:"+nodeName, "127.0.0.1"); err != nil {
 		return err
 	}
 	_, err = pki.NewKey(l.key("service-account"))

@@ -61,6 +61,14 @@ func (l layout) config() string       { return filepath.Join(string(l), "config"
 // configFile is a file made for a component, such as the audit policy.
 func (l layout) configFile(name string) string { return filepath.Join(l.config(), name) }
 
+// egress is the socket to which the API server sends what is meant for the
+// cluster's network.
+func (l layout) egress() string { return l.configFile("egress.sock") }
+
+// noNetwork is a socket that never exists, unless a test makes it. The path is
+// what a user reads when the API server cannot reach a webhook's Service.
+func (l layout) noNetwork() string { return l.configFile("the-sandbox-has-no-pod-network") }
+
 // clear removes what a control plane leaves in its directory. Only that, in
 // case the user named a directory that holds something else too.
 func (l layout) clear() error {

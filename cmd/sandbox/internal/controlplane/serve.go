@@ -77,6 +77,9 @@ func serve(ctx context.Context, l layout, opts Options) error {
 	if err != nil {
 		return err
 	}
+	if err := startEgress(ctx, l, client); err != nil {
+		return err
+	}
 	go func() { up <- waitServing(bringUp, client) }()
 	if done, err := s.await(ctx, up); done {
 		return err

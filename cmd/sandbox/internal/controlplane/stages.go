@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"bytes"
-	_ "embed"
 	"fmt"
 
 	nodefast "sigs.k8s.io/kwok/kustomize/stage/node/fast"
@@ -10,15 +9,6 @@ import (
 	podfast "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
 	"sigs.k8s.io/yaml"
 )
-
-// faultAnnotation of a pod chooses how it fails: image-pull, crash-loop or
-// pending. Any other value is no fault.
-const faultAnnotation = "kubectl-operator/sandbox-fault"
-
-// faultStages has one stage for each fault.
-//
-//go:embed stages/faults.yaml
-var faultStages string
 
 // kwokConfig returns kwok's own stages for nodes and pods and our faults as one
 // stream of YAML documents.
@@ -31,8 +21,11 @@ func kwokConfig() ([]byte, error) {
 		}
 		docs = append(docs, healthy)
 	}
-	for _, stage := range []string{podfast.DefaultPodDelete, nodefast.DefaultNodeInit, nodeheartbeat.DefaultNodeHeartbeatWithLease, faultStages} {
+	for _, stage := range []string{podfast.DefaultPodDelete, nodefast.DefaultNodeInit, nodeheartbeat.DefaultNodeHeartbeatWithLease} {
 		docs = append(docs, []byte(stage))
+	}
+	for _, f := range faults {
+		docs = append(docs, []byte(f.stage()))
 	}
 	return bytes.Join(docs, []byte("\n---\n")), nil
 }
@@ -50,10 +43,14 @@ func exceptFaults(stage string) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("reading a stage of kwok: it has no spec.selector.matchExpressions")
 	}
+	var names []any
+	for _, f := range faults {
+		names = append(names, f.name)
+	}
 	selector["matchExpressions"] = append(expressions, map[string]any{
 		"key":      fmt.Sprintf(".metadata.annotations[%q]", faultAnnotation),
 		"operator": "NotIn",
-		"values":   []any{"image-pull", "crash-loop", "pending"},
+		"values":   names,
 	})
 	return yaml.Marshal(doc)
 }

@@ -30,7 +30,9 @@ func TestKwokConfig(t *testing.T) {
 	}
 	want := []string{
 		"pod-ready", "pod-complete", "pod-delete", "node-initialize", "node-heartbeat-with-lease",
-		"pod-fault-image-pull", "pod-fault-crash-loop", "pod-fault-pending",
+	}
+	for _, f := range faults {
+		want = append(want, "pod-fault-"+f.name)
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("stages %q, want %q", names, want)

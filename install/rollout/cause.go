@@ -1,0 +1,65 @@
+package rollout
+
+import "slices"
+
+// Cause is what keeps an object from being ready. The set is closed, and its
+// names are those of events, receipts and JSON.
+type Cause string
+
+// The causes.
+const (
+	ImageNotFound      Cause = "image-not-found"
+	ImageUnauthorized  Cause = "image-unauthorized"
+	ImageInvalid       Cause = "image-invalid"
+	ImagePull          Cause = "image-pull" // cannot be pulled for any other reason
+	Crash              Cause = "crash"
+	OutOfMemory        Cause = "out-of-memory"
+	CannotStart        Cause = "cannot-start" // the program is not in the image, or not one
+	MissingReference   Cause = "missing-reference"
+	Probe              Cause = "probe"
+	Unschedulable      Cause = "unschedulable"
+	Quota              Cause = "quota"
+	LimitRange         Cause = "limit-range"
+	PodSecurity        Cause = "pod-security"
+	WebhookDenied      Cause = "webhook-denied"
+	WebhookUnreachable Cause = "webhook-unreachable"
+	PolicyDenied       Cause = "policy-denied"
+	Forbidden          Cause = "forbidden"
+	NotEstablished     Cause = "crd-not-established"
+	NotIssued          Cause = "certificate-not-issued"
+	VolumePending      Cause = "volume-pending"
+	CheckFailed        Cause = "health-check"
+	Finalizer          Cause = "finalizer"
+	Deleted            Cause = "deleted"
+	Reported           Cause = "reported" // the object itself says that it failed
+	Deadline           Cause = "deadline" // time is over, and nothing else is known
+)
+
+// words are the causes as a person reads them. A cause that is one of several
+// reasons to wait has the weakest word that is still true.
+var words = map[Cause]string{
+	ImageNotFound: "image not found", ImageUnauthorized: "not allowed to pull the image",
+	ImageInvalid: "not the name of an image", ImagePull: "image cannot be pulled",
+	Crash: "container crashes", OutOfMemory: "container runs out of memory", CannotStart: "container cannot start",
+	MissingReference: "something it refers to is missing", Probe: "probe fails",
+	Unschedulable: "no node takes the pod", Quota: "quota exceeded", LimitRange: "outside the LimitRange",
+	PodSecurity: "violates Pod Security", WebhookDenied: "denied by an admission webhook",
+	WebhookUnreachable: "an admission webhook cannot be reached", PolicyDenied: "denied by an admission policy",
+	Forbidden: "permission missing at run time", NotEstablished: "definition not established",
+	NotIssued: "certificate not issued", VolumePending: "volume not bound", CheckFailed: "health check",
+	Finalizer: "held back by a finalizer", Deleted: "somebody deleted it",
+	Reported: "reports failure", Deadline: "deadline exceeded",
+}
+
+// Words say a cause in a few words, empty for none.
+func (c Cause) Words() string { return words[c] }
+
+// Causes lists all causes, sorted.
+func Causes() []Cause {
+	list := make([]Cause, 0, len(words))
+	for c := range words {
+		list = append(list, c)
+	}
+	slices.Sort(list)
+	return list
+}

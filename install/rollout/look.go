@@ -1,0 +1,121 @@
+package rollout
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const (
+	logLines = 5
+	// maxLogLine bounds one line of a log, in bytes.
+	maxLogLine = 2 << 10
+	// maxEvent bounds the text of one event, in bytes.
+	maxEvent = 4 << 10
+)
+
+// look is one round of looking behind objects. It remembers what may not be
+// read, so that a person can be told why reasons are missing.
+type look struct {
+	in    Inspector
+	blind map[string]bool
+}
+
+// failed notes what the user may not read. Other failures may pass.
+func (l *look) failed(what, namespace string, err error) {
+	if preview.ReasonOf(err) == preview.ReasonForbidden {
+		l.blind[what+" in namespace "+namespace] = true
+	}
+}
+
+// list is empty when it cannot be read.
+func (l *look) list(ctx context.Context, apiVersion, kind, namespace, selector string) []map[string]any {
+	items, err := l.in.List(ctx, apiVersion, kind, namespace, selector)
+	l.failed("list "+strings.ToLower(kind)+"s", namespace, err)
+	return items
+}
+
+// podsOf lists the pods behind an object.
+func (l *look) podsOf(ctx context.Context, body map[string]any) []map[string]any {
+	if preview.String(body, "kind") == "Pod" {
+		return []map[string]any{body}
+	}
+	selector := podSelector(body)
+	if selector == "" {
+		return nil
+	}
+	return l.list(ctx, "v1", "Pod", preview.RefOf(body).Namespace, selector)
+}
+
+// warnings are the warnings about an object, newest first.
+func (l *look) warnings(ctx context.Context, body map[string]any) []map[string]any {
+	uid, namespace := preview.String(body, "metadata", "uid"), preview.RefOf(body).Namespace
+	if uid == "" {
+		return nil
+	}
+	events, err := l.in.Events(ctx, namespace, uid)
+	l.failed("list events", namespace, err)
+	return warnings(events)
+}
+
+// logs are the last lines of the run of a container that ended, or else of the
+// one under way.
+func (l *look) logs(ctx context.Context, p problem) []string {
+	if p.container == "" || !p.crashed && !p.running {
+		return nil
+	}
+	ref := preview.RefOf(p.pod)
+	var lines []string
+	for _, previous := range []bool{true, false} {
+		if previous && !p.crashed {
+			continue
+		}
+		var err error
+		lines, err = l.in.Logs(ctx, ref.Namespace, ref.Name, p.container, logLines, previous)
+		l.failed("get pods/log", ref.Namespace, err)
+		if err == nil && len(lines) > 0 {
+			break // else the run before may be gone, or be the current one
+		}
+	}
+	lines = lines[max(0, len(lines)-logLines):]
+	for i, line := range lines {
+		lines[i] = clipped(line, maxLogLine)
+	}
+	return lines
+}
+
+func clipped(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "") + "…"
+}
+
+// warnings picks the warnings among events, newest first.
+func warnings(events []map[string]any) []map[string]any {
+	list := slices.DeleteFunc(slices.Clone(events), func(e map[string]any) bool { return preview.String(e, "type") != "Warning" })
+	slices.SortStableFunc(list, func(a, b map[string]any) int { return eventTime(b).Compare(eventTime(a)) })
+	return list
+}
+
+// eventText is REASON: MESSAGE.
+func eventText(event map[string]any) string {
+	return clipped(preview.String(event, "reason")+": "+preview.String(event, "message"), maxEvent)
+}
+
+// eventTime is when an event was last seen, in any of the forms of core/v1
+// and events.k8s.io.
+func eventTime(event map[string]any) time.Time {
+	for _, text := range []string{
+		preview.String(event, "series", "lastObservedTime"), preview.String(event, "lastTimestamp"),
+		preview.String(event, "eventTime"), preview.String(event, "metadata", "creationTimestamp"),
+	} {
+		if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}

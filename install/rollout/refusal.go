@@ -1,0 +1,129 @@
+package rollout
+
+import (
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// The texts by which the API server's admission says no. Controllers repeat
+// them in conditions and events; a failed write has them too.
+var (
+	webhookDenied      = regexp.MustCompile(`admission webhook "[^"]*" denied the request`)
+	webhookUnreachable = regexp.MustCompile(`failed calling webhook "[^"]*"`)
+	policyDenied       = regexp.MustCompile(`ValidatingAdmissionPolicy '[^']*' with binding '[^']*' denied request`)
+	outsideLimitRange  = regexp.MustCompile(`(minimum|maximum) \S+ usage per (Container|Pod|PersistentVolumeClaim) is |limit to request ratio per (Container|Pod) is`)
+	quotaSums          = regexp.MustCompile(`exceeded quota: [^,]*, requested: (\S+), used: (\S+), limited: (\S+)`)
+	mayNot             = regexp.MustCompile(`is forbidden: User "([^"]+)" cannot [a-z]+ resource "[^"]+"`)
+	absent             = regexp.MustCompile(`(?i)(secret|configmap|serviceaccount|persistentvolumeclaim|priorityclass[a-z. ]*|references non-existent [a-z]+ key)s?\b[^:]{0,80}(not found|was found)`)
+)
+
+// RefusalCause tells from the words of the API server why it refused an object,
+// empty when they say nothing known, and whether it will refuse it again as
+// long as nobody changes anything.
+func RefusalCause(text string) (cause Cause, final bool) {
+	switch {
+	// Those of a webhook or policy come first: they may quote the others.
+	case webhookDenied.MatchString(text):
+		return WebhookDenied, true
+	case policyDenied.MatchString(text):
+		return PolicyDenied, true
+	case webhookUnreachable.MatchString(text):
+		return WebhookUnreachable, false
+	case strings.Contains(text, "exceeded quota:"):
+		return Quota, neverFits(text)
+	case strings.Contains(text, "failed quota:"):
+		return Quota, true // the quota asks for a field that is not set
+	case strings.Contains(text, `violates PodSecurity "`):
+		return PodSecurity, true
+	case outsideLimitRange.MatchString(text):
+		return LimitRange, true
+	case strings.Contains(text, "error looking up service account"), strings.Contains(text, "no PriorityClass with name"):
+		return MissingReference, false
+	case mayNot.MatchString(text):
+		return Forbidden, false
+	}
+	return "", false
+}
+
+// neverFits reports whether a quota is smaller than what is asked for: then it
+// does not help that others leave.
+func neverFits(text string) bool {
+	sums := quotaSums.FindStringSubmatch(text)
+	if sums == nil {
+		return false
+	}
+	requested, limited := quantities(sums[1]), quantities(sums[3])
+	for name, want := range requested {
+		if limit, ok := limited[name]; ok && want.Cmp(limit) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// quantities reads NAME=QUANTITY,NAME=QUANTITY.
+func quantities(text string) map[string]resource.Quantity {
+	out := map[string]resource.Quantity{}
+	for pair := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(pair, "=")
+		if q, err := resource.ParseQuantity(value); err == nil {
+			out[name] = q
+		}
+	}
+	return out
+}
+
+// predicates are the reasons of a scheduler's message, without its numbers of
+// nodes: "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had …".
+func predicates(message string) string {
+	_, reasons, ok := strings.Cut(message, "nodes are available: ")
+	if !ok {
+		return message
+	}
+	for _, end := range []string{". preemption:", ". no new claims", ". "} {
+		reasons, _, _ = strings.Cut(reasons, end)
+	}
+	list := strings.Split(reasons, ", ")
+	for i, reason := range list {
+		list[i] = strings.TrimLeft(strings.TrimSuffix(reason, "."), "0123456789 ")
+	}
+	return strings.Join(list, ", ")
+}
+
+// imageCause tells why an image is not there. texts are what the kubelet says
+// of it: older ones say why only in events.
+func imageCause(reason string, texts ...string) (cause Cause, final bool) {
+	if reason == "InvalidImageName" {
+		return ImageInvalid, true
+	}
+	for _, text := range texts {
+		text = strings.ToLower(text)
+		for _, word := range []string{
+			"unauthorized", "403 forbidden", "authorization failed", "failed to authorize", "no basic auth credentials",
+			"pull access denied", "authentication required", "is denied",
+		} {
+			if strings.Contains(text, word) {
+				return ImageUnauthorized, true
+			}
+		}
+		for _, word := range []string{": not found", "manifest unknown", "name unknown", "404 not found"} {
+			if strings.Contains(text, word) {
+				return ImageNotFound, true
+			}
+		}
+	}
+	return ImagePull, false
+}
+
+// forbiddenLine is the first log line in which the API server tells the pod's
+// own account what it may not do.
+func forbiddenLine(lines []string, account string) string {
+	for _, line := range lines {
+		if m := mayNot.FindStringSubmatch(line); m != nil && m[1] == account {
+			return line
+		}
+	}
+	return ""
+}
