@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -31,6 +32,8 @@ type Options struct {
 	NoWait bool
 	// Quorum is asked for signed approvals, when not nil.
 	Quorum *approval.Quorum
+	// Checks hold back the objects they select, in stage gates and at the end.
+	Checks []rollout.Check
 	// ToolVersion of this program, for the ApplySet tooling annotation.
 	ToolVersion string
 	// Judge judges the findings that the whole check makes, by the user's own

@@ -2,15 +2,8 @@ package install_test
 
 import (
 	"context"
-	"crypto/tls"
-	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -148,6 +141,9 @@ var failingRollouts = []failingRollout{
 	{name: "a definition whose names are taken", cause: rollout.NotEstablished,
 		before: setUp("", definition("others")), manifest: definition("things"), object: "apiextensions.k8s.io/CustomResourceDefinition/-/things.$NS.example.com",
 		offender: "apiextensions.k8s.io/CustomResourceDefinition/-/things.$NS.example.com", evidence: []string{"definition not established", "is already in use"}, kind: install.Failed},
+	{name: "a certificate whose issuer does not exist", cause: rollout.NotIssued, object: "cert-manager.io/Certificate/$NS/web",
+		manifest: "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: web}, spec: {secretName: web, dnsNames: [web], issuerRef: {name: missing}}}",
+		offender: "cert-manager.io/Certificate/$NS/web", evidence: []string{"certificate not issued", "missing"}, kind: install.Interrupted},
 	{name: "a claim of a class that does not exist", cause: rollout.VolumePending,
 		manifest: faultyDeployment("", container+", volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]") +
 			"---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {storageClassName: missing, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}\n",
@@ -161,7 +157,7 @@ var failingRollouts = []failingRollout{
 }
 
 func TestFailingRolloutsNameTheirCause(t *testing.T) {
-	sandboxtest.Start(t)
+	sandboxtest.CertManager(t, sandboxtest.Start(t))
 	for i, test := range failingRollouts {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -278,60 +274,29 @@ func definition(plural string) string {
   scope: Namespaced, names: {kind: Thing, plural: ` + plural + `}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`
 }
 
-func pem64(certificate []byte) string {
-	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}))
-}
-
-// webhook asks url about the pods of the world's namespace.
-func webhook(url, ca string) string {
-	return `{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: pods.$NS.example.com}, webhooks: [
-  {name: pods.$NS.example.com, admissionReviewVersions: [v1], sideEffects: None, failurePolicy: Fail,
-   namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $NS}},
-   rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}],
-   clientConfig: {url: "` + url + `", caBundle: "` + ca + `"}}]}`
-}
-
-// denyingWebhook is a server on a loopback address that admits nothing.
+// denyingWebhook is a server on a loopback address that admits no pods.
 func denyingWebhook(t *testing.T, w *world) {
-	server := httptest.NewTLSServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
-		var review struct {
-			APIVersion string `json:"apiVersion"`
-			Kind       string `json:"kind"`
-			Request    struct {
-				UID string `json:"uid"`
-			} `json:"request"`
-		}
-		data, err := io.ReadAll(io.LimitReader(in.Body, 1<<20))
-		if err == nil {
-			err = json.Unmarshal(data, &review)
-		}
-		if err != nil {
-			http.Error(out, err.Error(), http.StatusBadRequest)
-			return
-		}
-		_ = json.NewEncoder(out).Encode(map[string]any{
-			"apiVersion": review.APIVersion, "kind": review.Kind,
-			"response": map[string]any{"uid": review.Request.UID, "allowed": false, "status": map[string]any{"message": "not on a Sunday"}},
-		})
-	}))
-	t.Cleanup(server.Close)
-	setUp("not on a Sunday", webhook(server.URL, pem64(server.Certificate().Raw)))(t, w)
+	hook := sandboxtest.NewWebhook(t, func(sandboxtest.Admission) sandboxtest.Verdict {
+		return sandboxtest.Verdict{Deny: "not on a Sunday"}
+	})
+	w.register(t, hook, "not on a Sunday")
 }
 
 // closedWebhook is one at a port that nobody listens on.
 func closedWebhook(t *testing.T, w *world) {
-	server := httptest.NewUnstartedServer(nil)
-	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	server.StartTLS()
-	ca := pem64(server.Certificate().Raw)
-	server.Close()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	hook := sandboxtest.NewWebhook(t, sandboxtest.Allow)
+	hook.Close()
+	w.register(t, hook, "connection refused")
+}
+
+// register makes the API server ask a webhook about pods of the namespace.
+func (w *world) register(t *testing.T, hook *sandboxtest.Webhook, refused string) {
+	admin := connect(t, w.sandbox.Kubeconfig())
+	registration := hook.Registration("ValidatingWebhookConfiguration", "pods."+w.release.Namespace, w.release.Namespace, "pods")
+	if _, err := admin.Apply(t.Context(), preview.DryRun{Body: registration}); err != nil {
 		t.Fatal(err)
 	}
-	address := listener.Addr().String()
-	_ = listener.Close()
-	setUp("connection refused", webhook("https://"+address+"/", ca))(t, w)
+	w.awaitRefusal(t, admin, refused)
 }
 
 // denyPods is a ValidatingAdmissionPolicy.

@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,9 +29,10 @@ func (r *run) gates(ctx context.Context, i int) error {
 	return r.await(ctx, to.ID, rollout.Options{Endpoints: r.webhookServices(to), Timeout: r.timeout(to)})
 }
 
-// gateOf lists what stage from must bring to readiness before stage to begins.
-// A PersistentVolumeClaim is never among it: one that waits for its first
-// consumer would wait for ever.
+// gateOf lists what stage from must bring to readiness before stage to begins:
+// by kind, and what the user has a check for. A PersistentVolumeClaim is never
+// among it by its kind: one that waits for its first consumer would wait for
+// ever.
 func (r *run) gateOf(from, to *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	for _, id := range from.Objects {
@@ -38,27 +40,30 @@ func (r *run) gateOf(from, to *preview.Stage) []preview.Ref {
 		if o == nil || o.Sealed == nil || r.record.object(id).State == StateReady {
 			continue
 		}
-		switch o.Kind {
-		case "Namespace", "CustomResourceDefinition", "Job":
-		case "Pod":
-			if o.Hook == nil {
-				continue
-			}
-		case "Certificate", "Issuer":
-			// Only a cert-manager that was there before can make them ready.
-			if o.Ref().Group() != "cert-manager.io" || r.bringsGroup(o.Ref().Group()) {
-				continue
-			}
-		case "Deployment", "StatefulSet", "DaemonSet":
-			if to.ID == "scaling" {
-				continue
-			}
-		default:
-			continue
+		if r.gatesByKind(o, to) || r.hasCheck(o) {
+			refs = append(refs, o.Ref())
 		}
-		refs = append(refs, o.Ref())
 	}
 	return refs
+}
+
+func (r *run) gatesByKind(o *preview.Object, to *preview.Stage) bool {
+	switch o.Kind {
+	case "Namespace", "CustomResourceDefinition", "Job":
+		return true
+	case "Pod":
+		return o.Hook != nil
+	case "Certificate", "Issuer":
+		// Only a cert-manager that was there before can make them ready.
+		return o.Ref().Group() == "cert-manager.io" && !r.bringsGroup(o.Ref().Group())
+	case "Deployment", "StatefulSet", "DaemonSet":
+		return to.ID != "scaling"
+	}
+	return false
+}
+
+func (r *run) hasCheck(o *preview.Object) bool {
+	return slices.ContainsFunc(r.opts.Checks, func(c rollout.Check) bool { return c.Selects(o.Sealed) })
 }
 
 // bringsGroup reports whether the plan itself brings CRDs of an API group.
@@ -99,28 +104,39 @@ func (r *run) webhookServices(stage *preview.Stage) []preview.Ref {
 }
 
 // rollout waits after the last write until everything is healthy and what was
-// deleted is gone.
+// deleted is gone. Operands come after their operator, whose work they are.
 func (r *run) rollout(ctx context.Context) error {
 	if r.opts.NoWait {
 		return nil
 	}
-	o := rollout.Options{Timeout: r.opts.RolloutTimeout}
+	var o, operands rollout.Options
 	for i := range r.plan.Objects {
 		switch object := &r.plan.Objects[i]; {
 		case object.Action == preview.ActionDelete:
 			o.Gone = append(o.Gone, object.Ref())
-		case object.Sealed != nil && object.Action != preview.ActionSkip:
+		case object.Sealed == nil || object.Action == preview.ActionSkip:
+		case r.bringsGroup(object.Ref().Group()):
+			operands.Refs = append(operands.Refs, object.Ref())
+		default:
 			o.Refs = append(o.Refs, object.Ref())
 		}
 	}
+	end := r.opts.Clock.Now().Add(r.opts.RolloutTimeout)
+	o.Timeout = r.opts.RolloutTimeout
 	r.emit(Event{Type: EventStage, Stage: "rollout", Message: "waiting until everything is ready"})
-	return r.await(ctx, "rollout", o)
+	if err := r.await(ctx, "rollout", o); err != nil || len(operands.Refs) == 0 {
+		return err
+	}
+	operands.Operands = operands.Refs
+	operands.Timeout = max(end.Sub(r.opts.Clock.Now()), time.Second)
+	r.emit(Event{Type: EventStage, Stage: "operands", Message: "waiting until what the operator looks after is ready"})
+	return r.await(ctx, "operands", operands)
 }
 
 // await follows objects until they are ready or gone. What failed for good is
 // an error of kind [Failed]; what needs more time than it has, [Interrupted].
 func (r *run) await(ctx context.Context, stage string, o rollout.Options) error {
-	o.Watcher, o.Inspector, o.Discovery, o.Clock = r.cluster, r.cluster, r.cluster, r.opts.Clock
+	o.Watcher, o.Inspector, o.Discovery, o.Clock, o.Checks = r.cluster, r.cluster, r.cluster, r.opts.Clock, r.opts.Checks
 	seen := map[string]rollout.Object{}
 	var lost time.Time
 	blind := map[string]bool{}

@@ -28,7 +28,7 @@ func assess(body map[string]any) verdict {
 	}
 	switch result.Status {
 	case status.CurrentStatus:
-		return verdict{state: Ready}
+		return assessConditions(body)
 	case status.FailedStatus:
 		return verdict{state: Failed, message: result.Message}
 	case status.TerminatingStatus:
@@ -105,6 +105,22 @@ func assessReplicaFailure(body map[string]any) (verdict, bool) {
 		return verdict{}, false
 	}
 	return verdict{state: Waiting, message: "no pods: " + preview.String(c, "message")}, true
+}
+
+// assessConditions looks at the conditions that the generic rule does not know:
+// Available where there is no Ready, and Degraded (API conventions, "Typical
+// status properties").
+func assessConditions(body map[string]any) verdict {
+	for _, bad := range []struct{ name, value string }{{"Available", "False"}, {"Degraded", "True"}} {
+		c := condition(body, bad.name)
+		if bad.name == "Available" && condition(body, "Ready") != nil {
+			continue
+		}
+		if preview.String(c, "status") == bad.value {
+			return verdict{state: Waiting, message: bad.name + " is " + bad.value + ": " + firstOf(preview.String(c, "message"), preview.String(c, "reason"))}
+		}
+	}
+	return verdict{state: Ready}
 }
 
 // assessCondition is ready when a condition is True.

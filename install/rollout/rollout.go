@@ -35,6 +35,13 @@ type Discovery interface {
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
 }
 
+// Check is a statement that must be true of the objects it selects, besides
+// what makes them ready anyway. Package preview/health has them.
+type Check interface {
+	Selects(body map[string]any) bool
+	Holds(body map[string]any) (ok bool, why string)
+}
+
 // Clock is the time as the wait sees it; tests bring their own.
 type Clock interface {
 	Now() time.Time
@@ -92,6 +99,8 @@ type Snapshot struct {
 	// Blind is what the user may not read, such as "list events in namespace
 	// a": reasons may be missing because of it.
 	Blind []string
+	// unseen: all that is left may not be read, and has not been for the grace.
+	unseen bool
 }
 
 // Done counts the objects that are ready or removed.
@@ -137,6 +146,14 @@ type Options struct {
 	Gone      []preview.Ref // objects to disappear
 	Endpoints []preview.Ref // Services that must have a ready endpoint as well; needs Inspector
 
+	// Operands are objects, among Refs, that a controller of the same release
+	// looks after: one without any status is waited for until somebody has
+	// reported one, or for Answer, 10 s by default.
+	Operands []preview.Ref
+	Answer   time.Duration
+	// Checks hold back the objects that they select.
+	Checks []Check
+
 	// Timeout ends the wait; 0 waits as long as ctx.
 	Timeout time.Duration
 	// Grace is how long a cause that waiting cannot heal must stand before its
@@ -149,7 +166,10 @@ type Options struct {
 	Clock    Clock // the machine's by default
 }
 
-const defaultInterval = 2 * time.Second
+const (
+	defaultInterval = 2 * time.Second
+	defaultAnswer   = 10 * time.Second
+)
 
 // DefaultGrace lets a kubelet pull an image three times (its back-off is 10 s,
 // then 20 s), and a controller create a pod more often.
@@ -158,6 +178,9 @@ const DefaultGrace = 30 * time.Second
 func (o Options) withDefaults() Options {
 	if o.Interval <= 0 {
 		o.Interval = defaultInterval
+	}
+	if o.Answer <= 0 {
+		o.Answer = defaultAnswer
 	}
 	if o.Grace <= 0 {
 		o.Grace = DefaultGrace

@@ -32,6 +32,8 @@ type tracked struct {
 	err  error
 	lost time.Time // when the cluster stopped answering about it
 
+	unmet     string    // what a check misses, empty when all hold
+	answerBy  time.Time // until then a controller may report a status; zero when none is to
 	diagnosis diagnosis
 	finalAt   time.Time // since when nothing but a final cause was seen, else zero
 	unseenAt  time.Time // since when it may not be read, else zero
@@ -59,6 +61,9 @@ func newTracker(o Options) *tracker {
 	for _, ref := range o.Endpoints {
 		service := t.track(ref)
 		service.endpoints, service.needsMore = true, o.Inspector != nil
+	}
+	for _, ref := range o.Operands {
+		t.track(ref).answerBy = o.Clock.Now().Add(o.Answer)
 	}
 	for _, ref := range o.Gone {
 		t.track(ref).gone = true
@@ -94,6 +99,7 @@ func (t *tracker) refs() []preview.Ref {
 
 // observe takes one report of the watcher.
 func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
+	unmet := t.unmet(body)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	o := t.objects[ref]
@@ -108,7 +114,7 @@ func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 			o.err = err
 		}
 	} else {
-		o.seen, o.body, o.err, o.lost = err == nil, body, err, time.Time{}
+		o.seen, o.body, o.err, o.lost, o.unmet = err == nil, body, err, time.Time{}, unmet
 		if err == nil && o.verdict().state == Ready {
 			o.diagnosed(diagnosis{}, time.Time{}) // what stood in the way is over
 		}
@@ -125,14 +131,30 @@ func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 	}
 }
 
+// unmet is what the first check misses that selects an object and does not hold.
+func (t *tracker) unmet(body map[string]any) string {
+	if body == nil {
+		return ""
+	}
+	for _, check := range t.options.Checks {
+		if !check.Selects(body) {
+			continue
+		}
+		if ok, why := check.Holds(body); !ok {
+			return why
+		}
+	}
+	return ""
+}
+
 // snapshot is where everything stands now.
 func (t *tracker) snapshot() Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := Snapshot{Time: t.options.Clock.Now()}
-	lost, pending := 0, 0
+	lost, pending, unseen := 0, 0, 0
 	for _, o := range t.all() {
-		object := o.assess(s.Time.Add(-t.options.Grace))
+		object := o.assess(s.Time, t.options.Grace)
 		if t.over && object.State == Waiting && object.Cause == "" {
 			object.Cause = Deadline
 		}
@@ -141,6 +163,9 @@ func (t *tracker) snapshot() Snapshot {
 			continue
 		}
 		pending++
+		if !o.unseenAt.IsZero() && s.Time.Sub(o.unseenAt) >= t.options.Grace {
+			unseen++
+		}
 		if !o.lost.IsZero() {
 			lost++
 			if s.LostSince.IsZero() || o.lost.Before(s.LostSince) {
@@ -151,6 +176,7 @@ func (t *tracker) snapshot() Snapshot {
 	if lost < pending {
 		s.LostSince = time.Time{} // some part of the cluster answers
 	}
+	s.unseen = pending > 0 && unseen == pending
 	s.Blind = slices.Sorted(maps.Keys(t.blind))
 	sortObjects(s.Objects)
 	return s
@@ -167,21 +193,6 @@ func (t *tracker) timeIsUp() {
 	t.over = true
 }
 
-// unseen reports whether all that is left may not be read, for as long as the
-// grace.
-func (t *tracker) unseen() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	limit := t.options.Clock.Now().Add(-t.options.Grace)
-	for _, o := range t.objects {
-		state := o.assess(limit).State
-		if state != Ready && state != Removed && (o.unseenAt.IsZero() || o.unseenAt.After(limit)) {
-			return false
-		}
-	}
-	return true
-}
-
 // diagnosed takes what a look behind the object found at a time.
 func (o *tracked) diagnosed(d diagnosis, now time.Time) {
 	switch {
@@ -194,12 +205,18 @@ func (o *tracked) diagnosed(d diagnosis, now time.Time) {
 }
 
 // assess tells where the object stands with all that is known about it. What
-// waiting cannot heal has failed when it stood before limit.
-func (o *tracked) assess(limit time.Time) Object {
+// waiting cannot heal has failed when it stood for the grace.
+func (o *tracked) assess(now time.Time, grace time.Duration) Object {
 	object := Object{Ref: o.ref}
 	v := o.verdict()
-	if v.state == Ready && o.needsMore && !o.met {
+	switch {
+	case v.state != Ready:
+	case o.needsMore && !o.met:
 		v = verdict{state: Waiting, message: o.missing}
+	case o.unmet != "":
+		v = verdict{state: Waiting, message: o.unmet, cause: CheckFailed}
+	case preview.Map(o.body, "status") == nil && now.Before(o.answerBy):
+		v = verdict{state: Waiting, message: "nobody has reported its status yet"}
 	}
 	object.State, object.Message, object.Cause = v.state, v.message, v.cause
 	if v.state == Removing && v.message != "" {
@@ -225,7 +242,7 @@ func (o *tracked) assess(limit time.Time) Object {
 	if text := object.Cause.Words(); text != "" {
 		object.Message = strings.TrimSuffix(text+": "+object.Message, ": ")
 	}
-	if d.final && !o.finalAt.IsZero() && !o.finalAt.After(limit) {
+	if d.final && !o.finalAt.IsZero() && now.Sub(o.finalAt) >= grace {
 		object.State = Failed
 	}
 	return object

@@ -68,7 +68,7 @@ func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 			return w.report(HasFailed), nil
 		case w.last.Done() == len(w.last.Objects):
 			return w.report(AllReady), nil
-		case w.tracker.unseen():
+		case w.last.unseen:
 			return w.report(Unseen), nil
 		}
 		select {

@@ -336,3 +336,60 @@ func TestWaitHoldsADefinitionUntilItsVersionsAreServed(t *testing.T) {
 		t.Errorf("the reason was not told: %q", seen)
 	}
 }
+
+// phase is a check of the phase that a thing reports.
+type phase struct{ name, want string }
+
+func (p phase) Selects(body map[string]any) bool { return preview.RefOf(body).Name == p.name }
+func (p phase) Holds(body map[string]any) (bool, string) {
+	got := preview.String(body, "status", "phase")
+	return got == p.want, "phase is " + got
+}
+
+func TestChecksHoldBackTheObjectsTheySelect(t *testing.T) {
+	at := func(name, phase string) report {
+		b := body(name, "Ready=True")
+		b["status"].(map[string]any)["phase"] = phase
+		return report{body: b}
+	}
+	for _, test := range []struct {
+		name    string
+		reports []report
+		want    rollout.Outcome
+		objects []string
+	}{
+		{"until they hold", []report{at("a", "Starting"), at("b", "Starting"), at("a", "Running")}, rollout.AllReady, []string{"a ready ", "b ready "}},
+		{"and no others", []report{at("a", "Starting"), at("b", "Starting")}, rollout.TimedOut, []string{"a waiting health check: phase is Starting", "b ready "}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := wait(t, script{reports: test.reports}, rollout.Options{
+				Refs: []preview.Ref{thing("a"), thing("b")}, Checks: []rollout.Check{phase{"a", "Running"}}, Timeout: time.Minute,
+			})
+			if err != nil || got.Outcome != test.want {
+				t.Fatalf("got %q, %v", got.Outcome, err)
+			}
+			for i, object := range got.Objects {
+				if text := fmt.Sprintf("%s %s %s", object.Ref.Name, object.State, object.Message); text != test.objects[i] {
+					t.Errorf("object %d is %q, want %q", i, text, test.objects[i])
+				}
+			}
+		})
+	}
+}
+
+func TestAnOperandWithoutStatusIsGivenTimeToGetOne(t *testing.T) {
+	silent := map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "a", "namespace": "a"}}
+	options := rollout.Options{Refs: []preview.Ref{thing("a")}, Operands: []preview.Ref{thing("a")}, Timeout: time.Minute}
+	t.Run("one that nobody reports on is taken as it is", func(t *testing.T) {
+		got, err := wait(t, script{reports: []report{{body: silent}}}, options)
+		if err != nil || got.Outcome != rollout.AllReady || got.Elapsed < 10*time.Second {
+			t.Errorf("got %q after %s, %v", got.Outcome, got.Elapsed, err)
+		}
+	})
+	t.Run("one whose controller says that it is not ready is waited for", func(t *testing.T) {
+		got, err := wait(t, script{reports: []report{{body: silent}, {body: body("a", "Available=False")}}}, options)
+		if err != nil || got.Outcome != rollout.TimedOut || got.Objects[0].Message != "Available is False: because" {
+			t.Errorf("got %q with %q, %v", got.Outcome, got.Objects[0].Message, err)
+		}
+	})
+}

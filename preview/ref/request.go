@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/health"
 )
 
 // Request is what a request file asks for: one release.
@@ -39,6 +40,9 @@ type Request struct {
 	// Kustomized is the directory of the content that gets a kustomization of
 	// all that lies in it where it has none; nil when none does.
 	Kustomized *string
+
+	// HealthChecks are to hold of what is installed before it counts as healthy.
+	HealthChecks []health.Check
 
 	// Paused names the field that says not to install it; empty when none does.
 	Paused string

@@ -34,6 +34,7 @@ func (r *reader) ownRequest(f *fields) {
 	r.KubeVersion, r.APIVersions = spec.at("kubeVersion").text(), spec.at("apiVersions").texts()
 	r.PinImages = spec.at("pinImages").flag()
 	r.Values = spec.at("values").mapping()
+	r.HealthChecks = probes(spec.at("progressionProbes"))
 	if spec.at("paused").flag() {
 		r.Paused = "spec.paused"
 	}

@@ -76,6 +76,7 @@ var (
 		{"--to", "rollback"},
 		{"--policy", "install preview show upgrade rollback uninstall"},
 		{"--against", "preview"},
+		{"--health-check", "install upgrade"},
 		{"--rollout-timeout --stage-timeout --no-wait", "install upgrade rollback uninstall"},
 		{"--registry-config --plain-http --ca-file --insecure-registry", "approve install preview show upgrade rollback uninstall search catalog:add catalog:show"},
 		{"--cache-dir --pull-secret --platform", "install preview upgrade search catalog:add catalog:show"},

@@ -32,7 +32,10 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
   kubectl operator install --catalog ./catalog
 
   # Apply exactly the plan a pull request reviewed
-  kubectl operator install --plan plan.tgz --yes`,
+  kubectl operator install --plan plan.tgz --yes
+
+  # Be done only when the database that the bundle brings says that it is ready
+  kubectl operator install ./bundle --health-check MongoDB.mongodb.com/main=self.status.ready`,
 		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(p); err != nil {
@@ -78,6 +81,7 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 	p.request.add(flags, "")
 	p.read.add(flags, false)
 	p.owners.add(cmd, flags)
+	r.health.add(flags)
 	r.add(flags)
 	return cmd
 }
@@ -95,6 +99,7 @@ func (r *runner) runFiles(ctx context.Context) error {
 	if err != nil {
 		return r.failed(err)
 	}
+	r.health.checks = append(r.health.checks, want.file.HealthChecks...)
 	return r.run(ctx, "install "+want.file.Object, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		plan, err := r.planner.content(ctx, want, progress)
 		if err != nil {
@@ -139,6 +144,7 @@ says that no edges were followed.`,
 	p.addContent(flags)
 	p.read.add(flags, false)
 	p.owners.add(cmd, flags)
+	r.health.add(flags)
 	r.addWithPreview(flags)
 	return cmd
 }

@@ -30,6 +30,7 @@ type runner struct {
 	quorum  *approval.Quorum // of signed approvals, nil where none are required
 	preview bool
 	output  outputFlag
+	health  healthFlags
 }
 
 func (r *runner) add(flags *pflag.FlagSet) {
@@ -58,7 +59,7 @@ func (r *runner) addApply(flags *pflag.FlagSet) {
 // check refuses flags that make no sense, and a run that could not ask, before
 // anything is contacted.
 func (r *runner) check(p *planner) error {
-	if err := firstError(r.approve.check(), p.read.check(), p.rollout.check(), p.owners.check(r.approve.plan != ""), r.output.check(), p.loadPolicy()); err != nil {
+	if err := firstError(r.approve.check(), p.read.check(), p.rollout.check(), r.health.check(), p.owners.check(r.approve.plan != ""), r.output.check(), p.loadPolicy()); err != nil {
 		return err
 	}
 	switch {
@@ -221,6 +222,9 @@ func (r *runner) approved(ctx context.Context, p *preview.Plan, approval install
 		return r.failed(err)
 	}
 	approval.Accepted = accepted
+	if err := r.health.match(p); err != nil {
+		return r.failed(err)
+	}
 	if missing := p.Access.Installer.Missing; len(missing) > 0 {
 		return r.failed(install.Lacking(missing))
 	}
@@ -254,7 +258,7 @@ func (r *runner) options(sink install.Sink) install.Options {
 	return install.Options{
 		Schemas: r.planner.typer(), Sink: sink, Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
 		StageTimeout: r.planner.rollout.stageTimeout, RolloutTimeout: r.planner.rollout.rolloutTimeout,
-		NoWait: r.planner.rollout.noWait, ToolVersion: r.app.version, Judge: r.planner.judgeAgain, Quorum: r.quorum,
+		NoWait: r.planner.rollout.noWait, Checks: r.health.rolloutChecks(), ToolVersion: r.app.version, Judge: r.planner.judgeAgain, Quorum: r.quorum,
 		HistoryMax: r.planner.rollout.keep(),
 	}
 }
@@ -308,6 +312,9 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 // feasible ends an interactive review before it begins where no answer could
 // lead to an apply.
 func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
+	if err := r.health.match(p); err != nil {
+		return err
+	}
 	if missing := p.Access.Installer.Missing; len(missing) > 0 {
 		return install.Lacking(missing)
 	}

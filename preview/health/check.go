@@ -1,0 +1,125 @@
+package health
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/expression"
+)
+
+// Limits on what a user writes.
+const (
+	maxExpression = 10_000
+	// MaxChecks is how many checks one release may have.
+	MaxChecks = 100
+)
+
+// variable is what an expression calls the object, as rules of a
+// CustomResourceDefinition do.
+const variable = "self"
+
+// Check is a statement that must be true of each object it selects.
+type Check struct {
+	selector  selector
+	assertion assertion
+	text      string // as given
+}
+
+// selector chooses objects: by kind, and by name where there is one, or by
+// labels.
+type selector struct {
+	group, kind, name string
+	labels            *labels
+}
+
+// assertion is what must be true of an object. why says what is not, in a few
+// words.
+type assertion interface {
+	holds(body map[string]any) (ok bool, why string)
+}
+
+// String returns the check as it was given.
+func (c Check) String() string { return c.text }
+
+// Selects reports whether the check is about an object.
+func (c Check) Selects(body map[string]any) bool {
+	s := c.selector
+	if s.labels != nil {
+		return s.labels.match(preview.Map(body, "metadata", "labels"))
+	}
+	ref := preview.RefOf(body)
+	return ref.Group() == s.group && ref.Kind == s.kind && (s.name == "" || ref.Name == s.name)
+}
+
+// Holds reports whether the statement is true of an object. What the object
+// does not have yet makes it false.
+func (c Check) Holds(body map[string]any) (ok bool, why string) { return c.assertion.holds(body) }
+
+var target = regexp.MustCompile(`^([A-Z][A-Za-z0-9]{0,62})(\.[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?)?(/[a-z0-9]([a-z0-9:._-]{0,251}[a-z0-9])?)?$`)
+
+// Parse reads KIND[.GROUP][/NAME]=EXPRESSION, such as
+// "MongoDB.mongodb.com/main=self.status.phase == 'Running'". The error of an
+// expression names its line and column.
+func Parse(text string) (Check, error) {
+	about, expr, found := strings.Cut(text, "=")
+	m := target.FindStringSubmatch(strings.TrimSpace(about))
+	if !found || m == nil {
+		return Check{}, fmt.Errorf("%q: want KIND[.GROUP][/NAME]=EXPRESSION, such as \"Deployment.apps/web=self.status.readyReplicas > 1\"", clip(text))
+	}
+	made, err := newExpression(expr, "")
+	if err != nil {
+		return Check{}, fmt.Errorf("%q: the expression: %w", clip(text), err)
+	}
+	return Check{
+		selector:  selector{group: strings.TrimPrefix(m[2], "."), kind: m[1], name: strings.TrimPrefix(m[4], "/")},
+		assertion: made, text: text,
+	}, nil
+}
+
+// celAssertion is CEL over the object.
+type celAssertion struct {
+	text, message string
+	program       expression.Bool
+}
+
+func newExpression(text, message string) (assertion, error) {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return nil, fmt.Errorf("it is empty")
+	case len(text) > maxExpression:
+		return nil, fmt.Errorf("it has %d bytes; at most %d are read", len(text), maxExpression)
+	}
+	env, err := expression.New(variable)
+	if err != nil {
+		return nil, err
+	}
+	program, err := env.Bool(text)
+	if err != nil {
+		return nil, err
+	}
+	return celAssertion{text, message, program}, nil
+}
+
+func (a celAssertion) holds(body map[string]any) (bool, string) {
+	ok, err := a.program.Eval(body)
+	switch {
+	case err != nil:
+		return false, fmt.Sprintf("%s: %v", clip(a.text), err)
+	case ok:
+		return true, ""
+	case a.message != "":
+		return false, a.message
+	}
+	return false, clip(a.text) + " is false"
+}
+
+// clip keeps what is quoted short.
+func clip(text string) string {
+	const most = 200
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
