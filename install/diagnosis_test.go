@@ -139,7 +139,7 @@ var failingRollouts = []failingRollout{
 	{name: "rights that the program misses", cause: rollout.Forbidden, // the manifest is forbiddenLog's
 		offender: "core/Pod/$NS/web-", evidence: []string{`cannot list resource "secrets" in API group "" at the cluster scope`}, kind: install.Interrupted},
 	{name: "a definition whose names are taken", cause: rollout.NotEstablished,
-		before: setUp("", definition("others")), manifest: definition("things"), object: "apiextensions.k8s.io/CustomResourceDefinition/-/things.$NS.example.com",
+		before: setUp("", thingDefinition("others")), manifest: thingDefinition("things"), object: "apiextensions.k8s.io/CustomResourceDefinition/-/things.$NS.example.com",
 		offender: "apiextensions.k8s.io/CustomResourceDefinition/-/things.$NS.example.com", evidence: []string{"definition not established", "is already in use"}, kind: install.Failed},
 	{name: "a certificate whose issuer does not exist", cause: rollout.NotIssued, object: "cert-manager.io/Certificate/$NS/web",
 		manifest: "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: web}, spec: {secretName: web, dnsNames: [web], issuerRef: {name: missing}}}",
@@ -268,8 +268,8 @@ func (w *world) awaitRefusal(t *testing.T, c *k8s.Client, text string) {
 	}
 }
 
-// definition has a kind of its own group, the same whatever its name.
-func definition(plural string) string {
+// thingDefinition has a kind of its own group, the same whatever its name.
+func thingDefinition(plural string) string {
 	return `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: ` + plural + `.$NS.example.com}, spec: {group: $NS.example.com,
   scope: Namespaced, names: {kind: Thing, plural: ` + plural + `}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`
 }
