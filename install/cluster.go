@@ -24,6 +24,8 @@ type Writer interface {
 	// field validation. Without UID and ResourceVersion it only ever creates
 	// (resourceVersion "1"); with them it only ever updates that object.
 	Apply(ctx context.Context, item preview.DryRun) (map[string]any, error)
+	// Patch sends a JSON patch (RFC 6902), which tests what it rests on itself.
+	Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (map[string]any, error)
 	// Delete deletes exactly the object with that uid and resourceVersion.
 	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error
 }

@@ -136,7 +136,9 @@ func gateActions(plan *preview.Plan) []string {
 		case preview.ActionBlocked:
 			reasons = append(reasons, o.ID+" "+blockedBy(o, plan.Release))
 		case preview.ActionAdopt:
-			reasons = append(reasons, o.ID+" exists and is not part of this release (adopt), which this version does not take over")
+			if o.Adoption == nil {
+				reasons = append(reasons, o.ID+" exists and is not part of this release; plan with --adopt to take it over")
+			}
 		default:
 			reasons = append(reasons, fmt.Sprintf("%s has action %q, which this version does not apply", o.ID, o.Action))
 		}
@@ -164,6 +166,10 @@ func blockedBy(o *preview.Object, release preview.Release) string {
 	}
 	if why := preview.Irreplaceable(o); why != "" {
 		return why
+	}
+	for _, item := range preview.Maps(preview.Map(o.LiveBody, "metadata"), "ownerReferences") {
+		kind, name := preview.String(item, "kind"), preview.String(item, "name")
+		return fmt.Sprintf("belongs to %s %s by an owner reference; delete that with kubectl delete %s %s --cascade=orphan, then plan with --adopt", kind, name, strings.ToLower(kind), name)
 	}
 	return "belongs to another owner"
 }
@@ -207,6 +213,8 @@ func gateContent(plan *preview.Plan) []string {
 		switch o.Action {
 		case preview.ActionDelete:
 			reasons = append(reasons, o.ID+" would be deleted, which a content digest does not cover")
+		case preview.ActionAdopt:
+			reasons = append(reasons, o.ID+" would be taken over, which a content digest does not cover")
 		case preview.ActionSkip:
 			reasons = append(reasons, o.ID+" would be skipped, which a content digest does not cover")
 		case preview.ActionReplace:

@@ -99,7 +99,7 @@ func TestGate(t *testing.T) {
 		{"a kind that is not served cannot be accepted", notRead(string(preview.ReasonNotServed)), install.ApprovedByDigest, accept(unknown), "neither served"},
 		{"replace passes with the review digest", action(preview.ActionReplace), install.ApprovedByDigest, nil, ""},
 		{"content does not cover a replacement", action(preview.ActionReplace), install.ApprovedByContent, nil, "created again"},
-		{"adopt is refused", action(preview.ActionAdopt), install.ApprovedByDigest, nil, "adopt"},
+		{"adopt is refused without --adopt", action(preview.ActionAdopt), install.ApprovedByDigest, nil, "--adopt"},
 		{"blocked is refused with the owner", func(p *preview.Plan) {
 			p.Objects[0].Action = preview.ActionBlocked
 			p.Objects[0].LiveBody = map[string]any{"metadata": map[string]any{"annotations": map[string]any{"meta.helm.sh/release-name": "web"}}}

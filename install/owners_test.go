@@ -2,6 +2,9 @@ package install_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -395,4 +398,54 @@ subjects: [{kind: ServiceAccount, name: op}]
 	}
 	w.edit(t, "patch", "clusterrole", "distrust-read", "--type=merge", `-p={"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":["get"]}]}`)
 	w.apply(t, plan)
+}
+
+// TestAdopt: what kubectl and Helm made is taken over whole: nothing of the
+// former owner stays, and what its deletion would have taken along stays.
+func TestAdopt(t *testing.T) {
+	w := newWorld(t, "adopts")
+	w.edit(t, "create", "namespace", "adopts")
+	file := filepath.Join(t.TempDir(), "made.yaml")
+	made := strings.Replace(configMap("a", "old"), "\ndata: {", "\ndata: {gone: x, ", 1)
+	helm := strings.Replace(configMap("h", "old"), "{name: h}", "{name: h, labels: {app.kubernetes.io/managed-by: Helm}, annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: adopts}}", 1)
+	if err := os.WriteFile(file, []byte(made+"---\n"+helm), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.edit(t, "apply", "-n", "adopts", "-f", file)
+	content := w.content(t, "1.0.0", configMap("a", "new"), configMap("h", "new"))
+
+	refused := w.plan(t, content)
+	if _, err := install.Apply(t.Context(), refused, byDigest(refused), w, w.options(t)); install.KindOf(err) != install.Refused || !strings.Contains(err.Error(), "--adopt") {
+		t.Errorf("without --adopt: %v, want a refusal that names it", err)
+	}
+	plan := w.planWith(t, func(o *engine.Options) { o.Apply.Adopt = true }, content)
+	for _, name := range []string{"a", "h"} {
+		if o := plan.Object("core/ConfigMap/adopts/" + name); o.Action != preview.ActionAdopt || o.Adoption == nil {
+			t.Fatalf("%s is planned as %s %v", name, o.Action, plan.Unknowns)
+		}
+	}
+	w.apply(t, plan)
+	for _, name := range []string{"a", "h"} {
+		live := w.read(t, "v1", "ConfigMap", "adopts", name)
+		if preview.String(live, "data", "key") != "new" || preview.String(live, "data", "gone") != "" {
+			t.Errorf("%s holds %v", name, live["data"])
+		}
+		if _, foreign := preview.ForeignOwner(live, w.release); foreign || !preview.Ours(live, w.release) || preview.String(live, "metadata", "annotations", preview.LastApplied) != "" {
+			t.Errorf("%s is still marked: %v", name, live["metadata"])
+		}
+	}
+	if again := w.plan(t, content); again.Summary.Changes() {
+		t.Errorf("afterwards a plan says %+v", again.Summary)
+	}
+
+	owned := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: o\n  namespace: adopts\n  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: a, uid: %s}]\n",
+		preview.String(w.read(t, "v1", "ConfigMap", "adopts", "a"), "metadata", "uid"))
+	if err := os.WriteFile(file, []byte(owned), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.edit(t, "apply", "-f", file)
+	blocked := w.planWith(t, func(o *engine.Options) { o.Apply.Adopt = true }, w.content(t, "2.0.0", configMap("a", "new"), configMap("h", "new"), configMap("o", "new")))
+	if _, err := install.Apply(t.Context(), blocked, byDigest(blocked), w, w.options(t)); install.KindOf(err) != install.Refused || !strings.Contains(err.Error(), "--cascade=orphan") {
+		t.Errorf("with an owner that exists: %v, want a refusal with the steps", err)
+	}
 }

@@ -61,6 +61,8 @@ func (r *run) reconciled(ctx context.Context, o *preview.Object, live map[string
 		return StatePending, nil
 	case o.Action == preview.ActionDelete, live == nil:
 		return StatePending, nil
+	case o.Action == preview.ActionAdopt && !preview.Ours(live, r.plan.Release):
+		return StateSent, nil // perhaps between its two writes
 	case o.Action != preview.ActionUpdate:
 		// It did not exist before, and only this release marks it so.
 		if preview.Ours(live, r.plan.Release) {

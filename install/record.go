@@ -184,7 +184,7 @@ func acceptedFindings(plan *preview.Plan, before *Record, revision int) map[stri
 // sends reports whether apply sends anything for an action.
 func sends(a preview.Action) bool {
 	switch a {
-	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionDelete, preview.ActionUnknown:
+	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionDelete, preview.ActionUnknown:
 		return true
 	}
 	return false

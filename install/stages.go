@@ -189,6 +189,8 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 		doing = "updating"
 	case preview.ActionReplace:
 		doing, write = "replacing", r.replace
+	case preview.ActionAdopt:
+		doing, write = "adopting", r.adopt
 	}
 	live, err := write(ctx, o, before)
 	if err != nil {
@@ -198,7 +200,7 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 		before = nil // what it was is gone
 	}
 	w := Written{Sealed: r.plan.Sent(o), Before: before, Live: live}
-	if fresh := r.freshObject(o); fresh != nil && r.plan.ReadMode != preview.ReadGet {
+	if fresh := r.freshObject(o); fresh != nil && r.plan.ReadMode != preview.ReadGet && o.Action != preview.ActionAdopt {
 		w.Reviewed = fresh.ResultBody
 	}
 	return r.settled(o, w), nil

@@ -203,7 +203,7 @@ func (r *run) isBefore(o *preview.Object, live map[string]any) (bool, error) {
 		return false, nil
 	}
 	fingerprint, err := preview.Fingerprint(r.opts.Schemas, live, o.Sealed, o.Whole())
-	return fingerprint == o.Live.Fingerprint, err
+	return fingerprint == o.Live.Fingerprint || o.Adoption != nil && fingerprint == o.Adoption.Fingerprint, err
 }
 
 // isAfter reports whether an object already is what applying o makes of it: a

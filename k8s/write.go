@@ -121,6 +121,29 @@ func (c *Client) applyRequest(res resource, item preview.DryRun) (*rest.Request,
 		Body(data), nil
 }
 
+// Patch sends a JSON patch (RFC 6902). Like Apply it is sent once; the patch
+// itself tests what it rests on.
+func (c *Client) Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (map[string]any, error) {
+	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(ops)
+	if err != nil {
+		return nil, fmt.Errorf("patching %s: %w", ref.ID(), err)
+	}
+	r, err := c.object("PATCH", res, ref)
+	if err != nil {
+		return nil, err
+	}
+	body, _, err := c.sendBody(ctx, r.
+		SetHeader("Content-Type", string(types.JSONPatchType)).
+		Param("fieldManager", preview.FieldManager).
+		Param("fieldValidation", metav1.FieldValidationStrict).
+		Body(data))
+	return body, err
+}
+
 // Delete deletes exactly the object with a uid and resourceVersion. An object that is gone
 // is refused as not found, another one under the name as changed. Like Apply
 // it is sent once.

@@ -66,6 +66,7 @@ type ObjectFact struct {
 	Result     string            `json:"result"`
 	SecretKeys map[string]string `json:"secretKeys"`
 	Hook       *Hook             `json:"hook,omitempty"`
+	Adoption   *Adoption         `json:"adoption,omitempty"`
 }
 
 // Facts extracts the sealed half of a plan, lists sorted by key.
@@ -123,7 +124,7 @@ func (p *Package) fact() PackageFact {
 func (o *Object) Fact() ObjectFact {
 	return ObjectFact{
 		ID: o.ID, Package: o.Package, Origin: o.Origin, Action: o.Action, Digest: o.Digest, Live: o.Live,
-		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook,
+		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook, Adoption: o.Adoption,
 	}
 }
 

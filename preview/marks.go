@@ -54,13 +54,16 @@ type Owner struct {
 // ToolRelease is the tool of owners that are releases of ours.
 const ToolRelease = "release"
 
+// ToolHelm is the tool of owners that are Helm releases.
+const ToolHelm = "Helm release"
+
 func (o Owner) String() string { return o.Tool + " " + o.Name }
 
 // ownerMarks are the labels and annotations by which tools mark what is
 // theirs. The first that matches names the owner.
 var ownerMarks = [...]struct{ tool, key string }{
 	{"ApplySet", LabelPartOf},
-	{"Helm release", "meta.helm.sh/release-name"},
+	{ToolHelm, "meta.helm.sh/release-name"},
 	{"OLM v1 extension", "olm.operatorframework.io/owner-name"},
 	{"OLM operator", "olm.owner"},
 	{"Flux Kustomization", "kustomize.toolkit.fluxcd.io/name"},

@@ -73,6 +73,8 @@ type Object struct {
 	Changes    []Change          `json:"changes"`
 	Origin     Origin            `json:"origin"`
 	Hook       *Hook             `json:"hook,omitempty"`
+	// Adoption says what taking an object over takes off it; nil otherwise.
+	Adoption *Adoption `json:"adoption,omitempty"`
 
 	// Sealed is the exact request body, nil for objects that are only deleted
 	// or kept. LiveBody is the object as read, nil when absent. ResultBody is

@@ -194,6 +194,11 @@ func (d *decider) readObjects(ctx context.Context) error {
 		case r.Err == nil:
 			o.LiveBody = r.Body
 			d.decideFromLive(o)
+			if o.Action == preview.ActionBlocked || o.Action == preview.ActionAdopt {
+				if err := d.decideForeign(ctx, o); err != nil {
+					return err
+				}
+			}
 		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
 			o.Action = preview.ActionUnknown
 			d.unknown(o.ID, "forbidden")

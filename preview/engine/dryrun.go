@@ -29,6 +29,11 @@ func (d *decider) dryRun(ctx context.Context) error {
 		}
 		pending = append(pending, i)
 	}
+	if d.plan.Options.Adopt {
+		if err := d.decideAdoptions(ctx); err != nil {
+			return err
+		}
+	}
 	if d.plan.ReadMode == preview.ReadGet {
 		return d.merge(ctx, pending)
 	}

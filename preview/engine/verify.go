@@ -164,6 +164,9 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 		if err != nil || live != o.Live {
 			return tampered("the recorded live object " + o.ID + " does not match its fingerprint")
 		}
+		if err := checkAdoption(o, typer); err != nil {
+			return err
+		}
 		result := ""
 		if o.ResultBody != nil {
 			result, err = diff.ResultHash(o.LiveBody, o.ResultBody)
@@ -183,6 +186,20 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 		if err := checkRead(r); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func checkAdoption(o *preview.Object, typer preview.Typer) error {
+	if o.Adoption == nil {
+		return nil
+	}
+	if o.LiveBody == nil || o.Sealed == nil {
+		return tampered("nothing is adopted as " + o.ID)
+	}
+	_, want, err := preview.Released(typer, o.LiveBody, o.Sealed)
+	if err != nil || !reflect.DeepEqual(want, o.Adoption) {
+		return tampered("what the adoption of " + o.ID + " takes off is not what the recorded live object has")
 	}
 	return nil
 }

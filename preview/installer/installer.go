@@ -56,7 +56,7 @@ func writes(a preview.Action) []string {
 	switch a {
 	case preview.ActionCreate, preview.ActionUnknown:
 		return []string{"create", "patch"}
-	case preview.ActionUpdate:
+	case preview.ActionUpdate, preview.ActionAdopt:
 		return []string{"patch"}
 	case preview.ActionReplace:
 		return []string{"get", "create", "patch", "delete"}

@@ -13,6 +13,7 @@ import (
 // about kinds that the cluster does not have. They are part of the plan.
 type ownerFlags struct {
 	conflicts string
+	adopt     bool
 	strict    bool
 
 	given func(name string) bool // whether a flag was on the command line
@@ -23,6 +24,7 @@ var conflictChoices = []string{preview.ConflictsFail, preview.ConflictsTake, pre
 func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringVar(&f.conflicts, "conflicts", preview.ConflictsFail, "fields that other managers own with other values: fail, take them over, or leave them as they are")
+	flags.BoolVar(&f.adopt, "adopt", false, "take over existing objects that nobody manages, or that a Helm release made")
 	flags.BoolVar(&f.strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
 	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(conflictChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
@@ -33,8 +35,8 @@ func (f *ownerFlags) check(planned bool) error {
 	case f.given == nil: // a command without them
 	case !slices.Contains(conflictChoices, f.conflicts):
 		return usagef("--conflicts %s: want fail, take or leave", f.conflicts)
-	case planned && (f.given("conflicts") || f.given("strict")):
-		return usagef("--plan applies what was reviewed; give --conflicts and --strict to preview")
+	case planned && (f.given("conflicts") || f.given("adopt") || f.given("strict")):
+		return usagef("--plan applies what was reviewed; give --conflicts, --adopt and --strict to preview")
 	}
 	return nil
 }
@@ -45,6 +47,6 @@ func (f *ownerFlags) options() preview.Options {
 	if f.conflicts != "" {
 		o.Conflicts = f.conflicts
 	}
-	o.Strict = f.strict
+	o.Adopt, o.Strict = f.adopt, f.strict
 	return o
 }

@@ -1,0 +1,165 @@
+package preview
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// Adoption is what the first of the two writes of an adoption takes off an
+// object, so that its former owner lets go of it: it strips what is listed,
+// and makes the former owner's fields ours.
+type Adoption struct {
+	OwnerReferences []string `json:"ownerReferences,omitempty"` // KIND/NAME, sorted
+	Marks           []string `json:"marks,omitempty"`           // keys of labels and annotations, sorted
+	Managers        []string `json:"managers,omitempty"`        // field managers, sorted
+	// Fingerprint is that of the object between the two writes.
+	Fingerprint string `json:"fingerprint"`
+}
+
+// companions are the labels and annotations that stand beside a tool's mark.
+var companions = [...]string{
+	"meta.helm.sh/release-namespace", "olm.owner.namespace", "olm.owner.kind", "olm.operatorframework.io/owner-kind",
+	"kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace", LastApplied,
+}
+
+// formers are the field managers of the tools that objects are adopted from.
+var formers = [...]string{
+	"kubectl-client-side-apply", "kubectl-create", "kubectl", "helm", "Helm", "olm", "operator-controller",
+	"kustomize-controller", "helm-controller", "argocd-controller", "argocd-application-controller",
+}
+
+// Released returns a live object without its former owner, as the first write
+// of its adoption leaves it, and what that takes off. Marks that the sealed
+// object has itself stay.
+func Released(t Typer, live, sealed map[string]any) (map[string]any, *Adoption, error) {
+	out, a := CloneBody(live), &Adoption{}
+	meta := Map(out, "metadata")
+	for _, item := range Maps(meta, "ownerReferences") {
+		a.OwnerReferences = append(a.OwnerReferences, String(item, "kind")+"/"+String(item, "name"))
+	}
+	delete(meta, "ownerReferences")
+	keys := slices.Clone(companions[:])
+	for _, mark := range ownerMarks {
+		keys = append(keys, mark.key)
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		from, wanted := Map(meta, field), Map(sealed, "metadata", field)
+		for _, key := range keys {
+			a.strip(from, wanted, key)
+		}
+		if from["app.kubernetes.io/managed-by"] == "Helm" {
+			a.strip(from, wanted, "app.kubernetes.io/managed-by")
+		}
+		if from != nil && len(from) == 0 {
+			delete(meta, field)
+		}
+	}
+	if err := a.migrate(meta, String(sealed, "apiVersion")); err != nil {
+		return nil, nil, err
+	}
+	for _, list := range []*[]string{&a.OwnerReferences, &a.Marks, &a.Managers} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	var err error
+	a.Fingerprint, err = Fingerprint(t, out, sealed, true)
+	return out, a, err
+}
+
+func (a *Adoption) strip(from, wanted map[string]any, key string) {
+	if _, has := from[key]; !has {
+		return
+	}
+	if _, keeps := wanted[key]; keeps {
+		return
+	}
+	delete(from, key)
+	a.Marks = append(a.Marks, key)
+}
+
+// migrate makes the fields of former managers those of our apply, as
+// client-go's csaupgrade does for kubectl (KEP-555, "upgrading from
+// client-side apply"): what the new content leaves out is then removed.
+func (a *Adoption) migrate(meta map[string]any, apiVersion string) error {
+	var kept []any
+	ours := fieldpath.NewSet()
+	for _, item := range List(meta, "managedFields") {
+		entry, ok := item.(map[string]any)
+		if !ok {
+			return errors.New("managedFields cannot be read")
+		}
+		manager := String(entry, "manager")
+		own := manager == FieldManager && String(entry, "operation") == "Apply"
+		if !own && !slices.Contains(formers[:], manager) || String(entry, "subresource") != "" || String(entry, "apiVersion") != apiVersion {
+			kept = append(kept, item)
+			continue
+		}
+		data, err := json.Marshal(entry["fieldsV1"])
+		if err != nil {
+			return errors.New("managedFields cannot be read")
+		}
+		var set fieldpath.Set
+		if err := set.FromJSON(bytes.NewReader(data)); err != nil {
+			return fmt.Errorf("managedFields cannot be read: %w", err)
+		}
+		ours = ours.Union(&set)
+		if !own {
+			a.Managers = append(a.Managers, manager)
+		}
+	}
+	if len(a.Managers) == 0 {
+		return nil
+	}
+	for _, mark := range a.Marks {
+		for _, field := range []string{"labels", "annotations"} {
+			ours = ours.Difference(fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", field, mark)))
+		}
+	}
+	data, err := ours.ToJSON()
+	if err != nil {
+		return err
+	}
+	fields, err := DecodeJSON(data)
+	if err != nil {
+		return err
+	}
+	meta["managedFields"] = append(kept, map[string]any{
+		"manager": FieldManager, "operation": "Apply", "apiVersion": apiVersion, "fieldsType": "FieldsV1", "fieldsV1": fields,
+	})
+	return nil
+}
+
+// PatchOp is one operation of a JSON patch (RFC 6902).
+type PatchOp struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+// ReleasePatch is the JSON patch that makes of a live object what [Released]
+// returned. It tests uid and resourceVersion first. It is nil when there is
+// nothing to take off.
+func ReleasePatch(live, released map[string]any, a *Adoption) []PatchOp {
+	if len(a.OwnerReferences)+len(a.Marks)+len(a.Managers) == 0 {
+		return nil
+	}
+	ops := []PatchOp{
+		{Op: "test", Path: "/metadata/uid", Value: String(live, "metadata", "uid")},
+		{Op: "test", Path: "/metadata/resourceVersion", Value: String(live, "metadata", "resourceVersion")},
+	}
+	was, is := Map(live, "metadata"), Map(released, "metadata")
+	for _, field := range []string{"ownerReferences", "labels", "annotations", "managedFields"} {
+		switch before, after := was[field], is[field]; {
+		case after != nil:
+			ops = append(ops, PatchOp{Op: "add", Path: "/metadata/" + field, Value: after})
+		case before != nil:
+			ops = append(ops, PatchOp{Op: "remove", Path: "/metadata/" + field})
+		}
+	}
+	return ops
+}
