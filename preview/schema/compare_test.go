@@ -159,6 +159,30 @@ func TestConversionWebhooksBridgeServedVersions(t *testing.T) {
 	}
 }
 
+// Without a schema, or with one that keeps every field, a version takes
+// anything; with another one it does not.
+func TestDefinitionsThatGetOrLoseTheirSchema(t *testing.T) {
+	with := definitionWith(t, "{type: object, required: [a], properties: {a: {type: string}}}")
+	without := definitionWith(t, "{type: object}")
+	delete(preview.Maps(without, "spec", "versions")[0], "schema")
+	keeps := definitionWith(t, "{type: object}")
+	preview.Maps(keeps, "spec", "versions")[0]["schema"] = map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}
+	for _, test := range []struct {
+		name          string
+		before, after map[string]any
+		want          string
+	}{
+		{"none before and after", without, without, ""},
+		{"a schema that is new", without, with, `crd-type-changed v1 type none → "object"`},
+		{"a schema that is gone", with, without, `crd-field-removed v1 spec: field object → none|crd-type-changed v1 type "object" → none`},
+		{"fields kept everywhere, then those listed", keeps, with, "crd-schema-changed v1 x-kubernetes-preserve-unknown-fields true → none"},
+	} {
+		if got := lines(schema.Compare(test.before, test.after, nil)); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 func TestDefinitionsOfNoSenseDoNotPanic(t *testing.T) {
 	for _, text := range []string{"{}", "{spec: 5}", "{spec: {versions: [1, {name: 5}, {name: v1, served: true, schema: {openAPIV3Schema: {properties: {a: 1, b: {items: [], enum: 5, required: {}}}}}}]}}"} {
 		schema.Compare(parse(t, text), parse(t, definition), []string{"v7"})
