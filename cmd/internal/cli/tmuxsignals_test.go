@@ -1,0 +1,72 @@
+package cli_test
+
+import (
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+)
+
+// TestStoppingInMidApplyOnTheScreen stops an apply at the screen while a write
+// is under way. ctrl+c asks first; the write under way is finished, and the same
+// digest goes on.
+func TestStoppingInMidApplyOnTheScreen(t *testing.T) {
+	for name, stop := range map[string]func(p *pane){
+		"s after ctrl+c": func(p *pane) { p.keys("C-c"); p.wait("stop after"); p.keys("s") },
+		"ctrl+c twice":   func(p *pane) { p.keys("C-c"); p.wait("stop after"); p.keys("C-c") },
+		"SIGTERM":        func(p *pane) { sendSignal(p.t, "-TERM", installing(p.t)) },
+		"SIGHUP":         func(p *pane) { sendSignal(p.t, "-HUP", installing(p.t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := installer(t, 120, 36)
+			reached, release := make(chan struct{}), make(chan struct{})
+			var once sync.Once
+			proxy := sandboxtest.NewProxy(t, p.box.Kubeconfig(), sandboxtest.ProxyOptions{Fault: func(r sandboxtest.Request) sandboxtest.Fault {
+				if r.Persists() && strings.Contains(r.Path, "/serviceaccounts/") {
+					once.Do(func() { close(reached) })
+					return sandboxtest.Fault{Hold: release}
+				}
+				return sandboxtest.Fault{}
+			}})
+			p.run("export KUBECONFIG=" + proxy.Kubeconfig + "; clear")
+			p.run(installCandidate)
+			p.wait("MUST LOOK")
+			p.keys("a", "Space", "a")
+			p.wait("Nothing has been changed yet.")
+			p.typeName("mongodb")
+			p.keys("Enter")
+			<-reached
+			p.wait("APPLYING")
+			stop(p)
+			close(release)
+			// Keys leave the report on the screen to be read; signals leave it at once.
+			if strings.Contains(p.until("the end", func(s string) bool {
+				return strings.Contains(s, "exit=4") || strings.Contains(s, "q leave")
+			}), "q leave") {
+				p.keys("q")
+			}
+			screen := p.wait("exit=4")
+			for _, want := range []string{"not applied", "--approve sha256:"} {
+				if !strings.Contains(strings.ReplaceAll(screen, "\n", " "), want) {
+					t.Errorf("the summary lacks %q:\n%s", want, screen)
+				}
+			}
+			p.sane()
+			p.run("clear; kubectl-operator status mongodb; echo exit=$?")
+			if screen := p.wait("exit=3"); !strings.Contains(screen, "applying") {
+				t.Errorf("the status does not say that it is applying:\n%s", screen)
+			}
+		})
+	}
+}
+
+func installing(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("pgrep", "-f", "kubectl-operator install mongodb --catalog ./cat").Output()
+	if err != nil {
+		t.Fatalf("the program is not running: %v", err)
+	}
+	return strings.Fields(string(out))[0]
+}
