@@ -69,6 +69,10 @@ func (r *run) write(ctx context.Context, o *preview.Object, before map[string]an
 			return live, nil
 		}
 		last = err
+		var moved *movedError
+		if errors.As(err, &moved) {
+			return nil, r.perhaps(lost, err) // this one was not sent
+		}
 		if noAnswer(err) {
 			lost = true
 		} else if preview.ReasonOf(err) != preview.ReasonChanged {
