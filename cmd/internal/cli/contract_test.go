@@ -74,6 +74,7 @@ var (
 		{"--yes --approve --ruleset --plan --accept", "install upgrade rollback uninstall"},
 		{"--preview", "upgrade rollback uninstall"},
 		{"--to", "rollback"},
+		{"--receipt", "uninstall"},
 		{"--policy", "install preview show upgrade rollback uninstall"},
 		{"--against", "preview"},
 		{"--health-check", "install upgrade"},

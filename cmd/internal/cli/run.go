@@ -31,6 +31,7 @@ type runner struct {
 	preview bool
 	output  outputFlag
 	health  healthFlags
+	receipt receiptFlag
 }
 
 func (r *runner) add(flags *pflag.FlagSet) {
@@ -65,6 +66,8 @@ func (r *runner) check(p *planner) error {
 	switch {
 	case r.approve.plan != "" && p.verify != (verifyFlags{}):
 		return usagef("--plan applies what was checked when the plan was made; give --verify and who must have signed to preview")
+	case r.preview && r.receipt.path != "":
+		return usagef("--preview writes nothing; leave out --receipt")
 	case r.preview && r.approve.yes:
 		return usagef("--preview writes nothing; leave out --yes")
 	case r.preview:
@@ -232,9 +235,13 @@ func (r *runner) approved(ctx context.Context, p *preview.Plan, approval install
 	if err != nil {
 		return r.failed(err)
 	}
+	file, err := r.receipt.open()
+	if err != nil {
+		return r.failed(err)
+	}
 	printer := r.printer()
 	printer.plan(p)
-	receipt, err := install.Apply(ctx, p, approval, cluster, r.options(printer.event))
+	receipt, err := file.apply(ctx, p, approval, cluster, r.options(printer.event))
 	printer.done(p, receipt, err)
 	return err
 }
@@ -351,6 +358,10 @@ func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
 		Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: p.Target.User,
 		Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
 	}
+	file, err := r.receipt.open()
+	if err != nil {
+		return err
+	}
 	applying, stopNow := context.WithCancel(ctx)
 	defer stopNow()
 	stop, left := make(chan struct{}), make(chan struct{})
@@ -369,7 +380,7 @@ func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
 	applied := make(chan ending, 1)
 	go func() {
 		defer close(events)
-		receipt, err := install.Apply(applying, p, approval, cluster, opts)
+		receipt, err := file.apply(applying, p, approval, cluster, opts)
 		applied <- ending{receipt, err}
 	}()
 	askToStop := sync.OnceFunc(func() { close(stop) })

@@ -17,12 +17,17 @@ func (a *app) newUninstallCommand() *cobra.Command {
 		Long: `Plan the removal of every object of a release, review it like an install, and
 delete exactly that. CustomResourceDefinitions and Namespaces are kept and
 listed, for what they hold. While custom resources of the release's own
-definitions exist, uninstall is refused and counts them.`,
+definitions exist, uninstall is refused and counts them.
+
+--receipt keeps what was approved and what became of every object in a file.`,
 		Example: `  # Review, then remove
   kubectl operator uninstall mongodb
 
   # Only show what would be deleted
-  kubectl operator uninstall mongodb --preview`,
+  kubectl operator uninstall mongodb --preview
+
+  # From a script, with a receipt
+  kubectl operator uninstall mongodb --yes --receipt mongodb.json`,
 		Args: rangeArgs(1, 1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(p); err != nil {
@@ -40,5 +45,6 @@ definitions exist, uninstall is refused and counts them.`,
 	flags := cmd.Flags()
 	p.read.add(flags, false)
 	r.addWithPreview(flags)
+	r.receipt.add(flags)
 	return cmd
 }
