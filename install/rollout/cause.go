@@ -1,7 +1,5 @@
 package rollout
 
-import "slices"
-
 // Cause is what keeps an object from being ready. The set is closed, and its
 // names are those of events, receipts and JSON.
 type Cause string
@@ -53,13 +51,3 @@ var words = map[Cause]string{
 
 // Words say a cause in a few words, empty for none.
 func (c Cause) Words() string { return words[c] }
-
-// Causes lists all causes, sorted.
-func Causes() []Cause {
-	list := make([]Cause, 0, len(words))
-	for c := range words {
-		list = append(list, c)
-	}
-	slices.Sort(list)
-	return list
-}
