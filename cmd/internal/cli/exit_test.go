@@ -72,14 +72,14 @@ func TestMainReportsBadUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		"an unknown command":        {[]string{"nonsense"}, `error: unknown command "nonsense"`},
-		"an unknown flag":           {[]string{"preview", "./x", "--nonsense"}, "error: unknown flag: --nonsense"},
-		"a flag without its value":  {[]string{"preview", "./x", "-o"}, "error: flag needs an argument: 'o' in -o"},
-		"a value of another type":   {[]string{"install", "./x", "--ruleset", "one"}, `error: invalid argument "one"`},
-		"too few arguments":         {[]string{"upgrade"}, "error: 0 arguments, want the NAME of a release and, if you like, REF"},
-		"too many arguments":        {[]string{"list", "all"}, "error: 1 arguments, want "},
-		"a colour that is none":     {[]string{"version", "--color", "blue"}, "error: --color blue: want auto, always or never"},
-		"a flag of a later version": {[]string{"install", "./x", "--adopt"}, "error: unknown flag: --adopt"},
+		"an unknown command":       {[]string{"nonsense"}, `error: unknown command "nonsense"`},
+		"an unknown flag":          {[]string{"preview", "./x", "--nonsense"}, "error: unknown flag: --nonsense"},
+		"a flag without its value": {[]string{"preview", "./x", "-o"}, "error: flag needs an argument: 'o' in -o"},
+		"a value of another type":  {[]string{"install", "./x", "--ruleset", "one"}, `error: invalid argument "one"`},
+		"too few arguments":        {[]string{"upgrade"}, "error: 0 arguments, want the NAME of a release and, if you like, REF"},
+		"too many arguments":       {[]string{"list", "all"}, "error: 1 arguments, want "},
+		"a colour that is none":    {[]string{"version", "--color", "blue"}, "error: --color blue: want auto, always or never"},
+		"a flag that there is not": {[]string{"install", "./x", "--force"}, "error: unknown flag: --force"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := runMain(t, tt.args...)
