@@ -94,7 +94,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"cloud.declared.0":                        "origin provider",
 		"images.0":                                "digest pinned reference usedBy",
 		"reads.0":                                 "fingerprint id uid",
-		"findings.0":                              "acceptedIn alsoIn evidence fingerprint id judged object ref rule severity title why",
+		"findings.0":                              "acceptedIn alsoIn counted evidence fingerprint id judged object ref rule severity title why",
 		"summary":                                 "adopt blocked create delete keep patch replace shared skip unchanged unknown update",
 		"unknowns.0":                              "object why",
 		"against":                                 "contentDigest package reference version",

@@ -125,6 +125,10 @@ type Finding struct {
 
 	// Fingerprint is the sha256 of rule and evidence: what a person accepts.
 	Fingerprint string `json:"fingerprint"`
+	// Counted is what there was in the cluster when the plan was made, such as
+	// how many objects a definition holds. It is only recorded: no part of digest
+	// and fingerprint, and not shown from a saved plan.
+	Counted string `json:"counted,omitempty"`
 	// AcceptedIn is the revision whose receipt accepted this fingerprint.
 	AcceptedIn int `json:"acceptedIn,omitempty"`
 	// AlsoIn is the version that a plan is compared with, where that has the
@@ -132,6 +136,14 @@ type Finding struct {
 	AlsoIn string `json:"alsoIn,omitempty"`
 	// Judged is what a policy made of the finding.
 	Judged *Judged `json:"judged,omitempty"`
+}
+
+// Shown is the evidence with what was counted.
+func (f Finding) Shown() string {
+	if f.Evidence == "" || f.Counted == "" {
+		return f.Evidence + f.Counted
+	}
+	return f.Evidence + "; " + f.Counted
 }
 
 // How a policy judges a finding. The set is closed.

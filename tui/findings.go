@@ -146,7 +146,7 @@ func (m *review) evidence(b *builder, it item) {
 		if len(it.findings) > 1 {
 			b.text(theme.Strong, "   ", objectName(f.Object))
 		}
-		text := f.Evidence
+		text := f.Shown()
 		if text == "" {
 			text = f.Title
 		}

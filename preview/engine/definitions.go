@@ -176,6 +176,9 @@ func definitionFindings(p *preview.Plan) []preview.Finding {
 			add(schema.RuleDeleted, preview.Critical, o, rules[schema.RuleDeleted].Title, "the definition is deleted")
 		}
 	}
+	for _, o := range keptDefinitions(p) {
+		add(schema.RuleKept, preview.Info, o, rules[schema.RuleKept].Title, servedBy(o.LiveBody))
+	}
 	return out
 }
 

@@ -182,6 +182,9 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 		if err := expandWildcards(ctx, p, cluster); err != nil {
 			return err
 		}
+		if err := countKept(ctx, p, cluster); err != nil {
+			return err
+		}
 	}
 	return p.Seal()
 }

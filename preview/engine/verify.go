@@ -287,6 +287,10 @@ func forget(p *preview.Plan) {
 	for i := range p.Images {
 		p.Images[i].Digest = ""
 	}
+	p.Findings = slices.Clone(p.Findings)
+	for i := range p.Findings {
+		p.Findings[i].Counted = ""
+	}
 }
 
 // actionOf tells what a plan does from its facts.

@@ -70,8 +70,8 @@ func findingLines(f preview.Finding, group severityGroup, label string, r *reade
 	indent := strings.Repeat(" ", len(head))
 	if f.Severity == preview.Info {
 		out := l.wrap(head, line(f.Title)+"  ("+line(f.Rule)+")")
-		if f.Evidence != "" {
-			out = append(out, fold(l.wrap(indent, f.Evidence), evidenceLines, indent)...)
+		if f.Shown() != "" {
+			out = append(out, fold(l.wrap(indent, f.Shown()), evidenceLines, indent)...)
 		}
 		return out
 	}
@@ -80,8 +80,8 @@ func findingLines(f preview.Finding, group severityGroup, label string, r *reade
 	if f.Why != "" {
 		out = append(out, l.wrap(indent, f.Why)...)
 	}
-	if f.Evidence != "" {
-		out = append(out, fold(l.wrap(indent+"evidence  ", f.Evidence), evidenceLines, indent)...)
+	if f.Shown() != "" {
+		out = append(out, fold(l.wrap(indent+"evidence  ", f.Shown()), evidenceLines, indent)...)
 	}
 	if where := r.where(f); where != "" {
 		out = append(out, l.wrap(indent+"where     ", line(where))...)

@@ -129,7 +129,7 @@ func findingBlock(f preview.Finding, label string, r *reader) string {
 	if f.Why != "" {
 		block += prose(textsafe.Truncate(line(f.Why), maxWhy)) + "\n\n"
 	}
-	if parts := evidenceParts(f.Evidence); len(parts) > 0 {
+	if parts := evidenceParts(f.Shown()); len(parts) > 0 {
 		shown := make([]string, 0, maxEvidence+1)
 		for _, part := range parts[:min(len(parts), maxEvidence)] {
 			shown = append(shown, textsafe.Truncate(line(part), maxPiece))

@@ -168,8 +168,8 @@ func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 
 func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sarifResult {
 	text := f.Title + ". " + f.Why
-	if f.Evidence != "" {
-		text += " Evidence: " + f.Evidence
+	if f.Shown() != "" {
+		text += " Evidence: " + f.Shown()
 	}
 	result := sarifResult{
 		Rule: f.Rule, Index: rule, Level: sarifLevel(f.Severity), Message: sarifText(text),

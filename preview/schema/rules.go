@@ -23,6 +23,7 @@ const (
 	RuleUnreadable    = "crd-schema-unchecked" // too deep or too large to compare
 
 	RuleDeleted   = "crd-deleted"
+	RuleKept      = "crd-kept"                       // though the package has it no more
 	RuleBreak     = "crd-stored-objects-break"       // the new schema refuses them
 	RuleLose      = "crd-stored-objects-lose-fields" // the new schema drops fields they set
 	RuleUnchecked = "crd-stored-objects-unchecked"
@@ -99,6 +100,11 @@ func definitionRules() []Rule {
 		{
 			RuleDeleted, preview.Critical, "", "is deleted, and all its objects with it", "Definitions that the plan deletes.",
 			"Deleting a definition deletes every custom resource of its kind in all namespaces, at once and for good.", "Leave it out of the removal: without --include-crds it is kept.", "the definition is deleted",
+		},
+		{
+			RuleKept, preview.Info, "", "is in the package no more, and is kept", "Definitions of the installed version that the planned one does not have, and, in a cluster, how many objects they hold.",
+			"It goes on serving its objects, and nobody looks after them: no later version of the package updates it, and it goes only with uninstall --include-crds.",
+			"Move the objects to what took their place, delete them while something still runs their finalizers, and then delete the definition by hand.", "serves v1alpha1, v1beta1; 3 objects are stored",
 		},
 	}
 }
