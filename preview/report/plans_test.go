@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
 func digest(c string) string { return "sha256:" + strings.Repeat(c, 64) }
@@ -220,14 +221,43 @@ func hostilePlan(evil string) *preview.Plan {
 	p.Cloud.Permissions = []preview.CloudPermission{{
 		Provider: evil, Origin: evil, Effect: evil, Actions: []string{evil}, Resources: []string{evil}, Roles: []string{evil},
 		Conditions: map[string]any{evil: evil}, Change: evil, Rules: []string{evil},
+	}, {
+		Provider: "aws", Origin: "CredentialsRequest/" + evil + "/" + evil + " in ConfigMap/" + evil, Effect: "Deny", Actions: []string{evil, "s3:" + evil},
+		Resources: []string{evil, "arn:aws:s3:::" + evil}, Conditions: map[string]any{"StringEquals": map[string]any{evil: []any{evil, int64(1)}}}, Change: "widened", Rules: []string{"cloud-wildcard"},
 	}}
 	p.Cloud.Declared = []preview.CloudDeclaration{{Provider: evil, Origin: evil}}
 	p.Images = []preview.Image{{Reference: evil, Digest: evil}, {Reference: evil, Pinned: true}}
 	for _, s := range []preview.Severity{preview.Critical, preview.Warning, preview.NotKnown, preview.Info} {
 		p.Findings = append(p.Findings, preview.Finding{ID: evil, Rule: evil, Severity: s, Ref: evil, Title: evil, Why: evil, Object: evil, Evidence: evil, Fingerprint: evil})
 	}
+	p.Findings = append(p.Findings, hostileFindings(evil)...)
 	p.Unknowns = []preview.Unknown{{Object: evil, Why: evil}}
 	return p
+}
+
+// hostileFindings are of rules that quote a bundle at length: field names and
+// values of schemas, names and addresses of webhooks, statements of cloud
+// policies. Each has a page of its own, and what a policy says of it.
+func hostileFindings(evil string) []preview.Finding {
+	judged := &preview.Judged{By: preview.JudgedBySeverity, Was: preview.Critical, Owner: evil, Reason: evil, Expires: evil}
+	issue := schema.Issue{Version: evil, Path: "spec." + evil, What: "enum", Before: evil, After: evil}
+	var dropped schema.Group
+	dropped.Add(map[string]any{"metadata": map[string]any{"namespace": evil, "name": evil}}, []string{evil, evil})
+	var out []preview.Finding
+	for _, rule := range []struct{ name, object, evidence string }{
+		{schema.RuleEnum, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, issue.String() + "; " + issue.String()},
+		{schema.RuleLose, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, dropped.Evidence(&schema.Outcome{Checked: 1, Total: 2})},
+		{schema.RuleKept, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, "serves " + evil},
+		{"webhook-without-ca", "admissionregistration.k8s.io/MutatingWebhookConfiguration/-/" + evil, "webhook " + evil + ": calls https://" + evil},
+		{"cloud-wildcard", "cloudcredential.openshift.io/CredentialsRequest/" + evil + "/" + evil, "aws Allow " + evil + " on " + evil + " if " + evil},
+	} {
+		for _, severity := range []preview.Severity{preview.Critical, preview.Info} {
+			f := finding(severity, rule.name, rule.object, "CustomResourceDefinition "+evil+" changes", evil, rule.evidence)
+			f.Counted, f.AlsoIn, f.Judged = evil, evil, judged
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // severalPackages is a plan of two packages, of which one requires the other.
