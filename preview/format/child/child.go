@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -155,10 +156,15 @@ func read(answer []byte) (*Result, error) {
 	return &Result{Output: output, Isolation: told.Isolation}, nil
 }
 
+// shortOfMemory are the words of the Go runtime when memory ends: for a heap, or
+// for the stack of a thread, which counts against the same limit.
+var shortOfMemory = [...]string{"out of memory", "cannot allocate memory", "failed to create new OS thread", "pthread_create failed"}
+
 // crash says in a sentence how a child ended that did not report.
 func crash(err error, stderr string, memory int64) error {
+	says := func(words string) bool { return strings.Contains(stderr, words) }
 	switch {
-	case strings.Contains(stderr, "out of memory"), strings.Contains(stderr, "cannot allocate memory"):
+	case slices.ContainsFunc(shortOfMemory[:], says):
 		return fmt.Errorf("it needs more than %s of memory", size(memory))
 	case strings.Contains(stderr, "stack overflow"), strings.Contains(stderr, "stack exceeds"):
 		return errors.New("it calls itself without end")
