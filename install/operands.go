@@ -21,7 +21,7 @@ func Operands(ctx context.Context, counter Counter, crds []map[string]any) (map[
 	out := map[string]int{}
 	for _, crd := range crds {
 		group, kind := preview.String(crd, "spec", "group"), preview.String(crd, "spec", "names", "kind")
-		version := servedVersion(crd)
+		version := preview.ServedVersion(crd)
 		if version == "" {
 			continue // nothing can be read through a definition that serves nothing
 		}
@@ -39,32 +39,15 @@ func Operands(ctx context.Context, counter Counter, crds []map[string]any) (map[
 	return out, nil
 }
 
-// servedVersion returns the storage version, or the first that is served.
-func servedVersion(crd map[string]any) string {
-	first := ""
-	for _, item := range preview.List(crd, "spec", "versions") {
-		version, _ := item.(map[string]any)
-		if served, _ := version["served"].(bool); !served {
-			continue
-		}
-		if first == "" {
-			first = preview.String(version, "name")
-		}
-		if storage, _ := version["storage"].(bool); storage {
-			return preview.String(version, "name")
-		}
-	}
-	return first
-}
-
-// checkOperands refuses to take an operator away from what it operates.
+// checkOperands refuses to take an operator away from what it operates, unless
+// the plan removes that first.
 func (r *run) checkOperands(ctx context.Context) error {
 	if !isUninstall(r.plan) {
 		return nil
 	}
 	var crds []map[string]any
 	for i := range r.checked.Objects {
-		if o := &r.checked.Objects[i]; o.Kind == "CustomResourceDefinition" && o.LiveBody != nil {
+		if o := &r.checked.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Action != preview.ActionDelete && o.LiveBody != nil {
 			crds = append(crds, o.LiveBody)
 		}
 	}

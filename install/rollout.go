@@ -17,6 +17,9 @@ func (r *run) gates(ctx context.Context, i int) error {
 	to := &r.plan.Stages[i]
 	for j := range r.plan.Stages[:i] {
 		from := &r.plan.Stages[j]
+		if err := r.awaitDefinitions(ctx, from); err != nil {
+			return err
+		}
 		if refs := r.gateOf(from, to); len(refs) > 0 {
 			if err := r.await(ctx, from.ID, rollout.Options{Refs: refs, Timeout: r.timeout(from)}); err != nil {
 				return err

@@ -284,7 +284,7 @@ func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any
 		switch {
 		case err == nil:
 			return false, nil
-		case reason == preview.ReasonNotFound:
+		case reason == preview.ReasonNotFound, reason == preview.ReasonNotServed: // gone with its definition
 			r.wrote = r.wrote || lost
 			return true, nil
 		}

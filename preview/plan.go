@@ -120,6 +120,9 @@ type Options struct {
 	// Strict refuses objects of kinds that the cluster does not serve, which
 	// are skipped otherwise where nothing depends on them.
 	Strict bool `json:"strict,omitempty"`
+	// IncludeCRDs makes the plan of a removal delete the release's
+	// CustomResourceDefinitions, and with them every object of theirs.
+	IncludeCRDs bool `json:"includeCRDs,omitempty"`
 	// Expires is when the plan cannot be applied any more; see [Options.ExpiresAt].
 	Expires string `json:"expires,omitempty"`
 }

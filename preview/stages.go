@@ -16,6 +16,9 @@ const (
 	StageHooksPre  = "hooks-pre"
 	StageHooksPost = "hooks-post"
 	StagePrune     = "prune"
+	// StagePruneDefinitions deletes CustomResourceDefinitions while the operator
+	// still runs, which may have to let go of their objects.
+	StagePruneDefinitions = "prune-crds"
 )
 
 type stageRow struct {
@@ -48,6 +51,7 @@ var stageOrder = [...]stageRow{
 		"ValidatingWebhookConfiguration.admissionregistration.k8s.io",
 		"MutatingWebhookConfiguration.admissionregistration.k8s.io",
 	}},
+	{StagePruneDefinitions, "5m", nil},
 	{StagePrune, "5m", nil},
 }
 
@@ -78,12 +82,13 @@ func StageOf(group, kind string) string {
 // first. timeout overrides the stages' own when not empty.
 func BuildStages(objects []Object, timeout string) []Stage {
 	members := map[string][]*Object{}
+	leaving := leavingGroups(objects)
 	for i := range objects {
 		o := &objects[i]
 		id := StageOf(o.Ref().Group(), o.Kind)
 		switch {
 		case o.Action == ActionDelete:
-			id = StagePrune
+			id = leaving.stage(o)
 		case o.Hook != nil && o.Hook.Phase == HookPre:
 			id = StageHooksPre
 		case o.Hook != nil:
@@ -114,13 +119,36 @@ func BuildStages(objects []Object, timeout string) []Stage {
 	return stages
 }
 
+// groups are API groups of which the plan deletes definitions.
+type groups map[string]bool
+
+func leavingGroups(objects []Object) groups {
+	out := groups{}
+	for i := range objects {
+		if o := &objects[i]; o.Action == ActionDelete && o.Kind == "CustomResourceDefinition" {
+			_, group, _ := strings.Cut(o.Name, ".") // a definition is named PLURAL.GROUP
+			out[group] = true
+		}
+	}
+	return out
+}
+
+// stage returns the stage that deletes an object. What can block the removal of
+// a definition's objects goes with the definition, and so do such objects.
+func (g groups) stage(o *Object) string {
+	if len(g) > 0 && (blocks(o) || o.Kind == "CustomResourceDefinition" || g[o.Ref().Group()]) {
+		return StagePruneDefinitions
+	}
+	return StagePrune
+}
+
 // order lists the stages. With hooks before everything else the definitions,
 // which they may need, come before those.
 func order(preHooks bool) []string {
 	var ids []string
 	for _, row := range stageOrder {
 		switch {
-		case row.id == StagePrune:
+		case row.id == StagePruneDefinitions:
 			ids = append(ids, StageHooksPost)
 		case preHooks && row.id == stageDefinitions:
 			continue
@@ -170,7 +198,7 @@ func compareInStage(id string) func(a, b *Object) int {
 		return func(a, b *Object) int {
 			return cmp.Or(cmp.Compare(stageIndex(a), stageIndex(b)), strings.Compare(a.ID, b.ID))
 		}
-	case StagePrune:
+	case StagePrune, StagePruneDefinitions:
 	default:
 		return func(a, b *Object) int { return strings.Compare(a.ID, b.ID) }
 	}
@@ -185,8 +213,7 @@ func compareInStage(id string) func(a, b *Object) int {
 // deleteRank orders deletions. Blocking API extensions first: a namespace
 // hangs in Terminating while an APIService or webhook without backend stands.
 func deleteRank(o *Object) int {
-	group := o.Ref().Group()
-	if group == "admissionregistration.k8s.io" || group == "apiregistration.k8s.io" {
+	if blocks(o) {
 		return 0
 	}
 	return len(stageOrder) - stageIndex(o)
@@ -196,4 +223,10 @@ func deleteRank(o *Object) int {
 func stageIndex(o *Object) int {
 	id := StageOf(o.Ref().Group(), o.Kind)
 	return slices.IndexFunc(stageOrder[:], func(row stageRow) bool { return row.id == id })
+}
+
+// blocks reports whether an object can stand in the way of other requests.
+func blocks(o *Object) bool {
+	group := o.Ref().Group()
+	return group == "admissionregistration.k8s.io" || group == "apiregistration.k8s.io"
 }

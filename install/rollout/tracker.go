@@ -250,6 +250,8 @@ func (o *tracked) assess(now time.Time, grace time.Duration) Object {
 
 func (o *tracked) verdict() verdict {
 	switch {
+	case o.gone && preview.ReasonOf(o.err) == preview.ReasonNotServed:
+		return verdict{state: Removed} // with its definition
 	case o.err != nil:
 		return verdict{state: Unknown, message: o.err.Error()}
 	case !o.seen:

@@ -52,6 +52,9 @@ func (d *decider) decide(ctx context.Context) error {
 	if err := d.readStored(ctx); err != nil {
 		return err
 	}
+	if err := d.countOperands(ctx); err != nil {
+		return err
+	}
 	if err := d.readRoles(ctx); err != nil {
 		return err
 	}
@@ -267,7 +270,8 @@ func (d *decider) decideFromLive(o *preview.Object) {
 }
 
 // leftoverAction decides on a member of the installed revision that is in the
-// set no more. CRDs and Namespaces are kept, with what they hold; so is what
+// set no more. Namespaces are kept, with what they hold, and so are CRDs unless
+// the removal is to include them; so is what
 // does not carry our mark any longer. Empty means gone already.
 func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 	switch {
@@ -275,12 +279,18 @@ func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 		return ""
 	case d.keptByHelm(o.LiveBody):
 		return preview.ActionKeep
-	case o.Kind == "CustomResourceDefinition", o.Kind == "Namespace", !preview.Ours(o.LiveBody, d.plan.Release):
+	case o.Kind == "CustomResourceDefinition" && !d.removesDefinitions(), o.Kind == "Namespace", !preview.Ours(o.LiveBody, d.plan.Release):
 		return preview.ActionKeep
 	case preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "":
 		return preview.ActionKeep // until its finalizers let it go
 	}
 	return preview.ActionDelete
+}
+
+// removesDefinitions reports whether this is a removal that was asked to delete
+// what others would keep.
+func (d *decider) removesDefinitions() bool {
+	return d.plan.Options.IncludeCRDs && len(d.plan.Packages) == 0
 }
 
 // keptByHelm reports whether a leftover is one that Helm would leave alone: an

@@ -172,8 +172,12 @@ func definitionFindings(p *preview.Plan) []preview.Finding {
 		}
 	}
 	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Action == preview.ActionDelete {
-			add(schema.RuleDeleted, preview.Critical, o, rules[schema.RuleDeleted].Title, "the definition is deleted")
+		if o := &p.Objects[i]; isDeletedDefinition(o) {
+			title, evidence := rules[schema.RuleDeleted].Title, "the definition is deleted"
+			if lost := operandsOf(p, o); lost != "" {
+				title, evidence = "is deleted, and with it "+lost, evidence+", and with it "+lost
+			}
+			add(schema.RuleDeleted, preview.Critical, o, title, evidence)
 		}
 	}
 	for _, o := range keptDefinitions(p) {

@@ -123,6 +123,9 @@ func optionFlags(p *preview.Plan) []string {
 	if p.Options.Adopt {
 		flags = append(flags, "--adopt")
 	}
+	if p.Options.IncludeCRDs {
+		flags = append(flags, "--include-crds")
+	}
 	if p.Options.Strict {
 		flags = append(flags, "--strict")
 	}

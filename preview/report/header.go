@@ -139,6 +139,9 @@ func optionText(o preview.Options) string {
 	if !o.Prune {
 		parts = append(parts, "prunes nothing")
 	}
+	if o.IncludeCRDs {
+		parts = append(parts, "deletes definitions with all their objects")
+	}
 	if o.Strict {
 		parts = append(parts, "skips nothing")
 	}

@@ -74,7 +74,7 @@ var (
 		{"--yes --approve --ruleset --plan --accept", "install upgrade rollback uninstall"},
 		{"--preview", "upgrade rollback uninstall"},
 		{"--to", "rollback"},
-		{"--receipt", "uninstall"},
+		{"--receipt --include-crds", "uninstall"},
 		{"--policy", "install preview show upgrade rollback uninstall"},
 		{"--against", "preview"},
 		{"--health-check", "install upgrade"},

@@ -330,7 +330,7 @@ func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
 	}
 	var crds []map[string]any
 	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Kind == "CustomResourceDefinition" && o.LiveBody != nil {
+		if o := &p.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Action != preview.ActionDelete && o.LiveBody != nil {
 			crds = append(crds, o.LiveBody)
 		}
 	}

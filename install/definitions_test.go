@@ -1,0 +1,82 @@
+package install_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// TestDefinitionsGoWhileTheirOperatorRuns: what is lost is counted and sealed,
+// the operator outlives its operands, and an interrupted removal goes on.
+func TestDefinitionsGoWhileTheirOperatorRuns(t *testing.T) {
+	w := newWorld(t, "include-crds")
+	ns := w.release.Namespace
+	webhook := strings.ReplaceAll(`---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: NS}
+webhooks: []
+`, "NS", ns)
+	opts := w.options(t)
+	opts.NoWait = true
+	first := w.plan(t, w.content(t, "1.0.0", w.here(operated), webhook))
+	if _, err := install.Apply(t.Context(), first, byDigest(first), w, opts); err != nil {
+		t.Fatal(err)
+	}
+	thing := func(name, more string) {
+		t.Helper()
+		text := w.here(`{apiVersion: $NS.example.com/v1, kind: Thing, metadata: {name: ` + name + `, namespace: $NS` + more + `}}`)
+		if _, err := connect(t, w.sandbox.Kubeconfig()).Apply(t.Context(), preview.DryRun{Body: body(t, text)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	thing("held", ", finalizers: [example.com/hold]")
+	include := func(o *engine.Options) { o.Request.Action, o.Apply.IncludeCRDs = preview.RequestUninstall, true }
+	removal := w.planWith(t, include)
+	crd := w.here("apiextensions.k8s.io/CustomResourceDefinition/-/things.$NS.example.com")
+	at := slices.IndexFunc(removal.Findings, func(f preview.Finding) bool { return f.Rule == "crd-deleted" && f.Object == crd })
+	if at < 0 || removal.Findings[at].Severity != preview.Critical || !strings.Contains(removal.Findings[at].Title, "2 Thing objects") {
+		t.Fatalf("the findings are %+v, want a critical one that counts 2 Things", removal.Findings)
+	}
+
+	thing("one-more", "")
+	before := len(w.writes(t))
+	if _, err := install.Apply(t.Context(), removal, byDigest(removal), w, w.options(t)); install.KindOf(err) != install.Refused {
+		t.Errorf("with one more object than reviewed: %v, want a refusal", err)
+	}
+	if after := w.writes(t); len(after) != before {
+		t.Errorf("it wrote %v", after[before:])
+	}
+
+	removal = w.planWith(t, include)
+	opts = w.options(t)
+	opts.StageTimeout = 3 * time.Second
+	_, err := install.Apply(t.Context(), removal, byDigest(removal), w, opts)
+	if install.KindOf(err) != install.Interrupted || !strings.Contains(err.Error(), "Thing/"+ns+"/held waits for finalizers example.com/hold") {
+		t.Fatalf("held back: %v, want an interruption that names the object and its finalizer", err)
+	}
+	if w.read(t, "apps/v1", "Deployment", ns, "operator") == nil {
+		t.Error("the operator went before its operands")
+	}
+	if w.read(t, "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", ns) != nil {
+		t.Error("what can block others outlived the definitions")
+	}
+
+	w.edit(t, "patch", w.here("things.$NS.example.com"), "held", "-n", ns, "--type=json", `-p=[{"op":"remove","path":"/metadata/finalizers"}]`)
+	receipt, err := install.Apply(t.Context(), removal, byDigest(removal), w, w.options(t))
+	if err != nil || receipt.State != string(install.RecordUninstalled) {
+		t.Fatalf("resumed: %v, %+v", err, receipt)
+	}
+	if w.read(t, "apps/v1", "Deployment", ns, "operator") != nil {
+		t.Error("the operator is still there")
+	}
+	record, err := install.LoadRecord(t.Context(), w, w.release)
+	if err != nil || len(record.Inventory) != 0 {
+		t.Errorf("the inventory is %v, %v, want nothing", record.Inventory, err)
+	}
+}

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// The kind under which the number of a definition's objects is recorded as a
+// read. It is served nowhere: it is this tool's own.
+const (
+	operandsVersion = "kubectl-operator/v1alpha1"
+	operandsKind    = "Operands"
+)
+
+func isDeletedDefinition(o *preview.Object) bool {
+	return o.Kind == "CustomResourceDefinition" && o.Action == preview.ActionDelete
+}
+
+func operandsRef(definition string) preview.Ref {
+	return preview.Ref{APIVersion: operandsVersion, Kind: operandsKind, Name: definition}
+}
+
+// countOperands records how many objects go with each definition that the plan
+// deletes. The numbers are Facts: one more object than was reviewed, and the
+// plan is not carried out. What cannot be counted cannot be approved.
+func (d *decider) countOperands(ctx context.Context) error {
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		if !isDeletedDefinition(o) {
+			continue
+		}
+		what, err := d.operands(ctx, o)
+		if err != nil {
+			return err
+		}
+		ref := operandsRef(o.Name)
+		body := map[string]any{
+			"apiVersion": ref.APIVersion, "kind": ref.Kind, "metadata": map[string]any{"name": ref.Name}, "operands": what,
+		}
+		fingerprint, err := preview.Hash(body)
+		if err != nil {
+			return err
+		}
+		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: ref.ID(), Fingerprint: fingerprint, Body: body})
+	}
+	return nil
+}
+
+// operands words what goes with a definition.
+func (d *decider) operands(ctx context.Context, o *preview.Object) (string, error) {
+	kind := preview.String(o.LiveBody, "spec", "names", "kind")
+	version := preview.ServedVersion(o.LiveBody)
+	if version == "" {
+		return "objects that cannot be counted: it serves no version", nil
+	}
+	d.tell("counting the objects of %s", o.Name)
+	total := 0
+	err := d.cluster.Pages(ctx, preview.String(o.LiveBody, "spec", "group")+"/"+version, kind, func(objects []map[string]any, remaining int) bool {
+		total = len(objects) + remaining
+		return false
+	})
+	switch {
+	case preview.ReasonOf(err) == preview.ReasonNotServed:
+		return "objects that cannot be counted: the cluster does not serve them", nil
+	case err != nil:
+		return "", fmt.Errorf("counting the %s objects that would be deleted with %s: %w", kind, o.Name, err)
+	case total == 0:
+		return "no objects", nil
+	case total == 1:
+		return "1 " + kind + " object", nil
+	}
+	return strconv.Itoa(total) + " " + kind + " objects", nil
+}
+
+// operandsOf is what was counted for a definition, empty when nothing was.
+func operandsOf(p *preview.Plan, o *preview.Object) string {
+	id := operandsRef(o.Name).ID()
+	for _, read := range p.Reads {
+		if read.ID == id {
+			return preview.String(read.Body, "operands")
+		}
+	}
+	return ""
+}
