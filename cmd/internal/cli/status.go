@@ -26,6 +26,8 @@ type statusItem struct {
 	// Operands counts the custom resources of the release's definitions, by
 	// KIND.GROUP.
 	Operands map[string]int `json:"operands"`
+	// Uncounted is why operands could not be counted.
+	Uncounted string `json:"uncounted,omitempty"`
 	// Interrupted counts what became of the objects of an unfinished revision,
 	// by state, as the cluster shows it.
 	Interrupted map[string]int `json:"interrupted,omitempty"`
@@ -127,7 +129,11 @@ func (p *planner) statusOf(ctx context.Context, record *history.Record) (statusI
 			item.add(o, d)
 		}
 	}
-	if item.Operands, err = install.Operands(ctx, p.cluster, definitions); err != nil {
+	item.Operands, err = install.Operands(ctx, p.cluster, definitions)
+	switch {
+	case preview.ReasonOf(err) == preview.ReasonForbidden:
+		item.Operands, item.Uncounted = map[string]int{}, err.Error()
+	case err != nil:
 		return item, err
 	}
 	return item, p.interrupted(ctx, record, &item)
@@ -202,6 +208,9 @@ func (a *app) printStatus(item statusItem) error {
 		a.printObject(o)
 	}
 	a.streams.Printf("  %d of %d objects ready, %d as applied\n", ready, len(item.Objects), same)
+	if item.Uncounted != "" {
+		a.streams.Printf("  operands: not counted: %s\n", textsafe.Line(item.Uncounted))
+	}
 	if len(item.Operands) > 0 {
 		a.streams.Printf("  operands: %s\n", textsafe.Line(countsOf(item.Operands)))
 	}
