@@ -38,8 +38,9 @@ demo: build sandbox ## install mongodb from a catalog of our own into the sandbo
 	@bin/kubectl-operator-demo $(ARGS)
 
 # Fast tests first. The second run has also the tests that -short leaves out:
-# those against the control plane and those that drive the screen in tmux. One
-# package at a time, because each starts a control plane of 0.9 GB.
+# those against the control plane and those that drive the screen in tmux. Two
+# packages at a time: they wait more than they compute, and each starts control
+# planes of 0.9 GB.
 test: ## format, vet, fast tests, then tests against the control plane and in tmux
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
 	go vet ./...
@@ -48,7 +49,7 @@ test: ## format, vet, fast tests, then tests against the control plane and in tm
 	@$(MAKE) --no-print-directory build sandbox gcs
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
-	go test -p 1 -timeout 30m ./...
+	go test -p 2 -timeout 30m ./...
 
 # Which plans and which edits follows from the number of a run, so a failure
 # names what to look at. It takes about twenty minutes.
