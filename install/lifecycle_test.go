@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -75,13 +76,14 @@ func (w *world) rollback(t *testing.T, to int) *preview.Plan {
 // rollback and uninstall, and lists the cluster before and after: nothing is
 // left but what the last plan says it keeps, and the record.
 func TestALifeLeavesNothingBehind(t *testing.T) {
+	sb := sandboxtest.New(t) // other tests have some of these bundles installed
 	for _, life := range []struct{ bundle, from, to string }{
 		{"mongodb-kubernetes", "1.8.1", "1.10.0"},
 		{"ack-s3-controller", "1.9.0", "1.10.0"},
 	} {
 		t.Run(life.bundle, func(t *testing.T) {
 			root := corpustest.Dir(t, "bundles", life.bundle)
-			w := newWorld(t, "life-"+life.bundle)
+			w := newWorldIn(t, sb, "life-"+life.bundle)
 			before := w.everything(t)
 
 			w.apply(t, w.plan(t, w.bundle(t, filepath.Join(root, life.from))))

@@ -29,7 +29,11 @@ type world struct {
 // uses, so that the audit log tells their writes apart.
 func newWorld(t *testing.T, name string) *world {
 	t.Helper()
-	sb := sandboxtest.Start(t)
+	return newWorldIn(t, sandboxtest.Start(t), name)
+}
+
+func newWorldIn(t *testing.T, sb *sandbox.Sandbox, name string) *world {
+	t.Helper()
 	w := &world{
 		schemas: k8s.NewSchemas(), sandbox: sb, user: name + "-admin",
 		release: preview.Release{Name: name, Namespace: name},
