@@ -53,8 +53,9 @@ func (r *run) resume(ctx context.Context) (err error) {
 }
 
 // gateAgain passes the recorded plan through the gate as if it were new: with
-// the findings of today's rules besides those recorded, judged by today's policy, whatever one said when it was recorded. Where it passes,
-// the record says by which approval, and what that accepted.
+// the findings of today's rules besides those recorded, judged by today's
+// policy, whatever one said when it was recorded. Where it passes, the record
+// says by which approval, and what that accepted.
 func (r *run) gateAgain() error {
 	today := *r.plan
 	today.Findings, today.Policy = preview.Unjudged(r.plan.Findings), nil

@@ -234,6 +234,19 @@ func List(body map[string]any, path ...string) []any {
 	return l
 }
 
+// Texts returns the strings of a decoded list, in their order. What is no list
+// has none, and other items are left out.
+func Texts(list any) []string {
+	items, _ := list.([]any)
+	var out []string
+	for _, item := range items {
+		if text, ok := item.(string); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
 // Clone returns a deep copy of a decoded value.
 func Clone(v any) any {
 	switch v := v.(type) {

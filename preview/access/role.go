@@ -124,13 +124,7 @@ func everything() []preview.Grant {
 // texts returns the strings of a decoded list, sorted, each once. Other values
 // are none the API accepts.
 func texts(v any) []string {
-	list, _ := v.([]any)
-	out := make([]string, 0, len(list))
-	for _, item := range list {
-		if s, ok := item.(string); ok {
-			out = append(out, s)
-		}
-	}
+	out := append([]string{}, preview.Texts(v)...) // not nil: grants are JSON
 	slices.Sort(out)
 	return slices.Compact(out)
 }

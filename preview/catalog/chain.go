@@ -214,7 +214,7 @@ func (s scope) noUpgrade(q Query, from place, wanted versionRange, g *edges) err
 	case q.Version != "" && older != nil && older.Version.Compare(from.version) < 0:
 		return fmt.Errorf("%s, which is older; with REF %s@%s a downgrade is planned", what, s.Name, older.Version)
 	case len(successors) > 0:
-		what += "; it leads to " + few(versions(successors))
+		what += "; it leads to " + Few(versions(successors))
 	case q.Version == "":
 		return fmt.Errorf("%s, which is not in it either; --channel chooses another, an image or directory as REF needs no edge%s", what, s.badRanges())
 	}

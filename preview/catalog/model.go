@@ -190,7 +190,7 @@ func (c *Channel) checkCircles() error {
 		if known && state[name] == walking {
 			circle := walk[slices.Index(walk, name):]
 			slices.Sort(circle)
-			return fmt.Errorf("its entries %s replace each other in a circle", few(circle))
+			return fmt.Errorf("its entries %s replace each other in a circle", Few(circle))
 		}
 		for _, name := range walk {
 			state[name] = done

@@ -93,7 +93,7 @@ func (p *Package) channelNames() string {
 	for _, c := range p.Channels {
 		names = append(names, c.Name)
 	}
-	return few(names)
+	return Few(names)
 }
 
 // what names the channels.
@@ -105,7 +105,7 @@ func (s scope) what() string {
 	for _, c := range s.channels {
 		names = append(names, c.Name)
 	}
-	return "channels " + few(names)
+	return "channels " + Few(names)
 }
 
 // bundles are those of the channels, highest version first.
@@ -145,7 +145,7 @@ func (s scope) fresh(q Query, wanted versionRange) (*Choice, error) {
 		c := s.channels[0]
 		why := "head of " + s.what()
 		if n := len(c.Heads); n > 1 {
-			why = fmt.Sprintf("highest of the %d heads of %s: %s", n, s.what(), few(c.Heads))
+			why = fmt.Sprintf("highest of the %d heads of %s: %s", n, s.what(), Few(c.Heads))
 		}
 		return s.choose(s.Bundle(c.Heads[0]), why)
 	}
@@ -185,7 +185,7 @@ func (s scope) noVersion(q Query, wanted versionRange, all []*Bundle) error {
 			return fmt.Errorf("%s; channel %q has %s: --channel chooses it", err, other.Name, b.Version)
 		}
 	}
-	return fmt.Errorf("%s; it has %s%s", err, few(versions(all)), preReleaseHint(all, q.Version))
+	return fmt.Errorf("%s; it has %s%s", err, Few(versions(all)), preReleaseHint(all, q.Version))
 }
 
 // preReleaseHint says why a range that looks right does not match.
@@ -225,8 +225,8 @@ func versions(list []*Bundle) []string {
 	return out
 }
 
-// few joins the first names of a list.
-func few(names []string) string {
+// Few joins the first names of a list.
+func Few(names []string) string {
 	const most = 5
 	text := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {

@@ -179,17 +179,8 @@ func where(body map[string]any) string {
 
 // texts returns the strings of a list, or the string itself as the only one.
 func texts(v any) []string {
-	switch v := v.(type) {
-	case string:
-		return []string{v}
-	case []any:
-		var out []string
-		for _, item := range v {
-			if text, ok := item.(string); ok {
-				out = append(out, text)
-			}
-		}
-		return out
+	if text, ok := v.(string); ok {
+		return []string{text}
 	}
-	return nil
+	return preview.Texts(v)
 }

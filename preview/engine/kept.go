@@ -69,12 +69,7 @@ func countStored(ctx context.Context, definition map[string]any, pager Pager) (s
 	group, kind := preview.String(definition, "spec", "group"), preview.String(definition, "spec", "names", "kind")
 	const unknown = "how many objects are stored is unknown: "
 	for _, name := range slices.Backward(servedNames(definition)) {
-		n, more := 0, false
-		err := pager.Pages(ctx, group+"/"+name, kind, func(objects []map[string]any, remaining int) bool {
-			n += len(objects) + remaining
-			more = n >= schema.MaxChecked && remaining == 0
-			return remaining == 0 && !more
-		})
+		n, more, err := countObjects(ctx, pager, group+"/"+name, kind)
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
@@ -92,4 +87,16 @@ func countStored(ctx context.Context, definition map[string]any, pager Pager) (s
 		return fmt.Sprintf("%d objects are stored", n), nil
 	}
 	return unknown + "the cluster serves none of its versions", nil
+}
+
+// countObjects counts the objects of a kind: those of the first page, and as
+// many as the server says remain. Where it does not say, the pages are counted,
+// and more reports that they go on beyond [schema.MaxChecked] objects.
+func countObjects(ctx context.Context, pager Pager, apiVersion, kind string) (n int, more bool, err error) {
+	err = pager.Pages(ctx, apiVersion, kind, func(objects []map[string]any, remaining int) bool {
+		n += len(objects) + remaining
+		more = n >= schema.MaxChecked && remaining == 0
+		return remaining == 0 && !more
+	})
+	return n, more, err
 }

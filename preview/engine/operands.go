@@ -57,11 +57,7 @@ func (d *decider) operands(ctx context.Context, o *preview.Object) (string, erro
 		return "objects that cannot be counted: it serves no version", nil
 	}
 	d.tell("counting the objects of %s", o.Name)
-	total := 0
-	err := d.cluster.Pages(ctx, preview.String(o.LiveBody, "spec", "group")+"/"+version, kind, func(objects []map[string]any, remaining int) bool {
-		total = len(objects) + remaining
-		return false
-	})
+	total, more, err := countObjects(ctx, d.cluster, preview.String(o.LiveBody, "spec", "group")+"/"+version, kind)
 	switch {
 	case preview.ReasonOf(err) == preview.ReasonNotServed:
 		return "objects that cannot be counted: the cluster does not serve them", nil
@@ -69,6 +65,8 @@ func (d *decider) operands(ctx context.Context, o *preview.Object) (string, erro
 		return "", fmt.Errorf("counting the %s objects that would be deleted with %s: %w", kind, o.Name, err)
 	case total == 0:
 		return "no objects", nil
+	case more:
+		return fmt.Sprintf("more than %d %s objects", total, kind), nil
 	case total == 1:
 		return "1 " + kind + " object", nil
 	}

@@ -126,13 +126,13 @@ func withGuess(p *preview.Plan, plural Plural) Plural {
 func Held(role map[string]any, namespace string) []preview.Right {
 	var out []preview.Right
 	for _, rule := range preview.Maps(role, "rules") {
-		names := texts(rule["resourceNames"])
+		names := preview.Texts(rule["resourceNames"])
 		if len(names) == 0 {
 			names = []string{""}
 		}
-		for _, verb := range texts(rule["verbs"]) {
-			for _, group := range texts(rule["apiGroups"]) {
-				for _, resource := range texts(rule["resources"]) {
+		for _, verb := range preview.Texts(rule["verbs"]) {
+			for _, group := range preview.Texts(rule["apiGroups"]) {
+				for _, resource := range preview.Texts(rule["resources"]) {
 					for _, name := range names {
 						if len(out) == maxHeld {
 							return out
@@ -141,7 +141,7 @@ func Held(role map[string]any, namespace string) []preview.Right {
 					}
 				}
 			}
-			for _, url := range texts(rule["nonResourceURLs"]) {
+			for _, url := range preview.Texts(rule["nonResourceURLs"]) {
 				if namespace == "" && len(out) < maxHeld {
 					out = append(out, preview.Right{Verb: verb, URL: url})
 				}
@@ -154,14 +154,3 @@ func Held(role map[string]any, namespace string) []preview.Right {
 // maxHeld bounds what one role is taken apart into; a longer one counts as far
 // as that, and the API server's own check decides on it.
 const maxHeld = 20_000
-
-func texts(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, item := range list {
-		if s, ok := item.(string); ok {
-			out = append(out, s)
-		}
-	}
-	return out
-}

@@ -23,7 +23,7 @@ const (
 func pageGrants(p *preview.Plan) ([]pageGrant, string) {
 	grants := slices.Clone(p.Access.Grants)
 	slices.SortStableFunc(grants, func(a, b preview.Grant) int {
-		if same := boolOrder(a.Change == preview.GrantSame, b.Change == preview.GrantSame); same != 0 {
+		if same := preview.FalseFirst(a.Change == preview.GrantSame, b.Change == preview.GrantSame); same != 0 {
 			return same
 		}
 		return strings.Compare(holder(a), holder(b))
@@ -66,17 +66,6 @@ func accessNote(grants []preview.Grant) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// boolOrder puts false before true.
-func boolOrder(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 func pageClouds(p *preview.Plan) []pageCloud {

@@ -143,7 +143,7 @@ func (c *scan) findings(accepted map[string]int) []preview.Finding {
 	}
 	slices.SortFunc(list, func(a, b *merged) int {
 		return cmp.Or(
-			a.Severity.Rank()-b.Severity.Rank(), order(a.narrow, b.narrow), order(a.known, b.known),
+			a.Severity.Rank()-b.Severity.Rank(), preview.FalseFirst(a.narrow, b.narrow), preview.FalseFirst(a.known, b.known),
 			strings.Compare(a.Rule, b.Rule), strings.Compare(a.Object, b.Object),
 		)
 	})
@@ -152,17 +152,6 @@ func (c *scan) findings(accepted map[string]int) []preview.Finding {
 		out = append(out, m.Finding)
 	}
 	return out
-}
-
-// order puts false before true.
-func order(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // maxLines is how many pieces of evidence a finding spells out.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -136,24 +137,62 @@ func catalogProgram(t testing.TB) func(args ...string) (usage, string) {
 	t.Helper()
 	home := t.TempDir()
 	path := filepath.Join(root(t), "bin", "kubectl-operator")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, isTest := t.(*testing.T); isTest {
-		self, err := os.Executable()
-		if err != nil {
-			t.Fatal(err)
-		}
 		path = self // always what is being tested
 	}
 	return func(args ...string) (usage, string) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), path, args...)
 		cmd.Args[0] = "kubectl-operator" // see TestMain
-		cmd.Env = []string{"HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "no-kubeconfig")}
+		peak := filepath.Join(home, "peak")
+		cmd.Env = []string{"HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "no-kubeconfig"), peakFile + "=" + peak}
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		start := time.Now()
 		_ = cmd.Run() // resolving ends with an error here: the image is not ours to fetch
-		return usageOf(cmd, time.Since(start)), stderr.String()
+		u := usageOf(cmd, time.Since(start))
+		if path == self {
+			u.rss = peakIn(t, peak)
+		}
+		return u, stderr.String()
 	}
+}
+
+// peakFile names, to a program that is this binary, where to write what it held.
+const peakFile = "TEST_PEAK_FILE"
+
+// reportPeak writes the most memory that this process has held, in kilobytes,
+// where the test asked for it. What wait(2) reports is never less than what the
+// process held that started it, and that is all the other tests' memory.
+func reportPeak() {
+	file := os.Getenv(peakFile)
+	status, err := os.ReadFile("/proc/self/status")
+	if file == "" || err != nil {
+		return
+	}
+	for line := range strings.Lines(string(status)) {
+		if held, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			_ = os.WriteFile(file, []byte(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(held), "kB"))), 0o600)
+		}
+	}
+}
+
+// peakIn reads what reportPeak wrote, in bytes. Only Linux tells.
+func peakIn(t testing.TB, file string) int64 {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Skip("skipped: this system does not say what a process has held")
+	}
+	kilobytes, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
 }
 
 // named is where a document names its package.

@@ -32,9 +32,11 @@ func TestMain(m *testing.M) {
 		"kubectl-operator": func() {
 			ctx, stop := cli.Signals(context.Background())
 			defer stop()
-			os.Exit(cli.Main(ctx, os.Args[1:], cli.Options{
+			code := cli.Main(ctx, os.Args[1:], cli.Options{
 				Version: "v0.0.0-test", Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-			}))
+			})
+			reportPeak()
+			os.Exit(code)
 		},
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
@@ -41,7 +42,7 @@ func (u *universe) decode(source int, p *catalog.Package) []*candidate {
 		channels[i] = &p.Channels[i]
 	}
 	slices.SortStableFunc(channels, func(a, b *catalog.Channel) int {
-		return cmp.Or(falseFirst(a.Name != p.DefaultChannel, b.Name != p.DefaultChannel), strings.Compare(a.Name, b.Name))
+		return cmp.Or(preview.FalseFirst(a.Name != p.DefaultChannel, b.Name != p.DefaultChannel), strings.Compare(a.Name, b.Name))
 	})
 	var out []*candidate
 	seen := map[string]bool{}
@@ -71,8 +72,8 @@ func inOrder(p *catalog.Package, channel *catalog.Channel) []*catalog.Bundle {
 	out := p.Versions(channel)
 	slices.SortStableFunc(out, func(a, b *catalog.Bundle) int {
 		return cmp.Or(
-			falseFirst(!slices.Contains(channel.Heads, a.Name), !slices.Contains(channel.Heads, b.Name)),
-			falseFirst(skipped[a.Name], skipped[b.Name]))
+			preview.FalseFirst(!slices.Contains(channel.Heads, a.Name), !slices.Contains(channel.Heads, b.Name)),
+			preview.FalseFirst(skipped[a.Name], skipped[b.Name]))
 	})
 	return out
 }

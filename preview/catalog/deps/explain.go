@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/go-air/gini/z"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
 // Unsatisfiable says that no choice of bundles meets what the root requires.
@@ -40,7 +43,7 @@ func (e *Unsatisfiable) Error() string {
 // together as a whole.
 func (f *formula) explain(ctx context.Context) error {
 	// A package says more than its APIs, so it is named where both are missing.
-	slices.SortStableFunc(f.statements, func(a, b *statement) int { return falseFirst(!a.namesPackage(), !b.namesPackage()) })
+	slices.SortStableFunc(f.statements, func(a, b *statement) int { return preview.FalseFirst(!a.namesPackage(), !b.namesPackage()) })
 	core, err := f.conflict(ctx, nil, false, f.statements)
 	if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (u *universe) sentence(s *statement) string {
 		for _, group := range s.single {
 			names = append(names, group[0].pkg)
 		}
-		return fmt.Sprintf("API %s can have one provider only, of %s", *s.api, few(names))
+		return fmt.Sprintf("API %s can have one provider only, of %s", *s.api, catalog.Few(names))
 	case len(s.single) > 0:
 		return fmt.Sprintf("of package %s one version only can be installed", s.single[0][0].pkg)
 	}
@@ -114,7 +117,7 @@ func (u *universe) needSentence(needs []need) string {
 	if len(slices.Compact(versions)) > 1 {
 		verb = "require"
 	}
-	text := fmt.Sprintf("%s %s %s %s", needs[0].by.pkg, few(slices.Compact(versions)), verb, r)
+	text := fmt.Sprintf("%s %s %s %s", needs[0].by.pkg, catalog.Few(slices.Compact(versions)), verb, r)
 	options := u.options[r]
 	if len(options) == 0 {
 		return text + "; " + u.missing(r)
@@ -126,7 +129,7 @@ func (u *universe) needSentence(needs []need) string {
 	for _, group := range perPackage(options) {
 		names = append(names, group[0].pkg)
 	}
-	return text + ", which only " + few(names) + " can meet"
+	return text + ", which only " + catalog.Few(names) + " can meet"
 }
 
 // missing says why no bundle meets a requirement.
@@ -149,7 +152,7 @@ func (u *universe) missing(r *requirement) string {
 			}
 		}
 		if len(versions) > 0 {
-			return "the catalogs have " + few(versions)
+			return "the catalogs have " + catalog.Few(versions)
 		}
 		return "no catalog has that package"
 	case isAPI:
@@ -179,16 +182,6 @@ func (u *universe) unusable(r *requirement) string {
 		}
 	}
 	return ""
-}
-
-// few joins the first names of a list.
-func few(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
 
 // ambiguous refuses a package that two catalogs of equal priority have: which

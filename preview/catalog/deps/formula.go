@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-air/gini"
 	"github.com/go-air/gini/z"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // statement is one constraint on a solution, of the kind that an explanation
@@ -303,7 +305,7 @@ func (f *formula) pick(ctx context.Context, chosen *selection, r *requirement) (
 	options := slices.Clone(f.u.options[r])
 	slices.SortStableFunc(options, func(a, b *candidate) int {
 		rank := func(c *candidate) bool { return !chosen.in[c] && !f.u.keeps(c) }
-		return falseFirst(rank(a), rank(b))
+		return preview.FalseFirst(rank(a), rank(b))
 	})
 	for _, c := range options {
 		if chosen.in[c] || f.model[c.number] {

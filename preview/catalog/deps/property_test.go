@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
@@ -193,10 +194,10 @@ func (w world) options(by worldBundle, n worldNeed) []worldBundle {
 	back := func(b worldBundle) bool { return fmt.Sprintf("%d.0.0", b.version) < w.release[b.pkg] }
 	slices.SortStableFunc(out, func(a, b worldBundle) int {
 		return cmp.Or(
-			falseFirst(a.catalog != -1, b.catalog != -1),
-			falseFirst(!w.keeps(a), !w.keeps(b)),
-			falseFirst(back(a), back(b)),
-			falseFirst(a.catalog != by.catalog, b.catalog != by.catalog),
+			preview.FalseFirst(a.catalog != -1, b.catalog != -1),
+			preview.FalseFirst(!w.keeps(a), !w.keeps(b)),
+			preview.FalseFirst(back(a), back(b)),
+			preview.FalseFirst(a.catalog != by.catalog, b.catalog != by.catalog),
 			cmp.Compare(a.catalog, b.catalog), strings.Compare(a.pkg, b.pkg), cmp.Compare(b.version, a.version))
 	})
 	return out
@@ -238,7 +239,7 @@ func (w world) best() []worldBundle {
 				})
 			}
 			slices.SortStableFunc(options, func(a, b worldBundle) int {
-				return falseFirst(!in(a) && !w.keeps(a), !in(b) && !w.keeps(b))
+				return preview.FalseFirst(!in(a) && !w.keeps(a), !in(b) && !w.keeps(b))
 			})
 			for _, b := range options {
 				if in(b) {

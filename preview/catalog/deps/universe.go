@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
@@ -199,7 +200,7 @@ func (u *universe) candidates(ctx context.Context, r *requirement) ([]*candidate
 // compare is the order of preference of two bundles that meet a requirement.
 func (u *universe) compare(by, a, b *candidate) int {
 	own := func(c *candidate) bool { return c.source == by.source }
-	first := func(is func(*candidate) bool) int { return falseFirst(!is(a), !is(b)) }
+	first := func(is func(*candidate) bool) int { return preview.FalseFirst(!is(a), !is(b)) }
 	return cmp.Or(
 		first(func(c *candidate) bool { return c == u.root }),
 		first(u.keeps),
@@ -207,21 +208,11 @@ func (u *universe) compare(by, a, b *candidate) int {
 		first(u.raises),
 		first(own),
 		cmp.Compare(a.source, b.source),
-		falseFirst(a.place.other, b.place.other),
+		preview.FalseFirst(a.place.other, b.place.other),
 		strings.Compare(a.pkg, b.pkg),
 		strings.Compare(a.place.channel, b.place.channel),
 		cmp.Compare(a.place.index, b.place.index),
 	)
-}
-
-func falseFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // held is what the release has of a package.

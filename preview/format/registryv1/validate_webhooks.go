@@ -100,7 +100,7 @@ func webhookRulesAllowed(b *bundle, p *problems) {
 		}
 		for _, item := range preview.List(w.body, "rules") {
 			rule, _ := item.(map[string]any)
-			groups := texts(rule["apiGroups"])
+			groups := preview.Texts(rule["apiGroups"])
 			for _, group := range groups {
 				if group == "*" || group == "olm.operatorframework.io" {
 					p.add("the webhook %q may not intercept the API group %q", w.generateName, group)
@@ -109,7 +109,7 @@ func webhookRulesAllowed(b *bundle, p *problems) {
 			if !slices.Contains(groups, "admissionregistration.k8s.io") {
 				continue
 			}
-			for _, resource := range texts(rule["resources"]) {
+			for _, resource := range preview.Texts(rule["resources"]) {
 				if interceptsWebhooks(resource) {
 					p.add("the webhook %q may not intercept the resource %q of admissionregistration.k8s.io", w.generateName, resource)
 				}
@@ -163,18 +163,6 @@ func (c *csv) conversions() map[string]webhook {
 		}
 		for _, crd := range w.conversionCRDs {
 			out[crd] = w
-		}
-	}
-	return out
-}
-
-// texts are the strings of a list.
-func texts(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, item := range list {
-		if s, ok := item.(string); ok {
-			out = append(out, s)
 		}
 	}
 	return out
