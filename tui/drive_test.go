@@ -6,15 +6,18 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -135,15 +138,57 @@ func checkFrame(t *testing.T, m tea.Model, width, height int) {
 	}
 }
 
-// golden compares a frame with testdata/golden/NAME.golden.
+// golden compares a frame with testdata/golden/NAME.golden: its text, the text
+// of an ASCII terminal (.ascii.golden), and what a terminal with colours gets
+// (.color.golden, with ␛ for escape).
 func golden(t *testing.T, name string, m tea.Model, width, height int) {
 	t.Helper()
 	checkFrame(t, m, width, height)
-	lines := screenOf(m)
+	plain := frameIn(m, theme.Options{})
+	if colours.MatchString(plain) {
+		t.Errorf("%s: there is a colour without colours: %q", name, colours.FindString(plain))
+	}
+	compare(t, name, ansi.Strip(plain))
+	coloured := frameIn(m, theme.Options{Color: true})
+	if ansi.Strip(coloured) != ansi.Strip(plain) {
+		t.Errorf("%s: colours change the text, so they say something by themselves", name)
+	}
+	compare(t, name+".color", strings.ReplaceAll(coloured, "\x1b", "␛"))
+	ascii := ansi.Strip(frameIn(m, theme.Options{ASCII: true}))
+	if at := strings.IndexFunc(ascii, func(r rune) bool { return r > unicode.MaxASCII }); at >= 0 {
+		t.Errorf("%s: there is more than ASCII: %q", name, ascii[at:min(len(ascii), at+40)])
+	}
+	compare(t, name+".ascii", ascii)
+}
+
+// colours are the escape codes of foregrounds and backgrounds.
+var colours = regexp.MustCompile(`\x1b\[(?:\d+;)*(?:[34]\d|9\d|10\d)[;m]`)
+
+// frameIn is what a model shows in a theme.
+func frameIn(m tea.Model, opts theme.Options) string {
+	switch m := m.(type) {
+	case *review:
+		defer func(before theme.Theme) { m.theme = before }(m.theme)
+		m.theme = theme.New(opts)
+	case *follow:
+		defer func(before theme.Theme) { m.theme = before }(m.theme)
+		m.theme = theme.New(opts)
+	}
+	lines := strings.Split(m.View().Content, "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
-	got := strings.Join(lines, "\n") + "\n"
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// compare holds a text against a golden file.
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	lines := strings.Split(got, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	got = strings.Join(lines, "\n")
 	path := filepath.Join("testdata", "golden", filepath.FromSlash(name)+".golden")
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
