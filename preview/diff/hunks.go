@@ -39,9 +39,16 @@ type Hunk struct {
 // texts always give the same hunks, in bounded time: where two stretches
 // resemble each other nowhere, one replaces the other as a whole.
 func Hunks(before, after string, context int) []Hunk {
-	lines := diffLines(splitLines(before), splitLines(after))
+	lines := Lines(before, after)
 	markSpans(lines)
 	return group(lines, max(context, 0))
+}
+
+// Lines returns the line diff of two texts, equal lines included. Deleted lines
+// come right before those that replace them. Spans are left to [Spans], which
+// takes longer for a long text than the lines do.
+func Lines(before, after string) []Line {
+	return diffLines(splitLines(before), splitLines(after))
 }
 
 func splitLines(s string) []string {

@@ -11,6 +11,9 @@ import (
 const (
 	maxSpanLine  = 2000 // bytes
 	maxSpanBlock = 200  // lines
+	// maxSpanWork bounds, as a product of bytes, the middles of two lines that
+	// are compared letter by letter: a millisecond. Larger ones are one span.
+	maxSpanWork = 1 << 15
 )
 
 // markSpans pairs the deleted lines of each block with the inserted ones that
@@ -43,8 +46,28 @@ func Spans(before, after string) (inBefore, inAfter []Span) {
 	if max(len(before), len(after)) > maxSpanLine || !utf8.ValidString(before) || !utf8.ValidString(after) {
 		return nil, nil
 	}
+	head := commonStart(before, after)
+	tail := commonEnd(before[head:], after[head:])
+	same := head + tail
+	from, to := before[head:len(before)-tail], after[head:len(after)-tail]
+	if len(from)*len(to) > maxSpanWork {
+		inBefore, inAfter = []Span{{head, head + len(from)}}, []Span{{head, head + len(to)}}
+	} else {
+		var within int
+		inBefore, inAfter, within = letterSpans(from, to, head)
+		same += within
+	}
+	if same*3 < max(len(before), len(after)) {
+		return nil, nil
+	}
+	return inBefore, inAfter
+}
+
+// letterSpans compares two texts exactly. Spans are moved by an offset; same
+// is the number of bytes that both texts have.
+func letterSpans(before, after string, offset int) (inBefore, inAfter []Span, same int) {
 	dmp := newDiff()
-	same, i, j := 0, 0, 0
+	i, j := offset, offset
 	for _, part := range dmp.DiffCleanupSemantic(dmp.DiffMain(before, after, false)) {
 		n := len(part.Text)
 		switch part.Type {
@@ -58,8 +81,30 @@ func Spans(before, after string) (inBefore, inAfter []Span) {
 			j += n
 		}
 	}
-	if same*3 < max(len(before), len(after)) {
-		return nil, nil
+	return inBefore, inAfter, same
+}
+
+// commonStart is the number of bytes, of whole characters, that two texts
+// begin with.
+func commonStart(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
 	}
-	return inBefore, inAfter
+	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) || n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return n
+}
+
+// commonEnd is the same of their ends.
+func commonEnd(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	for n > 0 && !utf8.RuneStart(a[len(a)-n]) {
+		n--
+	}
+	return n
 }
