@@ -384,21 +384,3 @@ func quoted(list []string) string {
 	}
 	return strings.Join(out, ", ")
 }
-
-// findingsOf lists the findings about an object.
-func (m *review) findingsOf(b *builder, id string) {
-	first := true
-	for _, it := range m.board.items {
-		for _, f := range it.findings {
-			if f.Object != id {
-				continue
-			}
-			if first {
-				b.heading("Findings")
-				first = false
-			}
-			sign, role := signOf(f.Severity, false)
-			b.text(role, "   ", fmt.Sprintf("%s %s %s", strings.TrimSpace(sign), it.label, f.Title))
-		}
-	}
-}

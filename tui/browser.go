@@ -11,6 +11,7 @@ import (
 type row struct {
 	id      string // what it stands for; empty for headings, which cannot be selected
 	object  string // id of the object behind it
+	parent  string // id of the branch that holds it
 	text    string // searched
 	copy    string // what y copies
 	explain string // what x says
@@ -174,9 +175,13 @@ func (b *browser) move(m *review, msg tea.KeyPressMsg) {
 	case key.Matches(msg, k.End):
 		b.by(m, len(b.rows)+len(b.pager.Lines))
 	case key.Matches(msg, k.Left):
-		b.left(m)
+		if !m.treeLeft() {
+			b.left(m)
+		}
 	case key.Matches(msg, k.Right):
-		b.right(m)
+		if !m.treeRight() {
+			b.right(m)
+		}
 	}
 }
 

@@ -16,6 +16,8 @@ const (
 	objectsAll = iota
 	objectsChanged
 	objectsUnchanged
+	objectsFindings
+	objectsOutside
 	objectsCount
 )
 

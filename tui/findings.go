@@ -225,3 +225,25 @@ func undo(p *preview.Plan) string {
 	}
 	return fmt.Sprintf("kubectl operator rollback %s --to %d -n %s", p.Release.Name, p.Base.Revision, p.Release.Namespace)
 }
+
+// findingsOf lists the findings about an object.
+func (m *review) findingsOf(b *builder, id string) {
+	for n, i := range m.index.items[id] {
+		if n == 0 {
+			b.heading("Findings")
+		}
+		m.findingLine(b, i)
+	}
+}
+
+// findingLine is one item of the board, in a document about something else.
+func (m *review) findingLine(b *builder, i int) {
+	it := m.board.items[i]
+	sign, role := signOf(it.severity(), m.board.looked(i))
+	title := it.first().Title
+	if n := len(it.findings); n > 1 {
+		what, _ := statement(it.first())
+		title = fmt.Sprintf("%s (%d times)", what, n)
+	}
+	b.text(role, "   ", fmt.Sprintf("%s %s %s", strings.TrimSpace(sign), it.label, title))
+}

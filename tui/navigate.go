@@ -113,6 +113,9 @@ func (m *review) open() {
 		}
 		return
 	}
+	if m.toggleBranch() {
+		return
+	}
 	if row.id != "" && m.table[m.tab].doc != nil {
 		m.browser().open(docFacts)
 	}

@@ -87,15 +87,28 @@ func TestFiltersAndGroups(t *testing.T) {
 	if !shows(m, "group: role (g)") {
 		t.Error("g does not group by role")
 	}
-	drive(m, c, "4", "f")
-	if shows(m, "UNCHANGED") || !shows(m, "changes only") {
-		t.Error("f does not hide unchanged objects")
+	drive(m, c, "4")
+	for _, want := range []struct{ chip, object, not string }{
+		{"show: changes only (f)   4 of 9", "legacy", "kind00"},
+		{"show: unchanged only (f)   5 of 9", "kind00", "legacy"},
+		{"show: with findings (f)   2 of 9", "mongodb-operator", "kind00"},
+		{"show: changed outside (f)   1 of 9", "operator", "legacy"},
+		{"show: all (f)   9 of 9", "kind00", "no object"},
+	} {
+		drive(m, c, "f")
+		if !shows(m, want.chip) || !shows(m, want.object) || shows(m, want.not) {
+			t.Errorf("want %+v:\n%s", want, strings.Join(screenOf(m), "\n"))
+		}
+	}
+	drive(m, c, "f", "f", "F")
+	if !shows(m, "show: all (f)") {
+		t.Error("F does not clear the filter")
 	}
 }
 
 func TestSecretsAreNeverShown(t *testing.T) {
 	m, c := reviewOf(t, upgradePlan(t), 120, 36)
-	drive(m, c, "4", "down")
+	drive(m, c, "4", "/", "o", "p", "s", "-", "m", "enter", "esc")
 	for _, keys := range [][]any{{}, {"e"}, {"esc", "d"}} {
 		drive(m, c, keys...)
 		for _, value := range []string{"bmV3", "b2xk", "YWRtaW4="} {

@@ -10,36 +10,30 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// objectRows lists objects by what happens to them, what does nothing last.
-func objectRows(m *review) []row {
-	title := []string{"all", "changes only", "unchanged only"}[m.filter.objects]
-	rows := []row{textRow(widget.Line{widget.Text(theme.Strong, "show: "+title+" (f)")})}
-	for _, a := range preview.Actions() {
-		if !m.showsAction(a) {
-			continue
-		}
-		at := m.objectsBy(a)
-		if len(at) == 0 {
-			continue
-		}
-		heading := fmt.Sprintf("%s  (%d)", strings.ToUpper(string(a)), len(at))
-		rows = append(rows, textRow(widget.Line{widget.Text(theme.Heading, heading)}))
-		for _, i := range at {
-			rows = append(rows, objectRow(&m.plan.Objects[i]))
-		}
-	}
-	return rows
+// objectFilter is one of the choices of what the objects tab shows.
+type objectFilter struct {
+	name  string
+	shows func(m *review, o *preview.Object) bool
 }
 
-func (m *review) showsAction(a preview.Action) bool {
-	same := a == preview.ActionUnchanged || a == preview.ActionKeep || a == preview.ActionSkip || a == preview.ActionShared
-	switch m.filter.objects {
-	case objectsChanged:
-		return !same
-	case objectsUnchanged:
-		return same
+// objectFilters are the choices, in the order f goes through them.
+func objectFilters() []objectFilter {
+	return []objectFilter{
+		objectsAll:       {"all", func(*review, *preview.Object) bool { return true }},
+		objectsChanged:   {"changes only", func(_ *review, o *preview.Object) bool { return !stays(o.Action) }},
+		objectsUnchanged: {"unchanged only", func(_ *review, o *preview.Object) bool { return stays(o.Action) }},
+		objectsFindings:  {"with findings", func(m *review, o *preview.Object) bool { return m.worst(o.ID) >= 0 }},
+		objectsOutside:   {"changed outside", func(m *review, o *preview.Object) bool { return len(m.outside.of[o.ID]) > 0 }},
 	}
-	return true
+}
+
+func (m *review) showsObject(o *preview.Object) bool {
+	return objectFilters()[m.filter.objects].shows(m, o)
+}
+
+// stays reports whether an action sends nothing and stops nothing.
+func stays(a preview.Action) bool {
+	return a == preview.ActionUnchanged || a == preview.ActionKeep || a == preview.ActionSkip || a == preview.ActionShared
 }
 
 // objectsBy returns the indexes of the objects with an action, sorted by name.
@@ -69,6 +63,51 @@ func objectRow(o *preview.Object) row {
 	return row{id: o.ID, object: o.ID, copy: o.ID, text: string(o.Action) + " " + name, line: line,
 		explain: explainAction(o)}
 }
+
+// treeRow is an object below the branch of its kind: what happens to it, the
+// gravest finding about it, and its name; with room also all of its findings.
+func (m *review) treeRow(i, depth int, parent string) row {
+	o := &m.plan.Objects[i]
+	name := o.Name
+	if o.Namespace != "" && o.Namespace != m.plan.Release.Namespace {
+		name = o.Namespace + "/" + name
+	}
+	var labels []string
+	for _, at := range m.index.items[o.ID] {
+		if it := m.board.items[at]; it.severity() != preview.Info {
+			labels = append(labels, it.label)
+		}
+	}
+	line := func(width int) widget.Line {
+		sign, role := "", theme.Plain
+		if at := m.worst(o.ID); at >= 0 {
+			sign, role = signOf(m.board.items[at].severity(), m.board.looked(at))
+		}
+		action := widget.Cell(actionRole(o.Action), o.Action.Symbol(), 4)
+		if width >= wideRow {
+			action = widget.Cell(actionRole(o.Action), fmt.Sprintf("%-3s %s", o.Action.Symbol(), o.Action), 14)
+		}
+		l := widget.Line{widget.Text(theme.Plain, strings.Repeat("  ", depth)), action, widget.Cell(role, sign, 3)}
+		var tail widget.Line
+		if len(o.Conflicts) > 0 {
+			tail = append(tail, widget.Text(theme.Fail, "  x "+plural(len(o.Conflicts), "conflict")))
+		}
+		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
+			tail = append(tail, widget.Text(theme.Change, "  "+plural(n, "field")))
+		}
+		if width >= wideRow && len(labels) > 0 {
+			tail = append(tail, widget.Text(theme.Plain, "  "+strings.Join(labels, " ")))
+		}
+		return append(append(l, widget.Tail(theme.Plain, name, max(8, width-l.Width()-tail.Width()-1))), tail...)
+	}
+	return row{
+		id: o.ID, parent: parent, object: o.ID, copy: o.ID, line: line, explain: explainAction(o),
+		text: string(o.Action) + " " + objectName(o.ID) + " " + strings.Join(labels, " "),
+	}
+}
+
+// wideRow is from how many cells a row of the tree has room for words and labels.
+const wideRow = 60
 
 func plural(n int, what string) string {
 	if n == 1 {
@@ -109,7 +148,10 @@ func explainAction(o *preview.Object) string {
 
 // objectDoc is what the plan knows of an object.
 func objectDoc(m *review, id string, width int) document {
-	o := m.plan.Object(id)
+	if strings.HasPrefix(id, branchPrefix) {
+		return branchDoc(m, id, width)
+	}
+	o := m.object(id)
 	if o == nil {
 		return document{}
 	}
@@ -127,6 +169,7 @@ func objectDoc(m *review, id string, width int) document {
 	}
 	m.conflicts(b, o)
 	secretKeys(b, o)
+	m.outsideLines(b, id)
 	m.findingsOf(b, id)
 	b.heading("Identity")
 	b.pair("id", o.ID)
@@ -173,12 +216,9 @@ func secretKeys(b *builder, o *preview.Object) {
 
 // stageOf names the step of the apply that writes an object.
 func (m *review) stageOf(id string) string {
-	for i, s := range m.plan.Stages {
-		for _, o := range s.Objects {
-			if o == id {
-				return fmt.Sprintf("%s (%d of %d)", s.ID, i+1, len(m.plan.Stages))
-			}
-		}
+	i, ok := m.index.stages[id]
+	if !ok {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("%s (%d of %d)", m.plan.Stages[i].ID, i+1, len(m.plan.Stages))
 }

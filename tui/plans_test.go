@@ -121,6 +121,11 @@ func clusterRole(name string, resources ...any) map[string]any {
 	}}})
 }
 
+// managed is an entry of metadata.managedFields.
+func managed(manager, at string, fields map[string]any) map[string]any {
+	return map[string]any{"manager": manager, "operation": "Apply", "time": at, "fieldsType": "FieldsV1", "fieldsV1": fields}
+}
+
 const (
 	roleObject    = "rbac.authorization.k8s.io/ClusterRole/-/mongodb-operator"
 	webhookObject = "admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/mongodb-webhook"
@@ -172,7 +177,13 @@ func upgradePlan(t *testing.T) *preview.Plan {
 	pkg.Via[0].Verification = &preview.Verification{Status: "unverified"}
 	pkg.Referrers = []preview.Referrer{{ArtifactType: "application/spdx+json", Digest: digestOf("sbom")}}
 	live, result := deployment("quay.io/mongodb/mongodb-kubernetes:1.8.1", 1), deployment("quay.io/mongodb/mongodb-kubernetes:1.10.0", 2)
-	b.object(preview.ActionUpdate, result, live, result)
+	preview.Map(live, "spec")["paused"] = true
+	preview.Map(live, "metadata")["managedFields"] = []any{
+		managed("kubectl-operator", "2026-03-02T08:00:00Z", map[string]any{"f:spec": map[string]any{"f:replicas": map[string]any{}, "f:template": map[string]any{}}}),
+		managed("kubectl-edit", "2026-11-02T08:00:00Z", map[string]any{"f:spec": map[string]any{"f:paused": map[string]any{}}}),
+	}
+	preview.Map(result, "spec")["paused"] = true
+	b.object(preview.ActionUpdate, deployment("quay.io/mongodb/mongodb-kubernetes:1.10.0", 2), live, result)
 	secret := func(v string) map[string]any {
 		return manifest("v1", "Secret", "mongodb", "ops-manager", map[string]any{"data": map[string]any{"password": v, "user": "YWRtaW4="}})
 	}

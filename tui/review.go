@@ -37,9 +37,12 @@ type review struct {
 	plan     *preview.Plan
 	sealed   time.Time
 	board    *board
+	index    index
+	outside  outside
 	tab      tab
 	tabs     [tabCount]browser
 	filter   filters
+	branches branches        // of the objects tab
 	severe   map[string]bool // rules with a critical or warning finding
 	confirm  confirm
 	obstacle error         // why this plan cannot be approved at all
@@ -109,9 +112,11 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.resolved(msg)
 	case recheckedMsg:
 		m.rechecked(msg)
+	case outsideMsg:
+		m.foundOutside(msg)
 	}
 	m.settle()
-	return m, cmd
+	return m, tea.Batch(cmd, m.lookOutside())
 }
 
 func (m *review) resize(width, height int) {
@@ -132,6 +137,7 @@ func (m *review) show(p *preview.Plan) {
 		kept = m.board.marks
 	}
 	m.board = newBoard(p.Findings, kept)
+	m.index, m.branches = newIndex(p, m.board), branches{}
 	m.filter, m.severe = startFilters(p), severeRules(p.Findings)
 	if !m.opts.ReadOnly {
 		m.obstacle = m.opts.Gate(p, install.Approval{
@@ -234,6 +240,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Mark):
 		m.toggleMark()
 	case key.Matches(msg, k.Search):
+		m.openBranches()
 		m.search.open()
 	case key.Matches(msg, k.NextHit):
 		m.hit(1)

@@ -78,6 +78,11 @@ func countsRow(m *review) row {
 	if m.plan.Base.Revision > 0 {
 		line = append(line, widget.Text(theme.Plain, fmt.Sprintf("   since revision %d", m.plan.Base.Revision)))
 	}
+	if n := len(m.outside.of); n > 0 && m.size.mode == modeDouble {
+		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("   drift: %s", plural(n, "object"))))
+	} else if n > 0 {
+		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("  drift %d", n)))
+	}
 	return textRow(line)
 }
 

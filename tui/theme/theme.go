@@ -97,7 +97,7 @@ func (t Theme) Encode(text string) string {
 }
 
 // asciiForm are the glyphs of our own.
-var asciiForm = map[rune]byte{'─': '-', '│': '|', '┬': '+', '┴': '+', '…': '~'}
+var asciiForm = map[rune]byte{'─': '-', '│': '|', '┬': '+', '┴': '+', '…': '~', '▾': 'v', '▸': '>'}
 
 func isASCII(s string) bool {
 	for i := 0; i < len(s); i++ {

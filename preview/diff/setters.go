@@ -1,0 +1,53 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Setter is who set a field of a live object, as metadata.managedFields tells
+// it. Time is RFC 3339, empty where nobody knows.
+type Setter struct {
+	Manager string
+	Time    string
+}
+
+// SetField is a leaf of a live object, who set it last and to what. Value is
+// masked where it is sensitive.
+type SetField struct {
+	Path  string
+	Value any
+	Setter
+}
+
+// SetFields returns the leaves of a live object of which it is known who set them,
+// with paths as those of [Changes], sorted. Status, and what the volatile table
+// names, are left out; so are empty maps, and what cannot be read.
+func SetFields(live map[string]any) []SetField {
+	// Masked before it is cut: what is cut off does not say what kind it is of.
+	steady := preview.MaskObject(preview.WithoutVolatile(live))
+	last := map[string]SetField{}
+	for _, owner := range preview.FieldOwners(live) {
+		for _, c := range Changes(nil, owner.Cut(steady)) {
+			if before, ok := last[c.Path]; ok && before.Time > owner.Time || hollow(c.To) {
+				continue
+			}
+			last[c.Path] = SetField{Path: c.Path, Value: c.To, Setter: Setter{owner.Manager, owner.Time}}
+		}
+	}
+	out := make([]SetField, 0, len(last))
+	for _, f := range last {
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b SetField) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// hollow reports whether a leaf is a map of which nothing is left, as where an
+// owner set nothing in it but what the volatile table names.
+func hollow(v any) bool {
+	m, ok := v.(map[string]any)
+	return ok && len(m) == 0
+}

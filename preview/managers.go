@@ -1,0 +1,44 @@
+package preview
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// FieldOwner is one field manager of a live object and the fields it set, as
+// metadata.managedFields records them. Time is RFC 3339.
+type FieldOwner struct {
+	Manager string
+	Time    string
+	fields  *fieldpath.Set
+}
+
+// FieldOwners returns the field managers of a live object but those of its status,
+// in their order. What cannot be read is left out: this is for people to see.
+func FieldOwners(live map[string]any) []FieldOwner {
+	var out []FieldOwner
+	for _, item := range List(live, "metadata", "managedFields") {
+		entry, ok := item.(map[string]any)
+		if !ok || String(entry, "subresource") == "status" {
+			continue
+		}
+		data, err := json.Marshal(entry["fieldsV1"])
+		if err != nil {
+			continue
+		}
+		var set fieldpath.Set
+		if set.FromJSON(bytes.NewReader(data)) == nil {
+			out = append(out, FieldOwner{String(entry, "manager"), String(entry, "time"), &set})
+		}
+	}
+	return out
+}
+
+// Cut returns what an owner set in an object, and the keys that tell list items
+// apart. It shares values with the object.
+func (o FieldOwner) Cut(body map[string]any) map[string]any {
+	cut, _ := extract(body, nil, o.fields).(map[string]any)
+	return cut
+}

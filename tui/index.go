@@ -1,0 +1,63 @@
+package tui
+
+import (
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// index finds the parts of a plan that belong to an object. It is made once
+// per plan, so that no frame and no document searches the whole plan.
+type index struct {
+	objects map[string]int   // position in the plan's objects, by id
+	stages  map[string]int   // position in the plan's stages, by object id
+	items   map[string][]int // positions on the board, by object id
+}
+
+func newIndex(p *preview.Plan, b *board) index {
+	x := index{
+		objects: make(map[string]int, len(p.Objects)), stages: make(map[string]int, len(p.Objects)), items: map[string][]int{},
+	}
+	for i := range p.Objects {
+		x.objects[p.Objects[i].ID] = i
+	}
+	for i, s := range p.Stages {
+		for _, id := range s.Objects {
+			x.stages[id] = i
+		}
+	}
+	for i, it := range b.items {
+		for _, f := range it.findings {
+			if at := x.items[f.Object]; len(at) == 0 || at[len(at)-1] != i {
+				x.items[f.Object] = append(at, i)
+			}
+		}
+	}
+	return x
+}
+
+// object returns the plan's object with an id, nil when there is none.
+func (m *review) object(id string) *preview.Object {
+	i, ok := m.index.objects[id]
+	if !ok {
+		return nil
+	}
+	return &m.plan.Objects[i]
+}
+
+// worst is the finding about an object that a person should see first: the
+// gravest of those not looked at, else the gravest; -1 without any that is
+// more than information.
+func (m *review) worst(id string) int {
+	best := -1
+	for _, i := range m.index.items[id] { // by rank, as the board is
+		if m.board.items[i].severity() == preview.Info {
+			break
+		}
+		if !m.board.looked(i) {
+			return i
+		}
+		if best < 0 {
+			best = i
+		}
+	}
+	return best
+}
