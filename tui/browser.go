@@ -42,13 +42,14 @@ const (
 )
 
 // browser is a list and the detail of its selected row, side by side or one
-// below the other.
+// below the other. The detail is a document in the pager, or a sheet.
 type browser struct {
 	rows     []row
 	list     widget.List
 	pane     pane
 	kind     docKind
 	pager    widget.Pager
+	sheet    *sheet // shown instead of the pager when not nil
 	evidence [2]int
 	seen     map[int]bool // evidence lines that were on screen
 	shown    shownDoc
@@ -118,6 +119,12 @@ func (b *browser) settle(m *review) {
 	if b.stale || want != b.shown {
 		b.load(m, want)
 	}
+	if b.sheet != nil {
+		b.sheet.setForm(m.sheetForm(b))
+		b.sheet.settle(height - sheetHead(m.tiny()))
+		return
+	}
+	b.pager.Found = m.search.find
 	b.pager.Scroll(0, height)
 	if b.kind == docFacts {
 		for i := max(b.pager.Top, b.evidence[0]); i < min(b.pager.Top+height, b.evidence[1]); i++ {
@@ -127,21 +134,38 @@ func (b *browser) settle(m *review) {
 }
 
 func (b *browser) load(m *review, want shownDoc) {
-	var d document
-	switch {
-	case want.id == "":
-	case want.kind == docFacts:
-		d = m.table[m.tab].doc(m, want.id, want.width)
-	case want.kind == docYAML:
-		d = yamlDoc(m, b.selected().object)
-	case want.kind == docDiff:
-		d = objectDiffDoc(m, b.selected().object)
-	}
 	if want != b.shown {
 		b.seen, b.pager = map[int]bool{}, widget.Pager{}
 	}
+	kind := want.kind
+	if kind == docFacts && m.table[m.tab].diff {
+		kind = docDiff
+	}
+	var d document
+	switch {
+	case want.id == "":
+		b.sheet = nil
+	case kind == docFacts:
+		b.sheet = nil
+		d = m.table[m.tab].doc(m, want.id, want.width)
+	default:
+		b.loadSheet(m, kind)
+	}
 	b.pager.Lines = d.lines
 	b.evidence, b.shown, b.stale = d.evidence, want, false
+}
+
+// loadSheet begins the sheet of the selected row's object, unless it is there.
+func (b *browser) loadSheet(m *review, kind docKind) {
+	o := m.object(b.selected().object)
+	if o == nil {
+		b.sheet = nil
+		return
+	}
+	if b.sheet == nil || b.sheet.object != o || b.sheet.kind != kind {
+		b.sheet = newSheet(m.plan, o, kind)
+		b.sheet.build()
+	}
 }
 
 // unseen is the first evidence line that was not on screen yet, -1 when all were.
@@ -171,9 +195,9 @@ func (b *browser) move(m *review, msg tea.KeyPressMsg) {
 	case key.Matches(msg, k.HalfDown):
 		b.by(m, height/2)
 	case key.Matches(msg, k.Home, k.Top):
-		b.by(m, -len(b.rows)-len(b.pager.Lines))
+		b.by(m, -farther)
 	case key.Matches(msg, k.End):
-		b.by(m, len(b.rows)+len(b.pager.Lines))
+		b.by(m, farther)
 	case key.Matches(msg, k.Left):
 		if !m.treeLeft() {
 			b.left(m)
@@ -185,9 +209,16 @@ func (b *browser) move(m *review, msg tea.KeyPressMsg) {
 	}
 }
 
+// farther is more than any list or document has lines.
+const farther = 1 << 30
+
 // by moves the cursor, or scrolls the document when that has the focus. In a
 // list without anything to select it scrolls the list.
 func (b *browser) by(m *review, delta int) {
+	if b.pane == paneDetail && b.sheet != nil {
+		b.sheet.by(delta)
+		return
+	}
 	if b.pane == paneDetail {
 		b.pager.Scroll(delta, m.paneHeight())
 		return
@@ -200,7 +231,9 @@ const sidestep = 8
 
 func (b *browser) left(m *review) {
 	switch {
-	case b.pane == paneDetail && b.pager.Left > 0:
+	case b.pane == paneDetail && b.sheet != nil && b.sheet.left > 0:
+		b.sheet.sideways(-sidestep)
+	case b.pane == paneDetail && b.sheet == nil && b.pager.Left > 0:
 		b.pager.Sideways(-sidestep)
 	case b.pane == paneDetail:
 		b.back()
@@ -209,9 +242,28 @@ func (b *browser) left(m *review) {
 
 func (b *browser) right(m *review) {
 	switch {
-	case b.pane == paneDetail && b.kind != docFacts || b.pane == paneDetail && m.tab == tabDiff:
-		b.pager.Sideways(sidestep)
+	case b.pane == paneDetail && b.sheet != nil:
+		b.sheet.sideways(sidestep)
 	case m.split():
 		b.pane = paneDetail
 	}
+}
+
+// scroll moves the window of the detail.
+func (b *browser) scroll(m *review, delta int) {
+	if b.sheet != nil {
+		b.sheet.scroll(delta, m.paneHeight()-sheetHead(m.tiny()))
+		return
+	}
+	b.pager.Scroll(delta, m.paneHeight())
+}
+
+// paintDetail draws the detail.
+func (b *browser) paintDetail(m *review, width, height int) []string {
+	if b.sheet != nil {
+		return b.sheet.paint(canvas{
+			theme: m.theme, width: width, height: height, tiny: m.tiny(), focused: b.pane == paneDetail, find: m.search.find,
+		})
+	}
+	return b.pager.Paint(m.theme, width, height, m.search.lineHit(b))
 }

@@ -13,6 +13,7 @@ type keyMap struct {
 	Search, NextHit, PreviousHit        key.Binding
 	Filter, ClearFilter, Group          key.Binding
 	YAML, Diff, Explain                 key.Binding
+	Fold, Beside, Paths                 key.Binding
 	Copy, CopyCommand                   key.Binding
 	Approve, Retry                      key.Binding
 	Mouse, Help, Quit, Stop, Suspend    key.Binding
@@ -37,9 +38,11 @@ func newKeyMap() keyMap {
 		Open: bind("enter", "open", "enter"), Back: bind("esc", "back", "esc"),
 		Next: bind("n", "next to look at", "n"), Previous: bind("N", "previous to look at", "N"),
 		Mark:   bind("space", "mark looked at", "space"),
-		Search: bind("/", "search", "/"), NextHit: bind("]", "next hit", "]"), PreviousHit: bind("[", "previous hit", "["),
+		Search: bind("/", "search", "/"), NextHit: bind("]", "next hit or change", "]"), PreviousHit: bind("[", "previous hit or change", "["),
 		Filter: bind("f", "filter", "f"), ClearFilter: bind("F", "clear filter", "F"), Group: bind("g", "group", "g"),
 		YAML: bind("e", "YAML", "e"), Diff: bind("d", "diff", "d"), Explain: bind("x", "explain", "x"),
+		Fold:   bind("enter", "fold, unfold", "enter", "space"),
+		Beside: bind("s", "side by side", "s"), Paths: bind("p", "changed fields", "p"),
 		Copy: bind("y", "copy", "y"), CopyCommand: bind("Y", "copy the command line", "Y"),
 		Approve: bind("a", "approve", "a"), Retry: bind("r", "check again", "r"),
 		Mouse: bind("m", "mouse on/off", "m"), Help: bind("?", "help", "?"), Quit: bind("q", "quit", "q"),

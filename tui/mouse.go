@@ -21,7 +21,7 @@ func (m *review) wheel(msg tea.MouseWheelMsg) {
 	case m.page != nil:
 		m.page.Scroll(delta, m.size.body)
 	case b.pane == paneDetail || m.split() && msg.X > m.size.left:
-		b.pager.Scroll(delta, m.paneHeight())
+		b.scroll(m, delta)
 	default:
 		b.list.Move(delta, len(b.rows), b.selectable)
 	}

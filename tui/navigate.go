@@ -5,7 +5,7 @@ func (m *review) back() {
 	b := m.browser()
 	switch {
 	case m.search.active():
-		m.search = search{}
+		m.endSearch()
 	case b.back():
 	case m.banner != "":
 		m.banner = ""
@@ -84,7 +84,9 @@ func (m *review) openTab(t tab) {
 		return
 	}
 	m.tab = t
-	m.search = search{}
+	if m.search.typing {
+		m.endSearch()
+	}
 }
 
 // nextPane goes through panes, then tabs.
@@ -116,7 +118,7 @@ func (m *review) open() {
 	if m.toggleBranch() {
 		return
 	}
-	if row.id != "" && m.table[m.tab].doc != nil {
+	if row.id != "" && m.hasDetail() {
 		m.browser().open(docFacts)
 	}
 }
@@ -126,7 +128,7 @@ func (m *review) openDoc(k docKind) {
 		m.open()
 	}
 	row := m.browser().selected()
-	if row.object == "" || m.plan.Object(row.object) == nil {
+	if row.object == "" || m.object(row.object) == nil {
 		m.notice = "no single object behind this line"
 		return
 	}
@@ -143,11 +145,23 @@ func (m *review) explain() {
 }
 
 // split reports whether the open tab shows list and detail side by side.
-func (m *review) split() bool { return m.size.mode == modeDouble && m.table[m.tab].split }
+// Texts side by side take the whole width.
+func (m *review) split() bool {
+	b := m.browser()
+	if b.sheet != nil && b.pane == paneDetail && m.sheetForm(b) == formBeside {
+		return false
+	}
+	return m.size.mode == modeDouble && m.table[m.tab].split
+}
+
+func (m *review) tiny() bool { return m.size.mode == modeTiny }
+
+// hasDetail reports whether the rows of the open tab have a detail.
+func (m *review) hasDetail() bool { return m.table[m.tab].doc != nil || m.table[m.tab].diff }
 
 // detailVisible reports whether the open tab's detail is on screen.
 func (m *review) detailVisible() bool {
-	return m.table[m.tab].doc != nil && (m.split() || m.browser().pane == paneDetail)
+	return m.hasDetail() && (m.split() || m.browser().pane == paneDetail)
 }
 
 // detailWidth is the cells a document has.

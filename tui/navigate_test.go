@@ -41,8 +41,8 @@ func TestSearch(t *testing.T) {
 		t.Errorf("selected %s", got)
 	}
 	drive(m, c, "/", "r", "e", ":", "k", "i", "n", "d", "1", "[", "0", "-", "9", "]", "enter")
-	if !strings.Contains(m.notice, "hit 1 of 4") {
-		t.Errorf("notice %q, want the first of four", m.notice)
+	if !strings.Contains(m.notice, "hit 1 of 8: 4 in Objects, 4 in Diff") {
+		t.Errorf("notice %q, want the first of eight", m.notice)
 	}
 	first := m.browser().selected().id
 	drive(m, c, "]", "[")
@@ -64,12 +64,22 @@ func TestSearch(t *testing.T) {
 }
 
 func TestCapitalLettersMakeASearchExact(t *testing.T) {
-	match, err := matcher("Secret")
-	if err != nil || match("secret") || !match("a Secret") {
-		t.Error("a query with a capital letter ignores case")
-	}
-	if match, _ = matcher("secret"); !match("SECRET") {
-		t.Error("a query without one does not")
+	for _, tc := range []struct {
+		name, query, text string
+		want              int
+	}{
+		{"a capital letter makes it exact", "Secret", "secret, a Secret", 1},
+		{"small letters match any", "secret", "SECRET Secret secret", 3},
+		{"other letters than ASCII as well", "größe", "GRÖSSE Größe", 1},
+		{"a regular expression is exact", "re:sec[a-z]+", "Secret secret", 1},
+		{"what is left is searched after a match", "aa", "aaaaa", 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			find, err := finder(tc.query)
+			if err != nil || len(find(tc.text)) != tc.want {
+				t.Errorf("%d matches, want %d; error %v", len(find(tc.text)), tc.want, err)
+			}
+		})
 	}
 }
 

@@ -32,25 +32,29 @@ type review struct {
 	table [tabCount]tabRow
 	size  layout
 
-	screen   screen
-	progress progressLog
-	plan     *preview.Plan
-	sealed   time.Time
-	board    *board
-	index    index
-	outside  outside
-	tab      tab
-	tabs     [tabCount]browser
-	filter   filters
-	branches branches        // of the objects tab
-	severe   map[string]bool // rules with a critical or warning finding
-	confirm  confirm
-	obstacle error         // why this plan cannot be approved at all
-	page     *widget.Pager // keys, or an explanation, over the screen; open when not nil
-	search   search
-	banner   string // stays until esc: what changed under the review
-	notice   string // until the next key
-	mouseOff bool
+	screen    screen
+	progress  progressLog
+	plan      *preview.Plan
+	sealed    time.Time
+	board     *board
+	index     index
+	outside   outside
+	tab       tab
+	tabs      [tabCount]browser
+	filter    filters
+	branches  branches        // of the objects tab
+	severe    map[string]bool // rules with a critical or warning finding
+	confirm   confirm
+	obstacle  error         // why this plan cannot be approved at all
+	page      *widget.Pager // keys, or an explanation, over the screen; open when not nil
+	search    search
+	beside    bool   // differences side by side, where there is room
+	paths     bool   // differences as a list of fields
+	made      int    // how often rows were made
+	comparing bool   // a comparison is being made
+	banner    string // stays until esc: what changed under the review
+	notice    string // until the next key
+	mouseOff  bool
 
 	outcome Outcome
 }
@@ -61,6 +65,10 @@ type (
 	resolvedMsg struct {
 		plan *preview.Plan
 		err  error
+	}
+	comparedMsg struct {
+		sheet      *sheet
+		comparison *comparison
 	}
 	recheckedMsg struct {
 		plan  *preview.Plan
@@ -114,9 +122,13 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.rechecked(msg)
 	case outsideMsg:
 		m.foundOutside(msg)
+	case searchedMsg:
+		m.searched(msg)
+	case comparedMsg:
+		m.compared(msg)
 	}
 	m.settle()
-	return m, tea.Batch(cmd, m.lookOutside())
+	return m, tea.Batch(cmd, m.lookOutside(), m.startCompare())
 }
 
 func (m *review) resize(width, height int) {
@@ -157,7 +169,10 @@ func (m *review) refresh() {
 	}
 }
 
-func (m *review) refreshTab(t tab) { m.tabs[t].setRows(m.table[t].rows(m)) }
+func (m *review) refreshTab(t tab) {
+	m.made++
+	m.tabs[t].setRows(m.table[t].rows(m))
+}
 
 // setMark marks an item and shows it in the two tabs that list findings.
 func (m *review) setMark(at int, looked bool) {
@@ -188,8 +203,7 @@ func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
 	case m.size.mode == modeNone:
 		return m.quitOn(msg)
 	case m.search.typing:
-		m.searchKey(msg)
-		return nil
+		return m.searchKey(msg)
 	case m.page != nil:
 		m.pageKey(msg)
 		return nil
@@ -223,6 +237,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, k.Quit):
 		return m.quit()
+	case m.sheetKey(msg):
 	case key.Matches(msg, k.Tabs):
 		m.openTab(tab(msg.Code - '1'))
 	case key.Matches(msg, k.NextPane):
@@ -240,12 +255,11 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Mark):
 		m.toggleMark()
 	case key.Matches(msg, k.Search):
-		m.openBranches()
-		m.search.open()
+		m.startSearch()
 	case key.Matches(msg, k.NextHit):
-		m.hit(1)
+		return m.following(1)
 	case key.Matches(msg, k.PreviousHit):
-		m.hit(-1)
+		return m.following(-1)
 	case m.tab == tabAccess && b.pane == paneList && key.Matches(msg, k.Group):
 		m.filter.group = (m.filter.group + 1) % groupCount
 		m.refreshTab(tabAccess)
@@ -260,7 +274,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Explain):
 		m.explain()
 	case key.Matches(msg, k.Copy):
-		return m.copy(b.selected().copy)
+		return m.copy(b.copyText())
 	case key.Matches(msg, k.CopyCommand):
 		return m.copy(report.Command(m.plan))
 	case key.Matches(msg, k.Approve):

@@ -24,6 +24,7 @@ const (
 type tabRow struct {
 	name, short string
 	split       bool // list and detail side by side where there is room
+	diff        bool // the detail is how the row's object would change
 	count       func(*review) int
 	rows        func(*review) []row
 	doc         func(m *review, id string, width int) document
@@ -39,7 +40,7 @@ func tabTable() [tabCount]tabRow {
 			count: func(m *review) int { return len(m.plan.Access.Grants) + len(m.plan.Cloud.Permissions) }},
 		tabObjects: {name: "Objects", short: "Obj", split: true, rows: objectRows, doc: objectDoc,
 			count: func(m *review) int { return len(m.plan.Objects) }},
-		tabDiff:   {name: "Diff", short: "Diff", split: true, rows: diffRows, doc: diffDoc},
+		tabDiff:   {name: "Diff", short: "Diff", split: true, rows: diffRows, diff: true},
 		tabSource: {name: "Source", short: "Src", rows: sourceRows},
 	}
 }

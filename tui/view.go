@@ -113,13 +113,16 @@ func (m *review) browserBody() ([]string, *tea.Cursor) {
 		lines = append(lines, widget.Line{widget.Text(theme.Caution, " ! "+m.banner)}.Paint(m.theme, m.size.width))
 		top++
 	}
-	if b.pane == paneList && b.selected().id != "" {
+	switch {
+	case b.pane == paneList && b.selected().id != "":
 		cursor = tea.NewCursor(1, top+b.list.Cursor-b.list.Top)
 		cursor.Blink = false
+	case b.pane == paneDetail && b.sheet != nil:
+		cursor = b.sheet.cursorAt(m.detailLeft(), top, m.tiny())
 	}
 	if m.split() {
 		left := m.listLines(b, m.size.left, height)
-		right := b.pager.Paint(m.theme, m.size.right, height, m.search.lineHit(b))
+		right := b.paintDetail(m, m.size.right, height)
 		divider := m.theme.Paint(theme.Rule, "│")
 		for i := range left {
 			lines = append(lines, left[i]+divider+right[i])
@@ -127,7 +130,7 @@ func (m *review) browserBody() ([]string, *tea.Cursor) {
 		return lines, cursor
 	}
 	if b.pane == paneDetail {
-		return append(lines, b.pager.Paint(m.theme, m.size.width, height, m.search.lineHit(b))...), cursor
+		return append(lines, b.paintDetail(m, m.size.width, height)...), cursor
 	}
 	return append(lines, m.listLines(b, m.size.width, height)...), cursor
 }
@@ -160,7 +163,11 @@ func (m *review) marked(mark string, r row, width int) widget.Line {
 	if m.size.mode == modeTiny {
 		prefix = " " + mark
 	}
-	return append(plain(prefix), r.line(width-len(prefix))...)
+	line := r.line(width - len(prefix))
+	if r.id != "" {
+		line = line.Find(m.search.find)
+	}
+	return append(plain(prefix), line...)
 }
 
 // need says what stands between the person and the approval.
@@ -188,8 +195,8 @@ func (m *review) footerKeys() []key.Binding {
 	switch {
 	case m.size.mode == modeTiny:
 		return []key.Binding{k.Open, k.Next, k.Search, k.Help, k.Quit}
-	case b.pane == paneDetail && b.kind != docFacts:
-		return []key.Binding{k.Back, as(k.Down, "scroll"), as(k.Right, "sideways"), k.Search, k.NextHit, k.Copy, k.Help}
+	case b.pane == paneDetail && b.sheet != nil:
+		return m.sheetKeys(b.sheet)
 	case m.tab == tabFindings:
 		return []key.Binding{as(k.Mark, "looked"), k.Next, k.YAML, k.Diff, as(k.NextPane, "pane"), k.Search, k.Help}
 	case b.pane == paneDetail:

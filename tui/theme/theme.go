@@ -26,7 +26,8 @@ const (
 	Rule         // separators: decoration only
 	Key          // key names in the footer
 	Current      // the open tab
-	Hit          // a search hit
+	Lost         // the part of a line that goes
+	Gained       // the part of a line that comes
 	roles
 )
 
@@ -50,12 +51,14 @@ func New(o Options) Theme {
 	t := Theme{ascii: o.ASCII}
 	t.styles = [roles]lipgloss.Style{
 		Plain: bare, Heading: bold, Strong: bold, Risk: bold, Caution: bare, Change: bare,
-		Good: bare, Fail: bold, Rule: bare, Key: bold, Current: bold.Reverse(true), Hit: bare.Underline(true),
+		Good: bare, Fail: bold, Rule: bare, Key: bold, Current: bold.Reverse(true), Lost: bold, Gained: bold,
 	}
 	if o.Color {
 		t.styles[Risk] = bold.Foreground(lipgloss.Yellow)
 		t.styles[Caution] = bare.Foreground(lipgloss.Yellow)
 		t.styles[Change] = bare.Foreground(lipgloss.Blue)
+		t.styles[Lost] = bold.Foreground(lipgloss.Yellow)
+		t.styles[Gained] = bold.Foreground(lipgloss.Blue)
 		t.styles[Good] = bare.Foreground(lipgloss.Blue)
 		t.styles[Fail] = bold.Foreground(lipgloss.Red)
 		t.styles[Rule] = bare.Foreground(lipgloss.BrightBlack)
@@ -72,9 +75,21 @@ func (t Theme) Paint(r Role, text string) string {
 	return t.styles[r].Render(text)
 }
 
-// Select paints the selected row: reversed, without colours of its own.
-func (t Theme) Select(text string) string {
-	return lipgloss.NewStyle().Reverse(true).Render(t.Encode(text))
+// PaintHit is [Theme.Paint] of what a search found: underlined as well.
+func (t Theme) PaintHit(r Role, text string) string {
+	if r < Plain || r >= roles || text == "" {
+		return t.Paint(r, text)
+	}
+	return t.styles[r].Underline(true).Render(t.Encode(text))
+}
+
+// Select paints the selected row, or a part of it: reversed, without colours
+// of its own. What a search found is underlined.
+func (t Theme) Select(text string, hit bool) string {
+	if text == "" {
+		return ""
+	}
+	return lipgloss.NewStyle().Reverse(true).Underline(hit).Render(t.Encode(text))
 }
 
 // Encode replaces what an ASCII terminal cannot show, cell for cell.

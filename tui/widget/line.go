@@ -13,17 +13,18 @@ import (
 type Span struct {
 	text string
 	role theme.Role
+	hit  bool // found by a search
 }
 
 // Text makes a span of text from anywhere: escapes, bidi overrides and line
 // breaks become visible characters.
 func Text(role theme.Role, text string) Span {
-	return Span{textsafe.Line(text), role}
+	return Span{text: textsafe.Line(text), role: role}
 }
 
 // Cell makes a span of exactly width cells, cut with … or padded.
 func Cell(role theme.Role, text string, width int) Span {
-	return Span{fit(textsafe.Line(text), width), role}
+	return Span{text: fit(textsafe.Line(text), width), role: role}
 }
 
 // Tail makes a span of exactly width cells for text of the form "KIND NAME".
@@ -40,7 +41,7 @@ func Tail(role theme.Role, text string, width int) Span {
 	if over := textsafe.Width(safe) - width; over > 0 && width > 0 {
 		safe = kind + "…" + dropCells(name, over+1)
 	}
-	return Span{fit(safe, width), role}
+	return Span{text: fit(safe, width), role: role}
 }
 
 // Line is one row of text. Its parts are painted only when it is visible.
@@ -71,19 +72,28 @@ func (l Line) Width() int {
 func (l Line) Paint(t theme.Theme, width int) string {
 	var b strings.Builder
 	for _, s := range l.fit(width) {
-		b.WriteString(t.Paint(s.role, s.text))
+		if s.hit {
+			b.WriteString(t.PaintHit(s.role, s.text))
+		} else {
+			b.WriteString(t.Paint(s.role, s.text))
+		}
 	}
 	return b.String()
 }
 
 // PaintSelected draws the line as the selected row, in exactly width cells.
 func (l Line) PaintSelected(t theme.Theme, width int) string {
-	return t.Select(l.fit(width).Plain())
-}
-
-// PaintFrom draws the line scrolled to the right by skip cells.
-func (l Line) PaintFrom(t theme.Theme, skip, width int) string {
-	return l.drop(skip).Paint(t, width)
+	var b strings.Builder
+	text, hit := "", false // what looks the same is painted at once
+	for _, s := range l.fit(width) {
+		if s.hit != hit {
+			b.WriteString(t.Select(text, hit))
+			text, hit = "", s.hit
+		}
+		text += s.text
+	}
+	b.WriteString(t.Select(text, hit))
+	return b.String()
 }
 
 // fit cuts or pads to a width. A cut line ends in ….
@@ -100,7 +110,8 @@ func (l Line) fit(width int) Line {
 	for _, s := range l {
 		w := textsafe.Width(s.text)
 		if used+w > width-1 {
-			return append(out, Span{fit(s.text+"…", width-used), s.role})
+			s.text = fit(s.text+"…", width-used)
+			return append(out, s)
 		}
 		out = append(out, s)
 		used += w
@@ -108,8 +119,8 @@ func (l Line) fit(width int) Line {
 	return out
 }
 
-// drop removes cells from the left.
-func (l Line) drop(cells int) Line {
+// From is the line scrolled to the right by some cells.
+func (l Line) From(cells int) Line {
 	if cells <= 0 {
 		return l
 	}
@@ -120,7 +131,8 @@ func (l Line) drop(cells int) Line {
 			cells -= w
 			continue
 		}
-		out = append(out, Span{dropCells(s.text, cells), s.role})
+		s.text = dropCells(s.text, cells)
+		out = append(out, s)
 		cells = 0
 	}
 	return out
@@ -171,7 +183,7 @@ func Wrap(role theme.Role, text string, width int, indent string) []Line {
 	var out []Line
 	for _, paragraph := range strings.Split(textsafe.Block(text), "\n") {
 		for _, piece := range textsafe.Wrap(textsafe.Line(paragraph), room) {
-			out = append(out, Line{{text: indent}, {piece, role}})
+			out = append(out, Line{{text: indent}, {text: piece, role: role}})
 		}
 	}
 	return out

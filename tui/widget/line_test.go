@@ -19,7 +19,7 @@ func FuzzLinesTakeTheirWidth(f *testing.F) {
 		th := theme.New(theme.Options{})
 		// Blanks between: two halves of a flag would join across spans.
 		line := Line{Text(theme.Strong, text), Text(theme.Plain, " "), Cell(theme.Plain, text, 9), Text(theme.Risk, " end")}
-		for _, painted := range []string{line.Paint(th, width), line.PaintSelected(th, width), line.PaintFrom(th, skip, width)} {
+		for _, painted := range []string{line.Paint(th, width), line.PaintSelected(th, width), line.From(skip).Paint(th, width)} {
 			bare := ansi.Strip(painted)
 			if got := textsafe.Width(bare); got != width {
 				t.Errorf("%d cells, want %d: %q", got, width, bare)

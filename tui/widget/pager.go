@@ -7,6 +7,7 @@ type Pager struct {
 	Lines []Line
 	Top   int // first visible line
 	Left  int // cells scrolled to the right
+	Found Find // marks what is searched for; nil for nothing
 }
 
 // Scroll moves the window by lines, within a window of height lines.
@@ -35,9 +36,9 @@ func (p *Pager) Paint(t theme.Theme, width, height, mark int) []string {
 		case at >= len(p.Lines):
 			out[i] = Blank().Paint(t, width)
 		case at == mark:
-			out[i] = p.Lines[at].drop(p.Left).PaintSelected(t, width)
+			out[i] = p.Lines[at].Find(p.Found).From(p.Left).PaintSelected(t, width)
 		default:
-			out[i] = p.Lines[at].PaintFrom(t, p.Left, width)
+			out[i] = p.Lines[at].Find(p.Found).From(p.Left).Paint(t, width)
 		}
 	}
 	return out
