@@ -155,7 +155,7 @@ func TestTheControlPlaneFailsInMidApply(t *testing.T) {
 		},
 		"etcd hangs for a second": {
 			fail: func(t *testing.T, sb *sandbox.Sandbox) error {
-				thaw, err := sb.FreezeStorage()
+				thaw, err := sb.FreezeStorage(t.Context())
 				if err == nil {
 					time.AfterFunc(time.Second, func() { _ = thaw() })
 				}

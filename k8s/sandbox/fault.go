@@ -43,12 +43,16 @@ func (s *Sandbox) RestartAPIServer(ctx context.Context) error {
 	}
 }
 
-// FreezeStorage stops etcd in its tracks: until thaw, every request that needs
-// it hangs. The API server's own deadlines go on.
-func (s *Sandbox) FreezeStorage() (resume func() error, err error) {
+// FreezeStorage stops etcd in its tracks: until resume, every request that
+// needs it hangs. The API server's own deadlines go on. It returns when etcd
+// has stopped, which on a busy machine is a while after it was told to.
+func (s *Sandbox) FreezeStorage(ctx context.Context) (resume func() error, err error) {
 	pid, err := s.component(filepath.Dir(s.state.Kubeconfig), storage)
 	if err == nil {
 		err = freeze(pid)
+	}
+	for err == nil && !frozen(pid) {
+		err = pause(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("freezing etcd: %w", err)

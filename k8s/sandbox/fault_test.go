@@ -70,7 +70,7 @@ func TestTheAPIServerIsRestarted(t *testing.T) {
 		t.Errorf("after the restart a pod is %+v", got)
 	}
 
-	resume, err := sb.FreezeStorage()
+	resume, err := sb.FreezeStorage(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ func kill(int) error { return errUnsupported }
 
 func freeze(int) error { return errUnsupported }
 
+func frozen(int) bool { return true }
+
 func thaw(int) error { return errUnsupported }
 
 func lockHolder(string) (int, error) { return 0, errUnsupported }

@@ -3,11 +3,13 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -25,6 +27,23 @@ func terminate(pid int) error { return syscall.Kill(pid, syscall.SIGTERM) }
 func kill(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
 
 func freeze(pid int) error { return syscall.Kill(pid, syscall.SIGSTOP) }
+
+// frozen reports whether every thread of a process has stopped (proc(5), state
+// T). Where the system has no /proc nothing tells, and it is taken as stopped.
+func frozen(pid int) bool {
+	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil {
+		return true
+	}
+	for _, name := range stats {
+		stat, err := os.ReadFile(name)
+		// The state follows the command's name, which is in brackets.
+		if _, state, ok := bytes.Cut(stat, []byte(") ")); err == nil && ok && state[0] != 'T' {
+			return false
+		}
+	}
+	return true
+}
 
 func thaw(pid int) error { return syscall.Kill(pid, syscall.SIGCONT) }
 
