@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,6 +21,28 @@ type item struct {
 func (it item) first() preview.Finding     { return it.findings[0] }
 func (it item) severity() preview.Severity { return it.findings[0].Severity }
 
+// section is a part of the lists of findings.
+type section struct {
+	severity preview.Severity
+	earlier  bool // accepted with an earlier revision
+}
+
+func (it item) section() section {
+	return section{it.severity(), it.severity() == preview.Warning && it.first().AcceptedIn > 0}
+}
+
+// sections are all of them, in the order of the lists and of the board.
+func sections() []section {
+	return []section{{severity: preview.Critical}, {severity: preview.Warning}, {preview.Warning, true}, {severity: preview.NotKnown}, {severity: preview.Info}}
+}
+
+func (s section) title() string {
+	if s.earlier {
+		return "ACCEPTED EARLIER"
+	}
+	return sectionTitle(s.severity)
+}
+
 // marks remembers what was looked at, by [markKey]. It outlives a plan.
 type marks map[string]bool
 
@@ -38,9 +61,11 @@ type board struct {
 func newBoard(findings []preview.Finding, m marks) *board {
 	b := &board{marks: m}
 	byRank := slices.Clone(findings)
-	slices.SortStableFunc(byRank, func(x, y preview.Finding) int { return x.Severity.Rank() - y.Severity.Rank() })
+	slices.SortStableFunc(byRank, func(x, y preview.Finding) int {
+		return cmp.Or(x.Severity.Rank()-y.Severity.Rank(), preview.FalseFirst(x.AcceptedIn > 0, y.AcceptedIn > 0))
+	})
 	count := map[string]int{}
-	kind := func(f preview.Finding) string { return string(f.Severity) + "/" + f.Rule }
+	kind := func(f preview.Finding) string { return fmt.Sprint(f.Severity, f.AcceptedIn > 0, "/", f.Rule) }
 	for _, f := range byRank {
 		count[kind(f)]++
 	}
@@ -79,6 +104,17 @@ func (b *board) of(s preview.Severity) []int {
 	var out []int
 	for i, it := range b.items {
 		if it.severity() == s {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// in returns the indexes of the items of a section.
+func (b *board) in(s section) []int {
+	var out []int
+	for i, it := range b.items {
+		if it.section() == s {
 			out = append(out, i)
 		}
 	}

@@ -38,6 +38,11 @@ func recheckSame(p *preview.Plan) func(context.Context) (*preview.Plan, error) {
 	return func(context.Context) (*preview.Plan, error) { return p, nil }
 }
 
+// acceptedBefore knows the receipt of revision 2.
+func acceptedBefore(_ context.Context, _ preview.Release, revision int) (Accepted, bool) {
+	return Accepted{By: "sam@example.com", At: newClock().now.AddDate(0, -1, 0), Version: "1.8.1"}, revision == 2
+}
+
 // openGate refuses plans with blocked objects only.
 func openGate(p *preview.Plan, _ install.Approval) error {
 	for i := range p.Objects {
@@ -53,7 +58,7 @@ func reviewOf(t *testing.T, p *preview.Plan, width, height int) (*review, *clock
 	t.Helper()
 	c := newClock()
 	m := newReview(t.Context(), ReviewOptions{
-		Plan: p, Recheck: recheckSame(p), Gate: openGate, Now: c.Now, Title: "install mongodb",
+		Plan: p, Recheck: recheckSame(p), Gate: openGate, Now: c.Now, Title: "install mongodb", Earlier: acceptedBefore,
 	})
 	drive(m, c, tea.WindowSizeMsg{Width: width, Height: height})
 	return m, c

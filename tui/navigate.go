@@ -110,6 +110,10 @@ func (m *review) open() {
 	if m.tab == tabSummary {
 		if at := m.board.find(row.id); at >= 0 {
 			m.openFinding(at)
+		} else if row.id == questionsID {
+			m.openTab(tabFindings)
+			m.browser().selectID(row.id)
+			m.browser().open(docFacts)
 		} else if to, ok := linkTo(row.id); ok {
 			m.openTab(to)
 		}
@@ -135,9 +139,15 @@ func (m *review) openDoc(k docKind) {
 	m.browser().open(k)
 }
 
-// explain says the selected line in words.
+// explain shows the page of the rule of a finding, and says any other line in
+// words.
 func (m *review) explain() {
-	if row := m.browser().selected(); row.explain != "" {
+	row := m.browser().selected()
+	if at := m.board.find(row.id); at >= 0 && (m.tab == tabFindings || m.tab == tabSummary) {
+		m.openRule(m.board.items[at].first().Rule)
+		return
+	}
+	if row.explain != "" {
 		m.notice = row.explain
 		return
 	}

@@ -101,7 +101,7 @@ func TestFiltersAndGroups(t *testing.T) {
 	for _, want := range []struct{ chip, object, not string }{
 		{"show: changes only (f)   4 of 9", "legacy", "kind00"},
 		{"show: unchanged only (f)   5 of 9", "kind00", "legacy"},
-		{"show: with findings (f)   2 of 9", "mongodb-operator", "kind00"},
+		{"show: with findings (f)   3 of 9", "mongodb-operator", "kind00"},
 		{"show: changed outside (f)   1 of 9", "operator", "legacy"},
 		{"show: all (f)   9 of 9", "kind00", "no object"},
 	} {

@@ -46,6 +46,9 @@ type ReviewOptions struct {
 	// Gate decides whether an approval covers a plan. Why it would refuse is
 	// shown before anybody is asked. nil is [install.Gate].
 	Gate func(plan *preview.Plan, approval install.Approval) error
+	// Earlier tells who accepted what a revision of a release brought; false
+	// when that is not on record. nil when nobody knows.
+	Earlier func(ctx context.Context, release preview.Release, revision int) (Accepted, bool)
 	// ReadOnly leaves out approval.
 	ReadOnly bool
 

@@ -196,6 +196,10 @@ func upgradePlan(t *testing.T) *preview.Plan {
 	}
 	b.p.Unknowns = []preview.Unknown{{Object: roleObject, Why: "forbidden"}}
 	b.finding(preview.NotKnown, "unknown", "", roleObject, "live state could not be read", "shown as unknown, not as unchanged", "forbidden")
+	b.finding(preview.Warning, "rbac-secrets-read", "RBAC-10", roleObject, "ServiceAccount operator: reads Secrets in namespace mongodb",
+		"Secrets hold tokens, passwords and private keys; list and watch return their content too.", "ServiceAccount mongodb/operator in namespace mongodb: get secrets of core")
+	b.p.Findings[len(b.p.Findings)-1].AcceptedIn = 2
+	b.finding(preview.Warning, "image-by-tag", "POD-12", deployObject, "Deployment operator: has an image by tag", "The tag can move after this review.", "container operator: quay.io/mongodb/mongodb-kubernetes:1.10.0")
 	b.finding(preview.Warning, "object-deleted", "", "core/ConfigMap/mongodb/legacy", "deletes an object of the installed revision", "it is not in the new bundle", "core/ConfigMap/mongodb/legacy")
 	via := []string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"}
 	b.grant(preview.GrantSame, preview.ScopeCluster, "", []string{"get", "list", "watch"}, []string{""}, []string{"configmaps"}, via, nil)

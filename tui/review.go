@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -39,6 +40,9 @@ type review struct {
 	board     *board
 	index     index
 	outside   outside
+	earlier   earlier
+	questions []report.Question // that the way the plan was made leaves open
+	book      pages.Book        // of rules, made when first asked for
 	tab       tab
 	tabs      [tabCount]browser
 	filter    filters
@@ -122,13 +126,15 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.rechecked(msg)
 	case outsideMsg:
 		m.foundOutside(msg)
+	case earlierMsg:
+		m.foundEarlier(msg)
 	case searchedMsg:
 		m.searched(msg)
 	case comparedMsg:
 		m.compared(msg)
 	}
 	m.settle()
-	return m, tea.Batch(cmd, m.lookOutside(), m.startCompare())
+	return m, tea.Batch(cmd, m.lookOutside(), m.lookEarlier(), m.startCompare())
 }
 
 func (m *review) resize(width, height int) {
@@ -150,6 +156,7 @@ func (m *review) show(p *preview.Plan) {
 	}
 	m.board = newBoard(p.Findings, kept)
 	m.index, m.branches = newIndex(p, m.board), branches{}
+	m.questions = report.NotAsked(p)
 	m.filter, m.severe = startFilters(p), severeRules(p.Findings)
 	if !m.opts.ReadOnly {
 		m.obstacle = m.opts.Gate(p, install.Approval{

@@ -15,6 +15,8 @@ func TestScreensLookAsRecorded(t *testing.T) {
 		"summary":          nil,
 		"findings":         {"2"},
 		"findings-opened":  {"2", "enter"},
+		"findings-earlier": {"2", "/", "A", "c", "c", "e", "p", "esc", "/", "r", "e", "a", "d", "s", "enter", "esc", "enter"},
+		"rule":             {"2", "x"},
 		"access":           {"3"},
 		"access-opened":    {"3", "enter"},
 		"access-all":       {"3", "F"},

@@ -32,6 +32,9 @@ func linkTo(id string) (tab, bool) {
 // maxShould warnings are listed on the summary; the others are counted.
 const maxShould = 6
 
+// maxEarlier findings that were accepted before are.
+const maxEarlier = 3
+
 // summaryRows is the whole review on one page: counts, findings by rank,
 // access asked for, and how much there is besides.
 func summaryRows(m *review) []row {
@@ -46,14 +49,12 @@ func summaryRows(m *review) []row {
 		return rows
 	}
 	rows := gap([]row{countsRow(m)})
-	rows = append(rows, m.section(preview.Critical, 0)...)
-	if must := m.board.of(preview.Critical); len(must) == 0 {
-		rows = append(rows, textRow(plain("  nothing in this plan must be looked at one by one")))
-	}
-	rows = gap(rows)
-	for _, s := range []preview.Severity{preview.Warning, preview.NotKnown} {
-		if len(m.board.of(s)) > 0 {
-			rows = gap(append(rows, m.section(s, maxShould)...))
+	columns := m.columns(m.listed())
+	for _, s := range sections() {
+		if s.severity != preview.Info {
+			if part := m.section(s, columns); len(part) > 0 {
+				rows = gap(append(rows, part...))
+			}
 		}
 	}
 	rows = gap(append(rows, accessSummary(m)...))
@@ -118,15 +119,59 @@ func actionRole(a preview.Action) theme.Role {
 	return theme.Plain
 }
 
-// section is the heading and the findings of a severity. limit 0 shows all.
-func (m *review) section(s preview.Severity, limit int) []row {
-	at := m.board.of(s)
-	rows := []row{m.sectionHeading(s, at)}
-	for i, n := range at {
-		if limit > 0 && i == limit && len(at) > limit+1 {
-			return append(rows, linkRow(linkFindings, fmt.Sprintf("   … %d more", len(at)-i)))
+// limit is how many findings of a section the summary lists, 0 for all.
+func (s section) limit() int {
+	switch {
+	case s.severity == preview.Critical:
+		return 0
+	case s.earlier:
+		return maxEarlier
+	}
+	return maxShould
+}
+
+// listed are the items that the summary shows.
+func (m *review) listed() []int {
+	var out []int
+	for _, s := range sections() {
+		if s.severity != preview.Info {
+			at := m.board.in(s)
+			out = append(out, at[:s.shown(len(at))]...)
 		}
-		rows = append(rows, m.findingRow(n, false))
+	}
+	return out
+}
+
+// shown is how many of n findings of a section the summary lists. One that is
+// left over takes no more room than saying so.
+func (s section) shown(n int) int {
+	if limit := s.limit(); limit > 0 && n > limit+1 {
+		return limit
+	}
+	return n
+}
+
+// section is the heading and the findings of a part of the summary. What must
+// be looked at is said to be nothing, too.
+func (m *review) section(s section, columns findingColumns) []row {
+	at := m.board.in(s)
+	questions := s.severity == preview.NotKnown && len(m.questions) > 0
+	if len(at) == 0 && !questions && s.severity != preview.Critical {
+		return nil
+	}
+	rows := []row{m.sectionHeading(s, at, columns)}
+	if len(at) == 0 && s.severity == preview.Critical {
+		return append(rows, textRow(plain("  nothing in this plan must be looked at one by one")))
+	}
+	n := s.shown(len(at))
+	for _, i := range at[:n] {
+		rows = append(rows, m.findingRow(i, columns, true))
+	}
+	if n < len(at) {
+		rows = append(rows, linkRow(linkFindings, fmt.Sprintf("   … %d more", len(at)-n)))
+	}
+	if questions {
+		rows = append(rows, m.questionsRow())
 	}
 	return rows
 }
@@ -135,30 +180,38 @@ func linkRow(id, text string) row {
 	return row{id: id, text: text, line: func(int) widget.Line { return plain(text) }}
 }
 
-func (m *review) sectionHeading(s preview.Severity, at []int) row {
-	if len(at) == 0 && s == preview.Critical {
-		return textRow(widget.Line{widget.Text(theme.Heading, "MUST LOOK  (none)")})
-	}
-	left := 0
-	for _, i := range at {
-		if !m.board.looked(i) {
-			left++
-		}
-	}
-	title := fmt.Sprintf("%s  (%d)", sectionTitle(s), len(at))
-	if s == preview.Critical {
-		title = fmt.Sprintf("MUST LOOK  (%d of %d left)", left, len(at))
+func (m *review) sectionHeading(s section, at []int, columns findingColumns) row {
+	title := fmt.Sprintf("%s  (%d)", s.title(), len(at))
+	switch {
+	case s.severity == preview.Critical && len(at) == 0:
+		title = s.title() + "  (none)"
+	case s.severity == preview.Critical:
+		title = fmt.Sprintf("%s  (%d of %d left)", s.title(), m.board.left(), len(at))
+	case s.earlier:
+		title += m.earlierText(at)
+	case len(at) == 0:
+		title = s.title()
 	}
 	heading := widget.Line{widget.Text(theme.Heading, title)}
-	if s != preview.Critical {
+	if s.severity != preview.Critical || len(at) == 0 || m.size.mode != modeDouble {
 		return textRow(heading)
 	}
 	return row{text: title, line: func(width int) widget.Line {
-		if m.size.mode != modeDouble {
-			return heading
-		}
-		return append(widget.Line{widget.Cell(theme.Heading, title, meaningAt(width)+2)}, widget.Text(theme.Plain, "what it means"))
+		what, who := columns.fit(width - findingMark)
+		return append(widget.Line{widget.Cell(theme.Heading, title, findingMark+what+who+2*columnGap+2)}, widget.Text(theme.Plain, "what it means"))
 	}}
+}
+
+// earlierText says with which revision, and by whom, findings were accepted,
+// when it was one.
+func (m *review) earlierText(at []int) string {
+	revision := m.board.items[at[0]].first().AcceptedIn
+	for _, i := range at {
+		if m.board.items[i].first().AcceptedIn != revision {
+			return ""
+		}
+	}
+	return "  " + strings.TrimSpace(m.acceptance(revision))
 }
 
 func sectionTitle(s preview.Severity) string {
@@ -171,91 +224,6 @@ func sectionTitle(s preview.Severity) string {
 		return "NOT KNOWN"
 	}
 	return "FOR INFORMATION"
-}
-
-// meaningAt is the column at which findings say what they mean.
-func meaningAt(width int) int { return width * 3 / 5 }
-
-// findingRow is one finding in a list: mark, label, what and who; with room
-// also what it means.
-func (m *review) findingRow(at int, short bool) row {
-	it := m.board.items[at]
-	f := it.first()
-	what, who := statement(f)
-	if len(it.findings) > 1 {
-		what, who = fmt.Sprintf("%s (%d times)", what, len(it.findings)), ""
-	}
-	sign, role := signOf(it.severity(), m.board.looked(at))
-	line := func(width int) widget.Line {
-		l := widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, it.label, len(it.label)+1)}
-		rest := width - l.Width()
-		switch {
-		case short || m.size.mode == modeTiny:
-			return append(l, widget.Text(theme.Plain, strings.TrimSpace(what+"  "+who)))
-		case m.size.mode == modeSingle:
-			return append(l, m.whatAndWho(what, who, rest)...)
-		}
-		l = append(l, m.whatAndWho(what, who, meaningAt(width)-l.Width()-1)...)
-		return append(l, widget.Text(theme.Plain, "  "+f.Why))
-	}
-	return row{
-		id: it.label, object: f.Object, copy: f.ID, explain: f.Why, line: line,
-		text: strings.Join([]string{it.label, f.Title, objectName(f.Object), f.Rule, f.Ref, f.Why}, " "),
-	}
-}
-
-// whatAndWho are two columns of a finding's row.
-func (m *review) whatAndWho(what, who string, width int) widget.Line {
-	if who == "" {
-		return widget.Line{widget.Cell(theme.Plain, what, width)}
-	}
-	column := width * 3 / 5
-	return widget.Line{
-		widget.Cell(theme.Plain, what, column-1), widget.Text(theme.Plain, " "),
-		widget.Tail(theme.Plain, who, width-column),
-	}
-}
-
-// statement splits a title of the form "KIND NAME: what it does" into what is
-// said and about whom; other titles are about the finding's object. What is
-// said comes first in a list, where names would push it off the row.
-func statement(f preview.Finding) (what, who string) {
-	if before, after, ok := strings.Cut(f.Title, ": "); ok && after != "" {
-		return after, shortKind(before)
-	}
-	return f.Title, shortKind(objectName(f.Object))
-}
-
-// shortKind abbreviates the longest kind names as kubectl does.
-func shortKind(name string) string {
-	kind, rest, _ := strings.Cut(name, " ")
-	switch kind {
-	case "ServiceAccount":
-		kind = "SA"
-	case "ValidatingWebhookConfiguration":
-		kind = "ValidatingWebhook"
-	case "MutatingWebhookConfiguration":
-		kind = "MutatingWebhook"
-	case "CustomResourceDefinition":
-		kind = "CRD"
-	}
-	return strings.TrimSpace(kind + " " + rest)
-}
-
-// signOf is the mark before a finding.
-func signOf(s preview.Severity, looked bool) (string, theme.Role) {
-	if looked {
-		return "ok", theme.Good
-	}
-	switch s {
-	case preview.Critical:
-		return "!!", theme.Risk
-	case preview.Warning:
-		return " !", theme.Caution
-	case preview.NotKnown:
-		return " ?", theme.Caution
-	}
-	return " -", theme.Plain
 }
 
 // objectName is KIND NAMESPACE/NAME of an object id, or the id itself.

@@ -112,7 +112,7 @@ func pageOf(p *preview.Plan) page {
 	out.Groups = pageGroups(p, r)
 	out.Mode = line(readModeText(p.ReadMode))
 	for _, q := range openQuestions(p) {
-		out.Open = append(out.Open, pageFact{line(q.what), line(q.why)})
+		out.Open = append(out.Open, pageFact{line(q.What), line(q.Why)})
 	}
 	out.Rules = pageRules(p, r)
 	for _, m := range p.Access.Installer.Missing {

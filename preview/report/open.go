@@ -12,39 +12,43 @@ const openTitle = "WHAT COULD NOT BE KNOWN"
 // maxOpen bounds how many single things are listed as not read.
 const maxOpen = 20
 
-// openQuestion is something that a review of a read mode leaves open, and what
+// Question is something that a review of a read mode leaves open, and what
 // follows from that. Neither is escaped yet.
-type openQuestion struct{ what, why string }
+type Question struct{ What, Why string }
 
-// openQuestions tells what the way in which the cluster was read cannot know,
-// then what it could and was not allowed to. Each is about this plan: what no
-// object of it raises is left out.
-func openQuestions(p *preview.Plan) []openQuestion {
-	var out []openQuestion
+// NotAsked tells what the way in which the cluster was read cannot know. Each is
+// about this plan: what no object of it raises is left out.
+func NotAsked(p *preview.Plan) []Question {
 	switch p.ReadMode {
 	case preview.ReadOffline:
-		out = offlineQuestions(p)
+		return offlineQuestions(p)
 	case preview.ReadGet:
-		out = getQuestions(p)
+		return getQuestions(p)
 	case preview.ReadDryRun:
-		out = dryRunQuestions(p)
+		return dryRunQuestions(p)
 	}
+	return nil
+}
+
+// openQuestions are those, then what could not be read.
+func openQuestions(p *preview.Plan) []Question {
+	out := NotAsked(p)
 	for i, u := range p.Unknowns {
 		if i == maxOpen {
-			out = append(out, openQuestion{fmt.Sprintf("and %d more", len(p.Unknowns)-i), "-o json lists them"})
+			out = append(out, Question{fmt.Sprintf("and %d more", len(p.Unknowns)-i), "-o json lists them"})
 			break
 		}
-		out = append(out, openQuestion{u.Object, "could not be read: " + u.Why})
+		out = append(out, Question{u.Object, "could not be read: " + u.Why})
 	}
 	return out
 }
 
-func offlineQuestions(p *preview.Plan) []openQuestion {
+func offlineQuestions(p *preview.Plan) []Question {
 	exists := "everything counts as created; what is there already, whose it is and what it would lose shows only with a cluster"
 	if p.Against != nil {
 		exists = "the version compared with stands in for it; what was changed since it was installed shows only with a cluster"
 	}
-	return []openQuestion{
+	return []Question{
 		{"live objects", exists},
 		{"access held already", "roles and bindings that exist only in the cluster, and what they give to the same accounts"},
 		{"your rights", "whether you may carry this out"},
@@ -54,28 +58,28 @@ func offlineQuestions(p *preview.Plan) []openQuestion {
 	}
 }
 
-func getQuestions(p *preview.Plan) []openQuestion {
-	var out []openQuestion
+func getQuestions(p *preview.Plan) []Question {
+	var out []Question
 	if p.Summary.Create+p.Summary.Update > 0 {
 		out = append(out,
-			openQuestion{"admission", "what webhooks, policies, quotas and Pod Security refuse or change: nothing was sent to ask them"},
-			openQuestion{"validation", "what the API server itself refuses, beyond schemas, such as a role that gives more than you have"})
+			Question{"admission", "what webhooks, policies, quotas and Pod Security refuse or change: nothing was sent to ask them"},
+			Question{"validation", "what the API server itself refuses, beyond schemas, such as a role that gives more than you have"})
 	}
 	if p.Summary.Create > 0 {
-		out = append(out, openQuestion{plural(p.Summary.Create, "object") + " to create", "what defaulting adds to the fields that the package sets"})
+		out = append(out, Question{plural(p.Summary.Create, "object") + " to create", "what defaulting adds to the fields that the package sets"})
 	}
 	if p.Summary.Update > 0 {
 		out = append(out,
-			openQuestion{plural(p.Summary.Update, "object") + " to update", "the merge was computed here, from who owns which field: defaults inside lists that are replaced as a whole, and in custom resources, are not in it"},
-			openQuestion{"immutable fields", "a change of one is refused only when it is sent"})
+			Question{plural(p.Summary.Update, "object") + " to update", "the merge was computed here, from who owns which field: defaults inside lists that are replaced as a whole, and in custom resources, are not in it"},
+			Question{"immutable fields", "a change of one is refused only when it is sent"})
 	}
 	if len(out) > 0 {
-		out = append(out, openQuestion{"at apply", "a dry run asks all of that before the first write, and an answer that differs from this review refuses the apply"})
+		out = append(out, Question{"at apply", "a dry run asks all of that before the first write, and an answer that differs from this review refuses the apply"})
 	}
 	return out
 }
 
-func dryRunQuestions(p *preview.Plan) []openQuestion {
+func dryRunQuestions(p *preview.Plan) []Question {
 	without := 0
 	for i := range p.Objects {
 		if o := &p.Objects[i]; (o.Action == preview.ActionCreate || o.Action == preview.ActionUpdate) && o.Result == "" {
@@ -85,7 +89,7 @@ func dryRunQuestions(p *preview.Plan) []openQuestion {
 	if without == 0 {
 		return nil
 	}
-	return []openQuestion{{
+	return []Question{{
 		plural(without, "object") + " without a dry run",
 		"their namespace or kind comes with this plan, so that admission and defaulting cannot be asked before it is there",
 	}}
@@ -100,7 +104,7 @@ func openSection(p *preview.Plan, l layout) section {
 		s.lines = append(s.lines, "  Everything that this mode can ask was asked and answered.")
 	}
 	for _, q := range questions {
-		s.lines = append(s.lines, l.wrap("  ? "+line(q.what)+"  ", line(q.why))...)
+		s.lines = append(s.lines, l.wrap("  ? "+line(q.What)+"  ", line(q.Why))...)
 	}
 	return s
 }

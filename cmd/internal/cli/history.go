@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui"
 )
 
 // revisionItem is one revision of a release. Receipt is set where one revision
@@ -135,4 +136,21 @@ func (a *app) printRevision(item revisionItem) {
 		}
 		a.streams.Printf("%s\n", textsafe.Line(line))
 	}
+}
+
+// earlier tells the screen who accepted what a revision of a release brought.
+func (p *planner) earlier(ctx context.Context, release preview.Release, revision int) (tui.Accepted, bool) {
+	if p.cluster == nil {
+		return tui.Accepted{}, false
+	}
+	newest, err := history.Load(ctx, p.cluster, release)
+	if err != nil || newest == nil {
+		return tui.Accepted{}, false
+	}
+	r, err := history.Revision(ctx, p.cluster, newest, revision)
+	if err != nil {
+		return tui.Accepted{}, false
+	}
+	receipt := r.Receipt()
+	return tui.Accepted{By: receipt.Approval.By, At: receipt.Finished, Version: r.Version()}, true
 }

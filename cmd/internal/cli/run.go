@@ -283,7 +283,7 @@ func (r *runner) failed(err error) error {
 func (r *runner) interactive(ctx context.Context, title string, plan makePlan) error {
 	var current *preview.Plan // set before the screen can ask for a recheck
 	outcome, err := tui.Review(ctx, tui.ReviewOptions{
-		Terminal: r.app.terminal(), Title: title,
+		Terminal: r.app.terminal(), Title: title, Earlier: r.planner.earlier,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
 			if err == nil {

@@ -1,0 +1,157 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// The cells of mark and label before a finding, and between columns.
+const (
+	findingMark = 7
+	columnGap   = 2
+)
+
+// findingColumns are the cells that the longest of some findings need to say
+// what is the case, and about whom.
+type findingColumns struct{ what, who int }
+
+func (m *review) columns(at []int) findingColumns {
+	var c findingColumns
+	for _, i := range at {
+		what, who := m.phrase(m.board.items[i])
+		c.what, c.who = max(c.what, textsafe.Width(textsafe.Line(what))), max(c.who, textsafe.Width(textsafe.Line(who)))
+	}
+	return c
+}
+
+// fit divides the room of a row with three columns: the last, what a finding
+// means, has what the others leave, and at least two fifths.
+func (c findingColumns) fit(room int) (what, who int) {
+	most := room*3/5 - 2*columnGap
+	if c.what+c.who <= most {
+		return c.what, c.who
+	}
+	who = min(c.who, max(most-c.what, most*2/5))
+	return min(c.what, most-who), who
+}
+
+// phrase is an item in a few words: what is the case, and about whom.
+func (m *review) phrase(it item) (what, who string) {
+	what, who = statement(it.first())
+	what = brief(what, m.plan.Release.Namespace)
+	if len(it.findings) > 1 {
+		return what + " (" + plural(len(it.findings), "time") + ")", ""
+	}
+	return what, who
+}
+
+// brief shortens the words about scope that end many titles: in a list they
+// would push the names off the row.
+func brief(what, own string) string {
+	what = strings.Replace(what, " in every namespace", " (all ns)", 1)
+	before, namespace, ok := strings.Cut(what, " in namespace ")
+	switch {
+	case !ok || strings.Contains(namespace, " "):
+		return what
+	case namespace == own:
+		return before + " (own ns)"
+	}
+	return before + " (ns " + namespace + ")"
+}
+
+// findingRow is one finding in a list: mark, label, what and who; with means,
+// and room for it, also what it means.
+func (m *review) findingRow(at int, columns findingColumns, means bool) row {
+	it := m.board.items[at]
+	f := it.first()
+	what, who := m.phrase(it)
+	line := func(width int) widget.Line {
+		sign, role := signOf(it.severity(), m.board.looked(at))
+		l := widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, it.label, max(findingMark-3, len(it.label)+1))}
+		room := width - l.Width()
+		switch {
+		case m.size.mode == modeTiny:
+			return append(l, widget.Text(theme.Plain, strings.TrimSpace(what+"  "+who)))
+		case !means || m.size.mode != modeDouble:
+			return append(l, whatAndWho(what, who, columns.what, room)...)
+		}
+		w, o := columns.fit(room)
+		gap := widget.Text(theme.Plain, "  ")
+		if who == "" {
+			return append(l, widget.Cell(theme.Plain, what, w+columnGap+o), gap, widget.Text(theme.Plain, meaning(f)))
+		}
+		return append(l, widget.Cell(theme.Plain, what, w), gap, widget.Tail(theme.Plain, who, o), gap, widget.Text(theme.Plain, meaning(f)))
+	}
+	return row{
+		id: it.label, object: f.Object, copy: f.ID, explain: f.Why, line: line,
+		text: strings.Join([]string{it.label, f.Title, objectName(f.Object), f.Rule, f.Ref, f.Why}, " "),
+	}
+}
+
+// meaning is why a finding matters. Of what could not be read it is why not.
+func meaning(f preview.Finding) string {
+	if f.Severity == preview.NotKnown && f.Evidence != "" {
+		return f.Evidence
+	}
+	return f.Why
+}
+
+// minWho is the fewest cells that a name is shown in.
+const minWho = 12
+
+// whatAndWho are the two columns of a row without meaning. What is said comes
+// first: where it needs the room, the name goes.
+func whatAndWho(what, who string, column, room int) widget.Line {
+	column = min(column, max(room*3/5, room-columnGap-textsafe.Width(who)))
+	left := room - column - columnGap
+	if who == "" || left < minWho || textsafe.Width(what) > column {
+		return widget.Line{widget.Cell(theme.Plain, what, room)}
+	}
+	return widget.Line{widget.Cell(theme.Plain, what, column), widget.Text(theme.Plain, "  "), widget.Tail(theme.Plain, who, left)}
+}
+
+// statement splits a title of the form "KIND NAME: what it does" into what is
+// said and about whom; other titles are about the finding's object. What is
+// said comes first in a list, where names would push it off the row.
+func statement(f preview.Finding) (what, who string) {
+	if before, after, ok := strings.Cut(f.Title, ": "); ok && after != "" {
+		return after, shortKind(before)
+	}
+	return f.Title, shortKind(objectName(f.Object))
+}
+
+// shortKind abbreviates the longest kind names as kubectl does.
+func shortKind(name string) string {
+	kind, rest, _ := strings.Cut(name, " ")
+	switch kind {
+	case "ServiceAccount":
+		kind = "SA"
+	case "ValidatingWebhookConfiguration":
+		kind = "ValidatingWebhook"
+	case "MutatingWebhookConfiguration":
+		kind = "MutatingWebhook"
+	case "CustomResourceDefinition":
+		kind = "CRD"
+	}
+	return strings.TrimSpace(kind + " " + rest)
+}
+
+// signOf is the mark before a finding.
+func signOf(s preview.Severity, looked bool) (string, theme.Role) {
+	if looked {
+		return "ok", theme.Good
+	}
+	switch s {
+	case preview.Critical:
+		return "!!", theme.Risk
+	case preview.Warning:
+		return " !", theme.Caution
+	case preview.NotKnown:
+		return " ?", theme.Caution
+	}
+	return " -", theme.Plain
+}
