@@ -62,6 +62,7 @@ type Client struct {
 	readOnly  preview.ReadMode
 	timeout   time.Duration
 	poll      time.Duration
+	watches   int // at most, of one Observe
 	backoff   []time.Duration // between the attempts of a read
 
 	server, version, context, user string
@@ -86,7 +87,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	c := &Client{
 		rest: restClient, readOnly: o.ReadOnly, context: conn.context, user: conn.user, server: shownServer(conn.rest.Host),
 		timeout: firstDuration(o.RequestTimeout, conn.timeout, defaultTimeout),
-		poll:    firstDuration(o.PollInterval, defaultPoll),
+		poll:    firstDuration(o.PollInterval, defaultPoll), watches: maxWatches,
 		backoff: []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second},
 	}
 	if err := c.readVersion(ctx); err != nil {

@@ -27,12 +27,18 @@ const (
 	watchTime = 5 * time.Minute
 	// reconnect is the pause before a watch that ended is opened again.
 	reconnect = 200 * time.Millisecond
+	// maxWatches bounds the watches of one Observe, each of which the server
+	// keeps open; what is beyond is read at intervals.
+	maxWatches = 64
+	// restFor is how many times as long as a round of reads took it waits
+	// before the next: many objects are not read without a pause.
+	restFor = 4
 )
 
 // Observe reports each object of refs now and after every change until ctx
 // ends: its body, nil when it does not exist, or why that cannot be told, which
 // later reports may correct. Reports come one at a time. Where watching is
-// forbidden it reads at intervals. It returns nil when ctx ends, and earlier
+// forbidden, and beyond a bounded number of watches, it reads at intervals. It returns nil when ctx ends, and earlier
 // only when the API server no longer accepts the user.
 func (c *Client) Observe(ctx context.Context, refs []preview.Ref, each func(ref preview.Ref, body map[string]any, err error)) error {
 	var mu sync.Mutex
@@ -44,8 +50,12 @@ func (c *Client) Observe(ctx context.Context, refs []preview.Ref, each func(ref 
 		}
 	}
 	group, watchCtx := errgroup.WithContext(ctx)
-	for _, w := range observers(c, refs, report) {
-		group.Go(func() error { return w.run(watchCtx) })
+	for i, w := range observers(c, refs, report) {
+		follow := w.run
+		if i >= c.watches {
+			follow = w.poll
+		}
+		group.Go(func() error { return follow(watchCtx) })
 	}
 	return group.Wait()
 }
@@ -104,15 +114,20 @@ func (w *observer) run(ctx context.Context) error {
 
 // poll reads every object at intervals.
 func (w *observer) poll(ctx context.Context) error {
+	names := w.names()
+	refs := make([]preview.Ref, len(names))
+	for i, name := range names {
+		refs[i] = w.refs[name]
+	}
 	for {
-		for _, name := range w.names() {
-			body, err := w.c.Get(ctx, w.refs[name])
-			if preview.ReasonOf(err) == preview.ReasonUnauthorized {
-				return err
+		begun := time.Now()
+		for _, read := range w.c.Read(ctx, refs) {
+			if preview.ReasonOf(read.Err) == preview.ReasonUnauthorized {
+				return read.Err
 			}
-			w.report(w.refs[name], body, err)
+			w.report(read.Ref, read.Body, read.Err)
 		}
-		if !wait(ctx, w.c.poll) {
+		if !wait(ctx, max(w.c.poll, restFor*time.Since(begun))) {
 			return nil
 		}
 	}

@@ -135,3 +135,27 @@ func TestObserveWaitsForAKindToBeServed(t *testing.T) {
 	create(t, c, fmt.Sprintf("{apiVersion: %s/v1, kind: Thing, metadata: {name: a, namespace: %s}}", group, namespace))
 	await(t, reports, observation{name: "a", exists: true})
 }
+
+// The last of many objects is beyond what one Observe watches: it is read at
+// intervals, and its changes are reported all the same.
+func TestObserveWatchesABoundedNumber(t *testing.T) {
+	c := admin(t)
+	namespace := newNamespace(t, c)
+	var refs []preview.Ref
+	for i := range 70 {
+		// Each Secret takes a watch of its own.
+		refs = append(refs, preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: namespace, Name: fmt.Sprintf("s%02d", i)})
+	}
+	reports := observe(t, c, refs...)
+	for _, name := range []string{"s00", "s69"} {
+		await(t, reports, observation{name: name})
+		create(t, c, fmt.Sprintf("{apiVersion: v1, kind: Secret, metadata: {name: %s, namespace: %s}, data: {k: dg==}}", name, namespace))
+		await(t, reports, observation{name, true, "dg==", ""})
+	}
+	t.Cleanup(func() { // after the watches ended: only then are they in the log
+		eventually(t, "the audit log has a watch", func() bool { return slices.Contains(requests(t, namespace), "watch secrets/s00") })
+		if slices.Contains(requests(t, namespace), "watch secrets/s69") {
+			t.Error("it watched more than it may")
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"maps"
+	"reflect"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Drift compares single live objects with what a plan was made on, while the
+// plan is reviewed. It sees less than [Recheck], which asks for dry runs too:
+// what it finds makes a plan stale, and finding nothing promises nothing.
+type Drift struct {
+	plan  *preview.Plan
+	typer preview.Typer
+	refs  []preview.Ref
+	reads map[string]preview.Read
+}
+
+// NewDrift prepares to compare with a plan.
+func NewDrift(p *preview.Plan, typer preview.Typer) *Drift {
+	d := &Drift{plan: p, typer: typer, reads: map[string]preview.Read{}}
+	brought := broughtKinds(p)
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		_, group := brought[o.Ref().Group()+"/"+o.Kind]
+		if group && o.LiveBody == nil || o.Action == preview.ActionUnknown || o.Action == preview.ActionSkip {
+			continue // its kind is not served, or it may not be read
+		}
+		d.refs = append(d.refs, o.Ref())
+	}
+	external := map[string]preview.Ref{}
+	for _, ref := range externalReferences(p) {
+		external[ref.ID()] = ref
+	}
+	for _, r := range p.Reads {
+		ref, ok := external[r.ID]
+		if r.Body != nil && r.UID != "" {
+			ref, ok = preview.RefOf(r.Body), true
+		}
+		if ok && ref.ID() == r.ID && p.Object(r.ID) == nil {
+			d.refs = append(d.refs, ref)
+			d.reads[r.ID] = r
+		}
+	}
+	return d
+}
+
+// broughtKinds are the kinds, as GROUP/KIND, whose definition is in the plan.
+func broughtKinds(p *preview.Plan) map[string]struct{} {
+	out := map[string]struct{}{}
+	for i := range p.Objects {
+		if body := p.Objects[i].Sealed; preview.String(body, "kind") == "CustomResourceDefinition" {
+			out[preview.String(body, "spec", "group")+"/"+preview.String(body, "spec", "names", "kind")] = struct{}{}
+		}
+	}
+	return out
+}
+
+// Refs lists the live objects that can be followed one by one: those that the
+// plan is about, and those it was read from.
+func (d *Drift) Refs() []preview.Ref { return d.refs }
+
+// Of says in a few words how a live object is not what the plan was made on;
+// it is empty when no Fact about it moved. body is nil when it does not exist.
+func (d *Drift) Of(ref preview.Ref, body map[string]any) string {
+	if o := d.plan.Object(ref.ID()); o != nil {
+		return d.ofObject(o, body)
+	}
+	if r, ok := d.reads[ref.ID()]; ok {
+		return d.ofRead(r, body)
+	}
+	return ""
+}
+
+func (d *Drift) ofObject(o *preview.Object, body map[string]any) string {
+	if text, decided := presenceMoved(o.LiveBody != nil, o.Live.UID, body); decided {
+		return text
+	}
+	// Nothing at all was written since: no fingerprint needs to be compared.
+	if version := preview.String(body, "metadata", "resourceVersion"); version != "" && version == preview.String(o.LiveBody, "metadata", "resourceVersion") {
+		return ""
+	}
+	now := *o
+	now.LiveBody = body
+	live, err := liveFact(d.typer, &now)
+	if err != nil {
+		return "cannot be compared any more"
+	}
+	if live == o.Live && !d.secretMoved(o, body) {
+		return ""
+	}
+	if moves := movedFields(o, &now, d.typer); len(moves) > 0 {
+		return "changed: " + strings.TrimPrefix(moves[0].Path, o.ID+" ")
+	}
+	return "changed"
+}
+
+// secretMoved reports whether a key of a Secret compares otherwise than at the
+// review: its values are in no fingerprint.
+func (d *Drift) secretMoved(o *preview.Object, body map[string]any) bool {
+	if o.Sealed == nil || o.Kind != "Secret" {
+		return false
+	}
+	after := o.ResultBody
+	if after == nil {
+		after = o.Sealed
+	}
+	return !reflect.DeepEqual(preview.SecretKeys(body, after), o.SecretKeys)
+}
+
+func (d *Drift) ofRead(r preview.Read, body map[string]any) string {
+	if text, decided := presenceMoved(r.Fingerprint != "", r.UID, body); decided {
+		return text
+	}
+	if r.Body == nil {
+		return "" // all that was asked is whether it exists
+	}
+	forms := []map[string]any{body}
+	if spec := preview.Map(r.Body, "spec"); spec != nil {
+		cut := preview.CloneBody(preview.Map(body, "spec"))
+		maps.DeleteFunc(cut, func(key string, _ any) bool { _, kept := spec[key]; return !kept })
+		forms = []map[string]any{preview.Map(body, "spec"), cut}
+	}
+	for _, form := range forms {
+		if same, err := d.readAs(r, body, form); err != nil || same {
+			return ""
+		}
+	}
+	return "changed"
+}
+
+// readAs reports whether a live object has the fingerprint of a read; form is
+// the object, or its spec where that was recorded.
+func (d *Drift) readAs(r preview.Read, body, form map[string]any) (bool, error) {
+	if preview.Map(r.Body, "spec") == nil {
+		return recordedAs(d.plan, form, r.Fingerprint)
+	}
+	kept := readBody(body)
+	kept["spec"] = form
+	hash, err := preview.Hash(kept)
+	return hash == r.Fingerprint, err
+}
+
+// presenceMoved compares existence and identity. decided is false for an object
+// that is there, as it was.
+func presenceMoved(was bool, uid string, body map[string]any) (text string, decided bool) {
+	switch {
+	case body == nil && was:
+		return "is gone", true
+	case body == nil:
+		return "", true
+	case !was:
+		return "exists now", true
+	case uid != "" && uid != preview.String(body, "metadata", "uid"):
+		return "is another object of that name", true
+	}
+	return "", false
+}
