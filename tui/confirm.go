@@ -30,11 +30,14 @@ type confirm struct {
 	full    bool // tab: every digest
 }
 
-// approve is a: the next finding to look at, or the question.
+// approve is a: the next finding to look at, or the question. A plan that is
+// stale is made again first.
 func (m *review) approve() tea.Cmd {
 	switch left := m.board.left(); {
 	case m.opts.ReadOnly:
 		m.notice = "read only: nothing can be approved here"
+	case m.stale():
+		return m.replan() // the answer would be to a question about another cluster
 	case left > 0:
 		m.openFinding(m.board.next(-1, 1))
 		m.notice = fmt.Sprintf("%d must-look left: n marks one and goes on", left)
@@ -54,19 +57,19 @@ func (m *review) openConfirm() tea.Cmd {
 }
 
 func (m *review) startRecheck() tea.Cmd {
-	ctx, recheck, round := m.ctx, m.opts.Recheck, m.confirm.round
+	ctx, recheck, plan, round := m.ctx, m.opts.Recheck, m.plan, m.confirm.round
 	return func() tea.Msg {
-		p, err := recheck(ctx)
+		p, err := recheck(ctx, plan)
 		return recheckedMsg{plan: p, err: err, round: round}
 	}
 }
 
 // rechecked takes the answer. Another digest leads back to the review of the
 // plan as it would be now.
-func (m *review) rechecked(msg recheckedMsg) {
+func (m *review) rechecked(msg recheckedMsg) tea.Cmd {
 	c := &m.confirm
 	if m.screen != screenConfirm || msg.round != c.round {
-		return
+		return nil
 	}
 	switch {
 	case msg.err != nil:
@@ -77,19 +80,9 @@ func (m *review) rechecked(msg recheckedMsg) {
 		// The prompt appears now: keys typed before were not for it.
 		c.checked, c.at, c.awake, c.lastKey = true, m.opts.Now(), false, m.opts.Now()
 	default:
-		m.moved(msg.plan)
+		return m.replace(msg.plan, "the cluster changed during the review: ")
 	}
-}
-
-// moved goes back to REVIEW with the new plan and says what differs.
-func (m *review) moved(p *preview.Plan) {
-	before, facts := m.board, movedFacts(m.plan, p)
-	m.show(p)
-	m.tab = tabSummary
-	m.banner = "the cluster changed during the review: " + facts
-	if reset, marked := m.board.resets(before); reset > 0 {
-		m.banner += fmt.Sprintf("; %d of %d looks reset", reset, marked)
-	}
+	return nil
 }
 
 // wantsName reports whether the answer is the release's name rather than y:
@@ -175,7 +168,7 @@ func (m *review) submit() tea.Cmd {
 	case "":
 		return nil
 	case m.answer():
-		if !c.checked || c.err != nil || m.board.left() > 0 || m.obstacle != nil || m.opts.ReadOnly {
+		if !c.checked || c.err != nil || m.stale() || m.board.left() > 0 || m.obstacle != nil || m.opts.ReadOnly {
 			return nil
 		}
 		m.outcome.Kind, m.outcome.PlanDigest, m.outcome.Accepted = Approved, m.plan.Digest, m.board.accepted()

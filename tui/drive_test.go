@@ -34,8 +34,8 @@ func (c *clock) forward(d time.Duration) { c.now = c.now.Add(d) }
 var sizes = [][2]int{{120, 36}, {80, 24}, {40, 12}}
 
 // recheckSame answers that nothing moved.
-func recheckSame(p *preview.Plan) func(context.Context) (*preview.Plan, error) {
-	return func(context.Context) (*preview.Plan, error) { return p, nil }
+func recheckSame(p *preview.Plan) func(context.Context, *preview.Plan) (*preview.Plan, error) {
+	return func(context.Context, *preview.Plan) (*preview.Plan, error) { return p, nil }
 }
 
 // acceptedBefore knows the receipt of revision 2.

@@ -21,6 +21,8 @@ type frame struct {
 	sealed time.Time // zero: not known
 	state  string
 	stats  string // a few words for the smallest header
+	stale  string // what moved since the plan was made, empty when nothing did
+	blind  bool   // nobody looks whether something moves
 }
 
 func plain(text string) widget.Line { return widget.Line{widget.Text(theme.Plain, text)} }
@@ -63,7 +65,12 @@ func (f frame) header() []string {
 func (f frame) origin() widget.Line {
 	w := f.size.width
 	right := widget.Line{}
-	if !f.sealed.IsZero() {
+	switch {
+	case f.stale != "":
+		right = widget.Line{widget.Text(theme.Plain, "  "), widget.Text(theme.Caution, clip(f.stale, w/2)), widget.Text(theme.Plain, " ")}
+	case f.blind:
+		right = plain("  sealed " + f.sealed.Format("15:04:05") + ", not watched ")
+	case !f.sealed.IsZero():
 		right = plain("  sealed " + f.sealed.Format("15:04:05") + " ")
 	}
 	tail := "@sha256:" + shortDigest(contentPin(f.plan), 8) + "   plan " + shortDigest(f.plan.Digest, 4)

@@ -14,7 +14,7 @@ func (m *review) openHelp() {
 	k := m.keys
 	b := &builder{width: m.size.width}
 	helpGroup(b, "This screen", m.footerKeys())
-	helpGroup(b, "Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve})
+	helpGroup(b, "Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan})
 	helpGroup(b, "Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp})
 	helpGroup(b, "Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.Search, k.NextHit, k.PreviousHit, k.Filter, k.ClearFilter, k.Group})
 	helpGroup(b, "Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Suspend, k.Quit, k.Stop})

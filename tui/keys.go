@@ -15,7 +15,7 @@ type keyMap struct {
 	YAML, Diff, Explain                 key.Binding
 	Fold, Beside, Paths                 key.Binding
 	Copy, CopyCommand                   key.Binding
-	Approve, Retry                      key.Binding
+	Approve, Retry, Replan              key.Binding
 	Mouse, Help, Quit, Stop, Suspend    key.Binding
 	Digests, CopyDigest                 key.Binding
 	StopObject, Detach, FailedOnly, All key.Binding
@@ -45,7 +45,8 @@ func newKeyMap() keyMap {
 		Beside: bind("s", "side by side", "s"), Paths: bind("p", "changed fields", "p"),
 		Copy: bind("y", "copy", "y"), CopyCommand: bind("Y", "copy the command line", "Y"),
 		Approve: bind("a", "approve", "a"), Retry: bind("r", "check again", "r"),
-		Mouse: bind("m", "mouse on/off", "m"), Help: bind("?", "help", "?"), Quit: bind("q", "quit", "q"),
+		Replan: bind("R", "plan again", "R"),
+		Mouse:  bind("m", "mouse on/off", "m"), Help: bind("?", "help", "?"), Quit: bind("q", "quit", "q"),
 		Stop: bind("ctrl+c", "quit, nothing applied", "ctrl+c"), Suspend: bind("ctrl+z", "suspend", "ctrl+z"),
 		Digests: bind("tab", "full digests", "tab"), CopyDigest: bind("ctrl+y", "copy plan digest", "ctrl+y"),
 		StopObject: bind("s", "stop after this object", "s"), Detach: bind("d", "detach, leave it running", "d"),

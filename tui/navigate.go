@@ -184,7 +184,7 @@ func (m *review) detailWidth() int {
 
 // paneHeight is the lines a list or document has.
 func (m *review) paneHeight() int {
-	if m.banner != "" {
+	if m.bannerText() != "" {
 		return m.size.body - 1
 	}
 	return m.size.body

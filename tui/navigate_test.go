@@ -25,7 +25,7 @@ func TestResolveShowsProgress(t *testing.T) {
 	})
 	for _, size := range sizes {
 		drive(m, c, tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-		m.progress.lines = []string{"catalog quay.io/operatorhubio/catalog:latest is sha256:1234", "bundle \x1b[2J pulled"}
+		m.resolving.log.lines = []string{"catalog quay.io/operatorhubio/catalog:latest is sha256:1234", "bundle \x1b[2J pulled"}
 		golden(t, fmt.Sprintf("resolve/%dx%d/progress", size[0], size[1]), m, size[0], size[1])
 	}
 	drive(m, c, "a", "enter", "y", "enter")

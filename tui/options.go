@@ -38,11 +38,16 @@ type ReviewOptions struct {
 	Title string
 	// Plan is reviewed as it is. Without it Resolve makes one.
 	Plan *preview.Plan
-	// Resolve makes the plan. It calls progress, from one goroutine, with
-	// lines for the person waiting, and stops when ctx ends.
+	// Resolve makes the plan, and makes it again when asked to. It calls
+	// progress, from one goroutine, with lines for the person waiting, and stops
+	// when ctx ends. Without it the plan cannot be made again.
 	Resolve func(ctx context.Context, progress func(string)) (*preview.Plan, error)
-	// Recheck makes the plan again from fresh reads, when CONFIRM opens.
-	Recheck func(ctx context.Context) (*preview.Plan, error)
+	// Recheck makes a plan again from fresh reads, when CONFIRM opens.
+	Recheck func(ctx context.Context, plan *preview.Plan) (*preview.Plan, error)
+	// Watch follows what a plan rests on until ctx ends, and tells of each live
+	// object that moved, or is as it was again. It returns earlier only when it
+	// cannot go on. nil watches nothing.
+	Watch func(ctx context.Context, plan *preview.Plan, moved func(Drift)) error
 	// Gate decides whether an approval covers a plan. Why it would refuse is
 	// shown before anybody is asked. nil is [install.Gate].
 	Gate func(plan *preview.Plan, approval install.Approval) error

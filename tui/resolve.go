@@ -2,8 +2,10 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -35,12 +37,12 @@ func (p *progressLog) send(ctx context.Context, line string) {
 }
 
 // wait is a command that returns the next line.
-func (p *progressLog) wait() tea.Cmd {
+func (p *progressLog) wait(round int) tea.Cmd {
 	ch, done := p.ch, p.done
 	return func() tea.Msg {
 		select {
 		case line := <-ch:
-			return progressMsg(line)
+			return progressMsg{line, round}
 		case <-done:
 			return nil
 		}
@@ -49,16 +51,15 @@ func (p *progressLog) wait() tea.Cmd {
 
 // add shows a line. One that counts on replaces the one before: both say the
 // same up to the last ": ".
-func (p *progressLog) add(line string) tea.Cmd {
+func (p *progressLog) add(line string) {
 	if n := len(p.lines); n > 0 && countsOn(p.lines[n-1], line) {
 		p.lines[n-1] = line
-		return p.wait()
+		return
 	}
 	p.lines = append(p.lines, line)
 	if len(p.lines) > maxProgress {
 		p.lines = p.lines[len(p.lines)-maxProgress:]
 	}
-	return p.wait()
 }
 
 func countsOn(before, line string) bool {
@@ -66,35 +67,60 @@ func countsOn(before, line string) bool {
 	return what >= 0 && strings.LastIndex(before, ": ") == what && before[:what] == line[:what]
 }
 
-// startResolve is the command that makes the plan.
+// startResolve makes the plan.
 func (m *review) startResolve() tea.Cmd {
-	ctx, resolve, progress := m.ctx, m.opts.Resolve, m.progress
-	return func() tea.Msg {
-		defer close(progress.done)
-		p, err := resolve(ctx, func(line string) { progress.send(ctx, line) })
-		return resolvedMsg{p, err}
+	ctx, stop := context.WithCancel(m.ctx)
+	m.resolving = resolving{round: m.resolving.round + 1, stop: stop, log: newProgressLog()}
+	resolve, log, round := m.opts.Resolve, m.resolving.log, m.resolving.round
+	return tea.Batch(func() tea.Msg {
+		defer close(log.done)
+		p, err := resolve(ctx, func(line string) { log.send(ctx, line) })
+		return resolvedMsg{p, err, round}
+	}, log.wait(round))
+}
+
+// progressed shows a line of the resolve under way.
+func (m *review) progressed(msg progressMsg) tea.Cmd {
+	if msg.round != m.resolving.round {
+		return nil
 	}
+	m.resolving.log.add(msg.line)
+	return m.resolving.log.wait(msg.round)
 }
 
 // resolved opens REVIEW, or ends the program with the reason: it reads best
 // on the normal screen.
 func (m *review) resolved(msg resolvedMsg) tea.Cmd {
-	if msg.err != nil || msg.plan == nil {
-		m.outcome.Kind, m.outcome.Err = Failed, msg.err
+	if msg.round != m.resolving.round || m.screen != screenResolve {
+		return nil
+	}
+	m.resolving.stop()
+	err := msg.err
+	if err == nil && msg.plan == nil {
+		err = errors.New("no plan came back")
+	}
+	if m.plan != nil {
+		return m.replanned(msg.plan, err)
+	}
+	if err != nil {
+		m.outcome.Kind, m.outcome.Err = Failed, err
 		return tea.Quit
 	}
-	m.show(msg.plan)
-	return nil
+	return m.show(msg.plan)
 }
 
 // resolveBody shows the last lines of progress.
 func (m *review) resolveBody() []string {
 	width, height := m.size.width, m.size.body
-	lines := m.progress.lines
+	lines := m.resolving.log.lines
 	if room := height - 3; len(lines) > room {
 		lines = lines[len(lines)-room:]
 	}
-	body := []widget.Line{widget.Blank(), plain(" Resolving. Nothing has been changed."), widget.Blank()}
+	what := " Resolving. Nothing has been changed."
+	if m.plan != nil {
+		what = " Planning again. Nothing has been changed."
+	}
+	body := []widget.Line{widget.Blank(), plain(what), widget.Blank()}
 	for i, line := range lines {
 		sign := widget.Cell(theme.Good, "ok", 4)
 		if i == len(lines)-1 {
@@ -104,4 +130,12 @@ func (m *review) resolveBody() []string {
 	}
 	p := widget.Pager{Lines: body}
 	return p.Paint(m.theme, width, height, -1)
+}
+
+func (m *review) resolveKeys() []key.Binding {
+	quit := as(m.keys.Stop, "quit, nothing applied")
+	if m.plan == nil {
+		return []key.Binding{quit}
+	}
+	return []key.Binding{as(m.keys.Back, "back to the plan under review"), quit}
 }

@@ -34,7 +34,6 @@ type review struct {
 	size  layout
 
 	screen    screen
-	progress  progressLog
 	plan      *preview.Plan
 	sealed    time.Time
 	board     *board
@@ -60,15 +59,22 @@ type review struct {
 	notice    string // until the next key
 	mouseOff  bool
 
-	outcome Outcome
+	resolving resolving
+	watch     watch
+	begin     tea.Cmd // what Init starts
+	outcome   Outcome
 }
 
 // The messages of a review's own commands.
 type (
-	progressMsg string
+	progressMsg struct {
+		line  string
+		round int
+	}
 	resolvedMsg struct {
-		plan *preview.Plan
-		err  error
+		plan  *preview.Plan
+		err   error
+		round int
 	}
 	comparedMsg struct {
 		sheet      *sheet
@@ -90,21 +96,17 @@ func newReview(ctx context.Context, opts ReviewOptions) *review {
 	}
 	m := &review{ctx: ctx, opts: opts, theme: opts.theme(), keys: newKeyMap(), table: tabTable()}
 	m.size = arrange(opts.Width, opts.Height, false)
-	m.progress = newProgressLog()
 	if opts.Plan != nil {
-		m.show(opts.Plan)
+		m.begin = m.show(opts.Plan)
+	} else {
+		m.begin = m.startResolve()
 	}
 	m.settle()
 	return m
 }
 
-// Init starts resolving.
-func (m *review) Init() tea.Cmd {
-	if m.plan != nil {
-		return nil
-	}
-	return tea.Batch(m.startResolve(), m.progress.wait())
-}
+// Init starts resolving, or watching what is shown already.
+func (m *review) Init() tea.Cmd { return m.begin }
 
 // Update handles one message.
 func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -119,11 +121,11 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseClickMsg:
 		m.click(msg)
 	case progressMsg:
-		cmd = m.progress.add(string(msg))
+		cmd = m.progressed(msg)
 	case resolvedMsg:
 		cmd = m.resolved(msg)
 	case recheckedMsg:
-		m.rechecked(msg)
+		cmd = m.rechecked(msg)
 	case outsideMsg:
 		m.foundOutside(msg)
 	case earlierMsg:
@@ -132,6 +134,10 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.searched(msg)
 	case comparedMsg:
 		m.compared(msg)
+	case driftMsg:
+		cmd = m.drifted(msg)
+	case unwatchedMsg:
+		m.unwatched(msg)
 	}
 	m.settle()
 	return m, tea.Batch(cmd, m.lookOutside(), m.lookEarlier(), m.startCompare())
@@ -145,9 +151,9 @@ func (m *review) resize(width, height int) {
 	m.page = nil
 }
 
-// show makes a plan the one under review. Marks of an earlier one stay where
-// the evidence is the same.
-func (m *review) show(p *preview.Plan) {
+// show makes a plan the one under review, and begins to watch what it rests on.
+// Marks of an earlier one stay where the evidence is the same.
+func (m *review) show(p *preview.Plan) tea.Cmd {
 	m.plan, m.sealed = p, m.opts.Now()
 	m.screen, m.outcome.Plan = screenReview, p
 	kept := marks{}
@@ -158,15 +164,22 @@ func (m *review) show(p *preview.Plan) {
 	m.index, m.branches = newIndex(p, m.board), branches{}
 	m.questions = report.NotAsked(p)
 	m.filter, m.severe = startFilters(p), severeRules(p.Findings)
-	if !m.opts.ReadOnly {
-		m.obstacle = m.opts.Gate(p, install.Approval{
-			Digest: p.Digest, How: install.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: m.board.accepted(),
-		})
-	}
 	for t := range m.tabs {
 		m.tabs[t] = browser{}
 	}
+	m.obstacle = m.refused(p)
 	m.refresh()
+	return m.startWatch()
+}
+
+// refused is why no approval could cover a plan, nil when one could.
+func (m *review) refused(p *preview.Plan) error {
+	if m.opts.ReadOnly {
+		return nil
+	}
+	return m.opts.Gate(p, install.Approval{
+		Digest: p.Digest, How: install.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: m.board.accepted(),
+	})
 }
 
 // refresh makes the rows of every tab again.
@@ -218,6 +231,9 @@ func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
 		return m.confirmKey(msg)
 	case m.screen == screenReview:
 		return m.reviewKey(msg)
+	case m.plan != nil && key.Matches(msg, m.keys.Back):
+		m.stopReplan()
+		return nil
 	}
 	return m.quitOn(msg)
 }
@@ -286,6 +302,8 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		return m.copy(report.Command(m.plan))
 	case key.Matches(msg, k.Approve):
 		return m.approve()
+	case key.Matches(msg, k.Replan):
+		return m.replan()
 	case key.Matches(msg, k.Mouse):
 		m.mouseOff = !m.mouseOff
 		m.notice = map[bool]string{true: "mouse off", false: "mouse on"}[m.mouseOff]

@@ -139,7 +139,9 @@ func TestAMovedClusterLeadsBackToTheReview(t *testing.T) {
 func TestAFailedRecheckAsksAgain(t *testing.T) {
 	p := cleanPlan(t)
 	m, c := reviewOf(t, p, 80, 24)
-	m.opts.Recheck = func(context.Context) (*preview.Plan, error) { return nil, errors.New("connection refused") }
+	m.opts.Recheck = func(context.Context, *preview.Plan) (*preview.Plan, error) {
+		return nil, errors.New("connection refused")
+	}
 	drive(m, c, "a", "y", "enter")
 	if m.outcome.Kind == Approved {
 		t.Fatal("approved without a check")

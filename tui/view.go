@@ -35,7 +35,7 @@ func (m *review) windowTitle() string {
 }
 
 func (m *review) frame() frame {
-	f := frame{theme: m.theme, size: m.size, title: m.opts.Title, plan: m.plan, sealed: m.sealed, state: m.state()}
+	f := frame{theme: m.theme, size: m.size, title: m.opts.Title, plan: m.plan, sealed: m.sealed, state: m.state(), stale: m.staleText(), blind: m.watch.err != nil}
 	if m.board != nil {
 		f.stats = fmt.Sprintf("must %d should %d", m.board.left(), len(m.board.of(preview.Warning)))
 	}
@@ -52,7 +52,10 @@ func (m *review) state() string {
 	if b := m.browser(); m.tab == tabFindings && b.pane == paneDetail && !m.split() {
 		return "FINDING " + b.selected().id
 	}
-	if m.opts.ReadOnly {
+	switch {
+	case m.stale():
+		return "STALE"
+	case m.opts.ReadOnly:
 		return "PREVIEW"
 	}
 	return "REVIEW"
@@ -68,7 +71,7 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 		body := m.page.Paint(m.theme, m.size.width, m.size.body, -1)
 		return m.compose(f, body, "", f.footer([]key.Binding{m.keys.Back, as(m.keys.Down, "down"), as(m.keys.Up, "up")}, plain(""))), nil
 	case m.screen == screenResolve:
-		return m.compose(f, m.resolveBody(), "", f.footer([]key.Binding{as(m.keys.Stop, "quit, nothing applied")}, nil)), nil
+		return m.compose(f, m.resolveBody(), "", f.footer(m.resolveKeys(), nil)), nil
 	case m.screen == screenConfirm:
 		return m.confirmLines(f)
 	}
@@ -109,8 +112,8 @@ func (m *review) browserBody() ([]string, *tea.Cursor) {
 	var lines []string
 	var cursor *tea.Cursor
 	top := m.size.bodyTop
-	if m.banner != "" {
-		lines = append(lines, widget.Line{widget.Text(theme.Caution, " ! "+m.banner)}.Paint(m.theme, m.size.width))
+	if banner := m.bannerText(); banner != "" {
+		lines = append(lines, widget.Line{widget.Text(theme.Caution, " ! "+banner)}.Paint(m.theme, m.size.width))
 		top++
 	}
 	switch {
@@ -163,12 +166,23 @@ func (m *review) marked(mark string, r row, width int) widget.Line {
 	if m.size.mode == modeTiny {
 		prefix = " " + mark
 	}
-	line := r.line(width - len(prefix))
+	moved := ""
+	if m.watch.moved[r.object] != "" {
+		moved = movedMark
+	}
+	line := r.line(width - len(prefix) - len(moved))
 	if r.id != "" {
 		line = line.Find(m.search.find)
 	}
-	return append(plain(prefix), line...)
+	line = append(plain(prefix), line...)
+	if moved == "" {
+		return line
+	}
+	return widget.Spread(line, widget.Line{widget.Text(theme.Caution, moved)}, width)
 }
+
+// movedMark stands at the end of a row whose object is not as it was.
+const movedMark = " moved"
 
 // need says what stands between the person and the approval.
 func (m *review) need() widget.Line {

@@ -5,8 +5,8 @@ import "github.com/kubectl-operator/kubectl-operator/tui/theme"
 // Pager is a window onto a document. Only visible lines are painted.
 type Pager struct {
 	Lines []Line
-	Top   int // first visible line
-	Left  int // cells scrolled to the right
+	Top   int  // first visible line
+	Left  int  // cells scrolled to the right
 	Found Find // marks what is searched for; nil for nothing
 }
 

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"sync"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/tui"
+)
+
+// interactive reviews on the screen and applies what was approved there.
+func (r *runner) interactive(ctx context.Context, title string, plan makePlan) error {
+	outcome, err := tui.Review(ctx, tui.ReviewOptions{
+		Terminal: r.app.terminal(), Title: title, Earlier: r.planner.earlier,
+		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			p, err := plan(ctx, progress)
+			if err == nil {
+				err = r.feasible(ctx, p)
+			}
+			return p, err
+		},
+		Recheck: r.planner.recheck,
+		Watch:   r.planner.watch,
+	})
+	if err != nil {
+		return err
+	}
+	switch outcome.Kind {
+	case tui.Approved:
+		return r.follow(ctx, outcome)
+	case tui.Failed:
+		return outcome.Err
+	}
+	r.app.streams.Printf("Nothing was applied.\n")
+	if outcome.Plan != nil && outcome.Plan.Summary.Changes() {
+		r.app.streams.Printf("  plan    %s\n  resume  %s\n", outcome.Plan.Digest, report.Command(outcome.Plan))
+	}
+	return &silentExit{exitDeclined}
+}
+
+// feasible ends an interactive review before it begins where no answer could
+// lead to an apply.
+func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
+	if err := r.health.match(p); err != nil {
+		return err
+	}
+	if missing := p.Access.Installer.Missing; len(missing) > 0 {
+		return install.Lacking(missing)
+	}
+	if p.Request.Action != preview.RequestUninstall {
+		return nil
+	}
+	var crds []map[string]any
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Action != preview.ActionDelete && o.LiveBody != nil {
+			crds = append(crds, o.LiveBody)
+		}
+	}
+	counts, err := install.Operands(ctx, r.planner.cluster, crds)
+	if err != nil {
+		return err
+	}
+	return install.RefuseOperands(p.Release, counts)
+}
+
+// watch follows what a plan rests on, object by object, until ctx ends, and
+// tells what moved or is as it was again.
+func (p *planner) watch(ctx context.Context, plan *preview.Plan, moved func(tui.Drift)) error {
+	drift, told := engine.NewDrift(plan, p.typer()), map[string]string{}
+	return p.cluster.Observe(ctx, drift.Refs(), func(ref preview.Ref, body map[string]any, err error) {
+		if err != nil {
+			return // not known: CONFIRM reads it again
+		}
+		id := ref.ID()
+		if what := drift.Of(ref, body); what != told[id] {
+			told[id] = what
+			moved(tui.Drift{ID: id, What: what})
+		}
+	})
+}
+
+// follow applies what was approved and shows it on the screen. The apply has a
+// life of its own: the screen only asks it to stop.
+func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
+	p := outcome.Plan
+	cluster, err := r.planner.writer(ctx)
+	if err != nil {
+		return err
+	}
+	approval := install.Approval{
+		Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: p.Target.User,
+		Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
+	}
+	file, err := r.receipt.open()
+	if err != nil {
+		return err
+	}
+	applying, stopNow := context.WithCancel(ctx)
+	defer stopNow()
+	stop, left := make(chan struct{}), make(chan struct{})
+	events := make(chan install.Event, 1024)
+	opts := r.options(func(e install.Event) {
+		select {
+		case events <- e:
+		case <-left: // nobody reads them any more
+		}
+	})
+	opts.Stop = stop
+	type ending struct {
+		receipt *install.Receipt
+		err     error
+	}
+	applied := make(chan ending, 1)
+	go func() {
+		defer close(events)
+		receipt, err := file.apply(applying, p, approval, cluster, opts)
+		applied <- ending{receipt, err}
+	}()
+	askToStop := sync.OnceFunc(func() { close(stop) })
+	followed, err := tui.Follow(ctx, tui.FollowOptions{
+		Terminal: r.app.terminal(), Plan: p, Events: events, Limit: r.planner.rollout.rolloutTimeout,
+		Interrupt: func(i tui.Interrupt) {
+			switch i {
+			case tui.StopNow:
+				stopNow()
+			case tui.StopAfterObject, tui.Detach:
+				askToStop()
+			}
+		},
+	})
+	close(left)
+	if err != nil {
+		stopNow() // a screen that broke approves nothing more
+	}
+	end := <-applied
+	r.app.streams.Printf("%s", tui.Summary(p, followed, end.receipt, end.err))
+	if end.err != nil {
+		return end.err
+	}
+	return err
+}
