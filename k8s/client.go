@@ -62,7 +62,7 @@ type Client struct {
 	readOnly  preview.ReadMode
 	timeout   time.Duration
 	poll      time.Duration
-	watches   int // at most, of one Observe
+	watches   int             // at most, of one Observe
 	backoff   []time.Duration // between the attempts of a read
 
 	server, version, context, user string
