@@ -155,6 +155,9 @@ func (m *review) resize(width, height int) {
 // Marks of an earlier one stay where the evidence is the same.
 func (m *review) show(p *preview.Plan) tea.Cmd {
 	m.plan, m.sealed = p, m.opts.Now()
+	if m.opts.ReadOnly && m.opts.Resolve == nil {
+		m.sealed = time.Time{} // made by somebody else, some time ago
+	}
 	m.screen, m.outcome.Plan = screenReview, p
 	kept := marks{}
 	if m.board != nil {

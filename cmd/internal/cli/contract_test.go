@@ -77,6 +77,7 @@ var (
 		{"--receipt --include-crds", "uninstall"},
 		{"--policy", "install preview show upgrade rollback uninstall"},
 		{"--against", "preview"},
+		{"--tui", "preview show"},
 		{"--health-check", "install upgrade"},
 		{"--rollout-timeout --stage-timeout --no-wait", "install upgrade rollback uninstall"},
 		{"--registry-config --plain-http --ca-file --insecure-registry", "approve install preview show upgrade rollback uninstall search catalog:add catalog:show"},

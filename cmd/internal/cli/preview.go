@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/tui"
 )
 
 // documentFlags are those of commands that end with a plan.
@@ -47,6 +48,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	p := &planner{app: a}
 	var doc documentFlags
 	var against againstFlag
+	var screen screenFlag
 	cmd := &cobra.Command{
 		Use:   "preview REF [NAME]",
 		Short: "Show what an install would do, without doing it",
@@ -63,7 +65,9 @@ reviewed. Several files are planned one by one, each for the cluster as it is;
 
 With --against two versions are compared without a cluster, as if the one were
 installed: what changes, which permissions come and go, and which findings are
-new. Such a plan cannot be applied.`,
+new. Such a plan cannot be applied.
+
+With --tui the review is on the screen, as install shows it, and read-only.`,
 		Example: `  # The review as Markdown, and the plan to apply later
   kubectl operator preview ./bundle -o markdown --out plan.tgz
 
@@ -74,11 +78,14 @@ new. Such a plan cannot be applied.`,
   kubectl operator preview -f podinfo.yaml -o markdown
   kubectl operator preview -f podinfo.yaml -o request
 
+  # Look around in it on the screen
+  kubectl operator preview ./bundle --tui
+
   # What a new version changes, for a pull request; no cluster is needed
   kubectl operator preview ./bundle/1.1.0 --against ./bundle/1.0.0 -o markdown`,
 		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := firstError(doc.check(), p.read.check(), against.check(cmd.Flags(), p), p.request.besides(cmd.Flags(), args), p.owners.check(false), p.loadPolicy()); err != nil {
+			if err := firstError(doc.check(), p.read.check(), against.check(cmd.Flags(), p), p.request.besides(cmd.Flags(), args), p.owners.check(false), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}
 			if doc.out.expires > 0 && (p.read.offline || against.reference != "") {
@@ -86,26 +93,29 @@ new. Such a plan cannot be applied.`,
 			}
 			doc.plural = p.plural(cmd.Context())
 			p.expires = doc.out.expires
-			if len(p.request.files) > 0 {
+			if len(p.request.files) > 0 && !screen.on {
 				return a.previewFiles(cmd.Context(), p, doc)
 			}
-			if len(args) == 0 {
-				return usagef("say what to preview: a package, an image, a directory, or -f FILE")
-			}
-			want, err := p.wanted(args[0], argument(args, 1))
+			want, err := p.previewed(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
-			var plan *preview.Plan
-			if against.reference != "" {
-				plan, err = p.compare(cmd.Context(), want, against.reference, a.progress())
-			} else {
-				plan, err = p.content(cmd.Context(), want, a.progress())
+			plan := func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+				if against.reference != "" {
+					return p.compare(ctx, want, against.reference, progress)
+				}
+				return p.content(ctx, want, progress)
 			}
+			if screen.on {
+				return a.browse(cmd.Context(), tui.ReviewOptions{
+					Title: "preview " + want.text, Resolve: plan, Watch: p.watch, Earlier: p.earlier,
+				})
+			}
+			made, err := plan(cmd.Context(), a.progress())
 			if err != nil {
 				return err
 			}
-			return p.documents(cmd.Context(), []reviewed{{plan, want}}, doc)
+			return p.documents(cmd.Context(), []reviewed{{made, want}}, doc)
 		},
 		ValidArgsFunction: a.completePackages(&p.resolve, &p.source),
 	}
@@ -116,13 +126,28 @@ new. Such a plan cannot be applied.`,
 	p.policy.add(flags)
 	p.owners.add(cmd, flags)
 	against.add(flags)
+	screen.add(flags)
 	doc.add(flags)
 	return cmd
+}
+
+// previewed is what the arguments, or the one request file, ask for.
+func (p *planner) previewed(ctx context.Context, args []string) (wanted, error) {
+	switch files := p.request.files; {
+	case len(files) == 1:
+		return p.requested(ctx, files[0])
+	case len(files) > 1:
+		return wanted{}, usagef("--tui shows one plan; there are %d request files", len(files))
+	case len(args) == 0:
+		return wanted{}, usagef("say what to preview: a package, an image, a directory, or -f FILE")
+	}
+	return p.wanted(args[0], argument(args, 1))
 }
 
 func (a *app) newShowCommand() *cobra.Command {
 	var output outputFlag
 	var saved savedFlags
+	var screen screenFlag
 	p := &planner{app: a}
 	cmd := &cobra.Command{
 		Use:   "show PLANFILE",
@@ -130,9 +155,13 @@ func (a *app) newShowCommand() *cobra.Command {
 		Long: `Check that a saved plan holds together, recompute its review from the sealed
 content, and print it. What the file only records - references, catalogs, the
 server's address - is not shown, because nothing vouches for it. PLANFILE is a file,
-or oci://HOST/REPO@sha256:HEX in a registry.`,
+or oci://HOST/REPO@sha256:HEX in a registry. No cluster is contacted. With --tui the
+review is on the screen, as install shows it, and read-only.`,
 		Example: `  # The review of a saved plan
   kubectl operator show plan.tgz
+
+  # The same on the screen
+  kubectl operator show plan.tgz --tui
 
   # The exact manifests it would apply
   kubectl operator show plan.tgz -o manifests
@@ -144,10 +173,7 @@ or oci://HOST/REPO@sha256:HEX in a registry.`,
   kubectl operator show plan.tgz --policy policy.yaml`,
 		Args: rangeArgs(1, 1, "a PLANFILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output.check(); err != nil {
-				return err
-			}
-			if err := p.loadPolicy(); err != nil {
+			if err := firstError(output.check(), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}
 			plan, err := p.loadPlan(cmd.Context(), args[0], saved)
@@ -160,11 +186,15 @@ or oci://HOST/REPO@sha256:HEX in a registry.`,
 			if why := plan.Expired(time.Now()); why != "" {
 				a.streams.Errorf("note: %s\n", why)
 			}
+			if screen.on {
+				return a.browse(cmd.Context(), tui.ReviewOptions{Title: "show " + args[0], Plan: plan.Plan})
+			}
 			return a.print(plan.Plan, output.format)
 		},
 	}
 	p.policy.add(cmd.Flags())
 	output.add(cmd.Flags(), outputOfPlan)
+	screen.add(cmd.Flags())
 	saved.add(cmd.Flags())
 	p.source.addRegistry(cmd.Flags())
 	return cmd

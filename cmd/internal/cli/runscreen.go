@@ -67,8 +67,13 @@ func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
 }
 
 // watch follows what a plan rests on, object by object, until ctx ends, and
-// tells what moved or is as it was again.
+// tells what moved or is as it was again. A plan without a cluster rests on
+// none.
 func (p *planner) watch(ctx context.Context, plan *preview.Plan, moved func(tui.Drift)) error {
+	if p.cluster == nil {
+		<-ctx.Done()
+		return nil
+	}
 	drift, told := engine.NewDrift(plan, p.typer()), map[string]string{}
 	return p.cluster.Observe(ctx, drift.Refs(), func(ref preview.Ref, body map[string]any, err error) {
 		if err != nil {

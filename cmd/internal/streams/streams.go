@@ -123,12 +123,16 @@ func (s *Streams) ASCII() bool { return s.settings.asciiOut }
 // a terminal or does not say.
 func (s *Streams) Width() int { return s.terminal.width }
 
-// CanPrompt reports whether a person can be asked: both ends are a terminal
-// that can be drawn on, and no CI system says that nobody is there.
-func (s *Streams) CanPrompt() bool {
+// CanDraw reports whether screens can be drawn: both ends are a terminal, and
+// not a dumb one.
+func (s *Streams) CanDraw() bool {
 	t := s.terminal
-	return t.stdin && t.stdout && t.getenv("CI") == "" && t.getenv("TERM") != "dumb"
+	return t.stdin && t.stdout && t.getenv("TERM") != "dumb"
 }
+
+// CanPrompt reports whether a person can be asked on the screen: it can be drawn
+// on, and no CI system says that nobody is there.
+func (s *Streams) CanPrompt() bool { return s.CanDraw() && s.terminal.getenv("CI") == "" }
 
 // Plain returns a writer for text that goes to neither stream, such as a log
 // file: escaped, without colour.

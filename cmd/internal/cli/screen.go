@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-operator/kubectl-operator/tui"
+)
+
+// screenFlag is --tui of commands that only show a plan.
+type screenFlag struct{ on bool }
+
+func (f *screenFlag) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.on, "tui", false, "show the review on the screen instead of printing it; nothing can be approved there")
+}
+
+// check refuses what says how to print or judge a plan that is only looked at.
+func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
+	if !f.on {
+		return nil
+	}
+	for _, name := range []string{"output", "out", "detailed-exitcode", "fail-on"} {
+		if flags.Changed(name) {
+			return usagef("--tui only shows the plan on the screen; leave out --tui or --%s", name)
+		}
+	}
+	if !a.streams.CanDraw() {
+		return fmt.Errorf("not a terminal: --tui draws on one; leave it out to print the review")
+	}
+	return nil
+}
+
+// browse shows a review that cannot be approved, until the person leaves it.
+func (a *app) browse(ctx context.Context, o tui.ReviewOptions) error {
+	o.Terminal, o.ReadOnly = a.terminal(), true
+	outcome, err := tui.Review(ctx, o)
+	if err != nil {
+		return err
+	}
+	return outcome.Err
+}
