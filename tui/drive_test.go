@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -32,6 +33,8 @@ func (c *clock) forward(d time.Duration) { c.now = c.now.Add(d) }
 
 // sizes are the windows every screen is drawn in.
 var sizes = [][2]int{{120, 36}, {80, 24}, {40, 12}}
+
+func sizeName(size [2]int) string { return fmt.Sprintf("%dx%d", size[0], size[1]) }
 
 // recheckSame answers that nothing moved.
 func recheckSame(p *preview.Plan) func(context.Context, *preview.Plan) (*preview.Plan, error) {

@@ -35,7 +35,7 @@ func (c findingColumns) fit(room int) (what, who int) {
 	if c.what+c.who <= most {
 		return c.what, c.who
 	}
-	who = min(c.who, max(most-c.what, most*2/5))
+	who = min(c.who, max(most-c.what, most*3/10))
 	return min(c.what, most-who), who
 }
 

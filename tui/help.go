@@ -16,7 +16,7 @@ func (m *review) openHelp() {
 	helpGroup(b, "This screen", m.footerKeys())
 	helpGroup(b, "Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan})
 	helpGroup(b, "Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp})
-	helpGroup(b, "Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.Search, k.NextHit, k.PreviousHit, k.Filter, k.ClearFilter, k.Group})
+	helpGroup(b, "Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.NextHit, k.PreviousHit, k.Filter, k.ClearFilter, k.Group})
 	helpGroup(b, "Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Suspend, k.Quit, k.Stop})
 	b.heading("Approving")
 	b.text(theme.Plain, "   ", "a opens the question once every finding under MUST LOOK was opened, its evidence seen and marked with n or space. Only the answer typed there approves.")

@@ -12,7 +12,7 @@ type keyMap struct {
 	Next, Previous, Mark                key.Binding
 	Search, NextHit, PreviousHit        key.Binding
 	Filter, ClearFilter, Group          key.Binding
-	YAML, Diff, Explain                 key.Binding
+	YAML, Diff, Explain, CanI           key.Binding
 	Fold, Beside, Paths                 key.Binding
 	Copy, CopyCommand                   key.Binding
 	Approve, Retry, Replan              key.Binding
@@ -40,7 +40,7 @@ func newKeyMap() keyMap {
 		Mark:   bind("space", "mark looked at", "space"),
 		Search: bind("/", "search", "/"), NextHit: bind("]", "next hit or change", "]"), PreviousHit: bind("[", "previous hit or change", "["),
 		Filter: bind("f", "filter", "f"), ClearFilter: bind("F", "clear filter", "F"), Group: bind("g", "group", "g"),
-		YAML: bind("e", "YAML", "e"), Diff: bind("d", "diff", "d"), Explain: bind("x", "explain", "x"),
+		YAML: bind("e", "YAML", "e"), Diff: bind("d", "diff", "d"), Explain: bind("x", "explain", "x"), CanI: bind("c", "can it…", "c"),
 		Fold:   bind("enter", "fold, unfold", "enter", "space"),
 		Beside: bind("s", "side by side", "s"), Paths: bind("p", "changed fields", "p"),
 		Copy: bind("y", "copy", "y"), CopyCommand: bind("Y", "copy the command line", "Y"),

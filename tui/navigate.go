@@ -1,5 +1,7 @@
 package tui
 
+import "strings"
+
 // back goes one level up. It never quits.
 func (m *review) back() {
 	b := m.browser()
@@ -145,6 +147,10 @@ func (m *review) explain() {
 	row := m.browser().selected()
 	if at := m.board.find(row.id); at >= 0 && (m.tab == tabFindings || m.tab == tabSummary) {
 		m.openRule(m.board.items[at].first().Rule)
+		return
+	}
+	if strings.HasPrefix(row.id, reachPrefix) {
+		m.openRule(reachRule)
 		return
 	}
 	if row.explain != "" {

@@ -50,6 +50,8 @@ type review struct {
 	confirm   confirm
 	obstacle  error         // why this plan cannot be approved at all
 	page      *widget.Pager // keys, or an explanation, over the screen; open when not nil
+	grants    []grantGroup  // the rows of the access tab
+	canI      canI
 	search    search
 	beside    bool   // differences side by side, where there is room
 	paths     bool   // differences as a list of fields
@@ -227,6 +229,9 @@ func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
 		return m.quitOn(msg)
 	case m.search.typing:
 		return m.searchKey(msg)
+	case m.canI.typing:
+		m.canIKey(msg)
+		return nil
 	case m.page != nil:
 		m.pageKey(msg)
 		return nil
@@ -299,6 +304,8 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.openDoc(docDiff)
 	case key.Matches(msg, k.Explain):
 		m.explain()
+	case key.Matches(msg, k.CanI):
+		m.startCanI()
 	case key.Matches(msg, k.Copy):
 		return m.copy(b.copyText())
 	case key.Matches(msg, k.CopyCommand):

@@ -29,18 +29,32 @@ func linkTo(id string) (tab, bool) {
 	return 0, false
 }
 
-// maxShould warnings are listed on the summary; the others are counted.
-const maxShould = 6
-
-// maxEarlier findings that were accepted before are.
-const maxEarlier = 3
+// How many findings the summary lists, the others counted: at least minShould
+// of those that should be looked at, however small the window.
+const (
+	minShould   = 3
+	maxEarlier  = 3
+	maxNotKnown = 6
+)
 
 // summaryRows is the whole review on one page: counts, findings by rank,
-// access asked for, and how much there is besides.
+// access asked for, and how much there is besides. Of findings that should be
+// looked at it lists as many as the window has room for.
 func summaryRows(m *review) []row {
 	if m.size.mode == modeTiny {
 		return findingRows(m)
 	}
+	should := len(m.board.in(section{severity: preview.Warning}))
+	rows := m.summaryWith(should)
+	if over := len(rows) - m.paneHeight(); over > 0 && should > minShould {
+		// One more line says that there are others.
+		rows = m.summaryWith(max(minShould, should-over-1))
+	}
+	return rows
+}
+
+// summaryWith lists at most so many findings that should be looked at.
+func (m *review) summaryWith(should int) []row {
 	roomy := m.size.mode == modeDouble
 	gap := func(rows []row) []row {
 		if roomy {
@@ -49,12 +63,14 @@ func summaryRows(m *review) []row {
 		return rows
 	}
 	rows := gap([]row{countsRow(m)})
-	columns := m.columns(m.listed())
+	var listed []int
 	for _, s := range sections() {
-		if s.severity != preview.Info {
-			if part := m.section(s, columns); len(part) > 0 {
-				rows = gap(append(rows, part...))
-			}
+		listed = append(listed, m.listed(s, should)...)
+	}
+	columns := m.columns(listed)
+	for _, s := range sections() {
+		if part := m.section(s, m.listed(s, should), columns); len(part) > 0 {
+			rows = gap(append(rows, part...))
 		}
 	}
 	rows = gap(append(rows, accessSummary(m)...))
@@ -119,56 +135,44 @@ func actionRole(a preview.Action) theme.Role {
 	return theme.Plain
 }
 
-// limit is how many findings of a section the summary lists, 0 for all.
-func (s section) limit() int {
+// listed are the items of a section that the summary shows. One that is left
+// over takes no more room than saying so.
+func (m *review) listed(s section, should int) []int {
+	at := m.board.in(s)
+	limit := len(at)
 	switch {
-	case s.severity == preview.Critical:
-		return 0
+	case s.severity == preview.Info:
+		return nil
 	case s.earlier:
-		return maxEarlier
+		limit = maxEarlier
+	case s.severity == preview.Warning:
+		limit = should
+	case s.severity == preview.NotKnown:
+		limit = maxNotKnown
 	}
-	return maxShould
-}
-
-// listed are the items that the summary shows.
-func (m *review) listed() []int {
-	var out []int
-	for _, s := range sections() {
-		if s.severity != preview.Info {
-			at := m.board.in(s)
-			out = append(out, at[:s.shown(len(at))]...)
-		}
+	if len(at) <= limit+1 {
+		return at
 	}
-	return out
-}
-
-// shown is how many of n findings of a section the summary lists. One that is
-// left over takes no more room than saying so.
-func (s section) shown(n int) int {
-	if limit := s.limit(); limit > 0 && n > limit+1 {
-		return limit
-	}
-	return n
+	return at[:limit]
 }
 
 // section is the heading and the findings of a part of the summary. What must
 // be looked at is said to be nothing, too.
-func (m *review) section(s section, columns findingColumns) []row {
+func (m *review) section(s section, listed []int, columns findingColumns) []row {
 	at := m.board.in(s)
 	questions := s.severity == preview.NotKnown && len(m.questions) > 0
-	if len(at) == 0 && !questions && s.severity != preview.Critical {
+	if s.severity == preview.Info || len(at) == 0 && !questions && s.severity != preview.Critical {
 		return nil
 	}
 	rows := []row{m.sectionHeading(s, at, columns)}
 	if len(at) == 0 && s.severity == preview.Critical {
 		return append(rows, textRow(plain("  nothing in this plan must be looked at one by one")))
 	}
-	n := s.shown(len(at))
-	for _, i := range at[:n] {
+	for _, i := range listed {
 		rows = append(rows, m.findingRow(i, columns, true))
 	}
-	if n < len(at) {
-		rows = append(rows, linkRow(linkFindings, fmt.Sprintf("   … %d more", len(at)-n)))
+	if more := len(at) - len(listed); more > 0 {
+		rows = append(rows, linkRow(linkFindings, fmt.Sprintf("   … %d more", more)))
 	}
 	if questions {
 		rows = append(rows, m.questionsRow())

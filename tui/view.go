@@ -85,6 +85,9 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 	case m.search.typing:
 		footer = m.search.prompt().Paint(m.theme, m.size.width)
 		cursor = tea.NewCursor(min(m.search.column(), m.size.width-1), m.size.height-1)
+	case m.canI.typing && m.notice == "":
+		footer = append(m.canI.prompt(), m.canI.hint()...).Paint(m.theme, m.size.width)
+		cursor = tea.NewCursor(min(m.canI.prompt().Width(), m.size.width-1), m.size.height-1)
 	case m.notice != "":
 		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.width)
 	}
@@ -216,7 +219,7 @@ func (m *review) footerKeys() []key.Binding {
 	case b.pane == paneDetail:
 		return []key.Binding{k.Back, k.YAML, k.Diff, as(k.Down, "scroll"), k.Search, k.Copy, k.Help}
 	case m.tab == tabAccess:
-		return []key.Binding{k.Open, k.Explain, k.Group, k.Filter, k.Search, k.Copy, k.Help}
+		return []key.Binding{k.Open, k.Explain, k.CanI, k.Group, k.Filter, k.Search, k.Help}
 	case m.tab == tabObjects, m.tab == tabDiff:
 		return []key.Binding{k.Open, k.YAML, k.Diff, k.Filter, k.Search, k.Copy, k.Help}
 	case m.tab == tabSource:

@@ -98,6 +98,21 @@ var dangers = [...]danger{
 	{"securitycontextconstraints.security.openshift.io", "use create update patch"},
 }
 
+// Danger ranks a resource by what may be done with it at worst, "*" and then
+// 0 the most dangerous. Those that are not dangerous by themselves come last and alike.
+func Danger(group, resource string) int {
+	if resource == all {
+		return -1
+	}
+	name := servedName(group, resource)
+	for i, d := range dangers {
+		if d.name == name {
+			return i
+		}
+	}
+	return len(dangers)
+}
+
 // Expand says what the rules with wildcards among grants reach of what is
 // served. Removed grants, and wildcards in URLs, are left out. Objects' own
 // definitions count as served. It is nil when there is nothing to expand.

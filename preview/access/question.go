@@ -1,0 +1,157 @@
+package access
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Question is a [Request] as a person types it.
+type Question struct {
+	Request
+	// Groups are the API groups that the resource may be of: those of known
+	// resources of that name, when none was typed.
+	Groups []string
+	// Everywhere: no namespace was named, and the resource has one. The answer is
+	// about all of them.
+	Everywhere bool
+}
+
+// Forms says what [ParseQuestion] reads.
+const Forms = "VERB RESOURCE[.GROUP][/SUBRESOURCE] [NAME] [-n NAMESPACE], or VERB /URL"
+
+// Known are the resources that a question may be about without naming their
+// group: those of Kubernetes itself, and of the definitions among objects.
+func Known(objects []map[string]any) []preview.Served {
+	return slices.Concat(served(), asked[:], defined(objects))
+}
+
+// maxQuestion bounds what is read, in bytes.
+const maxQuestion = 1000
+
+// ParseQuestion reads a question such as "get secrets", "create pods/exec -n
+// app" or "bind clusterroles.rbac.authorization.k8s.io admin". known are the
+// resources in which a group is looked up when none is named.
+func ParseQuestion(text string, known []preview.Served) (Question, error) {
+	q := Question{}
+	if len(text) > maxQuestion {
+		return q, fmt.Errorf("the question is too long; type %s", Forms)
+	}
+	words := strings.Fields(text)
+	if n := len(words); n >= 2 && words[n-2] == "-n" {
+		q.Namespace, words = words[n-1], words[:n-2]
+	}
+	if len(words) < 2 || len(words) > 3 {
+		return q, fmt.Errorf("type %s", Forms)
+	}
+	q.Verb = strings.ToLower(words[0])
+	if strings.HasPrefix(words[1], "/") {
+		if len(words) > 2 || q.Namespace != "" {
+			return q, fmt.Errorf("a URL has neither a name nor a namespace")
+		}
+		q.URL = words[1]
+		return q, nil
+	}
+	if len(words) == 3 {
+		q.Name = words[2]
+	}
+	name, sub, hasSub := strings.Cut(words[1], "/")
+	resource, group, hasGroup := strings.Cut(name, ".")
+	q.Resource = strings.ToLower(resource)
+	namespaced, found := false, false
+	for _, s := range known {
+		if s.Resource != q.Resource || hasGroup && s.Group != group {
+			continue
+		}
+		found = true
+		if namespaced = namespaced || s.Namespaced; !slices.Contains(q.Groups, s.Group) {
+			q.Groups = append(q.Groups, s.Group)
+		}
+	}
+	switch {
+	case q.Resource == "":
+		return q, fmt.Errorf("type %s", Forms)
+	case hasGroup:
+		q.Groups = []string{group}
+	case len(q.Groups) == 0:
+		return q, fmt.Errorf("%q is no resource that this program knows; name its API group too, as in %s.GROUP", q.Resource, q.Resource)
+	}
+	slices.Sort(q.Groups)
+	if hasSub {
+		q.Resource += "/" + sub
+	}
+	q.Everywhere = q.Namespace == "" && (namespaced || !found)
+	return q, nil
+}
+
+// Answer is what grants say to a question about one API group.
+type Answer struct {
+	Request Request
+	Allowed bool
+	// By are the grants that allow it; Only are those that allow it in some
+	// namespaces, where the question was about all of them, or for some names,
+	// where it was about any.
+	By, Only []preview.Grant
+}
+
+// Ask answers a question about a subject, once for each API group that it may
+// be about. Other grants than those given may exist: a no is one of these.
+func Ask(grants []preview.Grant, subject preview.Subject, q Question) []Answer {
+	groups := q.Groups
+	if q.URL != "" {
+		groups = []string{""}
+	}
+	var out []Answer
+	for _, group := range groups {
+		r := q.Request
+		r.Group = group
+		a := Answer{Request: r}
+		for _, g := range grants {
+			one := []preview.Grant{g}
+			near := r
+			if r.Namespace == "" && g.Scope == preview.ScopeNamespace && q.Everywhere {
+				near.Namespace = g.Namespace
+			}
+			if r.Name == "" && len(g.ResourceNames) > 0 {
+				near.Name = g.ResourceNames[0]
+			}
+			switch {
+			case Allows(one, subject, r):
+				a.By = append(a.By, g)
+			case r.URL == "" && Allows(one, subject, near):
+				a.Only = append(a.Only, g)
+			}
+		}
+		a.Allowed = len(a.By) > 0
+		out = append(out, a)
+	}
+	slices.SortStableFunc(out, func(x, y Answer) int {
+		return cmp.Or(preview.FalseFirst(!x.Allowed, !y.Allowed), len(y.Only)-len(x.Only))
+	})
+	return out
+}
+
+// Words says what a request is about, such as "get secrets in every namespace".
+// Names in it come from outside.
+func (q Question) Words(r Request) string {
+	if r.URL != "" {
+		return r.Verb + " " + r.URL
+	}
+	text := r.Verb + " " + r.Resource
+	if r.Group != "" {
+		text += " of " + r.Group
+	}
+	if r.Name != "" {
+		text += " named " + r.Name
+	}
+	switch {
+	case r.Namespace != "":
+		return text + " in namespace " + r.Namespace
+	case q.Everywhere:
+		return text + " in every namespace"
+	}
+	return text
+}

@@ -1,0 +1,143 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// accessPlan has everything that the access tab shows.
+func accessPlan(t *testing.T) *preview.Plan {
+	b := newPlan(t, preview.RequestInstall)
+	role := manifest("rbac.authorization.k8s.io/v1", "ClusterRole", "", "mongodb-operator", map[string]any{"rules": []any{
+		map[string]any{"apiGroups": []any{""}, "resources": []any{"configmaps"}, "verbs": []any{"get", "list"}},
+		map[string]any{"apiGroups": []any{""}, "resources": []any{"pods"}, "verbs": []any{"get", "list"}},
+		map[string]any{"apiGroups": []any{"apps"}, "resources": []any{"deployments"}, "verbs": []any{"update"}},
+	}})
+	b.object(preview.ActionCreate, role, nil, nil)
+	b.object(preview.ActionCreate, manifest("v1", "ServiceAccount", "mongodb", "operator", nil), nil, nil)
+	via := []string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"}
+	for _, resource := range []string{"configmaps", "pods"} {
+		b.grant(preview.GrantNew, preview.ScopeCluster, "", []string{"get", "list"}, []string{""}, []string{resource}, via, nil)
+	}
+	b.grant(preview.GrantNew, preview.ScopeCluster, "", []string{"update"}, []string{"apps"}, []string{"deployments"}, via, nil)
+	b.grant(preview.GrantNew, preview.ScopeNamespace, "mongodb", []string{"get"}, []string{""}, []string{"secrets"},
+		[]string{"Role/mongodb/secrets", "RoleBinding/mongodb/secrets"}, []string{"rbac-secrets-read"})
+	b.finding(preview.Warning, "rbac-secrets-read", "RBAC-10", "rbac.authorization.k8s.io/Role/mongodb/secrets", "ServiceAccount operator: reads Secrets in namespace mongodb", "why", "secrets")
+	b.finding(preview.Warning, reachRule, "RBAC-12", "core/ServiceAccount/mongodb/operator", "ServiceAccount operator: gets further by acting as another account", "Whoever takes this account over has the rights at the end of the way too.",
+		"core/ServiceAccount/mongodb/operator: runs pods in namespace app as ServiceAccount app/admin, which may do everything")
+	b.p.Access.Installer.Missing = []preview.MissingRight{{Verb: "create", Resource: "clusterroles", Why: "the plan creates ClusterRole mongodb-operator"}}
+	b.p.Cloud.Declared = []preview.CloudDeclaration{{Provider: "azure", Origin: "annotation features.operators.openshift.io/token-auth-azure"}}
+	return b.seal()
+}
+
+// rowWith returns the position of the first row with a text.
+func rowWith(t *testing.T, m *review, text string) int {
+	t.Helper()
+	for i, r := range m.browser().rows {
+		if r.id != "" && strings.Contains(r.text, text) {
+			return i
+		}
+	}
+	t.Fatalf("no row with %q:\n%s", text, strings.Join(screenOf(m), "\n"))
+	return -1
+}
+
+func TestTheAccessTabLooksAsRecorded(t *testing.T) {
+	p := accessPlan(t)
+	for name, keys := range map[string][]any{
+		"access-parts":    {"3"},
+		"access-resource": {"3", "g"},
+		"access-role":     {"3", "g", "g"},
+		"access-reach":    {"3", "/", "w", "h", "i", "c", "h", "enter", "esc", "enter"},
+		"cani":            {"3", "c"},
+	} {
+		for _, size := range sizes {
+			m, c := reviewOf(t, p, size[0], size[1])
+			drive(m, c, keys...)
+			golden(t, name+"/"+sizeName(size)+"/access", m, size[0], size[1])
+		}
+	}
+}
+
+func TestGrantsThatDifferInResourcesOnlyAreOneRow(t *testing.T) {
+	m, c := reviewOf(t, accessPlan(t), 120, 36)
+	drive(m, c, "3")
+	if len(m.grants) != 3 {
+		t.Fatalf("%d rows for 4 grants, want 3", len(m.grants))
+	}
+	m.browser().list.Cursor = rowWith(t, m, "configmaps")
+	drive(m, c, "enter")
+	text := textOf(m)
+	for _, want := range []string{"can get and list configmaps and pods in every namespace", "rule 1: verbs get, list", "rule 2: verbs get, list"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the detail lacks %q:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "rule 3") {
+		t.Error("a rule that the row does not come from is listed")
+	}
+}
+
+func TestEveryGrantIsUnderEveryGrouping(t *testing.T) {
+	p := accessPlan(t)
+	for _, plan := range []*preview.Plan{p, freshPlan(t), upgradePlan(t)} {
+		m, c := reviewOf(t, plan, 120, 36)
+		drive(m, c, "3", "F")
+		for range groupCount {
+			seen := map[int]bool{}
+			for _, g := range m.grants {
+				for _, at := range g.of {
+					seen[at] = true
+				}
+			}
+			if len(seen) != len(plan.Access.Grants) {
+				t.Errorf("grouping %d shows %d of %d grants", m.filter.group, len(seen), len(plan.Access.Grants))
+			}
+			drive(m, c, "g")
+		}
+	}
+}
+
+func TestCanI(t *testing.T) {
+	for _, tc := range []struct{ question, want string }{
+		{"get pods", "yes: SA mongodb/operator can get pods in every namespace"},
+		{"get secrets -n mongodb", "through Role/mongodb/secrets and RoleBinding/mongodb/secrets"},
+		{"get secrets", "only in part: SA mongodb/operator cannot get secrets in every namespace"},
+		{"delete nodes", "no: SA mongodb/operator cannot delete nodes"},
+	} {
+		t.Run(tc.question, func(t *testing.T) {
+			m, c := reviewOf(t, accessPlan(t), 120, 36)
+			drive(m, c, append(append([]any{"3", "c"}, typed(tc.question)...), "enter")...)
+			if !shows(m, tc.want) {
+				t.Errorf("want %q:\n%s", tc.want, strings.Join(screenOf(m), "\n"))
+			}
+			drive(m, c, "esc")
+			if m.page != nil || m.tab != tabAccess {
+				t.Error("esc does not lead back to the list")
+			}
+		})
+	}
+}
+
+func TestAQuestionThatCannotBeReadStays(t *testing.T) {
+	m, c := reviewOf(t, accessPlan(t), 120, 36)
+	drive(m, c, append(append([]any{"3", "c"}, typed("get nosuchthings")...), "enter")...)
+	if !shows(m, `"nosuchthings" is no resource that this program knows`) {
+		t.Errorf("the reason is not said:\n%s", strings.Join(screenOf(m), "\n"))
+	}
+	drive(m, c, "backspace")
+	if m.canI.input.Value != "get nosuchthing" {
+		t.Errorf("the question is %q, want it to be mended", m.canI.input.Value)
+	}
+	drive(m, c, "esc", "a")
+	if m.canI.typing {
+		t.Error("esc does not end the question")
+	}
+	m, c = reviewOf(t, accessPlan(t), 120, 36)
+	drive(m, c, "1", "c")
+	if m.canI.typing || m.notice == "" {
+		t.Error("a question is asked about no subject")
+	}
+}
