@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/scrypt"
 )
@@ -19,7 +20,28 @@ var (
 // SensitiveName reports whether a ConfigMap key, environment variable or value
 // key names something secret rather than where to find it.
 func SensitiveName(name string) bool {
+	if !mayBeSensitive(name) {
+		return false
+	}
 	return sensitiveName.MatchString(name) && !referenceName.MatchString(name)
+}
+
+// mayBeSensitive tells quickly that sensitiveName does not match, as is so for
+// most of the many names in an object: its words hold one of these pairs.
+func mayBeSensitive(name string) bool {
+	for i := 0; i < len(name); i++ {
+		if name[i] >= utf8.RuneSelf {
+			return true
+		}
+		if i == 0 {
+			continue
+		}
+		switch string([]byte{name[i-1] | 0x20, name[i] | 0x20}) {
+		case "pa", "se", "to", "ap", "pr", "cr":
+			return true
+		}
+	}
+	return false
 }
 
 // Masked stands wherever a sensitive value would: never the value, its length

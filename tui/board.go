@@ -54,8 +54,12 @@ func markKey(f preview.Finding) string {
 
 // board is the findings of a plan in the order they are looked at.
 type board struct {
-	items []item
-	marks marks
+	items  []item
+	marks  marks
+	by     map[preview.Severity][]int
+	labels map[string]int
+	seen   []bool // by item; kept beside the marks so that no frame counts them
+	seenIn map[section]int
 }
 
 func newBoard(findings []preview.Finding, m marks) *board {
@@ -84,7 +88,21 @@ func newBoard(findings []preview.Finding, m marks) *board {
 		label := fmt.Sprintf("%s%d", letter, numbers[letter])
 		b.items = append(b.items, item{label: label, findings: []preview.Finding{f}})
 	}
+	b.count()
 	return b
+}
+
+// count notes where items are and which were looked at.
+func (b *board) count() {
+	b.by, b.labels, b.seen, b.seenIn = map[preview.Severity][]int{}, map[string]int{}, make([]bool, len(b.items)), map[section]int{}
+	for i, it := range b.items {
+		s := it.severity()
+		b.by[s], b.labels[it.label] = append(b.by[s], i), i
+		b.seen[i] = !slices.ContainsFunc(it.findings, func(f preview.Finding) bool { return !b.marks[markKey(f)] })
+		if b.seen[i] {
+			b.seenIn[it.section()]++
+		}
+	}
 }
 
 func letterOf(s preview.Severity) string {
@@ -100,21 +118,13 @@ func letterOf(s preview.Severity) string {
 }
 
 // of returns the indexes of the items of a severity.
-func (b *board) of(s preview.Severity) []int {
-	var out []int
-	for i, it := range b.items {
-		if it.severity() == s {
-			out = append(out, i)
-		}
-	}
-	return out
-}
+func (b *board) of(s preview.Severity) []int { return b.by[s] }
 
 // in returns the indexes of the items of a section.
 func (b *board) in(s section) []int {
 	var out []int
-	for i, it := range b.items {
-		if it.section() == s {
+	for _, i := range b.by[s.severity] {
+		if b.items[i].section() == s {
 			out = append(out, i)
 		}
 	}
@@ -122,14 +132,7 @@ func (b *board) in(s section) []int {
 }
 
 // looked reports whether every finding of an item was looked at.
-func (b *board) looked(i int) bool {
-	for _, f := range b.items[i].findings {
-		if !b.marks[markKey(f)] {
-			return false
-		}
-	}
-	return true
-}
+func (b *board) looked(i int) bool { return b.seen[i] }
 
 // mark sets or removes an item's marks.
 func (b *board) mark(i int, looked bool) {
@@ -140,17 +143,20 @@ func (b *board) mark(i int, looked bool) {
 			delete(b.marks, markKey(f))
 		}
 	}
+	if b.seen[i] == looked {
+		return
+	}
+	b.seen[i] = looked
+	if looked {
+		b.seenIn[b.items[i].section()]++
+	} else {
+		b.seenIn[b.items[i].section()]--
+	}
 }
 
 // left is the number of must-look items not looked at yet.
 func (b *board) left() int {
-	n := 0
-	for _, i := range b.of(preview.Critical) {
-		if !b.looked(i) {
-			n++
-		}
-	}
-	return n
+	return len(b.of(preview.Critical)) - b.seenIn[section{severity: preview.Critical}]
 }
 
 // next returns the item not looked at that follows from in a direction,
@@ -176,7 +182,10 @@ func (b *board) next(from, step int) int {
 
 // find returns the index of the item with a label, -1 when there is none.
 func (b *board) find(label string) int {
-	return slices.IndexFunc(b.items, func(it item) bool { return it.label == label })
+	if i, ok := b.labels[label]; ok {
+		return i
+	}
+	return -1
 }
 
 // accepted names the findings an approval covers one by one: what must be

@@ -54,6 +54,7 @@ type browser struct {
 	seen     map[int]bool // evidence lines that were on screen
 	shown    shownDoc
 	stale    bool // the document must be made again
+	outdated bool // the rows must be
 }
 
 // shownDoc says what the pager holds.

@@ -57,7 +57,7 @@ func openGate(p *preview.Plan, _ install.Approval) error {
 }
 
 // reviewOf opens REVIEW of a plan in a window.
-func reviewOf(t *testing.T, p *preview.Plan, width, height int) (*review, *clock) {
+func reviewOf(t testing.TB, p *preview.Plan, width, height int) (*review, *clock) {
 	t.Helper()
 	c := newClock()
 	m := newReview(t.Context(), ReviewOptions{

@@ -44,17 +44,11 @@ func findingRows(m *review) []row {
 }
 
 func (m *review) listHeading(s section, at []int) row {
-	seen := 0
-	for _, i := range at {
-		if m.board.looked(i) {
-			seen++
-		}
-	}
-	count := fmt.Sprintf("%d of %d seen", seen, len(at))
-	if len(at) == 0 {
-		count = ""
-	}
 	return row{text: s.title(), line: func(width int) widget.Line {
+		count := fmt.Sprintf("%d of %d seen", m.board.seenIn[s], len(at))
+		if len(at) == 0 {
+			count = ""
+		}
 		return widget.Spread(widget.Line{widget.Text(theme.Heading, s.title())}, plain(count), width)
 	}}
 }

@@ -1,6 +1,10 @@
 package tui
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -10,6 +14,15 @@ type index struct {
 	objects map[string]int   // position in the plan's objects, by id
 	stages  map[string]int   // position in the plan's stages, by object id
 	items   map[string][]int // positions on the board, by object id
+	tree    *tree            // made when the objects tab opens
+}
+
+// tree is the order of the objects tab.
+type tree struct {
+	kinds []string // kind and group, by position of the object
+	order []int    // positions of the objects by stage, kind and id
+
+	branches map[string]branch // as they were made last, by id
 }
 
 func newIndex(p *preview.Plan, b *board) index {
@@ -32,6 +45,27 @@ func newIndex(p *preview.Plan, b *board) index {
 		}
 	}
 	return x
+}
+
+func (m *review) tree() *tree {
+	if m.index.tree == nil {
+		m.index.tree = m.newTree()
+	}
+	return m.index.tree
+}
+
+func (m *review) newTree() *tree {
+	objects := m.plan.Objects
+	t := &tree{kinds: make([]string, len(objects)), order: make([]int, len(objects)), branches: map[string]branch{}}
+	stages := make([]int, len(objects))
+	for i := range objects {
+		o := &objects[i]
+		t.order[i], t.kinds[i], stages[i] = i, o.Kind+"."+o.Ref().Group(), m.stageAt(i)
+	}
+	slices.SortFunc(t.order, func(a, b int) int {
+		return cmp.Or(stages[a]-stages[b], strings.Compare(t.kinds[a], t.kinds[b]), strings.Compare(objects[a].ID, objects[b].ID))
+	})
+	return t
 }
 
 // object returns the plan's object with an id, nil when there is none.

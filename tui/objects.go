@@ -27,10 +27,6 @@ func objectFilters() []objectFilter {
 	}
 }
 
-func (m *review) showsObject(o *preview.Object) bool {
-	return objectFilters()[m.filter.objects].shows(m, o)
-}
-
 // stays reports whether an action sends nothing and stops nothing.
 func stays(a preview.Action) bool {
 	return a == preview.ActionUnchanged || a == preview.ActionKeep || a == preview.ActionSkip || a == preview.ActionShared

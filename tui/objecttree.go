@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,7 +28,8 @@ type branch struct {
 	depth  int
 	title  string
 	at     []int // positions in the plan's objects
-	counts preview.Summary
+	items  []int // positions on the board of the findings about them
+	counts map[preview.Action]int
 	grave  map[preview.Severity]int // objects with findings, by the gravest
 }
 
@@ -66,16 +66,13 @@ func objectRows(m *review) []row {
 // shownObjects are the positions of the objects that pass the filter, by
 // stage, kind and id.
 func (m *review) shownObjects() []int {
+	shows := objectFilters()[m.filter.objects].shows
 	var at []int
-	for i := range m.plan.Objects {
-		if m.showsObject(&m.plan.Objects[i]) {
+	for _, i := range m.tree().order {
+		if shows(m, &m.plan.Objects[i]) {
 			at = append(at, i)
 		}
 	}
-	slices.SortFunc(at, func(x, y int) int {
-		return cmp.Or(m.stageAt(x)-m.stageAt(y), strings.Compare(m.kindAt(x), m.kindAt(y)),
-			strings.Compare(m.plan.Objects[x].ID, m.plan.Objects[y].ID))
-	})
 	return at
 }
 
@@ -101,10 +98,7 @@ func (m *review) stageTitle(i int) string {
 	return "in no step"
 }
 
-func (m *review) kindAt(i int) string {
-	o := &m.plan.Objects[i]
-	return o.Kind + "." + o.Ref().Group()
-}
+func (m *review) kindAt(i int) string { return m.tree().kinds[i] }
 
 // alike counts the positions at the front of a list that share a property.
 func alike[T comparable](list []int, of func(int) T) int {
@@ -133,16 +127,18 @@ func (m *review) addBranch(rows []row, parent, title string, at []int) []row {
 }
 
 func (m *review) newBranch(depth int, title, id string, at []int) branch {
-	b := branch{id: id, depth: depth, title: title, at: at, grave: map[preview.Severity]int{}}
-	objects := make([]preview.Object, 0, len(at))
+	b := branch{id: id, depth: depth, title: title, at: at, counts: map[preview.Action]int{}, grave: map[preview.Severity]int{}}
 	for _, i := range at {
 		o := &m.plan.Objects[i]
-		objects = append(objects, preview.Object{Action: o.Action})
+		b.counts[o.Action]++
 		if items := m.index.items[o.ID]; len(items) > 0 {
+			b.items = append(b.items, items...)
 			b.grave[m.board.items[items[0]].severity()]++
 		}
 	}
-	b.counts = preview.Summarize(objects)
+	slices.Sort(b.items)
+	b.items = slices.Compact(b.items)
+	m.tree().branches[id] = b
 	return b
 }
 
@@ -155,7 +151,7 @@ func (m *review) isOpen(b branch) bool {
 	if len(m.plan.Objects) <= manyObjects || len(b.at) <= longBranch || m.filter.objects != objectsAll {
 		return true
 	}
-	same := b.counts.Create == len(b.at) || b.counts.Unchanged == len(b.at)
+	same := b.counts[preview.ActionCreate] == len(b.at) || b.counts[preview.ActionUnchanged] == len(b.at)
 	isKind := strings.Contains(b.id, "/")
 	return !isKind || !same || b.grave[preview.Critical]+b.grave[preview.Warning]+b.grave[preview.NotKnown] > 0
 }
@@ -191,7 +187,7 @@ func (b branch) tally(inWords bool) widget.Line {
 		}
 	}
 	for _, a := range preview.Actions() {
-		n := b.counts.Count(a)
+		n := b.counts[a]
 		if n == 0 {
 			continue
 		}
@@ -216,7 +212,7 @@ func kindWord(kind string) string {
 func branchWords(b branch) string {
 	var parts []string
 	for _, a := range preview.Actions() {
-		if n := b.counts.Count(a); n > 0 {
+		if n := b.counts[a]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, a))
 		}
 	}
@@ -232,52 +228,39 @@ func (m *review) objectChips(shown int) row {
 // branchDoc is what there is to say of the branch under the cursor.
 func branchDoc(m *review, id string, width int) document {
 	stage, kind, _ := strings.Cut(strings.TrimPrefix(id, branchPrefix), "/")
-	b := &builder{width: width}
-	var at []int
-	for _, i := range m.shownObjects() {
-		if m.stageID(i) == stage && (kind == "" || m.kindAt(i) == kind) {
-			at = append(at, i)
-		}
-	}
-	if len(at) == 0 {
+	b, branch := &builder{width: width}, m.tree().branches[id]
+	if len(branch.at) == 0 {
 		return document{}
 	}
-	n := m.stageAt(at[0])
+	n := m.stageAt(branch.at[0])
 	b.add(widget.Line{widget.Text(theme.Strong, " "+strings.TrimSpace(stage+" "+shortKind(strings.TrimSuffix(kind, "."))))})
 	if n < len(m.plan.Stages) {
 		s := m.plan.Stages[n]
 		b.text(theme.Plain, " ", fmt.Sprintf("step %d of %d of the apply; when it is not done after %s, the apply stops before the next", n+1, len(m.plan.Stages), s.Timeout))
 	}
 	b.heading("What happens")
-	counts := m.newBranch(0, "", id, at).counts
 	for _, a := range preview.Actions() {
-		if n := counts.Count(a); n > 0 {
+		if n := branch.counts[a]; n > 0 {
 			b.add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(actionRole(a), a.Symbol(), 4), widget.Text(theme.Plain, plural(n, "object")+"  "+string(a))})
 		}
 	}
-	m.findingsIn(b, at)
+	m.findingsIn(b, branch.items)
 	b.blank()
 	b.text(theme.Plain, "   ", "enter opens and closes the branch")
 	return document{lines: b.lines}
 }
 
-// findingsIn lists the findings about some objects, those for information left
-// out.
-func (m *review) findingsIn(b *builder, at []int) {
-	var items []int
-	for _, i := range at {
-		items = append(items, m.index.items[m.plan.Objects[i].ID]...)
-	}
-	slices.Sort(items)
-	first := true
-	for _, i := range slices.Compact(items) {
-		it := m.board.items[i]
-		if it.severity() == preview.Info {
-			break
-		}
-		if first {
+// findingsIn lists the first of some findings, those for information left out.
+func (m *review) findingsIn(b *builder, items []int) {
+	for n, i := range items {
+		switch {
+		case m.board.items[i].severity() == preview.Info:
+			return
+		case n == 0:
 			b.heading("Findings")
-			first = false
+		case n == maxEvidence:
+			b.text(theme.Plain, "   ", fmt.Sprintf("… and %d more about these objects", len(items)-n))
+			return
 		}
 		m.findingLine(b, i)
 	}

@@ -12,11 +12,11 @@ import (
 
 // planBuilder writes plans by hand for the screens' tests.
 type planBuilder struct {
-	t *testing.T
+	t testing.TB
 	p *preview.Plan
 }
 
-func newPlan(t *testing.T, action string) *planBuilder {
+func newPlan(t testing.TB, action string) *planBuilder {
 	p := &preview.Plan{
 		Tool:     preview.Tool{Version: "v0.1.0"},
 		Request:  preview.Request{Reference: "mongodb", Version: ">=1.8", Channel: "stable", Action: action},

@@ -187,7 +187,7 @@ func (m *review) refused(p *preview.Plan) error {
 	})
 }
 
-// refresh makes the rows of every tab again.
+// refresh makes the rows of every tab again, each when it is next open.
 func (m *review) refresh() {
 	for t := range tabCount {
 		m.refreshTab(t)
@@ -196,14 +196,21 @@ func (m *review) refresh() {
 
 func (m *review) refreshTab(t tab) {
 	m.made++
-	m.tabs[t].setRows(m.table[t].rows(m))
+	m.tabs[t].outdated = true
 }
 
-// setMark marks an item and shows it in the two tabs that list findings.
+// ready makes the rows of a tab, where what they show has changed.
+func (m *review) ready(t tab) {
+	if b := &m.tabs[t]; b.outdated {
+		b.outdated = false
+		b.setRows(m.table[t].rows(m))
+	}
+}
+
+// setMark marks an item. Rows tell when they are drawn what was looked at.
 func (m *review) setMark(at int, looked bool) {
 	m.board.mark(at, looked)
-	m.refreshTab(tabSummary)
-	m.refreshTab(tabFindings)
+	m.browser().stale = true
 }
 
 // settle brings cursor, window and detail of the open tab in line with each
@@ -215,7 +222,11 @@ func (m *review) settle() {
 	}
 }
 
-func (m *review) browser() *browser { return &m.tabs[m.tab] }
+// browser is the open tab's, with rows of this moment.
+func (m *review) browser() *browser {
+	m.ready(m.tab)
+	return &m.tabs[m.tab]
+}
 
 // key is the one place where keys enter. ctrl+c comes first: it always quits.
 func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {

@@ -190,6 +190,7 @@ func (m *review) look(step int) tea.Cmd {
 	}
 	var rows [tabCount][]row
 	for t := range m.tabs {
+		m.ready(tab(t))
 		rows[t] = m.tabs[t].rows
 	}
 	return func() tea.Msg {

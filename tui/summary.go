@@ -187,20 +187,26 @@ func linkRow(id, text string) row {
 func (m *review) sectionHeading(s section, at []int, columns findingColumns) row {
 	title := fmt.Sprintf("%s  (%d)", s.title(), len(at))
 	switch {
-	case s.severity == preview.Critical && len(at) == 0:
-		title = s.title() + "  (none)"
+	case s.severity == preview.Critical && len(at) > 0:
+		return m.mustLookHeading(s, at, columns)
 	case s.severity == preview.Critical:
-		title = fmt.Sprintf("%s  (%d of %d left)", s.title(), m.board.left(), len(at))
+		title = s.title() + "  (none)"
 	case s.earlier:
 		title += m.earlierText(at)
 	case len(at) == 0:
 		title = s.title()
 	}
-	heading := widget.Line{widget.Text(theme.Heading, title)}
-	if s.severity != preview.Critical || len(at) == 0 || m.size.mode != modeDouble {
-		return textRow(heading)
-	}
-	return row{text: title, line: func(width int) widget.Line {
+	return textRow(widget.Line{widget.Text(theme.Heading, title)})
+}
+
+// mustLookHeading says how much is left whenever it is drawn: marks come and
+// go without new rows.
+func (m *review) mustLookHeading(s section, at []int, columns findingColumns) row {
+	return row{text: s.title(), line: func(width int) widget.Line {
+		title := fmt.Sprintf("%s  (%d of %d left)", s.title(), m.board.left(), len(at))
+		if m.size.mode != modeDouble {
+			return widget.Line{widget.Text(theme.Heading, title)}
+		}
 		what, who := columns.fit(width - findingMark)
 		return append(widget.Line{widget.Cell(theme.Heading, title, findingMark+what+who+2*columnGap+2)}, widget.Text(theme.Plain, "what it means"))
 	}}

@@ -1,0 +1,203 @@
+package tui
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// sizedPlan is an upgrade of many objects, every one of a different kind of
+// change, with a finding and a grant for every tenth, and one object of many
+// lines.
+func sizedPlan(t testing.TB, objects, lines int) *preview.Plan {
+	b := newPlan(t, preview.RequestUpgrade)
+	b.p.Base = preview.Base{Revision: 3, Digest: digestOf("base")}
+	result := settings(lines, nil)
+	for i := range lines {
+		if i%50 == 0 {
+			preview.Map(result, "data")[fmt.Sprintf("setting%06d", i)] = fmt.Sprintf("another %d", i)
+		}
+	}
+	b.object(preview.ActionUpdate, result, settings(lines, nil), result)
+	for i := range objects - 1 {
+		name := fmt.Sprintf("part-%04d", i)
+		body, was := manifest("v1", "ConfigMap", "mongodb", name, map[string]any{"data": map[string]any{"a": "b"}}),
+			manifest("v1", "ConfigMap", "mongodb", name, map[string]any{"data": map[string]any{"a": "was"}})
+		switch i % 4 {
+		case 0:
+			b.object(preview.ActionCreate, body, nil, nil)
+		case 1:
+			b.object(preview.ActionUpdate, body, was, body)
+		case 2:
+			b.object(preview.ActionUnchanged, body, body, body)
+		case 3:
+			b.object(preview.ActionDelete, nil, was, nil)
+		}
+		if i%10 != 0 {
+			continue
+		}
+		rule := fmt.Sprintf("rule-%d", i)
+		b.finding([]preview.Severity{preview.Critical, preview.Warning, preview.NotKnown, preview.Info}[i/10%4], rule, "", "core/ConfigMap/mongodb/"+name, "does something", "why", name)
+		b.grant(preview.GrantNew, preview.ScopeCluster, "", []string{"get"}, []string{""}, []string{"configmaps"}, []string{"ClusterRole/" + name, "ClusterRoleBinding/" + name}, []string{rule})
+		b.p.Images = append(b.p.Images, preview.Image{Reference: "quay.io/x/" + name + ":1", Digest: digestOf(name)})
+	}
+	return b.seal()
+}
+
+// visited are the places in which a frame is drawn, and keys that move there.
+func visited() []struct {
+	name string
+	open []any
+	keys []string
+} {
+	return []struct {
+		name string
+		open []any
+		keys []string
+	}{
+		{"summary", nil, []string{"down", "up"}},
+		{"findings", []any{"2", "down"}, []string{"down", "up"}},
+		{"a finding", []any{"2", "enter"}, []string{"down", "up"}},
+		{"marking", []any{"2", "enter"}, []string{"space"}},
+		{"access", []any{"3", "F", "down", "down"}, []string{"down", "up"}},
+		{"a grant", []any{"3", "F", "enter"}, []string{"down", "up"}},
+		{"objects", []any{"4", "end"}, []string{"up", "down"}},
+		{"an object", []any{"4", "end", "enter"}, []string{"up", "down"}},
+		{"the list of differences", []any{"5", "end"}, []string{"up", "down"}},
+		{"a large difference", largest(), []string{"down", "up"}},
+		{"its changes", largest(), []string{"]", "["}},
+		{"its pages", largest(), []string{"pgdown", "pgup"}},
+		{"its end, side by side", append(largest(), "s", "end"), []string{"up", "down"}},
+		{"its YAML", append(largest(), "esc", "e", "end"), []string{"up", "down"}},
+		{"hits", append(largest(), "/", "o", "t", "h", "e", "r", "enter"), []string{"]", "["}},
+		{"source", []any{"6"}, []string{"down", "up"}},
+		{"tabs", []any{"6", "5", "4", "3", "2", "1"}, []string{"2", "6", "1", "3"}},
+		{"help", []any{"?"}, []string{"down", "up"}},
+	}
+}
+
+// largest are the keys that lead to the difference of many lines.
+func largest() []any {
+	return append(append([]any{"5", "home", "/"}, typed("mongodb/settings")...), "enter", "esc", "5", "enter")
+}
+
+// frames presses keys in turn, a frame after each, and returns how many
+// allocations and bytes a frame takes.
+func frames(m tea.Model, keys []string) (allocs, bytes uint64) {
+	const n = 64
+	var before, after runtime.MemStats
+	for i := range 2 * n {
+		if i == n { // the first round fills what is kept
+			runtime.ReadMemStats(&before)
+		}
+		_, cmd := m.Update(press(keys[i%len(keys)]))
+		_ = m.View()
+		pump(m, cmd)
+	}
+	runtime.ReadMemStats(&after)
+	return (after.Mallocs - before.Mallocs) / n, (after.TotalAlloc - before.TotalAlloc) / n
+}
+
+func TestWorkPerFrameDoesNotGrowWithThePlan(t *testing.T) {
+	few, many := 300, 3_000
+	small, large := sizedPlan(t, few, 1_000), sizedPlan(t, many, 10_000)
+	for _, at := range visited() {
+		t.Run(at.name, func(t *testing.T) {
+			var allocs, bytes [2]uint64
+			for i, p := range []*preview.Plan{small, large} {
+				m, c := reviewOf(t, p, 120, 36)
+				drive(m, c, at.open...)
+				allocs[i], bytes[i] = frames(m, at.keys)
+			}
+			t.Logf("allocations %v, bytes %v", allocs, bytes)
+			// Longer numbers take a little more; a walk over the plan would take
+			// ten times.
+			if allocs[1] > allocs[0]*5/4 || bytes[1] > bytes[0]*5/4 {
+				t.Errorf("a frame of %d objects takes %d allocations of %d bytes, one of %d takes %d of %d",
+					few, allocs[0], bytes[0], many, allocs[1], bytes[1])
+			}
+		})
+	}
+}
+
+func TestALargePlanFitsInMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a plan of 5,000 objects and 100,000 lines takes seconds to make")
+	}
+	heap := func() uint64 {
+		var s runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&s)
+		return s.HeapAlloc
+	}
+	before := heap()
+	p := sizedPlan(t, 5_000, 100_000)
+	m, c := reviewOf(t, p, 120, 36)
+	drive(m, c, largest()...)
+	if len(m.browser().sheet.c.lines) < 100_000 {
+		t.Fatalf("the difference has %d lines", len(m.browser().sheet.c.lines))
+	}
+	used := (heap() - before) >> 20
+	t.Logf("%d MB", used)
+	if used > 200 {
+		t.Errorf("the review of 5,000 objects and 100,000 lines holds %d MB, want at most 200", used)
+	}
+	runtime.KeepAlive(m)
+}
+
+// BenchmarkFirstFrame is the time from a plan to its first frame.
+func BenchmarkFirstFrame(b *testing.B) {
+	for _, objects := range []int{50, 5_000} {
+		p := sizedPlan(b, objects, objects*20)
+		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
+			c := newClock()
+			for b.Loop() {
+				m := newReview(b.Context(), ReviewOptions{
+					Terminal: Terminal{Width: 120, Height: 36}, Plan: p, Recheck: recheckSame(p), Gate: openGate, Now: c.Now,
+				})
+				m.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
+				_ = m.View()
+			}
+		})
+	}
+}
+
+// BenchmarkKeyToFrame presses keys in every place and reports the 99th
+// percentile of the time from a key to its frame.
+func BenchmarkKeyToFrame(b *testing.B) {
+	for _, objects := range []int{50, 5_000} {
+		p := sizedPlan(b, objects, objects*20)
+		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
+			var took []time.Duration
+			for b.Loop() {
+				for _, at := range visited() {
+					m, c := reviewOf(b, p, 120, 36)
+					drive(m, c, at.open...)
+					took = append(took, keyTimes(m, at.keys)...)
+				}
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
+			b.ReportMetric(0, "ns/op") // is mostly the way there
+		})
+	}
+}
+
+func keyTimes(m tea.Model, keys []string) []time.Duration {
+	var took []time.Duration
+	for i := range 100 {
+		start := time.Now()
+		_, cmd := m.Update(press(keys[i%len(keys)]))
+		_ = m.View()
+		took = append(took, time.Since(start))
+		pump(m, cmd)
+	}
+	return took
+}
