@@ -9,7 +9,7 @@ import (
 // others are the pages of rules that are raised outside of package risk: by the
 // engine, which has schemas and reads, and as notes by formats and resolving.
 func others() []Page {
-	return slices.Concat(engineRules(), policyRules(), noteRules())
+	return slices.Concat(engineRules(), policyRules(), noteRules(), pluginRules())
 }
 
 func engineRules() []Page {

@@ -1,0 +1,131 @@
+// Package plugins reads plugin sets: files that a host program loads, listed in
+// a config. It reads the forms that hosts have (Optimus, PipeCD, krew) and one
+// of our own, pins every artifact, looks into what it brought, and lists the
+// files that an install would write.
+//
+// Reading a config touches neither disk nor network: what it names is fetched
+// through package source, by [Fetch].
+package plugins
+
+import (
+	"encoding/json"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// Form is how a config is written. The set is closed.
+type Form string
+
+// The forms.
+const (
+	FormOptimus   Form = "optimus"   // install_location, providers, plugins (the RFC)
+	FormArtifacts Form = "artifacts" // plugin.artifacts, as Optimus ships it
+	FormPiped     Form = "piped"     // Piped of pipecd.dev/v1beta1
+	FormKrew      Form = "krew"      // Plugin of krew.googlecontainertools.github.com/v1alpha2
+	FormSet       Form = "set"       // PluginSet of kubectl-operator/v1alpha1
+)
+
+// Set is a plugin set as its config says it.
+type Set struct {
+	Form    Form
+	Name    string // of the config's own, else that of its host
+	Version string // may be empty
+	// Location is where the host looks for plugins, as written: a relative path
+	// is below the working directory, "~/" below the user's home.
+	Location string
+	Plugins  []Plugin
+	Config   map[string]any // of the whole set; may be nil
+	// Notes are what a reviewer should be told of the config itself.
+	Notes []preview.Note
+}
+
+// Plugin is one entry of a config.
+type Plugin struct {
+	Name string // in messages; unique in its set
+	// Output is the path below the location of what it brings: a file where the
+	// artifact holds one, else a directory. Empty is the location itself.
+	Output    string
+	Artifacts []Artifact // at least one; the first that fits a platform is taken
+	Config    map[string]any
+	// Program says that the host runs the one file that it brings, whatever mode
+	// that has at its source.
+	Program bool
+	// Command is the name that Artifact.Bin is installed as; empty for none.
+	Command string
+}
+
+// Artifact is where a plugin comes from, for some platforms.
+type Artifact struct {
+	// Selector is about the labels os and arch; an empty one fits every platform.
+	Selector  ref.Selector
+	Reference ref.Reference
+	// Local says that Reference.Path is a path of this machine, of which only a
+	// look tells whether it is a file or a directory.
+	Local bool
+	// SHA256 is sha256:HEX that the artifact must have; empty when the config
+	// says nothing.
+	SHA256 string
+	// Pick is the file or directory of the artifact that is meant; empty is all.
+	Pick  string
+	Files []Placement // what is taken of it; empty is all
+	Bin   string      // the program among the installed files; may be empty
+	Auth  Auth
+}
+
+// Placement moves files of an artifact: those that From, a glob, fits go into
+// the directory To.
+type Placement struct{ From, To string }
+
+// Auth is how one provider is asked. The zero value asks as the user's own
+// environment does.
+type Auth struct {
+	Username    string
+	Password    Secret
+	Bearer      Secret
+	Google      Secret // key of a service account, JSON
+	AccessKeyID string
+	SecretKey   Secret
+}
+
+// Given reports whether the config says how to log in.
+func (a Auth) Given() bool { return a != Auth{} }
+
+// Secret is a credential: a reference to it, or itself. It does not print
+// itself, in whatever form.
+type Secret struct {
+	Env, File string // where it is
+	inline    string
+}
+
+// Set reports whether there is one.
+func (s Secret) Set() bool { return s != Secret{} }
+
+// String implements [fmt.Stringer].
+func (s Secret) String() string {
+	switch {
+	case s.Env != "":
+		return "env " + s.Env
+	case s.File != "":
+		return "file " + s.File
+	case s.inline != "":
+		return preview.Masked
+	}
+	return ""
+}
+
+// GoString implements [fmt.GoStringer].
+func (s Secret) GoString() string { return s.String() }
+
+// MarshalJSON implements [json.Marshaler].
+func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.String()) }
+
+// Artifact returns where a plugin comes from on a platform, nil when nowhere.
+func (p *Plugin) Artifact(platform string) *Artifact {
+	for i := range p.Artifacts {
+		if fits(p.Artifacts[i].Selector, platform) {
+			return &p.Artifacts[i]
+		}
+	}
+	return nil
+}
