@@ -12,7 +12,7 @@ import (
 // left to take off.
 func (r *run) adopt(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
 	var last error
-	for range maxAttempts {
+	for try := range maxAttempts {
 		same, err := r.isBefore(o, live)
 		if err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func (r *run) adopt(ctx context.Context, o *preview.Object, live map[string]any)
 		}
 		r.wrote = r.wrote || noAnswer(err) && versionOf(fresh) != versionOf(live)
 		live = fresh
-		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
+		if err := pause(ctx, r.opts.Clock, last, try); err != nil {
 			return nil, last
 		}
 	}

@@ -61,7 +61,8 @@ const recordTimeout = 20 * time.Second
 //  3. takes the release's lock,
 //  4. does 1 and 2 again under the lock, and records the intent,
 //  5. sends stage after stage, each recorded before and after,
-//  6. waits for the rollout and records the result.
+//  6. waits for the rollout, looks once more at what was to stay unchanged, and
+//     records the result.
 //
 // An unfinished record with the plan's digest is resumed. Every error is an
 // [Error]; the receipt is not nil as soon as a record exists, with an error too.
@@ -138,7 +139,11 @@ func (r *run) apply(ctx context.Context) error {
 	if err := r.stages(held); err != nil {
 		return r.close(ctx, held, err)
 	}
-	return r.close(ctx, held, r.rollout(held))
+	err = r.rollout(held)
+	if err == nil {
+		err = r.lookBack(held)
+	}
+	return r.close(ctx, held, err)
 }
 
 // hasWork reports whether the plan needs a revision of its own. An uninstall
@@ -166,7 +171,7 @@ func (r *run) underLock(ctx context.Context) error {
 	if err := r.checkBase(ctx); err != nil {
 		return err
 	}
-	r.store = &store{cluster: r.cluster, release: r.plan.Release, tool: r.opts.ToolVersion}
+	r.store = &store{cluster: r.cluster, release: r.plan.Release, tool: r.opts.ToolVersion, clock: r.opts.Clock}
 	if r.resumed() {
 		return r.resume(ctx)
 	}

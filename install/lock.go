@@ -76,13 +76,15 @@ func (r *run) acquire(ctx context.Context) (*lock, error) {
 	}
 	var watch leaseWatch
 	var live map[string]any
+	unavailable := 0
 	for {
 		written, err := l.write(ctx, live)
 		if err == nil {
 			l.live = written
 			return l, nil
 		}
-		if reason := preview.ReasonOf(err); reason != preview.ReasonChanged && reason != preview.ReasonUnavailable {
+		reason, last := preview.ReasonOf(err), err
+		if reason != preview.ReasonChanged && (reason != preview.ReasonUnavailable || unavailable == maxAttempts) {
 			return nil, fmt.Errorf("taking the lock %s/%s: %w", l.ref.Namespace, l.ref.Name, err)
 		}
 		if live, err = l.await(ctx, &watch); err != nil {
@@ -91,6 +93,12 @@ func (r *run) acquire(ctx context.Context) (*lock, error) {
 		if preview.String(live, "spec", "holderIdentity") == l.holder {
 			l.live = live // it was written, and only the answer was lost
 			return l, nil
+		}
+		if reason == preview.ReasonUnavailable {
+			if err := pause(ctx, l.clock, last, unavailable); err != nil {
+				return nil, err
+			}
+			unavailable++
 		}
 	}
 }

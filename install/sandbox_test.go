@@ -54,7 +54,13 @@ func connect(t *testing.T, kubeconfig string) *k8s.Client {
 // content seals manifests as one package.
 func (w *world) content(t *testing.T, version string, manifests ...string) engine.Content {
 	t.Helper()
-	out := &format.Output{}
+	return w.contentAsking(t, version, nil, manifests...)
+}
+
+// contentAsking is content whose templates were given answers of the cluster.
+func (w *world) contentAsking(t *testing.T, version string, answers []preview.ClusterRead, manifests ...string) engine.Content {
+	t.Helper()
+	out := &format.Output{Resolved: preview.Parameters{ClusterReads: answers}}
 	for i, text := range manifests {
 		docs, err := preview.Decode([]byte(text))
 		if err != nil {

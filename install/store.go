@@ -224,6 +224,7 @@ type store struct {
 	cluster Cluster
 	release preview.Release
 	tool    string
+	clock   Clock
 	// parent is the record's Secret as last read or written.
 	parent map[string]any
 }
@@ -333,7 +334,7 @@ func (s *store) put(ctx context.Context, body map[string]any) error {
 func (s *store) write(ctx context.Context, body, live map[string]any) (map[string]any, error) {
 	ref := preview.RefOf(body)
 	var last error
-	for range maxAttempts {
+	for try := range maxAttempts {
 		item := preview.DryRun{Body: body, Force: true}
 		if live != nil {
 			item.UID, item.ResourceVersion = uidOf(live), versionOf(live)
@@ -356,6 +357,9 @@ func (s *store) write(ctx context.Context, body, live map[string]any) (map[strin
 		}
 		if holds(live, body) {
 			return live, nil // it was written, and only the answer was lost
+		}
+		if err := pause(ctx, s.clock, last, try); err != nil {
+			break
 		}
 	}
 	return nil, fmt.Errorf("writing the record %s/%s: %w", ref.Namespace, ref.Name, last)

@@ -192,3 +192,33 @@ func TestTheControlPlaneFailsInMidApply(t *testing.T) {
 		})
 	}
 }
+
+// TestAWriteOfTheRecordWaitsAsLongAsItIsAsked: a server that is overloaded says
+// when to come again.
+func TestAWriteOfTheRecordWaitsAsLongAsItIsAsked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "asked")
+	plan := w.plan(t, w.content(t, "1.0.0", configMap("a", "1")))
+	const refusals = 2
+	var tries []time.Time
+	_, err := w.through(t, plan, func(r sandboxtest.Request) sandboxtest.Fault {
+		if !r.Persists() || !strings.HasSuffix(r.Path, "/secrets/kubectl-operator.asked") || len(tries) > refusals {
+			return sandboxtest.Fault{}
+		}
+		if tries = append(tries, time.Now()); len(tries) > refusals {
+			return sandboxtest.Fault{}
+		}
+		return sandboxtest.Fault{Status: 429, RetryAfter: 1}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 1; i < len(tries); i++ {
+		if waited := tries[i].Sub(tries[i-1]); waited < time.Second {
+			t.Errorf("try %d came after %s, and the server had asked for a second", i+1, waited)
+		}
+	}
+	if len(tries) != refusals+1 {
+		t.Errorf("%d tries, want %d", len(tries), refusals+1)
+	}
+}

@@ -13,12 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// Sending one write: how long it may go on after the run was told to stop, and
-// how long to wait before a write is tried again.
-const (
-	writeGrace = 5 * time.Second
-	retryPause = 300 * time.Millisecond
-)
+// writeGrace is how long one write may go on after the run was told to stop.
+const writeGrace = 5 * time.Second
 
 // outcomeError is a write of which nobody knows whether it happened.
 type outcomeError struct{ err error }
@@ -59,7 +55,7 @@ func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 func (r *run) write(ctx context.Context, o *preview.Object, before map[string]any) (map[string]any, error) {
 	var last error
 	lost := false // a write may have happened without our knowing
-	for range maxAttempts {
+	for try := range maxAttempts {
 		item := preview.DryRun{Body: r.plan.Sent(o)}
 		if before != nil {
 			item.UID, item.ResourceVersion = uidOf(before), versionOf(before)
@@ -89,7 +85,7 @@ func (r *run) write(ctx context.Context, o *preview.Object, before map[string]an
 		if before, err = r.onto(o, before, live, last); err != nil {
 			return nil, r.perhaps(lost, err)
 		}
-		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
+		if err := pause(ctx, r.opts.Clock, last, try); err != nil {
 			return nil, last
 		}
 	}
@@ -265,7 +261,7 @@ func (r *run) movedFields(o *preview.Object, before, live map[string]any) string
 func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any) (gone bool, err error) {
 	var last error
 	lost := false // a deletion may have happened without our knowing
-	for range maxAttempts {
+	for try := range maxAttempts {
 		if live == nil || lost && uidOf(live) != o.Live.UID {
 			return true, nil
 		}
@@ -307,7 +303,7 @@ func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any
 		if lost && (live == nil || uidOf(live) != o.Live.UID || preview.String(live, "metadata", "deletionTimestamp") != "") {
 			r.wrote = true
 		}
-		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
+		if err := pause(ctx, r.opts.Clock, last, try); err != nil {
 			return false, last
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,12 +33,16 @@ func classify(err error) error {
 		return transportRefusal(err)
 	}
 	status := answer.Status()
-	return &preview.Refusal{
+	refusal := &preview.Refusal{
 		Reason:    reasonOf(status),
 		Message:   capped(status.Message),
 		Conflicts: conflictsOf(status),
 		Err:       err,
 	}
+	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+		refusal.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return refusal
 }
 
 // transportRefusal is for requests that no API server answered.

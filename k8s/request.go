@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -74,8 +73,8 @@ func (c *Client) retry(ctx context.Context, attempt func() error) error {
 		if preview.ReasonOf(err) != preview.ReasonUnavailable || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return err
 		}
-		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-			delay = max(delay, min(time.Duration(seconds)*time.Second, maxRetryAfter))
+		if refused, ok := errors.AsType[*preview.Refusal](err); ok {
+			delay = max(delay, min(refused.RetryAfter, maxRetryAfter))
 		}
 		if !wait(ctx, delay) {
 			return err

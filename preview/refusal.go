@@ -1,6 +1,9 @@
 package preview
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Reason says why a cluster refused a request. Callers branch on it.
 type Reason string
@@ -30,7 +33,10 @@ type Refusal struct {
 	Reason    Reason
 	Message   string
 	Conflicts []Conflict
-	Err       error
+	// RetryAfter is how long the server asks to wait before another try; 0 when
+	// it does not say.
+	RetryAfter time.Duration
+	Err        error
 }
 
 func (r *Refusal) Error() string {

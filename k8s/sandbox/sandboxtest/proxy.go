@@ -214,7 +214,8 @@ func answerFault(w http.ResponseWriter, fault Fault) {
 	reason := map[int]string{
 		http.StatusTooManyRequests: "TooManyRequests", http.StatusInternalServerError: "InternalError", http.StatusServiceUnavailable: "ServiceUnavailable",
 	}[fault.Status]
-	fmt.Fprintf(w, `{"apiVersion":"v1","kind":"Status","status":"Failure","code":%d,"reason":%q,"message":"made up by the fault proxy"}`, fault.Status, reason)
+	fmt.Fprintf(w, `{"apiVersion":"v1","kind":"Status","status":"Failure","code":%d,"reason":%q,"message":"made up by the fault proxy","details":{"retryAfterSeconds":%d}}`,
+		fault.Status, reason, fault.RetryAfter)
 }
 
 // exchange carries one request to its answer. A client that goes away does not

@@ -1,0 +1,36 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// The pauses between the tries of one write. They double while the cluster is
+// unavailable; a server that asks for more time gets it, within reason.
+const (
+	retryPause    = 300 * time.Millisecond
+	maxRetryAfter = 30 * time.Second
+)
+
+// pauseAfter is how long to wait after try n, from 0, that failed with err.
+func pauseAfter(err error, n int) time.Duration {
+	if preview.ReasonOf(err) != preview.ReasonUnavailable {
+		return retryPause
+	}
+	pause := retryPause << n
+	if refused, ok := errors.AsType[*preview.Refusal](err); ok {
+		pause = max(pause, min(refused.RetryAfter, maxRetryAfter))
+	}
+	return pause
+}
+
+// pause waits after try n of a write that failed with err, unless it was the last.
+func pause(ctx context.Context, clock Clock, err error, n int) error {
+	if n+1 >= maxAttempts {
+		return nil
+	}
+	return sleep(ctx, clock, pauseAfter(err, n))
+}

@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+)
+
+// MovedReads reads again what a plan rests on without changing it, and names
+// what is not as it was: roles, bindings and namespaces, quotas, what pods refer
+// to, and what the templates were told. It is for a plan that was applied in
+// part: what its own writes move is left out.
+func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
+	moved, err := movedObjects(ctx, p, cluster)
+	if err != nil {
+		return nil, err
+	}
+	around, err := movedSurroundings(ctx, p, cluster)
+	return append(moved, around...), err
+}
+
+// readVersions are the kinds of reads whose content decides something, and the
+// version they are read in.
+var readVersions = map[string]string{
+	"/Namespace":                     "v1",
+	"rbac.authorization.k8s.io/Role": rbacVersion, "rbac.authorization.k8s.io/ClusterRole": rbacVersion,
+	"rbac.authorization.k8s.io/RoleBinding": rbacVersion, "rbac.authorization.k8s.io/ClusterRoleBinding": rbacVersion,
+}
+
+func movedObjects(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
+	var refs []preview.Ref
+	var was []preview.Read
+	for _, read := range p.Reads {
+		group, kind, namespace, name, err := preview.ParseID(read.ID)
+		version := readVersions[group+"/"+kind]
+		if err != nil || version == "" || read.UID == "" {
+			continue
+		}
+		refs = append(refs, preview.Ref{APIVersion: version, Kind: kind, Namespace: namespace, Name: name})
+		was = append(was, read)
+	}
+	var moved []string
+	for i, r := range cluster.Read(ctx, refs) {
+		if r.Err != nil {
+			return nil, fmt.Errorf("reading %s again: %w", was[i].ID, r.Err)
+		}
+		if r.Body == nil {
+			moved = append(moved, was[i].ID+" is gone since the review")
+			continue
+		}
+		same, err := recordedAs(p, r.Body, was[i].Fingerprint)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s again: %w", was[i].ID, err)
+		}
+		if !same {
+			moved = append(moved, was[i].ID+" is not what it was at the review")
+		}
+	}
+	return moved, nil
+}
+
+// recordedAs reports whether a live object has the fingerprint of a read. A
+// binding is recorded as far as it names subjects that matter: the plan's own
+// accounts, one that a way leads over, or both. A record has no bodies to say
+// which, so each is tried.
+func recordedAs(p *preview.Plan, live map[string]any, fingerprint string) (bool, error) {
+	forms := []map[string]any{live}
+	if subjects := access.Subjects(live); len(subjects) > 0 {
+		ours := access.Ours(sealedBodies(p.Objects), subjects)
+		forms = append(forms, access.OnlySubjects(live, ours))
+		for _, s := range subjects[:min(len(subjects), maxHeld)] {
+			forms = append(forms, access.OnlySubjects(live, []preview.Subject{s}), access.OnlySubjects(live, append(slices.Clone(ours), s)))
+		}
+	}
+	for _, form := range forms {
+		hash, err := preview.Hash(readBody(form))
+		if err != nil || hash == fingerprint {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// movedSurroundings names quotas, references and answers that moved. What was
+// absent and exists now may be the work of what the plan has installed so far.
+func movedSurroundings(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
+	list, err := surroundingsNow(ctx, p, cluster)
+	if err != nil {
+		return nil, err
+	}
+	was, now := fingerprints(p.Reads), fingerprints(list)
+	own := ownAnswers(p)
+	var moved []string
+	for _, r := range list {
+		before, known := was[r.ID]
+		_, unread := was[limitsUnread(r.ID)]
+		switch {
+		case own[r.ID], known && (before == "" || before == r.Fingerprint):
+		case known && r.Fingerprint == "":
+			moved = append(moved, r.ID+" is gone since the review")
+		case known:
+			moved = append(moved, strings.TrimPrefix(r.ID, "render/")+" is not what it was at the review")
+		case strings.HasPrefix(r.ID, "unread/"):
+			moved = append(moved, strings.TrimPrefix(r.ID, "unread/")+" could be read at the review, and may not be read now")
+		case limitsUnread(r.ID) != "" && !unread:
+			moved = append(moved, r.ID+" is new since the review")
+		}
+	}
+	for _, r := range p.Reads {
+		_, there := now[r.ID]
+		_, unread := now[limitsUnread(r.ID)]
+		if limitsUnread(r.ID) != "" && !there && !unread {
+			moved = append(moved, r.ID+" is gone since the review")
+		}
+	}
+	return moved, nil
+}
+
+func fingerprints(reads []preview.Read) map[string]string {
+	out := make(map[string]string, len(reads))
+	for _, r := range reads {
+		out[r.ID] = r.Fingerprint
+	}
+	return out
+}
+
+// limitsUnread is the id of the read that a quota or limit range would have been
+// if it could not have been listed; empty for any other id.
+func limitsUnread(id string) string {
+	group, kind, namespace, _, err := preview.ParseID(id)
+	if err != nil || group != "" || kind != "ResourceQuota" && kind != "LimitRange" {
+		return ""
+	}
+	return risk.UnreadID(kind, namespace)
+}
+
+// surroundingsNow reads what planning would, of the namespaces that existed at
+// the review.
+func surroundingsNow(ctx context.Context, p *preview.Plan, cluster Cluster) ([]preview.Read, error) {
+	now := *p
+	now.Reads = nil
+	target, err := cluster.Target(ctx)
+	if err != nil && preview.ReasonOf(err) != preview.ReasonForbidden {
+		return nil, fmt.Errorf("identifying the cluster: %w", err)
+	}
+	now.Target = target
+	d := &decider{plan: &now, cluster: cluster, namespaces: existedBefore(p)}
+	if err := d.readReferences(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.readSurroundings(ctx); err != nil {
+		return nil, err
+	}
+	return now.Reads, d.readAnswers(ctx)
+}
+
+// existedBefore are the namespaces that the review found in the cluster.
+func existedBefore(p *preview.Plan) map[string]bool {
+	out := map[string]bool{}
+	add := func(id string) {
+		if group, kind, _, name, err := preview.ParseID(id); err == nil && group == "" && kind == "Namespace" {
+			out[name] = true
+		}
+	}
+	for _, r := range p.Reads {
+		if r.Fingerprint != "" {
+			add(r.ID)
+		}
+	}
+	for _, u := range p.Unknowns {
+		add(u.Object)
+	}
+	for i := range p.Objects {
+		if p.Objects[i].Action != preview.ActionCreate {
+			add(p.Objects[i].ID)
+		}
+	}
+	return out
+}
+
+// ownAnswers are the reads of answers that change as the plan is applied:
+// lookups that find objects it writes, or its record, and what its definitions
+// make the cluster serve.
+func ownAnswers(p *preview.Plan) map[string]bool {
+	out := map[string]bool{}
+	for _, pkg := range p.Packages {
+		for _, read := range pkg.Parameters.ClusterReads {
+			switch read.Kind {
+			case preview.ReadLookup:
+				ref, err := preview.ParseLookup(read.Name)
+				out[read.ID()] = err == nil && (findsRecords(ref, p.Release) || slices.ContainsFunc(written(p.Objects), func(o preview.Object) bool {
+					return finds(ref, o.Ref())
+				}))
+			case preview.ReadAPIVersion:
+				out[read.ID()] = slices.ContainsFunc(written(p.Objects), func(o preview.Object) bool { return serves(&o, read.Name) })
+			}
+		}
+	}
+	return out
+}
+
+// finds reports whether a lookup, of one object or of all of a kind, finds a ref.
+func finds(asked, ref preview.Ref) bool {
+	return asked.Group() == ref.Group() && asked.Kind == ref.Kind &&
+		(asked.Namespace == "" || asked.Namespace == ref.Namespace) && (asked.Name == "" || asked.Name == ref.Name)
+}
+
+// findsRecords reports whether a lookup finds the Secrets or the Lease that the
+// release itself is kept in.
+func findsRecords(asked preview.Ref, release preview.Release) bool {
+	for _, ref := range []preview.Ref{
+		{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: preview.RecordName(release.Name)},
+		{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: release.Namespace, Name: preview.RecordName(release.Name)},
+	} {
+		if finds(asked, ref) {
+			return true
+		}
+	}
+	return false
+}
+
+// serves reports whether an object decides if the cluster serves an API
+// version, written as the templates ask for it.
+func serves(o *preview.Object, name string) bool {
+	if o.Kind != "CustomResourceDefinition" && o.Kind != "APIService" {
+		return false
+	}
+	_, group, _ := strings.Cut(o.Name, ".") // PLURAL.GROUP and VERSION.GROUP
+	return name == preview.AllAPIVersions || strings.HasPrefix(name, group+"/")
+}
