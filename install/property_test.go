@@ -71,19 +71,9 @@ func tryPlans(t *testing.T, sb *sandbox.Sandbox, from, to int) {
 		})
 	}
 	_ = group.Wait() // each trial has its own findings
-	events, err := sandbox.ReadAudit(sb.AuditLog())
-	if err != nil {
-		t.Fatal(err)
-	}
-	byUser := map[string][]sandbox.AuditEvent{}
-	for _, e := range events {
-		if e.Persisted() {
-			byUser[e.User.Username] = append(byUser[e.User.Username], e)
-		}
-	}
 	ends := map[string]int{}
 	for _, tr := range trials {
-		tr.judge(byUser[tr.user])
+		tr.judge(sandboxtest.Mutations(t, sb, tr.user))
 		ends[tr.end()]++
 		for _, finding := range tr.findings {
 			t.Errorf("seed %d: %s\n%s", tr.seed, finding, tr.story.String())

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // maxAuditLine bounds one event. Events have no bodies, but names and URLs.
@@ -76,25 +78,66 @@ func ReadAudit(path string) ([]AuditEvent, error) {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
 	}
 	defer f.Close()
-	return parseAudit(f)
+	var events []AuditEvent
+	_, err = parseAudit(f, func(e AuditEvent) { events = append(events, e) })
+	return events, err
 }
 
-func parseAudit(r io.Reader) ([]AuditEvent, error) {
-	var events []AuditEvent
+// parseAudit tells each entry, and returns how many bytes they took. Without its
+// newline the last entry is still being written, and is left for later.
+func parseAudit(r io.Reader, each func(AuditEvent)) (size int64, err error) {
 	reader := bufio.NewReaderSize(r, maxAuditLine)
-	for {
+	for n := 1; ; n++ {
 		line, err := reader.ReadSlice('\n')
 		if err == io.EOF {
-			// Without its newline the last entry is still being written.
-			return events, nil
+			return size, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading the audit log: %w", err)
+			return size, fmt.Errorf("reading the audit log: %w", err)
 		}
 		var event AuditEvent
 		if err := json.Unmarshal(line, &event); err != nil {
-			return nil, fmt.Errorf("reading the audit log: entry %d: %w", len(events)+1, err)
+			return size, fmt.Errorf("reading the audit log: entry %d: %w", n, err)
 		}
-		events = append(events, event)
+		size += int64(len(line))
+		each(event)
 	}
+}
+
+// mutations are what was persisted so far, by user. They are read on from where
+// the last look at the log ended: a log grows with every request of everybody.
+type mutations struct {
+	mu     sync.Mutex
+	offset int64
+	byUser map[string][]AuditEvent
+}
+
+// Mutations returns what a user has changed in the cluster so far, in order: dry
+// runs, refused requests and access reviews are not among it.
+func (s *Sandbox) Mutations(user string) ([]AuditEvent, error) {
+	m := &s.mutations
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, err := os.Open(s.AuditLog())
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	if info.Size() < m.offset {
+		return nil, fmt.Errorf("reading the audit log: %s was begun anew, and what it held before is lost", s.AuditLog())
+	}
+	if m.byUser == nil {
+		m.byUser = map[string][]AuditEvent{}
+	}
+	size, err := parseAudit(io.NewSectionReader(f, m.offset, math.MaxInt64-m.offset), func(e AuditEvent) {
+		if e.Persisted() {
+			m.byUser[e.User.Username] = append(m.byUser[e.User.Username], e)
+		}
+	})
+	m.offset += size
+	return slices.Clone(m.byUser[user]), err
 }

@@ -77,6 +77,8 @@ type Sandbox struct {
 	state    State
 	lifeline io.Closer
 	process  *process
+
+	mutations mutations
 }
 
 // Start starts a control plane and returns when pods can run on its node: the

@@ -64,6 +64,11 @@ func TestStateDir(t *testing.T) {
 const auditLine = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","verb":"<VERB>","requestURI":"<URI>","user":{"username":"u"},` +
 	`"objectRef":{"apiGroup":"<GROUP>","resource":"<RESOURCE>","subresource":"<SUB>","namespace":"ns","name":"n"},"responseStatus":{"code":<CODE>}}` + "\n"
 
+func parsed(text string) (events []AuditEvent, err error) {
+	_, err = parseAudit(strings.NewReader(text), func(e AuditEvent) { events = append(events, e) })
+	return events, err
+}
+
 func TestPersisted(t *testing.T) {
 	for name, test := range map[string]struct {
 		verb, uri, group, resource, sub, code string
@@ -84,9 +89,9 @@ func TestPersisted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			line := strings.NewReplacer("<VERB>", test.verb, "<URI>", test.uri, "<GROUP>", test.group,
 				"<RESOURCE>", test.resource, "<SUB>", test.sub, "<CODE>", test.code).Replace(auditLine)
-			events, err := parseAudit(strings.NewReader(line))
+			events, err := parsed(line)
 			if err != nil || len(events) != 1 {
-				t.Fatalf("parseAudit = %v, %v; want one event", events, err)
+				t.Fatalf("parsed %v, %v; want one event", events, err)
 			}
 			if got := events[0].Persisted(); got != test.want {
 				t.Errorf("Persisted() = %v, want %v", got, test.want)
@@ -98,7 +103,7 @@ func TestPersisted(t *testing.T) {
 func TestParseAudit(t *testing.T) {
 	line := strings.NewReplacer("<VERB>", "create", "<URI>", "/api", "<GROUP>", "", "<RESOURCE>", "pods", "<SUB>", "", "<CODE>", "201").Replace(auditLine)
 	t.Run("leaves out an entry that is still being written", func(t *testing.T) {
-		events, err := parseAudit(strings.NewReader(line + line[:40]))
+		events, err := parsed(line + line[:40])
 		if err != nil || len(events) != 1 {
 			t.Fatalf("got %d events, %v; want 1", len(events), err)
 		}
@@ -107,24 +112,55 @@ func TestParseAudit(t *testing.T) {
 		}
 	})
 	t.Run("refuses what is not JSON", func(t *testing.T) {
-		if _, err := parseAudit(strings.NewReader(line + "x\n")); err == nil || !strings.Contains(err.Error(), "entry 2") {
+		if _, err := parsed(line + "x\n"); err == nil || !strings.Contains(err.Error(), "entry 2") {
 			t.Errorf("error = %v, want one naming entry 2", err)
 		}
 	})
 	t.Run("refuses an entry beyond the cap", func(t *testing.T) {
-		if _, err := parseAudit(strings.NewReader(strings.Repeat("x", maxAuditLine+1))); err == nil {
+		if _, err := parsed(strings.Repeat("x", maxAuditLine+1)); err == nil {
 			t.Error("want an error")
 		}
 	})
 }
 
+func TestMutationsAreReadOnFromWhereTheLastLookEnded(t *testing.T) {
+	entry := func(verb, name string) string {
+		return strings.NewReplacer("<VERB>", verb, "<URI>", "/api", "<GROUP>", "", "<RESOURCE>", "pods", "<SUB>", "", "<CODE>", "200", `"n"`, `"`+name+`"`).Replace(auditLine)
+	}
+	path := filepath.Join(t.TempDir(), "audit.log")
+	s := &Sandbox{state: State{AuditLog: path}}
+	written := ""
+	look := func(more string, want ...string) {
+		t.Helper()
+		written += more
+		if err := os.WriteFile(path, []byte(written), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		events, err := s.Mutations("u")
+		var got []string
+		for _, e := range events {
+			got = append(got, e.String())
+		}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	}
+	half := entry("delete", "b")
+	look(entry("create", "a")+entry("get", "a")+half[:50], "create core/pods ns/a")
+	look(half[50:]+strings.ReplaceAll(entry("create", "c"), `"u"`, `"other"`), "create core/pods ns/a", "delete core/pods ns/b")
+	look("", "create core/pods ns/a", "delete core/pods ns/b")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Mutations("u"); err == nil || !strings.Contains(err.Error(), "begun anew") {
+		t.Errorf("a log that was rotated: %v", err)
+	}
+}
+
 func FuzzParseAudit(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(auditLine, "<CODE>", "200")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		events, err := parseAudit(strings.NewReader(string(data)))
-		if err != nil && events != nil {
-			t.Error("events returned together with an error")
-		}
+		events, _ := parsed(string(data))
 		for _, e := range events {
 			_, _ = e.Persisted(), e.String()
 		}

@@ -60,22 +60,15 @@ func User(t testing.TB, sb *sandbox.Sandbox, name string, groups ...string) stri
 	return kubeconfig
 }
 
-// Mutations returns what a user has changed in the cluster so far, in order:
-// dry runs, refused requests and access reviews are not among it. The user of
-// sb.Kubeconfig is Admin.
+// Mutations returns what a user has changed in the cluster so far, see
+// [sandbox.Sandbox.Mutations]. The user of sb.Kubeconfig is Admin.
 func Mutations(t testing.TB, sb *sandbox.Sandbox, user string) []sandbox.AuditEvent {
 	t.Helper()
-	events, err := sandbox.ReadAudit(sb.AuditLog())
+	events, err := sb.Mutations(user)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mutations []sandbox.AuditEvent
-	for _, event := range events {
-		if event.User.Username == user && event.Persisted() {
-			mutations = append(mutations, event)
-		}
-	}
-	return mutations
+	return events
 }
 
 // Admin is the user of a sandbox's own kubeconfig.
