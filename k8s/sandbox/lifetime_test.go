@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -71,9 +72,28 @@ func TestIsReadyWithinTenSeconds(t *testing.T) {
 		}
 	}
 	t.Logf("ready in %v", best.Round(10*time.Millisecond))
-	if best >= 10*time.Second {
+	switch {
+	case best < 10*time.Second:
+	case busy(t):
+		t.Skipf("skipped: the machine has too much other work to measure this; ready in %v", best)
+	default:
 		t.Errorf("ready in %v, want less than 10s", best)
 	}
+}
+
+// busy reports whether many more processes want to run than there are
+// processors (proc(5), loadavg). Without /proc nobody knows, and it is false.
+func busy(t *testing.T) bool {
+	t.Helper()
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return false
+	}
+	var load float64
+	if _, err := fmt.Sscan(string(text), &load); err != nil {
+		t.Fatal(err)
+	}
+	return load > float64(2*runtime.NumCPU())
 }
 
 func TestNothingIsLeft(t *testing.T) {
