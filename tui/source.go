@@ -11,8 +11,21 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// facts collects name and value rows; y copies the value.
-type facts struct{ rows []row }
+// facts collects name and value rows for a width. Values are never cut: what
+// does not fit goes on in the next rows. y copies a value.
+type facts struct {
+	width int
+	shift int // by which rows that cannot be selected stand further left
+	rows  []row
+}
+
+// newFacts collects rows for a list of the tab.
+func (m *review) newFacts() *facts {
+	if m.size.mode == modeTiny {
+		return &facts{width: m.size.width - len(" >")}
+	}
+	return &facts{width: m.size.width - len(" > "), shift: len("> ")}
+}
 
 func (f *facts) heading(text string) {
 	if len(f.rows) > 0 {
@@ -21,93 +34,151 @@ func (f *facts) heading(text string) {
 	f.rows = append(f.rows, textRow(widget.Line{widget.Text(theme.Heading, text)}))
 }
 
-func (f *facts) add(name, value string) {
+func (f *facts) add(name, value string) { f.addAs(theme.Plain, name, value) }
+
+func (f *facts) addAs(role theme.Role, name, value string) {
 	if value == "" {
 		return
 	}
+	column := 16
+	if f.width < wideRow {
+		column = 9
+	}
 	safe := textsafe.Line(value)
-	f.rows = append(f.rows, row{
-		id: "fact/" + strconv.Itoa(len(f.rows)), text: name + " " + safe, copy: safe,
-		line: func(width int) widget.Line {
-			column := 16
-			if width < 60 {
-				column = 9
-			}
-			return widget.Line{widget.Cell(theme.Plain, name, column), widget.Text(theme.Plain, safe)}
-		},
-	})
+	for i, piece := range textsafe.Wrap(safe, max(8, f.width-column)) {
+		if i == 0 {
+			line := widget.Line{widget.Cell(theme.Plain, name, column), widget.Text(role, piece)}
+			f.rows = append(f.rows, row{
+				id: "fact/" + strconv.Itoa(len(f.rows)), text: name + " " + safe, copy: safe, line: func(int) widget.Line { return line },
+			})
+			continue
+		}
+		f.rows = append(f.rows, textRow(widget.Line{widget.Cell(theme.Plain, "", column+f.shift), widget.Text(role, piece)}))
+	}
 }
 
 // sourceRows is where everything came from, every digest in full.
 func sourceRows(m *review) []row {
-	p, f := m.plan, &facts{}
+	p, f := m.plan, m.newFacts()
 	f.heading("PLAN")
 	f.add("digest", p.Digest)
 	f.add("content", p.ContentDigest)
 	f.add("asked for", strings.Join(words(p.Request.Action, p.Request.Reference, p.Request.Version, p.Request.Channel), "  "))
+	f.add("by the file", p.Request.File)
 	f.add("release", p.Release.Namespace+"/"+p.Release.Name)
 	f.add("base", base(p))
 	f.add("ruleset", strconv.Itoa(p.Ruleset))
-	f.add("tool", p.Tool.Version)
-	for _, pkg := range p.Packages {
-		packageFacts(f, pkg)
+	if p.Policy != nil {
+		f.add("policy", strings.Join(words(p.Policy.Path, p.Policy.SHA256), "  "))
 	}
+	f.add("expires", p.Options.Expires)
+	f.add("tool", p.Tool.Version)
+	for i := range p.Packages {
+		m.packageFacts(f, &p.Packages[i])
+	}
+	m.imageFacts(f)
+	clusterFacts(f, p)
+	f.heading(fmt.Sprintf("STEPS  (%d)", len(p.Stages)))
+	for i, s := range p.Stages {
+		f.add(fmt.Sprintf("%d %s", i+1, s.ID), fmt.Sprintf("%s, gives up after %s", plural(len(s.Objects), "object"), s.Timeout))
+	}
+	return f.rows
+}
+
+func clusterFacts(f *facts, p *preview.Plan) {
 	f.heading("CLUSTER")
-	f.add("read", string(p.ReadMode))
+	if p.ReadMode == preview.ReadOffline {
+		f.add("read", "no cluster was contacted")
+	} else {
+		f.add("read", string(p.ReadMode))
+	}
 	f.add("context", p.Target.Context)
 	f.add("server", p.Target.Server)
 	f.add("version", p.Target.Version)
 	f.add("uid", p.Target.Identity)
 	f.add("as", p.Target.User)
-	f.add("reads", fmt.Sprintf("%d objects that are not changed", len(p.Reads)))
-	f.add("options", fmt.Sprintf("conflicts %s, on failure %s, prune %t, adopt %t", p.Options.Conflicts, p.Options.OnFailure, p.Options.Prune, p.Options.Adopt))
-	if len(p.Images) > 0 {
-		f.heading(fmt.Sprintf("IMAGES  (%d)", len(p.Images)))
+	if len(p.Reads) > 0 {
+		f.add("reads", plural(len(p.Reads), "object")+" that the plan rests on and does not change")
 	}
-	for _, image := range p.Images {
-		f.add(pinWord(image), imageText(image))
-	}
-	f.heading(fmt.Sprintf("STEPS  (%d)", len(p.Stages)))
-	for i, s := range p.Stages {
-		f.add(fmt.Sprintf("%d %s", i+1, s.ID), fmt.Sprintf("%d objects, gives up after %s", len(s.Objects), s.Timeout))
-	}
-	return f.rows
+	f.add("options", optionWords(p.Options))
 }
 
-func packageFacts(f *facts, pkg preview.Package) {
-	f.heading("PACKAGE " + pkg.Name)
-	f.add("version", pkg.Version)
-	f.add("bundle", pkg.Bundle)
-	f.add("format", pkg.Format)
-	for _, s := range pkg.Sources {
-		f.add(s.Kind, s.Reference)
-		f.add("pin", s.Digest)
-	}
-	for _, v := range pkg.Via {
-		f.add("via "+v.Kind, strings.Join(words(v.Reference, v.Channel), "  channel "))
-		f.add("pin", v.Digest)
-		if v.Verification != nil {
-			f.add("signature", signature(*v.Verification))
+// optionWords says which choices steer the apply.
+func optionWords(o preview.Options) string {
+	parts := []string{"conflicts " + o.Conflicts, "on failure " + o.OnFailure}
+	for _, choice := range []struct {
+		on   bool
+		text string
+	}{
+		{o.Prune, "deletes what left the set"}, {!o.Prune, "keeps what left the set"}, {o.Adopt, "adopts"}, {o.Strict, "strict"},
+		{o.IncludeCRDs, "deletes definitions and all their objects"},
+	} {
+		if choice.on {
+			parts = append(parts, choice.text)
 		}
 	}
-	f.add("signature", signature(pkg.Verification))
-	for _, r := range pkg.Referrers {
-		f.add("beside", strings.Join(words(r.ArtifactType, r.Digest), "  "))
-	}
-	f.add("content", pkg.ContentDigest)
-	f.add("install mode", pkg.Parameters.InstallMode)
-	f.add("watches", strings.Join(pkg.Parameters.WatchNamespaces, ", "))
-	f.add("certificates", pkg.Parameters.Certs)
-	f.add("values", pkg.Parameters.Values)
-	f.add("kube version", pkg.Parameters.KubeVersion)
+	return strings.Join(parts, ", ")
 }
 
-// signature is empty for a loaded plan: what it recorded, nothing vouches for.
-func signature(v preview.Verification) string {
-	if v.Identity == "" {
-		return v.Status
+// imageFacts lists the images that pods of the plan run, and by whom.
+func (m *review) imageFacts(f *facts) {
+	images := m.plan.Images
+	if len(images) == 0 {
+		return
 	}
-	return v.Status + "  by " + v.Identity
+	pinned := 0
+	for _, image := range images {
+		if image.Pinned {
+			pinned++
+		}
+	}
+	f.heading(fmt.Sprintf("IMAGES  (%d, %d by digest)", len(images), pinned))
+	for _, image := range images {
+		role := theme.Caution
+		if image.Pinned {
+			role = theme.Plain
+		}
+		f.addAs(role, pinWord(image), image.Reference)
+		if image.Digest != "" && !strings.Contains(image.Reference, image.Digest) {
+			f.add("  today", image.Digest)
+		}
+		for _, other := range m.movedFrom(image.Reference) {
+			f.addAs(theme.Caution, "  ! moved", other)
+		}
+		f.add("  used by", usedBy(image.UsedBy))
+	}
+}
+
+// maxUsers are the objects named beside an image.
+const maxUsers = 4
+
+func usedBy(ids []string) string {
+	var names []string
+	for i, id := range ids {
+		if i == maxUsers && len(ids) > maxUsers+1 {
+			names = append(names, fmt.Sprintf("%d more", len(ids)-i))
+			break
+		}
+		names = append(names, shortKind(objectName(id)))
+	}
+	return strings.Join(names, ", ")
+}
+
+// movedFrom is what findings say of a tag that moved since the installed
+// revision.
+func (m *review) movedFrom(reference string) []string {
+	var out []string
+	for _, f := range m.plan.Findings {
+		if f.Rule != "image-moved" {
+			continue
+		}
+		for _, part := range strings.Split(f.Evidence, "; ") {
+			if strings.Contains(part, reference) {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
 }
 
 // words drops what is empty.
@@ -133,12 +204,4 @@ func pinWord(image preview.Image) string {
 		return "by digest"
 	}
 	return "by tag"
-}
-
-// imageText is a reference and, when it is not in it, the digest it has today.
-func imageText(image preview.Image) string {
-	if image.Digest == "" || strings.Contains(image.Reference, image.Digest) {
-		return image.Reference
-	}
-	return image.Reference + "  today " + image.Digest
 }
