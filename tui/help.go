@@ -11,13 +11,11 @@ import (
 
 // openHelp shows the keys of this screen, then what the symbols mean.
 func (m *review) openHelp() {
-	k := m.keys
 	b := &builder{width: m.size.width}
 	helpGroup(b, "This screen", m.footerKeys())
-	helpGroup(b, "Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan})
-	helpGroup(b, "Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp})
-	helpGroup(b, "Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.NextHit, k.PreviousHit, k.Filter, k.ClearFilter, k.Group})
-	helpGroup(b, "Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Suspend, k.Quit, k.Stop})
+	for _, g := range m.keys.review() {
+		helpGroup(b, g.title, g.keys)
+	}
 	b.heading("Approving")
 	b.text(theme.Plain, "   ", "a opens the question once every finding under MUST LOOK was opened, its evidence seen and marked with n or space. Only the answer typed there approves.")
 	b.heading("Symbols")

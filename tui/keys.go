@@ -60,3 +60,20 @@ func as(b key.Binding, does string) key.Binding {
 	b.SetHelp(b.Help().Key, does)
 	return b
 }
+
+// keyGroup is a part of the help.
+type keyGroup struct {
+	title string
+	keys  []key.Binding
+}
+
+// review are the keys of REVIEW, for its help.
+func (k keyMap) review() []keyGroup {
+	return []keyGroup{
+		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan}},
+		{"Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
+		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.Filter, k.ClearFilter, as(k.Group, "group (Access)")}},
+		{"Differences", []key.Binding{k.NextHit, k.PreviousHit, k.Fold, k.Beside, k.Paths}},
+		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop}},
+	}
+}

@@ -45,7 +45,23 @@ func (m *review) click(msg tea.MouseClickMsg) {
 	top := m.size.bodyTop + m.size.body - m.paneHeight()
 	i := b.list.Top + msg.Y - top
 	inList := m.split() && msg.X < m.size.left || !m.split() && b.pane == paneList
+	if msg.Y >= top && !inList && m.detailVisible() {
+		b.click(msg.Y-top, m)
+		return
+	}
 	if msg.Y >= top && msg.Y < top+m.paneHeight() && inList && i < len(b.rows) && b.selectable(i) {
 		b.list.Cursor, b.pane, b.kind = i, paneList, docFacts
+	}
+}
+
+// click gives the focus to the detail, and in a sheet puts the cursor on the
+// row below its top.
+func (b *browser) click(y int, m *review) {
+	if y >= m.paneHeight() {
+		return
+	}
+	b.pane = paneDetail
+	if s := b.sheet; s != nil && y >= sheetHead(m.tiny()) && s.top+y-sheetHead(m.tiny()) < len(s.rows) {
+		s.cursor = s.top + y - sheetHead(m.tiny())
 	}
 }
