@@ -75,6 +75,9 @@ func count(grants []preview.Grant, c accessClass) tally {
 
 // accessSummary is the summary's table of access, or two dense lines of it.
 func accessSummary(m *review) []row {
+	if len(m.plan.Packages) == 0 {
+		return m.accessTaken()
+	}
 	if m.size.mode != modeDouble {
 		return accessShort(m)
 	}

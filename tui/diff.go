@@ -17,7 +17,7 @@ func diffRows(m *review) []row {
 	var rows []row
 	for _, a := range diffOrder() {
 		for _, i := range m.objectsBy(a) {
-			rows = append(rows, objectRow(&m.plan.Objects[i]))
+			rows = append(rows, m.objectRow(&m.plan.Objects[i]))
 		}
 	}
 	if len(rows) == 0 {

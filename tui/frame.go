@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -44,20 +45,37 @@ func (f frame) header() []string {
 	case modeDouble:
 		left := widget.Line{
 			widget.Text(theme.Plain, " kubectl operator   "+f.plan.Request.Action+"  "),
-			widget.Text(theme.Strong, f.plan.Release.Name), widget.Text(theme.Plain, "  "+version(f.plan)),
+			widget.Text(theme.Strong, f.plan.Release.Name), widget.Text(theme.Plain, "  "+version(f.plan)+backTo(f.plan)),
 		}
 		right := widget.Line{widget.Text(theme.Plain, "  "+clip(cluster(f.plan), 30)+"  ns "+clip(f.plan.Release.Namespace, 30)+"  "), state}
 		return []string{widget.Spread(left, right, w).Paint(f.theme, w), f.origin().Paint(f.theme, w)}
 	case modeSingle:
-		left := widget.Line{widget.Text(theme.Plain, " "), what, widget.Text(theme.Plain, " @"+shortDigest(contentPin(f.plan), 4))}
+		left := widget.Line{widget.Text(theme.Plain, " "), what, widget.Text(theme.Plain, pinMark(f.plan))}
 		right := widget.Line{widget.Text(theme.Plain, "  "+clip(cluster(f.plan), 20)+"/"+clip(f.plan.Release.Namespace, 18)+"  "), state}
 		return []string{widget.Spread(left, right, w).Paint(f.theme, w)}
 	}
-	second := " @" + shortDigest(contentPin(f.plan), 4) + "   " + f.state + "   " + f.stats
+	second := pinMark(f.plan) + "   " + f.state + "   " + f.stats
 	return []string{
 		widget.Spread(widget.Line{widget.Text(theme.Plain, " "), what}, plain(" "+clip(cluster(f.plan), 14)+" "), w).Paint(f.theme, w),
 		plain(second).Paint(f.theme, w),
 	}
+}
+
+// pinMark is the short pin of what is installed. A plan that installs nothing
+// says what it does instead.
+func pinMark(p *preview.Plan) string {
+	if len(p.Packages) == 0 {
+		return " " + p.Request.Action
+	}
+	return " @" + shortDigest(contentPin(p), 4)
+}
+
+// backTo says to which revision a plan goes back.
+func backTo(p *preview.Plan) string {
+	if p.Request.Action != preview.RequestRollback || p.Request.Revision == 0 {
+		return ""
+	}
+	return fmt.Sprintf("  to revision %d", p.Request.Revision)
 }
 
 // origin is the header's second line: where the content came from, its pin,
@@ -72,6 +90,10 @@ func (f frame) origin() widget.Line {
 		right = plain("  sealed " + f.sealed.Format("15:04:05") + ", not watched ")
 	case !f.sealed.IsZero():
 		right = plain("  sealed " + f.sealed.Format("15:04:05") + " ")
+	}
+	if len(f.plan.Packages) == 0 {
+		removed := fmt.Sprintf(" removes revision %d   plan %s", f.plan.Base.Revision, shortDigest(f.plan.Digest, 4))
+		return widget.Spread(plain(removed), right, w)
 	}
 	tail := "@sha256:" + shortDigest(contentPin(f.plan), 8) + "   plan " + shortDigest(f.plan.Digest, 4)
 	room := w - right.Width() - textsafe.Width(tail) - len(" bundle  ")

@@ -271,6 +271,8 @@ func (m *review) changeMark(change string, rules []string) string {
 		return "! " + change
 	case isChanged(change):
 		return "+ " + change
+	case change == preview.GrantRemoved:
+		return "- " + change
 	}
 	return "= " + change
 }

@@ -44,7 +44,7 @@ func (m *review) objectsBy(a preview.Action) []int {
 	return at
 }
 
-func objectRow(o *preview.Object) row {
+func (m *review) objectRow(o *preview.Object) row {
 	name := objectName(o.ID)
 	line := func(int) widget.Line {
 		l := widget.Line{widget.Cell(actionRole(o.Action), o.Action.Symbol(), 4), widget.Text(theme.Plain, shortKind(name))}
@@ -57,7 +57,7 @@ func objectRow(o *preview.Object) row {
 		return l
 	}
 	return row{id: o.ID, object: o.ID, copy: o.ID, text: string(o.Action) + " " + name, line: line,
-		explain: explainAction(o)}
+		explain: m.explainAction(o)}
 }
 
 // treeRow is an object below the branch of its kind: what happens to it, the
@@ -97,7 +97,7 @@ func (m *review) treeRow(i, depth int, parent string) row {
 		return append(append(l, widget.Tail(theme.Plain, name, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
 	return row{
-		id: o.ID, parent: parent, object: o.ID, copy: o.ID, line: line, explain: explainAction(o),
+		id: o.ID, parent: parent, object: o.ID, copy: o.ID, line: line, explain: m.explainAction(o),
 		text: string(o.Action) + " " + objectName(o.ID) + " " + strings.Join(labels, " "),
 	}
 }
@@ -113,7 +113,18 @@ func plural(n int, what string) string {
 }
 
 // explainAction says in words what apply does with an object.
-func explainAction(o *preview.Object) string {
+func (m *review) explainAction(o *preview.Object) string {
+	if len(m.plan.Packages) == 0 { // nothing is installed: the release goes
+		switch o.Action {
+		case preview.ActionDelete:
+			return "belongs to the release and is deleted"
+		case preview.ActionKeep:
+			if o.Kind == "CustomResourceDefinition" {
+				return "belongs to the release and stays, with its objects; --include-crds deletes them all"
+			}
+			return "belongs to the release and stays, with what it holds"
+		}
+	}
 	switch o.Action {
 	case preview.ActionCreate:
 		return "does not exist yet and is created; if somebody makes it meanwhile, apply stops"
@@ -153,7 +164,7 @@ func objectDoc(m *review, id string, width int) document {
 	}
 	b := &builder{width: width}
 	b.add(widget.Line{widget.Text(theme.Strong, " "+objectName(id)), widget.Text(actionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))})
-	b.text(theme.Plain, " ", explainAction(o))
+	b.text(theme.Plain, " ", m.explainAction(o))
 	for _, u := range m.plan.Unknowns {
 		if u.Object == id {
 			b.text(theme.Caution, " ", "? not known: "+u.Why)

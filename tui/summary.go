@@ -62,7 +62,7 @@ func (m *review) summaryWith(should int) []row {
 		}
 		return rows
 	}
-	rows := gap([]row{countsRow(m)})
+	rows := gap(append([]row{countsRow(m)}, m.lossRows()...))
 	var listed []int
 	for _, s := range sections() {
 		listed = append(listed, m.listed(s, should)...)
@@ -252,7 +252,7 @@ func objectName(id string) string {
 func restRow(m *review) row {
 	s := m.plan.Summary
 	info := len(m.board.of(preview.Info))
-	text := fmt.Sprintf("Browse: %d objects (%d unchanged), %d grants", len(m.plan.Objects), s.Unchanged, len(m.plan.Access.Grants))
+	text := fmt.Sprintf("Browse: %d objects (%d unchanged), %s", len(m.plan.Objects), s.Unchanged, plural(len(m.plan.Access.Grants), "grant"))
 	if info > 0 {
 		text += fmt.Sprintf(", %d for information", info)
 	}

@@ -1,0 +1,62 @@
+package tui
+
+import (
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+)
+
+// uninstallPlan deletes a release and some of its definitions; others stay.
+func uninstallPlan(t *testing.T) *preview.Plan {
+	b := newPlan(t, preview.RequestUninstall)
+	b.p.Packages, b.p.Images = nil, nil
+	b.p.Request = preview.Request{Action: preview.RequestUninstall}
+	b.p.Base = preview.Base{Revision: 3, Digest: digestOf("base")}
+	b.object(preview.ActionDelete, nil, deployment("quay.io/mongodb/mongodb-kubernetes:1.10.0", 1), nil)
+	b.object(preview.ActionDelete, nil, manifest("v1", "ConfigMap", "mongodb", "settings", nil), nil)
+	for _, name := range []string{"ops-manager", "tls"} {
+		b.object(preview.ActionDelete, nil, manifest("v1", "Secret", "mongodb", name, nil), nil)
+	}
+	gone := b.object(preview.ActionDelete, nil, manifest("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "mongodb.mongodb.com", nil), nil).ID
+	b.object(preview.ActionKeep, nil, manifest("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "opsmanagers.mongodb.com", nil), nil)
+	b.object(preview.ActionKeep, nil, manifest("v1", "Namespace", "", "mongodb", nil), nil)
+	b.finding(preview.Critical, schema.RuleDeleted, "", gone, "CustomResourceDefinition mongodb.mongodb.com: is deleted, and with it 3 MongoDB objects",
+		"Deleting a definition deletes every custom resource of its kind in all namespaces, at once and for good.", "the definition is deleted, and with it 3 MongoDB objects")
+	b.grant(preview.GrantRemoved, preview.ScopeCluster, "", []string{"get"}, []string{""}, []string{"secrets"},
+		[]string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"}, nil)
+	return b.seal()
+}
+
+// rollbackPlan goes back to the second revision.
+func rollbackPlan(t *testing.T) *preview.Plan {
+	p := upgradePlan(t)
+	p.Request = preview.Request{Action: preview.RequestRollback, Revision: 2}
+	p.Packages[0].Version = "1.8.1"
+	return p
+}
+
+func TestPlansThatTakeAwayLookAsRecorded(t *testing.T) {
+	for name, p := range map[string]*preview.Plan{"uninstall": uninstallPlan(t), "rollback": rollbackPlan(t)} {
+		for screen, keys := range map[string][]any{
+			"removal-summary": nil, "removal-findings": {"2"}, "removal-objects": {"4", "down"}, "removal-access": {"3", "F"}, "removal-source": {"6"},
+		} {
+			for _, size := range sizes {
+				m, c := reviewOf(t, p, size[0], size[1])
+				drive(m, c, keys...)
+				golden(t, screen+"/"+sizeName(size)+"/"+name, m, size[0], size[1])
+			}
+		}
+	}
+}
+
+func TestARemovalSaysFirstWhatIsLost(t *testing.T) {
+	for _, size := range sizes[:2] {
+		m, _ := reviewOf(t, uninstallPlan(t), size[0], size[1])
+		for _, want := range []string{"lost  1 ConfigMap, 1 CRD, 2 Secrets; with them 3 MongoDB objects", "stays 1 CRD, 1 Namespace, with what they hold", "1 grant of 1 subject"} {
+			if !shows(m, want) {
+				t.Errorf("%v: the summary does not say %q", size, want)
+			}
+		}
+	}
+}
