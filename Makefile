@@ -53,7 +53,8 @@ test: ## format, vet, fast tests, then tests against the control plane and in tm
 
 # Which plans and which edits follows from the number of a run, so a failure
 # names what to look at. It takes about twenty minutes.
-soak: sandbox ## 1,000 random plans under random edits, kill -9 before and after every write
+soak: sandbox ## a million random key sequences, 1,000 random plans under random edits, kill -9 at every write
+	KUBECTL_OPERATOR_SOAK_SEQUENCES=1000000 go test -timeout 2h -v -run TestRandomEvents ./tui
 	KUBECTL_OPERATOR_SOAK_RUNS=1000 go test -p 1 -timeout 2h -v -run 'TestRandomPlans|TestKilledAtEveryWrite' ./install ./cmd/internal/cli
 
 bench: build sandbox ## benchmarks; those next to other programs' code are a module of their own

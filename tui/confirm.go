@@ -86,10 +86,11 @@ func (m *review) rechecked(msg recheckedMsg) tea.Cmd {
 }
 
 // wantsName reports whether the answer is the release's name rather than y:
-// where something is lost, taken or critical.
+// where something is lost, taken or critical, and always without a screen, where
+// what was typed ahead is not swallowed.
 func (m *review) wantsName() bool {
 	s := m.plan.Summary
-	if s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.board.of(preview.Critical)) > 0 {
+	if m.plain || s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.board.of(preview.Critical)) > 0 {
 		return true
 	}
 	for i := range m.plan.Objects {

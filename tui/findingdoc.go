@@ -168,7 +168,9 @@ func (m *review) whereFrom(b *builder, id string) {
 	if o.Digest != "" {
 		b.text(theme.Plain, "   ", o.Digest)
 	}
-	b.text(theme.Plain, "   ", "e shows the exact YAML, d the difference to the cluster")
+	if !m.plain {
+		b.text(theme.Plain, "   ", "e shows the exact YAML, d the difference to the cluster")
+	}
 }
 
 // originText names file, document and line, as far as they are known.

@@ -56,6 +56,8 @@ type ReviewOptions struct {
 	Earlier func(ctx context.Context, release preview.Release, revision int) (Accepted, bool)
 	// ReadOnly leaves out approval.
 	ReadOnly bool
+	// Beat is how often a wait without a screen says that it goes on; 0 is 10 s.
+	Beat time.Duration
 
 	Now func() time.Time // nil is the clock
 }

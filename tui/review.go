@@ -64,6 +64,7 @@ type review struct {
 	resolving resolving
 	watch     watch
 	begin     tea.Cmd // what Init starts
+	plain     bool    // nothing is drawn: see PlainReview
 	outcome   Outcome
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -208,47 +207,6 @@ func randomKeys() []string {
 		keys = append(keys, string(r))
 	}
 	return keys
-}
-
-// Without the answer no key sequence approves: the answers lack one letter
-// that is never pressed.
-func TestRandomKeysNeverApproveWithoutTheAnswer(t *testing.T) {
-	sequences := 100_000
-	if testing.Short() {
-		sequences = 5_000
-	}
-	for _, tc := range []struct {
-		name, without string
-		plan          *preview.Plan
-	}{
-		{"a plan that asks for the name", "m", freshPlan(t)},
-		{"a plan that asks for y", "y", cleanPlan(t)},
-		{"an upgrade that deletes", "g", upgradePlan(t)},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			keys := slices.DeleteFunc(randomKeys(), func(k string) bool { return k == tc.without || k == "q" })
-			rng := rand.New(rand.NewPCG(1, 2))
-			confirms := 0
-			m, c := reviewOf(t, tc.plan, 80, 24)
-			for i := range sequences / 3 {
-				if i%50 == 0 {
-					m, c = reviewOf(t, tc.plan, 80, 24)
-				}
-				for range 10 {
-					drive(m, c, keys[rng.IntN(len(keys))])
-				}
-				if m.screen == screenConfirm {
-					confirms++
-				}
-				if m.outcome.Kind == Approved {
-					t.Fatalf("sequence %d approved", i)
-				}
-			}
-			if confirms == 0 {
-				t.Error("no sequence reached CONFIRM: the test proves nothing")
-			}
-		})
-	}
 }
 
 // hostile is text that a terminal would obey or hide.

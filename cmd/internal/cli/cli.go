@@ -140,7 +140,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 
 // start applies the global flags, before any command runs.
 func (a *app) start() error {
-	if err := a.streams.Configure(streams.Options{Color: a.global.color, ASCII: a.global.ascii}); err != nil {
+	if err := a.streams.Configure(streams.Options{Color: a.global.color, ASCII: a.global.ascii, Plain: a.global.plain}); err != nil {
 		return usagef("%s", err)
 	}
 	if a.global.logFile == "" {

@@ -23,6 +23,7 @@ type globalFlags struct {
 	color    string
 	ascii    bool
 	noMotion bool
+	plain    bool
 	logFile  string
 }
 
@@ -30,6 +31,7 @@ func (f *globalFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.color, "color", "auto", "colour in human output: auto, always or never")
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII characters only")
 	flags.BoolVar(&f.noMotion, "no-motion", false, "draw nothing that moves by itself")
+	flags.BoolVar(&f.plain, "plain", false, "lines of text and questions instead of screens, for screen readers; answers may come from a pipe (also by ACCESSIBLE=1 or TERM=dumb, on a terminal)")
 	flags.StringVar(&f.logFile, "log-file", "", "append debug messages to this file; never bodies or credentials")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/tui"
 )
 
 // pick asks a person which package of the catalogs to install, and returns its
@@ -67,13 +68,13 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 	if err := q.list(listed); err != nil {
 		return catalog.Hit{}, err
 	}
+	prompter := tui.NewPrompter(q.in, q.app.streams.Human())
 	for {
-		q.app.streams.Printf("Which one? A number, a name or a part of one; nothing ends here: ")
-		answer, err := q.line()
+		answer, _, err := prompter.Ask(q.ctx, "Which one? A number, a name or a part of one; nothing ends here: ")
 		if err != nil {
 			return catalog.Hit{}, err
 		}
-		if answer == "" {
+		if answer = strings.TrimSpace(answer); answer == "" {
 			q.app.streams.Printf("Nothing was applied.\n")
 			return catalog.Hit{}, &silentExit{exitDeclined}
 		}
@@ -144,41 +145,3 @@ func (q *question) list(hits []catalog.Hit) error {
 
 // room is what a line has for a description.
 func (q *question) room() int { return max(20, q.app.streams.Width()-60) }
-
-// maxAnswer bounds one line of input, in bytes.
-const maxAnswer = 256
-
-// line reads one line, byte by byte: what is typed ahead belongs to the review
-// that follows. The end of input is an empty line.
-func (q *question) line() (string, error) {
-	type read struct {
-		text string
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
-		var text []byte
-		one := make([]byte, 1)
-		for {
-			n, err := q.in.Read(one)
-			if n > 0 && one[0] != '\n' && len(text) < maxAnswer {
-				text = append(text, one[0])
-			}
-			if n > 0 && one[0] == '\n' || err == io.EOF {
-				done <- read{text: strings.TrimSpace(string(text))}
-				return
-			}
-			if err != nil {
-				done <- read{err: fmt.Errorf("reading the answer: %w", err)}
-				return
-			}
-		}
-	}()
-	select {
-	case got := <-done:
-		return got.text, got.err
-	case <-q.ctx.Done(): // the reader ends with the program
-		q.app.streams.Printf("\n")
-		return "", q.ctx.Err()
-	}
-}

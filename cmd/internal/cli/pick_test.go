@@ -52,7 +52,7 @@ func TestPick(t *testing.T) {
 		{"a number below one", "0\nkeda\n", "keda 2.1.0", "No package is called that."},
 		{"what nobody is called", "nosuch\nkeda\n", "keda 2.1.0", "No package is called that."},
 		{"one that cannot be used", "odd\nkeda\n", "keda 2.1.0", "odd cannot be installed: its default channel does not exist"},
-		{"without a line's end", "keda", "keda 2.1.0", ""},
+		{"without a line's end", "keda", "", "Nothing was applied."},
 		{"nothing", "\n", "", "Nothing was applied."},
 		{"the end of input", "", "", "Nothing was applied."},
 		{"nothing after a question", "base\n", "", "Nothing was applied."},

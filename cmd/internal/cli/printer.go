@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
@@ -16,7 +18,11 @@ import (
 type printer struct {
 	app  *app
 	json bool
-	last map[string]install.ObjectState // of each object, as printed
+	beat time.Duration // between heartbeats; 0 is the default
+
+	mu    sync.Mutex
+	stage string
+	last  map[string]install.ObjectState // of each object, as printed
 }
 
 func (r *runner) printer() *printer {
@@ -82,10 +88,13 @@ func (p *printer) event(e install.Event) {
 		p.write(e)
 		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	// What the cluster says must not look like a line of ours.
 	e.Message = textsafe.Line(e.Message)
 	switch e.Type {
 	case install.EventStage:
+		p.stage = e.Stage
 		p.app.streams.Printf("stage %-16s %s\n", e.Stage, e.Message)
 	case install.EventObject:
 		p.object(e)
@@ -106,6 +115,33 @@ func (p *printer) object(e install.Event) {
 		line += "  " + e.Message
 	}
 	p.app.streams.Printf("%s\n", line)
+}
+
+// follow prints an apply to a person: a line for each change, and a heartbeat
+// in between.
+func (p *printer) follow(ctx context.Context, plan *preview.Plan, apply func(context.Context) (*install.Receipt, error)) error {
+	started := time.Now()
+	stop := tui.Heartbeat(ctx, p.beat, func() { p.alive(plan, time.Since(started)) })
+	receipt, err := apply(ctx)
+	stop()
+	p.done(plan, receipt, err)
+	return err
+}
+
+// alive says that the apply goes on, and how far it is.
+func (p *printer) alive(plan *preview.Plan, elapsed time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	done, waiting := 0, 0
+	for _, state := range p.last {
+		switch state {
+		case install.StateReady, install.StateRemoved, install.StateSkipped:
+			done++
+		case install.StateWaiting, install.StateRemoving:
+			waiting++
+		}
+	}
+	p.app.streams.Printf("still applying %s: stage %s, %d done, %d waiting, %s\n", plan.Release.Name, p.stage, done, waiting, elapsed.Truncate(time.Second))
 }
 
 // done prints the final summary; errors are printed by Main, and in JSON were

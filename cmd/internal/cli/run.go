@@ -75,7 +75,7 @@ func (r *runner) check(p *planner) error {
 		return nil
 	case r.output.format == "json":
 		return usagef("-o json never asks and never approves; add --yes")
-	case !r.app.streams.CanPrompt():
+	case !r.app.streams.CanAsk():
 		return fmt.Errorf("not a terminal: review with \"preview -o markdown\", then \"install --yes --approve sha256:...\"")
 	}
 	return nil

@@ -13,7 +13,11 @@ import (
 
 // interactive reviews on the screen and applies what was approved there.
 func (r *runner) interactive(ctx context.Context, title string, plan makePlan) error {
-	outcome, err := tui.Review(ctx, tui.ReviewOptions{
+	review := tui.Review
+	if r.app.streams.Lines() {
+		review = tui.PlainReview
+	}
+	outcome, err := review(ctx, tui.ReviewOptions{
 		Terminal: r.app.terminal(), Title: title, Earlier: r.planner.earlier,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
@@ -30,7 +34,7 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 	}
 	switch outcome.Kind {
 	case tui.Approved:
-		return r.follow(ctx, outcome)
+		return r.carryOut(ctx, outcome)
 	case tui.Failed:
 		return outcome.Err
 	}
@@ -87,9 +91,8 @@ func (p *planner) watch(ctx context.Context, plan *preview.Plan, moved func(tui.
 	})
 }
 
-// follow applies what was approved and shows it on the screen. The apply has a
-// life of its own: the screen only asks it to stop.
-func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
+// carryOut applies what was approved, and shows it as it was reviewed.
+func (r *runner) carryOut(ctx context.Context, outcome tui.Outcome) error {
 	p := outcome.Plan
 	cluster, err := r.planner.writer(ctx)
 	if err != nil {
@@ -103,6 +106,19 @@ func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
 	if err != nil {
 		return err
 	}
+	apply := func(ctx context.Context, opts install.Options) (*install.Receipt, error) {
+		return file.apply(ctx, p, approval, cluster, opts)
+	}
+	if r.app.streams.Lines() {
+		printer := r.printer()
+		return printer.follow(ctx, p, func(ctx context.Context) (*install.Receipt, error) { return apply(ctx, r.options(printer.event)) })
+	}
+	return r.follow(ctx, p, apply)
+}
+
+// follow applies and shows it on the screen. The apply has a life of its own:
+// the screen only asks it to stop.
+func (r *runner) follow(ctx context.Context, p *preview.Plan, apply func(context.Context, install.Options) (*install.Receipt, error)) error {
 	applying, stopNow := context.WithCancel(ctx)
 	defer stopNow()
 	stop, left := make(chan struct{}), make(chan struct{})
@@ -121,7 +137,7 @@ func (r *runner) follow(ctx context.Context, outcome tui.Outcome) error {
 	applied := make(chan ending, 1)
 	go func() {
 		defer close(events)
-		receipt, err := file.apply(applying, p, approval, cluster, opts)
+		receipt, err := apply(applying, opts)
 		applied <- ending{receipt, err}
 	}()
 	askToStop := sync.OnceFunc(func() { close(stop) })

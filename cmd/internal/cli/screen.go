@@ -26,6 +26,9 @@ func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
 			return usagef("--tui only shows the plan on the screen; leave out --tui or --%s", name)
 		}
 	}
+	if flags.Changed("plain") {
+		return usagef("--plain draws no screen; leave out --tui")
+	}
 	if !a.streams.CanDraw() {
 		return fmt.Errorf("not a terminal: --tui draws on one; leave it out to print the review")
 	}

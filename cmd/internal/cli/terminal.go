@@ -7,8 +7,12 @@ import (
 )
 
 // terminal is where screens are drawn: this process's own terminal, under the
-// decisions made for all output.
+// decisions made for all output. Lines of text go through the one writer for
+// people instead.
 func (a *app) terminal() tui.Terminal {
+	if a.streams.Lines() {
+		return tui.Terminal{Input: a.streams.In, Output: a.streams.Human(), ASCII: a.streams.ASCII(), Width: a.streams.Width()}
+	}
 	return tui.Terminal{
 		Input: a.streams.In, Output: os.Stdout, Color: a.streams.Color(), ASCII: a.streams.ASCII(), NoMotion: a.global.noMotion,
 	}

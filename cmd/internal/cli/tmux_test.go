@@ -228,13 +228,6 @@ func TestInstallOnTheScreen(t *testing.T) {
 // is as it was.
 func TestLeavingTheReviewAppliesNothing(t *testing.T) {
 	p := installer(t, 120, 36)
-	pid := func() string {
-		out, err := exec.Command("pgrep", "-f", "kubectl-operator install mongodb --catalog ./cat").Output()
-		if err != nil {
-			t.Fatalf("the program is not running: %v", err)
-		}
-		return strings.Fields(string(out))[0]
-	}
 	confirm := func() {
 		p.keys("a", "Space", "a")
 		p.wait("Nothing has been changed yet.")
@@ -246,10 +239,10 @@ func TestLeavingTheReviewAppliesNothing(t *testing.T) {
 		"q":                  {func() { p.keys("q") }, "exit=2"},
 		"ctrl+c":             {func() { p.keys("C-c") }, "exit=2"},
 		"ctrl+c on CONFIRM":  {func() { confirm(); p.keys("C-c") }, "exit=2"},
-		"SIGINT":             {func() { sendSignal(t, "-INT", pid()) }, "exit=2"},
-		"SIGTERM":            {func() { sendSignal(t, "-TERM", pid()) }, "exit=2"},
-		"SIGHUP":             {func() { sendSignal(t, "-HUP", pid()) }, "exit=2"},
-		"SIGTERM on CONFIRM": {func() { confirm(); sendSignal(t, "-TERM", pid()) }, "exit=2"},
+		"SIGINT":             {func() { sendSignal(t, "-INT", p.installing()) }, "exit=2"},
+		"SIGTERM":            {func() { sendSignal(t, "-TERM", p.installing()) }, "exit=2"},
+		"SIGHUP":             {func() { sendSignal(t, "-HUP", p.installing()) }, "exit=2"},
+		"SIGTERM on CONFIRM": {func() { confirm(); sendSignal(t, "-TERM", p.installing()) }, "exit=2"},
 		"resized to a handful": {func() {
 			p.tmux("resize-window", "-x", "30", "-y", "8")
 			p.wait("too small")

@@ -16,8 +16,8 @@ func TestStoppingInMidApplyOnTheScreen(t *testing.T) {
 	for name, stop := range map[string]func(p *pane){
 		"s after ctrl+c": func(p *pane) { p.keys("C-c"); p.wait("stop after"); p.keys("s") },
 		"ctrl+c twice":   func(p *pane) { p.keys("C-c"); p.wait("stop after"); p.keys("C-c") },
-		"SIGTERM":        func(p *pane) { sendSignal(p.t, "-TERM", installing(p.t)) },
-		"SIGHUP":         func(p *pane) { sendSignal(p.t, "-HUP", installing(p.t)) },
+		"SIGTERM":        func(p *pane) { sendSignal(p.t, "-TERM", p.installing()) },
+		"SIGHUP":         func(p *pane) { sendSignal(p.t, "-HUP", p.installing()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := installer(t, 120, 36)
@@ -62,11 +62,14 @@ func TestStoppingInMidApplyOnTheScreen(t *testing.T) {
 	}
 }
 
-func installing(t *testing.T) string {
-	t.Helper()
-	out, err := exec.Command("pgrep", "-f", "kubectl-operator install mongodb --catalog ./cat").Output()
+// installing is the process that the pane's shell runs: not that of another
+// pane, or of another run of these tests.
+func (p *pane) installing() string {
+	p.t.Helper()
+	shell := strings.TrimSpace(p.tmux("display-message", "-p", "#{pane_pid}"))
+	out, err := exec.Command("pgrep", "-P", shell, "-f", "kubectl-operator install").Output()
 	if err != nil {
-		t.Fatalf("the program is not running: %v", err)
+		p.t.Fatalf("the program is not running: %v", err)
 	}
 	return strings.Fields(string(out))[0]
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"golang.org/x/term"
@@ -36,6 +37,7 @@ type Streams struct {
 type Options struct {
 	Color string // auto, always or never; empty means auto
 	ASCII bool   // nothing but ASCII, whatever the terminal can show
+	Plain bool   // lines of text and questions instead of screens
 }
 
 // New describes the streams of this process. Until Configure is called the
@@ -133,6 +135,35 @@ func (s *Streams) CanDraw() bool {
 // CanPrompt reports whether a person can be asked on the screen: it can be drawn
 // on, and no CI system says that nobody is there.
 func (s *Streams) CanPrompt() bool { return s.CanDraw() && s.terminal.getenv("CI") == "" }
+
+// Lines reports whether a person wants lines of text instead of screens: by
+// --plain, by ACCESSIBLE, or because the terminal is a dumb one.
+func (s *Streams) Lines() bool {
+	t := s.terminal
+	return s.settings.plain || truthy(t.getenv("ACCESSIBLE")) || t.getenv("TERM") == "dumb"
+}
+
+// CanAsk reports whether a person can be asked at all. Who says --plain wants
+// to be asked wherever the answers come from, a pipe too; what only describes
+// the terminal needs one.
+func (s *Streams) CanAsk() bool {
+	t := s.terminal
+	switch {
+	case s.settings.plain:
+		return true
+	case s.Lines():
+		return t.stdin && t.stdout && t.getenv("CI") == ""
+	}
+	return s.CanPrompt()
+}
+
+func truthy(value string) bool {
+	switch strings.ToLower(value) {
+	case "", "0", "false", "no":
+		return false
+	}
+	return true
+}
 
 // Plain returns a writer for text that goes to neither stream, such as a log
 // file: escaped, without colour.

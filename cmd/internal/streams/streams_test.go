@@ -114,6 +114,36 @@ func TestCanPrompt(t *testing.T) {
 	}
 }
 
+func TestWhoIsAskedInLines(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		flag, tty  bool
+		env        []string
+		lines, ask bool
+	}{
+		{"a terminal has screens", false, true, nil, false, true},
+		{"--plain has lines", true, true, nil, true, true},
+		{"--plain takes answers from a pipe", true, false, nil, true, true},
+		{"--plain is asked in CI too", true, false, []string{"CI=true"}, true, true},
+		{"ACCESSIBLE has lines", false, true, []string{"ACCESSIBLE=1"}, true, true},
+		{"ACCESSIBLE=no does not", false, true, []string{"ACCESSIBLE=no"}, false, true},
+		{"ACCESSIBLE=False does not", false, true, []string{"ACCESSIBLE=False"}, false, true},
+		{"ACCESSIBLE asks no pipe", false, false, []string{"ACCESSIBLE=1"}, true, false},
+		{"ACCESSIBLE asks nobody in CI", false, true, []string{"ACCESSIBLE=1", "CI=true"}, true, false},
+		{"a dumb terminal has lines", false, true, []string{"TERM=dumb"}, true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newStreams(nil, nil, nil, terminal{stdin: tt.tty, stdout: tt.tty, getenv: env(tt.env...)})
+			if err := s.Configure(Options{Plain: tt.flag}); err != nil {
+				t.Fatal(err)
+			}
+			if s.Lines() != tt.lines || s.CanAsk() != tt.ask {
+				t.Errorf("Lines = %v, CanAsk = %v", s.Lines(), s.CanAsk())
+			}
+		})
+	}
+}
+
 func TestHumanTextIsEscapedAndMachineOutputIsNot(t *testing.T) {
 	var out, errs strings.Builder
 	s := newStreams(nil, &out, &errs, terminal{stdout: true, stderr: true, getenv: env("LANG=C.UTF-8", "TERM=xterm")})

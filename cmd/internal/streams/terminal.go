@@ -21,7 +21,7 @@ type terminal struct {
 
 // settings are the decisions.
 type settings struct {
-	color, asciiOut, asciiErr bool
+	color, asciiOut, asciiErr, plain bool
 }
 
 func (t terminal) decide(o Options) settings {
@@ -29,6 +29,7 @@ func (t terminal) decide(o Options) settings {
 		color:    t.color(o.Color),
 		asciiOut: o.ASCII || t.stdout && !t.unicode(),
 		asciiErr: o.ASCII || t.stderr && !t.unicode(),
+		plain:    o.Plain,
 	}
 }
 
