@@ -28,7 +28,7 @@ func sequences(t *testing.T) int {
 	case testing.Short():
 		return 5_000
 	}
-	return 60_000
+	return 30_000
 }
 
 // world is a review under a storm: what it asked for comes back late, twice,
@@ -40,7 +40,7 @@ type world struct {
 	plans   []*preview.Plan
 	keys    []string
 	pending [][]tea.Cmd // each in its order
-	old     []tea.Msg // messages that may come again
+	old     []tea.Msg   // messages that may come again
 }
 
 func newWorld(t *testing.T, rng *rand.Rand, plans []*preview.Plan, without string) *world {
