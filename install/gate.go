@@ -134,7 +134,7 @@ func gateActions(plan *preview.Plan) []string {
 		case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged,
 			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionSkip, preview.ActionUnknown:
 		case preview.ActionBlocked:
-			reasons = append(reasons, o.ID+" "+blockedBy(o, plan.Release))
+			reasons = append(reasons, o.ID+" "+preview.WhyBlocked(o, plan.Release))
 		case preview.ActionAdopt:
 			if o.Adoption == nil {
 				reasons = append(reasons, o.ID+" exists and is not part of this release; plan with --adopt to take it over")
@@ -155,23 +155,6 @@ func unsettled(plan *preview.Plan) string {
 		return ", which cannot be left to it: plan with --conflicts take, or settle it there"
 	}
 	return "; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
-}
-
-func blockedBy(o *preview.Object, release preview.Release) string {
-	if owner, ok := preview.ForeignOwner(o.LiveBody, release); ok {
-		return "belongs to " + owner.String()
-	}
-	if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
-		return "is being deleted; it waits for its finalizers"
-	}
-	if why := preview.Irreplaceable(o); why != "" {
-		return why
-	}
-	for _, item := range preview.Maps(preview.Map(o.LiveBody, "metadata"), "ownerReferences") {
-		kind, name := preview.String(item, "kind"), preview.String(item, "name")
-		return fmt.Sprintf("belongs to %s %s by an owner reference; delete that with kubectl delete %s %s --cascade=orphan, then plan with --adopt", kind, name, strings.ToLower(kind), name)
-	}
-	return "belongs to another owner"
 }
 
 // gateUnknowns asks for each unknown by name. What is not served cannot be

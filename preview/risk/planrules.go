@@ -22,9 +22,12 @@ func unknownRule() Rule {
 func planRules() []entry {
 	return []entry{
 		{Rule: Rule{
-			"object-blocked", "", Critical, "belongs to somebody else",
-			"Another release or tool manages this object; both would change it in turn.", "Remove it there first, or install elsewhere.",
-		}, object: acted(preview.ActionBlocked, func(*scan, *preview.Object) (Level, string) { return Critical, "owned by another release or tool" })},
+			"object-blocked", "", Critical, "is in the way of the plan",
+			"It belongs to somebody else, who would change it back; or it is being deleted; or it would have to be deleted, with what it holds or against its finalizers.",
+			"Settle what the finding names, then preview again; or install elsewhere.",
+		}, object: acted(preview.ActionBlocked, func(c *scan, o *preview.Object) (Level, string) {
+			return Critical, preview.WhyBlocked(o, c.plan.Release)
+		})},
 		{Rule: Rule{
 			"field-conflict", "", Critical, "has fields that somebody else manages",
 			"Taking a field over ends what its manager does with it; left to it, the object is not what the package says.", "Decide with --conflicts.",

@@ -162,9 +162,10 @@ func planWords() map[string]words {
 			example: Example{preview.NotKnown, "ClusterRole r: could not be read", "forbidden"},
 		},
 		"object-blocked": {
-			looks:   "Objects that exist with the marks of another release or tool (ApplySet, Helm, OLM, Argo CD, Flux).",
+			looks: "Objects that exist with the marks of another release or tool (ApplySet, Helm, OLM, Argo CD, Flux) or an owner reference; that are being deleted, where the finalizers they wait for are named; " +
+				"and claims, volumes, namespaces, definitions and objects with finalizers of which a field changes that cannot change, so that they would have to be deleted and created again.",
 			when:    "Always critical. The plan cannot be applied, accepted or not.",
-			example: Example{preview.Critical, "Deployment op: belongs to somebody else", id + "owned by another release or tool"},
+			example: Example{preview.Critical, "Deployment op: is in the way of the plan", id + "belongs to Helm release web"},
 		},
 		"object-replaced": {
 			looks: "Objects that have to be deleted and created again.", when: "Critical, a warning for roles and bindings.",

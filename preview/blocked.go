@@ -1,0 +1,31 @@
+package preview
+
+import (
+	"fmt"
+	"strings"
+)
+
+// WhyBlocked says what is in the way of an object with [ActionBlocked], as the
+// rest of a sentence about it: another owner, its deletion, or a field that
+// cannot change in something that is not deleted for it. Names in it come from
+// the cluster.
+func WhyBlocked(o *Object, release Release) string {
+	if owner, ok := ForeignOwner(o.LiveBody, release); ok {
+		return "belongs to " + owner.String()
+	}
+	meta := Map(o.LiveBody, "metadata")
+	if String(meta, "deletionTimestamp") != "" {
+		if names := Texts(meta["finalizers"]); len(names) > 0 {
+			return "is being deleted, and waits for its finalizers " + strings.Join(names, ", ")
+		}
+		return "is being deleted"
+	}
+	if owners := Maps(meta, "ownerReferences"); len(owners) > 0 && !Ours(o.LiveBody, release) {
+		kind, name := String(owners[0], "kind"), String(owners[0], "name")
+		return fmt.Sprintf("belongs to %s %s by an owner reference; delete that with kubectl delete %s %s --cascade=orphan, then plan with --adopt", kind, name, strings.ToLower(kind), name)
+	}
+	if why := Irreplaceable(o); why != "" {
+		return why
+	}
+	return "belongs to another owner"
+}
