@@ -40,7 +40,7 @@ type Options struct {
 	// policy and before the gate; nil where there is none.
 	Judge func(*preview.Plan) error
 	// HistoryMax is how many revisions stay on record, the newest included; 0
-	// means DefaultHistoryMax, and less than 0 all.
+	// means [preview.DefaultHistoryMax], and less than 0 all.
 	HistoryMax int
 	// Stop, once closed, ends the run after the request under way, so that
 	// nothing stays in flight. Cancelling ctx ends it at once.

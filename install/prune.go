@@ -8,17 +8,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// DefaultHistoryMax is how many revisions a release remembers unless told
-// otherwise, the newest included.
-const DefaultHistoryMax = 10
-
 // prune forgets the oldest revisions beyond the limit, now that the newest is
 // applied. A record that cannot be removed does no harm: it is tried again
 // after the next apply.
 func (r *run) prune(ctx context.Context) {
 	limit := r.opts.HistoryMax
 	if limit == 0 {
-		limit = DefaultHistoryMax
+		limit = preview.DefaultHistoryMax
 	}
 	surplus := surplus(r.record.Older, limit)
 	if len(surplus) == 0 {

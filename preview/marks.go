@@ -17,6 +17,10 @@ const (
 	LastApplied     = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
+// DefaultHistoryMax is how many revisions a release remembers unless told
+// otherwise, the newest included.
+const DefaultHistoryMax = 10
+
 // RecordName is the name of a release's record Secret, which is also its
 // ApplySet parent, and of its Lease.
 func RecordName(release string) string { return "kubectl-operator." + release }

@@ -46,6 +46,7 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 		if revision > 0 {
 			n.add("v1", "Secret", ns, fmt.Sprintf("%s.v%d.0", record, revision), "get", "create", "patch")
 		}
+		n.forget(ns, record, revision+1-preview.DefaultHistoryMax)
 	}
 	return n.sorted()
 }
@@ -64,6 +65,20 @@ func writes(a preview.Action) []string {
 		return []string{"delete"}
 	}
 	return nil
+}
+
+// forget is what it takes to remove the records of the revision that becomes one
+// too many: its copy, the parts of its plan, and the first look beyond them.
+func (n *needs) forget(namespace, record string, revision int) {
+	if revision < 1 {
+		return
+	}
+	for part := 0; part <= planParts; part++ {
+		n.add("v1", "Secret", namespace, fmt.Sprintf("%s.v%d.%d", record, revision, part), "get", "delete")
+	}
+	for _, beyond := range []int{planParts + 1, 101, 201} { // further parts, and the two slots of a large record
+		n.add("v1", "Secret", namespace, fmt.Sprintf("%s.v%d.%d", record, revision, beyond), "get")
+	}
 }
 
 type needs struct {

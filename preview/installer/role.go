@@ -62,18 +62,24 @@ func reads(p *preview.Plan, plural Plural) []preview.Right {
 	}
 	for i := range p.Objects {
 		// Quotas and limits of where pods go, and what is stored of a kind whose
-		// definition changes.
+		// definition changes, goes, or loses its operator.
 		o := &p.Objects[i]
 		if pod, _ := preview.PodTemplate(o.Sealed); pod != nil {
 			n.add("v1", "ResourceQuota", o.Namespace, "", "list")
 			n.add("v1", "LimitRange", o.Namespace, "", "list")
 		}
-		if o.Kind == "CustomResourceDefinition" && o.Action == preview.ActionUpdate {
+		if o.Kind == "CustomResourceDefinition" && counted(o.Action) {
 			resource, group, _ := strings.Cut(o.Name, ".")
 			n.rights = append(n.rights, preview.Right{Verb: "list", Group: group, Resource: resource})
 		}
 	}
 	return n.rights
+}
+
+// counted reports whether the objects of a definition are listed for an action on
+// it.
+func counted(a preview.Action) bool {
+	return a == preview.ActionUpdate || a == preview.ActionDelete || a == preview.ActionKeep
 }
 
 // escalation are the rights that RBAC asks of who writes roles and bindings:

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
@@ -294,7 +293,7 @@ func (f *rolloutFlags) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.rolloutTimeout, "rollout-timeout", 5*time.Minute, "how long to wait until everything is ready")
 	flags.DurationVar(&f.stageTimeout, "stage-timeout", 0, "how long each stage may take (default: each stage's own)")
 	flags.BoolVar(&f.noWait, "no-wait", false, "return when everything is written, without waiting for the rollout")
-	flags.IntVar(&f.historyMax, "history-max", install.DefaultHistoryMax, "how many revisions to keep on record; 0 keeps all")
+	flags.IntVar(&f.historyMax, "history-max", preview.DefaultHistoryMax, "how many revisions to keep on record; 0 keeps all")
 }
 
 // check refuses durations that are none; 0 stands for the default.
