@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -77,6 +78,23 @@ func TestGrantsThatDifferInResourcesOnlyAreOneRow(t *testing.T) {
 	}
 	if strings.Contains(text, "rule 3") {
 		t.Error("a rule that the row does not come from is listed")
+	}
+}
+
+func TestVerbsOfOneResourceAddUp(t *testing.T) {
+	b := newPlan(t, preview.RequestInstall)
+	for i, verbs := range [][]string{{"get"}, {"list", "watch"}, {"delete"}} {
+		b.grant(preview.GrantNew, preview.ScopeCluster, "", verbs, []string{""}, []string{"pods"}, []string{fmt.Sprintf("ClusterRole/r%d", i), "ClusterRoleBinding/b"}, nil)
+	}
+	b.grant(preview.GrantNew, preview.ScopeNamespace, "mongodb", []string{"create"}, []string{""}, []string{"pods"}, []string{"Role/mongodb/r", "RoleBinding/mongodb/b"}, nil)
+	m, c := reviewOf(t, b.seal(), 120, 36)
+	drive(m, c, "3")
+	if len(m.grants) != 2 || !shows(m, "read delete") || !shows(m, "3 roles") {
+		t.Errorf("%d rows, want one for the cluster and one for the namespace:\n%s", len(m.grants), strings.Join(screenOf(m), "\n"))
+	}
+	drive(m, c, "x")
+	if !strings.Contains(m.notice, "can get, list, watch and delete pods in every namespace") {
+		t.Errorf("explained as %q", m.notice)
 	}
 }
 

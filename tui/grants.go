@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// grantGroup is one row of the list: grants that differ in nothing but their
-// resources, under what they are grouped by.
+// grantGroup is one row of the list: grants that differ in their resources or
+// in their verbs only, under what they are grouped by.
 type grantGroup struct {
 	group string // subject, resource or role
 	of    []int  // positions in the plan's grants
@@ -42,10 +42,49 @@ func mergeGrants(m *review) []grantGroup {
 			out = append(out, grantGroup{group: group, of: []int{i}, risky: risky})
 		}
 	}
+	out = m.mergeVerbs(out)
 	slices.SortStableFunc(out, func(x, y grantGroup) int {
 		return cmp.Or(preview.FalseFirst(!dangerous[x.group], !dangerous[y.group]), strings.Compare(x.group, y.group), preview.FalseFirst(!x.risky, !y.risky))
 	})
 	return out
+}
+
+// mergeVerbs makes one row of those about the same resources: what several
+// roles give adds up.
+func (m *review) mergeVerbs(rows []grantGroup) []grantGroup {
+	var out []grantGroup
+	at := map[string]int{}
+	for _, row := range rows {
+		g := m.plan.Access.Grants[row.of[0]]
+		g.Verbs = nil
+		key := strings.Join([]string{row.group, mergeKey(g), strings.Join(m.groupResources(row), ","), strconv.FormatBool(row.risky)}, "\x00")
+		if n, ok := at[key]; ok {
+			out[n].of = append(out[n].of, row.of...)
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, row)
+	}
+	return out
+}
+
+// groupResources are the resources of a row, and groupVerbs what may be done
+// with each of them, sorted.
+func (m *review) groupResources(row grantGroup) []string {
+	return m.union(row, func(g preview.Grant) []string { return g.Resources })
+}
+
+func (m *review) groupVerbs(row grantGroup) []string {
+	return m.union(row, func(g preview.Grant) []string { return g.Verbs })
+}
+
+func (m *review) union(row grantGroup, of func(preview.Grant) []string) []string {
+	var list []string
+	for _, at := range row.of {
+		list = append(list, of(m.plan.Access.Grants[at])...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // mergeKey is what grants of one row have in common. Names belong to one
@@ -148,7 +187,7 @@ func (m *review) grantRow(i int) row {
 	if group.risky {
 		role = theme.Caution
 	}
-	scope, verbs, target, from := m.scopeText(g), verbWords(g.Verbs), m.groupTarget(group), m.groupSource(group)
+	scope, verbs, target, from := m.scopeText(g), verbWords(m.groupVerbs(group)), m.groupTarget(group), m.groupSource(group)
 	change := m.changeMark(g.Change, g.Rules)
 	if g.Held {
 		change = strings.Replace(change, g.Change, "held", 1)
@@ -160,7 +199,7 @@ func (m *review) grantRow(i int) row {
 	}
 	return row{
 		id: grantPrefix + strconv.Itoa(i), object: roleID(g), explain: m.explainGroup(group),
-		copy: strings.Join([]string{subjectName(g.Subject), scope, strings.Join(g.Verbs, " "), target}, " "),
+		copy: strings.Join([]string{subjectName(g.Subject), scope, strings.Join(m.groupVerbs(group), " "), target}, " "),
 		text: strings.Join(append(search, scope, verbs, change), " "),
 		line: func(width int) widget.Line {
 			c := columnsOf(width, width >= wideAccess)
@@ -176,13 +215,8 @@ func (m *review) grantRow(i int) row {
 // explainGroup says in a sentence what a row permits.
 func (m *review) explainGroup(group grantGroup) string {
 	g := m.plan.Access.Grants[group.of[0]]
-	var resources []string
-	for _, at := range group.of {
-		resources = append(resources, m.plan.Access.Grants[at].Resources...)
-	}
 	if len(group.of) > 1 {
-		slices.Sort(resources)
-		g.Resources = slices.Compact(resources)
+		g.Resources, g.Verbs = m.groupResources(group), m.groupVerbs(group)
 	}
 	return subjectName(g.Subject) + " " + access.Explain(g)
 }
@@ -207,14 +241,10 @@ func (m *review) groupTarget(group grantGroup) string {
 		}
 		return target
 	}
-	if len(group.of) == 1 {
+	if len(group.of) == 1 || len(g.ResourceNames)+len(g.NonResourceURLs) > 0 {
 		return grantTarget(g)
 	}
-	var resources []string
-	for _, at := range group.of {
-		resources = append(resources, m.plan.Access.Grants[at].Resources...)
-	}
-	return resourceWords(g.APIGroups, resources) + groupSuffix(g)
+	return resourceWords(g.APIGroups, m.groupResources(group)) + groupSuffix(g)
 }
 
 // resourceWords lists resources, the most dangerous first: the end of a long
