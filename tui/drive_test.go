@@ -172,8 +172,17 @@ func golden(t *testing.T, name string, m tea.Model, width, height int) {
 // colours are the escape codes of foregrounds and backgrounds.
 var colours = regexp.MustCompile(`\x1b\[(?:\d+;)*(?:[34]\d|9\d|10\d)[;m]`)
 
-// frameIn is what a model shows in a theme.
+// frameIn is what a model shows in a theme, without blanks at the ends of lines.
 func frameIn(m tea.Model, opts theme.Options) string {
+	lines := strings.Split(contentIn(m, opts), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// contentIn is what a model shows in a theme.
+func contentIn(m tea.Model, opts theme.Options) string {
 	switch m := m.(type) {
 	case *review:
 		defer func(before theme.Theme) { m.theme = before }(m.theme)
@@ -182,11 +191,7 @@ func frameIn(m tea.Model, opts theme.Options) string {
 		defer func(before theme.Theme) { m.theme = before }(m.theme)
 		m.theme = theme.New(opts)
 	}
-	lines := strings.Split(m.View().Content, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return m.View().Content
 }
 
 // compare holds a text against a golden file.

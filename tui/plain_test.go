@@ -177,7 +177,7 @@ func TestPlainEndsWithItsContext(t *testing.T) {
 
 func TestHostileTextStaysTextInLines(t *testing.T) {
 	for name, plan := range map[string]*preview.Plan{"fresh": freshPlan(t), "upgrade": upgradePlan(t)} {
-		poison(plan)
+		poison{hostile, func() string { return hostile }}.plan(plan)
 		answers := ""
 		for i := range 9 {
 			answers += fmt.Sprintf("%d\n\n", i+1)

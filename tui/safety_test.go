@@ -10,10 +10,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
 // toConfirm looks at everything freshPlan asks for and opens CONFIRM.
@@ -207,81 +205,6 @@ func randomKeys() []string {
 		keys = append(keys, string(r))
 	}
 	return keys
-}
-
-// hostile is text that a terminal would obey or hide.
-const hostile = "a\x1b[2Jb\x1b]52;c;aGk=\x07c\rd\u202ee\u200bf\x9bg\tx\u0301\u0301\u0301\u0301\u0301\u0301界\nnext"
-
-// poison puts hostile text at every place of a plan that outside text reaches.
-func poison(p *preview.Plan) {
-	long := strings.Repeat("x", 10_000)
-	p.Packages[0].Version, p.Packages[0].Bundle = hostile, hostile+long
-	p.Packages[0].Sources[0].Reference = hostile
-	p.Request.Reference, p.Target.User, p.Target.Context, p.Target.Server = hostile, hostile, hostile+long, hostile
-	p.Release.Namespace = hostile
-	for i := range p.Findings {
-		f := &p.Findings[i]
-		f.Title, f.Why, f.Evidence, f.Rule = hostile, hostile+long, hostile+long, hostile
-	}
-	for i := range p.Access.Grants {
-		g := &p.Access.Grants[i]
-		g.Subject.Name, g.Verbs, g.Resources, g.Via = hostile, []string{hostile}, []string{hostile + long}, []string{hostile}
-	}
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		o.Name, o.Origin.File = hostile, hostile
-		o.Changes = append(o.Changes, preview.Change{Path: hostile, Op: "change", From: hostile, To: long})
-		o.Conflicts = nil
-		if o.Sealed != nil {
-			o.Sealed["annotation"] = hostile + long
-		}
-	}
-	p.Objects[0].ID = "core/Pod/" + hostile + "/" + hostile
-	p.Images = append(p.Images, preview.Image{Reference: hostile + long})
-	p.Unknowns = append(p.Unknowns, preview.Unknown{Object: hostile, Why: hostile})
-}
-
-func TestHostileTextStaysText(t *testing.T) {
-	for name, plan := range map[string]*preview.Plan{"fresh": freshPlan(t), "upgrade": upgradePlan(t)} {
-		poison(plan)
-		for _, size := range sizes {
-			m, c := reviewOf(t, plan, size[0], size[1])
-			m.banner = hostile
-			for _, keys := range [][]any{
-				{"1"}, {"2"}, {"enter"}, {"end"}, {"esc", "3"}, {"enter"}, {"esc", "x"}, {"4"}, {"e"}, {"right"}, {"esc", "d"}, {"esc", "esc", "5"}, {"enter"},
-				{"esc", "6"}, {"end", "y"}, {"Y"}, {"?"}, {"esc", "/", "x", "enter"}, {"esc", "1", "end"},
-			} {
-				drive(m, c, keys...)
-				checkHarmless(t, fmt.Sprintf("%s %v after %v", name, size, keys), m, size)
-			}
-			m.screen = screenConfirm
-			m.settle()
-			for _, err := range []error{nil, errors.New(hostile)} {
-				m.confirm.err = err
-				checkHarmless(t, "confirm", m, size)
-			}
-			m.confirm.full = true
-			checkHarmless(t, "digests", m, size)
-		}
-	}
-}
-
-// checkHarmless asserts that a frame holds no control byte but line breaks and
-// our own attributes, and nothing invisible.
-func checkHarmless(t *testing.T, where string, m tea.Model, size [2]int) {
-	t.Helper()
-	v := m.View()
-	checkFrame(t, m, size[0], size[1])
-	for _, text := range append(strings.Split(ansi.Strip(v.Content), "\n"), v.WindowTitle) {
-		if textsafe.Hostile(text) || strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 }) {
-			t.Fatalf("%s: hostile text on screen: %q", where, text)
-		}
-	}
-	for _, sequence := range strings.Split(v.Content, "\x1b")[1:] {
-		if end := strings.IndexByte(sequence, 'm'); end < 0 || !strings.HasPrefix(sequence, "[") || strings.Trim(sequence[1:end], "0123456789;") != "" {
-			t.Fatalf("%s: an escape sequence that is not ours: %.20q", where, sequence)
-		}
-	}
 }
 
 func TestEveryScreenSurvivesEveryWindow(t *testing.T) {

@@ -5,9 +5,10 @@ package theme
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
-	"github.com/mattn/go-runewidth"
+	"github.com/rivo/uniseg"
 )
 
 // Role says what a piece of text is, not how it looks.
@@ -98,14 +99,19 @@ func (t Theme) Encode(text string) string {
 		return text
 	}
 	var b strings.Builder
-	for _, r := range text {
+	state := -1
+	for text != "" {
+		var char string // of one or more runes
+		var width int
+		char, text, width, state = uniseg.FirstGraphemeClusterInString(text, state)
+		r, size := utf8.DecodeRuneInString(char)
 		switch {
-		case r < 0x7f:
-			b.WriteRune(r)
-		case asciiForm[r] != 0:
+		case isASCII(char):
+			b.WriteString(char)
+		case size == len(char) && asciiForm[r] != 0:
 			b.WriteByte(asciiForm[r])
 		default:
-			b.WriteString(strings.Repeat("?", runewidth.RuneWidth(r)))
+			b.WriteString(strings.Repeat("?", width))
 		}
 	}
 	return b.String()
