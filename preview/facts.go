@@ -26,6 +26,9 @@ type Facts struct {
 	Reads         []Read        `json:"reads"`
 	Unknowns      []Unknown     `json:"unknowns"`
 	Against       *AgainstFact  `json:"against,omitempty"`
+	Platform      string        `json:"platform,omitempty"`
+	Generation    *Generation   `json:"generation,omitempty"`
+	Location      *Location     `json:"location,omitempty"`
 }
 
 // AgainstFact is the sealed part of an [Against].
@@ -75,6 +78,7 @@ func (p *Plan) Facts() Facts {
 		ContentDigest: p.ContentDigest, Release: p.Release, Base: p.Base, ReadMode: p.ReadMode,
 		Options: p.Options, Target: p.Target.Identity, Stages: p.Stages,
 		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
+		Platform: p.Platform, Generation: p.Generation, Location: p.Location,
 	}
 	if a := p.Against; a != nil {
 		f.Against = &AgainstFact{Package: a.Package, Version: a.Version, ContentDigest: a.ContentDigest}
@@ -277,5 +281,35 @@ func ContentDigest(r Release, pkg Package, objects []Object, files []File) (stri
 		content.Files = append(content.Files, fileDigest{f.Path, f.Mode, f.SHA256})
 	}
 	slices.SortFunc(content.Files, func(a, b fileDigest) int { return strings.Compare(a.Path, b.Path) })
+	return hashStruct(content)
+}
+
+// SetDigest hashes what a plugin set is: its name, platform, files, config and
+// objects. Where it comes from and where it goes are not in it.
+func SetDigest(p *Plan, pkg Package) (string, error) {
+	type file struct {
+		Path   string `json:"path"`
+		Mode   string `json:"mode"`
+		SHA256 string `json:"sha256"`
+	}
+	content := struct {
+		FormatVersion int               `json:"formatVersion"`
+		Name          string            `json:"name"`
+		Platform      string            `json:"platform"`
+		Config        string            `json:"config"`
+		Files         []file            `json:"files"`
+		Objects       map[string]string `json:"objects"`
+	}{1, pkg.Name, p.Platform, pkg.Parameters.Values, []file{}, map[string]string{}}
+	for _, f := range p.Files {
+		if f.Action != ActionDelete {
+			content.Files = append(content.Files, file{f.Path, f.Mode, f.SHA256})
+		}
+	}
+	slices.SortFunc(content.Files, func(a, b file) int { return strings.Compare(a.Path, b.Path) })
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Sealed != nil {
+			content.Objects[o.ID] = o.Digest
+		}
+	}
 	return hashStruct(content)
 }

@@ -65,7 +65,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"":                            "access against apiVersion base cloud complete contentDigest digest files findings images kind objects options packages policy readMode reads release request ruleset stages summary target tool unknowns",
+		"":                            "access against apiVersion base cloud complete contentDigest digest files findings generation images kind location objects options packages platform policy readMode reads release request ruleset stages summary target tool unknowns",
 		"request":                     "action channel file format path reference revision version",
 		"release":                     "name namespace",
 		"options":                     "adopt conflicts expires includeCRDs onFailure prune strict",
@@ -80,7 +80,9 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"objects.0.conflicts.0":       "manager path",
 		"objects.0.changes.0":         "from op path to",
 		"objects.0.origin":            "document file line",
-		"files.0":                     "action live mode origin path sha256 size",
+		"files.0":                     "action contents live mode origin path sha256 size",
+		"generation":                  "from to",
+		"location":                    "host path",
 		"files.0.live":                "mode sha256",
 		"stages.0":                    "id objects requires rollback timeout",
 		"access":                      "grants installer wildcards",
@@ -139,6 +141,7 @@ func TestDigestCoversExactlyTheFacts(t *testing.T) {
 		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true, "packages.0.dependencies": true,
 		"packages.0.notes": true, "packages.0.relatedImages": true, "packages.0.bundle": true, "packages.0.format": true, "packages.0.sources.0.kind": true, "packages.0.sources.0.digest": true,
 		"objects.0.package": true, "objects.0.origin": true, "files": true, "stages": true,
+		"platform": true, "generation": true, "location": true,
 		"against.package": true, "against.version": true, "against.contentDigest": true,
 		"reads": true, "unknowns": true, "cloud": true, "access.grants": true,
 		"objects.0.id": true, "objects.0.action": true, "objects.0.digest": true, "objects.0.live": true,

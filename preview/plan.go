@@ -2,6 +2,7 @@ package preview
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -52,6 +53,12 @@ type Plan struct {
 	// read. Such a plan is applied only with each unknown accepted by name.
 	Complete bool      `json:"complete"`
 	Unknowns []Unknown `json:"unknowns"`
+
+	// Platform, Generation and Location are set where the plan is of a plugin
+	// set: for which OS/ARCH, what is replaced by what, and where.
+	Platform   string      `json:"platform,omitempty"`
+	Generation *Generation `json:"generation,omitempty"`
+	Location   *Location   `json:"location,omitempty"`
 
 	ContentDigest string `json:"contentDigest"`
 	Digest        string `json:"digest"`
@@ -261,15 +268,36 @@ type Target struct {
 	Context  string `json:"context"`
 }
 
-// File is one file of a plugin set.
+// File is one file of a plugin set. One that is deleted has Path and Live alone.
 type File struct {
-	Path   string   `json:"path"`
-	Mode   string   `json:"mode"`
-	Size   int64    `json:"size"`
-	SHA256 string   `json:"sha256"`
-	Origin string   `json:"origin"`
-	Action Action   `json:"action"`
-	Live   LiveFile `json:"live"`
+	Path   string `json:"path"` // below the location
+	Mode   string `json:"mode"` // four octal digits
+	Size   int64  `json:"size"` // in bytes
+	SHA256 string `json:"sha256"`
+	Origin string `json:"origin"` // reference of its artifact, and path in it
+	// Contents is what its bytes are, such as "ELF linux/amd64; go1.26.0".
+	Contents string   `json:"contents,omitempty"`
+	Action   Action   `json:"action"` // create, update, unchanged or delete
+	Live     LiveFile `json:"live"`
+}
+
+// Generation is a set of files on disk, counted from 1: the one installed, 0
+// for none of this tool's, and the one after the plan.
+type Generation struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+// Location is where a plugin set is installed: an absolute path, and the id of
+// the machine that it is on.
+type Location struct {
+	Path string `json:"path"`
+	Host string `json:"host"`
+}
+
+// FileChanges reports whether any file would be written or removed.
+func FileChanges(files []File) bool {
+	return slices.ContainsFunc(files, func(f File) bool { return f.Action != ActionUnchanged })
 }
 
 // LiveFile is what stands at a File's path now.

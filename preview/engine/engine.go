@@ -134,6 +134,17 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 	return p, sameAnswers(p)
 }
 
+// Finish judges and seals the plan of a plugin set, which reads no cluster.
+func Finish(p *preview.Plan, schemas Schemas) error {
+	if err := derive(p, schemas); err != nil {
+		return err
+	}
+	if err := p.Seal(); err != nil {
+		return err
+	}
+	return checkSet(p)
+}
+
 // Recheck plans the sealed content of a plan again on fresh reads, in the same
 // read mode. The digests of the two plans are equal exactly when no Fact moved.
 func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas) (*preview.Plan, error) {

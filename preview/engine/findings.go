@@ -81,7 +81,9 @@ func noted(p *preview.Plan) []preview.Finding {
 				page = pages.Page{Severity: preview.Info, Why: "This version of the program does not know the rule."}
 			}
 			about := "package " + pkg.Name
-			if !strings.HasPrefix(n.Object, "package/") {
+			if kind, name, ok := strings.Cut(n.Object, "/"); ok && p.Platform != "" {
+				about = kind + " " + name // a provider, plugin or file of a set
+			} else if kind != "package" {
 				about = objectLabel(n.Object)
 			}
 			out = append(out, finding(n.Rule, page.Severity, n.Object, about+": "+noteTitle(n), page.Why, n.Object+": "+n.Text))

@@ -73,7 +73,7 @@ func CheckSealed(p *preview.Plan) error {
 				members = append(members, o)
 			}
 		}
-		digest, err := preview.ContentDigest(p.Release, pkg, members, p.Files)
+		digest, err := contentDigest(p, pkg, members)
 		if err != nil || digest != pkg.ContentDigest {
 			return tampered("the objects of package " + pkg.Name + " do not hash to its contentDigest")
 		}
@@ -83,6 +83,14 @@ func CheckSealed(p *preview.Plan) error {
 		return tampered(fmt.Sprintf("its facts hash to %s, not to its digest %s", digest, p.Digest))
 	}
 	return nil
+}
+
+// contentDigest is that of a package, or of the plugin set that a plan is of.
+func contentDigest(p *preview.Plan, pkg preview.Package, members []preview.Object) (string, error) {
+	if p.Platform != "" {
+		return preview.SetDigest(p, pkg)
+	}
+	return preview.ContentDigest(p.Release, pkg, members, p.Files)
 }
 
 func checkSealed(p *preview.Plan, o *preview.Object) error {
@@ -120,11 +128,51 @@ func checkShape(p *preview.Plan) error {
 		}
 		packages[pkg.Name] = true
 	}
+	if err := checkSet(p); err != nil {
+		return err
+	}
 	if _, err := p.Options.ExpiresAt(); err != nil {
 		return tampered(err.Error())
 	}
 	if p.Base.Revision < 0 || p.Base.Revision == 0 && (p.Base.Digest != "" || len(p.Base.Accepted) > 0) {
 		return tampered("its base is no revision, and still accepted something")
+	}
+	return nil
+}
+
+// checkSet holds the plan of a plugin set to its form, and every other to having
+// no files.
+func checkSet(p *preview.Plan) error {
+	if p.Platform == "" {
+		if len(p.Files) > 0 || p.Generation != nil || p.Location != nil {
+			return tampered("it has files, and is not of a plugin set")
+		}
+		return nil
+	}
+	if p.Generation == nil || p.Location == nil || len(p.Packages) != 1 || p.Packages[0].Name != p.Release.Name {
+		return tampered("it is not whole as the plan of a plugin set")
+	}
+	paths := map[string]bool{}
+	for _, f := range p.Files {
+		if paths[f.Path] {
+			return tampered("file " + f.Path + " is listed twice")
+		}
+		paths[f.Path] = true
+		gone, same := f.Action == preview.ActionDelete, f.Live == (preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode})
+		there := f.Live != preview.LiveFile{}
+		switch {
+		case gone && there && f.SHA256 == "", f.Action == preview.ActionUnchanged && same && there,
+			f.Action == preview.ActionUpdate && !same && there, f.Action == preview.ActionCreate && !there:
+		default:
+			return tampered("file " + f.Path + " has another action than follows from what is there")
+		}
+	}
+	want := p.Generation.From
+	if preview.FileChanges(p.Files) {
+		want++
+	}
+	if p.Generation.From < 0 || p.Generation.To != want {
+		return tampered("its generations do not follow one another")
 	}
 	return nil
 }

@@ -145,11 +145,12 @@ func query(pairs ...string) string {
 }
 
 // local is a path of this machine; a relative one is below the config's folder.
+// Its text stays as written, the same on every machine.
 func (p *parser) local(a Artifact, where string) Artifact {
-	if !filepath.IsAbs(where) {
-		where = filepath.Join(p.o.Dir, where)
-	}
 	a.Local, a.Reference = true, ref.Reference{Kind: ref.KindArchive, Text: where, Path: where}
+	if !filepath.IsAbs(where) {
+		a.Reference.Path = filepath.Join(p.o.Dir, where)
+	}
 	return a
 }
 

@@ -42,11 +42,14 @@ func TestTheConfigOfTheRFCIsRead(t *testing.T) {
 	}
 	for i, want := range []string{
 		"https://plugins.example.com/neo/neo.tar.gz", "s3://my-plugins/v1/neo.yaml?region=eu-west-1",
-		"gs://team-plugins/trinity.zip", "/conf/build/morpheus",
+		"gs://team-plugins/trinity.zip", "build/morpheus",
 	} {
 		if got := set.Plugins[i].Artifacts[0].Reference.Text; got != want {
 			t.Errorf("plugin %d comes from %s, want %s", i, got, want)
 		}
+	}
+	if path := set.Plugins[3].Artifacts[0].Reference.Path; path != "/conf/build/morpheus" {
+		t.Errorf("the local one is at %s", path)
 	}
 	if set.Plugins[0].Config["EXECUTOR_IMAGE"] != "neo:1" {
 		t.Errorf("config %v", set.Plugins[0].Config)
@@ -110,7 +113,7 @@ plugin:
     - gcs::https://www.googleapis.com/storage/v1/bucket/plugins.zip
 `, "", `artifacts optimus "" .plugins
 plugins.tar.gz -> "" from https://example.com/releases/plugins.tar.gz#sha256=` + sum + `
-optimus-bq2bq_darwin_arm64 -> "" from /transformers/optimus-bq2bq_darwin_arm64
+optimus-bq2bq_darwin_arm64 -> "" from ../transformers/optimus-bq2bq_darwin_arm64
 optimus -> "" from git+https://example.com/org/plugins.git?ref=v1 pick optimus
 yaml -> "" from git+https://github.com/org/plugins pick yaml
 plugins.zip -> "" from s3://bucket/plugins.zip?region=eu-west-1

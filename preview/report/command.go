@@ -168,6 +168,8 @@ func installSection(p *preview.Plan, l layout) section {
 	switch {
 	case p.Summary.Blocked > 0:
 		s = section{title: "NOT INSTALLABLE"}
+	case p.Platform != "" && !nothingToDo(p):
+		s = section{title: "TO DO"}
 	case nothingToDo(p):
 		s = section{title: "NOTHING TO DO"}
 	default:
@@ -180,7 +182,12 @@ func installSection(p *preview.Plan, l layout) section {
 }
 
 func nothingToDo(p *preview.Plan) bool {
-	return len(p.Objects) > 0 && !p.Summary.Changes() && len(p.Files) == 0
+	return len(p.Objects)+len(p.Files) > 0 && !p.Summary.Changes() && !preview.FileChanges(p.Files)
+}
+
+// hasCommand reports whether there is a line that does what the plan says.
+func hasCommand(p *preview.Plan) bool {
+	return p.Summary.Blocked == 0 && p.Platform == "" && !nothingToDo(p)
 }
 
 // installNotes say what holds for the command, or why there is none.
@@ -188,6 +195,10 @@ func installNotes(p *preview.Plan) []string {
 	switch {
 	case p.Summary.Blocked > 0:
 		return []string{"Belonging to somebody else: " + plural(p.Summary.Blocked, "object") + "."}
+	case p.Platform != "" && nothingToDo(p):
+		return []string{"The location is as this plan would leave it."}
+	case p.Platform != "":
+		return []string{"This is a review; this version does not install plugin sets yet."}
 	case nothingToDo(p):
 		return []string{"The cluster is as this plan would leave it."}
 	}

@@ -17,7 +17,7 @@ type fact struct {
 // package is made of stands in it when the plan has one; several packages have
 // a section each.
 func facts(p *preview.Plan) []fact {
-	rows := []fact{{"release", releaseText(p)}}
+	rows := headRows(p)
 	for i := range p.Packages {
 		if i == maxListed {
 			rows = append(rows, fact{"", fmt.Sprintf("and %d more", len(p.Packages)-i)})
@@ -28,9 +28,11 @@ func facts(p *preview.Plan) []fact {
 			rows = append(rows, packageFacts(&p.Packages[i])...)
 		}
 	}
-	if p.ReadMode == preview.ReadOffline {
+	switch {
+	case p.Platform != "":
+	case p.ReadMode == preview.ReadOffline:
 		rows = append(rows, fact{"cluster", offlineText(p)})
-	} else {
+	default:
 		rows = append(rows, fact{"cluster", joined("  ", p.Target.Context, p.Target.Server, p.Target.Version)},
 			fact{"", joined("  ", prefixed("uid ", p.Target.Identity), prefixed("as ", p.Target.User))},
 			fact{"read by", readModeText(p.ReadMode)})
@@ -47,6 +49,24 @@ func facts(p *preview.Plan) []fact {
 	rows = append(rows, fact{"content", p.ContentDigest}, fact{"review", p.Digest},
 		fact{"ruleset", strconv.Itoa(p.Ruleset)})
 	return present(rows)
+}
+
+// headRows say what is installed, and for a plugin set where.
+func headRows(p *preview.Plan) []fact {
+	if p.Platform == "" || p.Location == nil || p.Generation == nil {
+		return []fact{{"release", releaseText(p)}}
+	}
+	generation := "no generation of this tool's"
+	if p.Generation.From > 0 {
+		generation = "generation " + strconv.Itoa(p.Generation.From)
+	}
+	if p.Generation.To != p.Generation.From {
+		generation += ", this would be generation " + strconv.Itoa(p.Generation.To)
+	}
+	return []fact{
+		{"set", p.Release.Name + "  for " + p.Platform}, {"location", p.Location.Path},
+		{"host", p.Location.Host}, {"installed", generation},
+	}
 }
 
 // offlineText says what stands in for the cluster.
@@ -176,6 +196,9 @@ func header(p *preview.Plan, l layout) []string {
 
 // countText counts the objects by action, those that occur.
 func countText(p *preview.Plan) string {
+	if p.Platform != "" && len(p.Objects) == 0 {
+		return fileCounts(p.Files)
+	}
 	parts := []string{plural(len(p.Objects), "object")}
 	for _, action := range preview.Actions() {
 		if n := p.Summary.Count(action); n > 0 {

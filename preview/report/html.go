@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
@@ -102,7 +103,7 @@ func pageOf(p *preview.Plan) page {
 	if !p.Complete {
 		out.Incomplete = plural(len(p.Unknowns), "thing")
 	}
-	if p.Summary.Blocked == 0 && !nothingToDo(p) {
+	if hasCommand(p) {
 		out.Command = Command(p)
 	}
 	for _, note := range installNotes(p) {
@@ -121,7 +122,9 @@ func pageOf(p *preview.Plan) page {
 	out.Grants, out.GrantNote = pageGrants(p)
 	out.Cloud = pageClouds(p)
 	out.Images = pageImages(p)
-	out.Files = fileSection(p, layout{width: defaultWidth}).lines
+	for _, f := range p.Files {
+		out.Files = append(out.Files, strings.Join(fileLines(f), "\n"))
+	}
 	out.Objects, out.ObjectNote = pageObjects(p)
 	if len(p.Packages) > 1 {
 		for i := range p.Packages {

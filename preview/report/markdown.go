@@ -67,7 +67,7 @@ func byWeight(list []section) []section {
 
 func installBlock(p *preview.Plan, title string) string {
 	block := "\n### " + heading(section{title: title}) + "\n\n"
-	if p.Summary.Blocked == 0 && !nothingToDo(p) {
+	if hasCommand(p) {
 		words := Command(p)
 		if len(words) > maxCommand {
 			words = "kubectl operator " + command(p) + " --plan " + shell([]string{orDefault(p.SavedAs, "PLANFILE")}) + " --yes"

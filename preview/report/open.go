@@ -19,6 +19,9 @@ type Question struct{ What, Why string }
 // NotAsked tells what the way in which the cluster was read cannot know. Each is
 // about this plan: what no object of it raises is left out.
 func NotAsked(p *preview.Plan) []Question {
+	if p.Platform != "" && len(p.Objects) == 0 {
+		return nil
+	}
 	switch p.ReadMode {
 	case preview.ReadOffline:
 		return offlineQuestions(p)
@@ -97,6 +100,9 @@ func dryRunQuestions(p *preview.Plan) []Question {
 
 // openSection lays the questions out; it says so, too, when none is left.
 func openSection(p *preview.Plan, l layout) section {
+	if p.Platform != "" && len(p.Objects) == 0 {
+		return section{} // no cluster has a part in it
+	}
 	s := section{title: openTitle}
 	s.lines = append(s.lines, l.wrap("  ", "Read mode "+readModeText(p.ReadMode)+".")...)
 	questions := openQuestions(p)

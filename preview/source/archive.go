@@ -65,7 +65,7 @@ func (s *archiveSource) open(ctx context.Context, p Pin) (*Content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("archive %s: %w", shownURL(p.Reference.URL), err)
 	}
-	return &Content{FS: t.freeze(), Source: p.Source}, nil
+	return &Content{FS: t.freeze(), Source: p.Source, Plain: t.plain}, nil
 }
 
 // download brings the archive into the cache and returns its digest, which
@@ -155,9 +155,13 @@ func (s *archiveSource) local(ctx context.Context, r ref.Reference) (*Content, e
 	if _, err := io.Copy(io.Discard, source); err != nil {
 		return nil, err
 	}
+	if t.plain {
+		t = plainTree(t.find(PlainFile).data, localMode(info.Mode()))
+	}
 	return &Content{
 		FS:     t.freeze(),
 		Source: preview.Source{Kind: "archive", Reference: r.Text, Digest: digestOf(sum)},
+		Plain:  t.plain,
 	}, nil
 }
 

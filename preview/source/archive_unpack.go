@@ -26,6 +26,9 @@ const zipBytes = 128 * mib
 func (l limits) unpackArchive(r io.Reader, size int64) (*tree, error) {
 	buffered := bufio.NewReaderSize(r, 64*kib)
 	magic, _ := buffered.Peek(4)
+	if l.artifacts && !isArchive(buffered) {
+		return l.plainFile(buffered)
+	}
 	u := &archiveUnpacker{limits: l, left: budget{limits: l.catalog}, tree: newTree()}
 	var err error
 	if bytes.HasPrefix(magic, []byte("PK\x03\x04")) || bytes.HasPrefix(magic, []byte("PK\x05\x06")) {
@@ -39,10 +42,38 @@ func (l limits) unpackArchive(r io.Reader, size int64) (*tree, error) {
 	if u.left.files == 0 {
 		return nil, errors.New("it holds no files")
 	}
+	if l.artifacts {
+		return u.tree, nil
+	}
 	if top := soleDirectory(u.tree); top != "" && top != "manifests" {
 		u.tree.sub(top)
 	}
 	return u.tree, l.checkKind(u.tree)
+}
+
+// isArchive tells by its first bytes whether something is an archive, or
+// compressed, which only archives may be.
+func isArchive(r *bufio.Reader) bool {
+	const tarMagic = 257 // where "ustar" stands in the header of a member
+	head, _ := r.Peek(tarMagic + 5)
+	for _, magic := range []string{"PK\x03\x04", "PK\x05\x06", "\x1f\x8b", "\x28\xb5\x2f\xfd"} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return true
+		}
+	}
+	return len(head) > tarMagic && string(head[tarMagic:]) == "ustar"
+}
+
+// plainFile takes what is no archive as the one file that it is.
+func (l limits) plainFile(r io.Reader) (*tree, error) {
+	data, err := readCapped(r, l.catalog.fileBytes)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(data) == 0:
+		return nil, errors.New("it is empty")
+	}
+	return plainTree(data, 0), nil
 }
 
 // checkKind holds what looks like a bundle to the caps of one.
@@ -126,7 +157,7 @@ func (u *archiveUnpacker) tar(r io.Reader, size int64) error {
 		if header.Typeflag != tar.TypeReg && header.Typeflag != tar.TypeDir {
 			return fmt.Errorf("%s is %s; only plain files and directories are read", clip(header.Name), describeType(header.Typeflag))
 		}
-		if err := u.entry(header.Name, header.Typeflag == tar.TypeDir, header.Size, archive); err != nil {
+		if err := u.entry(memberOf(header), archive); err != nil {
 			return archiveError(err)
 		}
 	}
@@ -161,7 +192,7 @@ func (u *archiveUnpacker) zipEntry(f *zip.File) error {
 	case f.Flags&1 != 0:
 		return fmt.Errorf("%s is encrypted", clip(f.Name))
 	case mode.IsDir() || strings.HasSuffix(f.Name, "/"):
-		return u.entry(f.Name, true, 0, nil)
+		return u.entry(archiveMember{f.Name, fs.ModeDir, 0}, nil)
 	case f.UncompressedSize64 > uint64(u.limits.catalog.fileBytes):
 		return fmt.Errorf("%s claims %d bytes; at most %s are read", clip(f.Name), f.UncompressedSize64, byteCount(u.limits.catalog.fileBytes))
 	}
@@ -170,20 +201,36 @@ func (u *archiveUnpacker) zipEntry(f *zip.File) error {
 		return fmt.Errorf("%s: %w", clip(f.Name), err)
 	}
 	defer func() { _ = body.Close() }()
-	return u.entry(f.Name, false, int64(f.UncompressedSize64), body)
+	return u.entry(archiveMember{f.Name, f.Mode(), int64(f.UncompressedSize64)}, body)
+}
+
+// archiveMember is what an archive claims of a file or directory.
+type archiveMember struct {
+	name string
+	mode fs.FileMode
+	size int64
+}
+
+// memberOf goes by the type of a member: the mode of its header may claim another.
+func memberOf(header *tar.Header) archiveMember {
+	m := archiveMember{header.Name, header.FileInfo().Mode() &^ fs.ModeType, header.Size}
+	if header.Typeflag == tar.TypeDir {
+		m.mode |= fs.ModeDir
+	}
+	return m
 }
 
 // entry takes one member. Sizes are claims: the body must have exactly as many
 // bytes.
-func (u *archiveUnpacker) entry(name string, isDir bool, size int64, body io.Reader) error {
+func (u *archiveUnpacker) entry(m archiveMember, body io.Reader) error {
 	if u.entries++; u.entries > u.limits.entries {
 		return fmt.Errorf("more than %d entries", u.limits.entries)
 	}
-	cleaned, err := u.limits.cleanPath(name)
+	cleaned, err := u.limits.cleanPath(m.name)
 	if err != nil {
 		return err
 	}
-	if isDir {
+	if m.mode.IsDir() {
 		return u.directory(cleaned)
 	}
 	if cleaned == "" {
@@ -195,10 +242,10 @@ func (u *archiveUnpacker) entry(name string, isDir bool, size int64, body io.Rea
 	if u.tree.find(cleaned) != nil {
 		return fmt.Errorf("%s is in it twice", clip(cleaned))
 	}
-	if err := u.left.take(cleaned, size); err != nil {
+	if err := u.left.take(cleaned, m.size); err != nil {
 		return err
 	}
-	data := make([]byte, size) // take has capped it
+	data := make([]byte, m.size) // take has capped it
 	if _, err := io.ReadFull(body, data); err != nil {
 		return fmt.Errorf("%s: %w", clip(cleaned), err)
 	}
@@ -206,7 +253,7 @@ func (u *archiveUnpacker) entry(name string, isDir bool, size int64, body io.Rea
 	if n, err := io.ReadFull(body, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s does not hold what its header says", clip(cleaned))
 	}
-	u.tree.put(cleaned, data)
+	u.tree.put(cleaned, data, m.mode)
 	return nil
 }
 

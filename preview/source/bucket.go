@@ -55,7 +55,7 @@ func (s *bucketSource) open(ctx context.Context, p Pin) (*Content, error) {
 	if err != nil {
 		return nil, objectError(p.Reference, err)
 	}
-	return &Content{FS: t.freeze(), Source: p.Source}, nil
+	return &Content{FS: t.freeze(), Source: p.Source, Plain: t.plain}, nil
 }
 
 // download brings the object into the cache and returns its digest, which must
@@ -76,7 +76,7 @@ func (s *bucketSource) download(ctx context.Context, r ref.Reference, want strin
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	body, err := open(ctx, client, r)
+	body, err := open(ctx, client, r, s.options.Credentials)
 	if err != nil {
 		return "", err
 	}

@@ -25,7 +25,7 @@ const (
 // the Application Default Credentials, or as the public may where there are
 // none. Google's token goes to Google only: an endpoint is part of the
 // reference, and whoever wrote that must not get it.
-func openGCS(ctx context.Context, client *http.Client, r ref.Reference) (*object, error) {
+func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *Credentials) (*object, error) {
 	endpoint, err := gcsEndpointOf(r, os.Getenv("STORAGE_EMULATOR_HOST"))
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func openGCS(ctx context.Context, client *http.Client, r ref.Reference) (*object
 	request.Header.Set("User-Agent", "kubectl-operator")
 	login := "Google's credentials are sent to its own hosts only"
 	if isGoogle(request.URL) {
-		if login, err = authorizeGCS(ctx, client, request); err != nil {
+		if login, err = authorizeGCS(ctx, client, request, given); err != nil {
 			return nil, err
 		}
 	}
@@ -88,8 +88,11 @@ func isGoogle(u *url.URL) bool {
 
 // authorizeGCS adds a token, where there is one to be had. It returns what to
 // advise when the store refuses.
-func authorizeGCS(ctx context.Context, client *http.Client, request *http.Request) (string, error) {
+func authorizeGCS(ctx context.Context, client *http.Client, request *http.Request, given *Credentials) (string, error) {
 	ctx = context.WithValue(ctx, oauth2.HTTPClient, client)
+	if given != nil && given.google != nil {
+		return "check the key of the service account", given.authorizeGoogle(ctx, request)
+	}
 	credentials, err := google.FindDefaultCredentials(ctx, gcsScope)
 	if err != nil {
 		return "no Google credentials were found; \"gcloud auth application-default login\" makes some", ctx.Err()

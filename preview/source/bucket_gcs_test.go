@@ -84,7 +84,7 @@ func TestGoogleIsAskedWithATokenOfTheDefaultCredentials(t *testing.T) {
 		asked = r.Host + r.URL.RequestURI() + " " + r.Header.Get("Authorization") + " " + r.Header.Get("Accept-Encoding")
 		_, _ = w.Write([]byte("bytes"))
 	}))
-	body, err := openGCS(t.Context(), client, gcsObject(t, ""))
+	body, err := openGCS(t.Context(), client, gcsObject(t, ""), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestATokenIsNeverSentToAnEndpointThatIsNotGoogles(t *testing.T) {
 	}))
 	for _, host := range []string{"example.com", "googleapis.com.example.com", "evilgoogleapis.com"} {
 		requests = nil
-		_, err := openGCS(t.Context(), client, gcsObject(t, "?endpoint=https://"+host))
+		_, err := openGCS(t.Context(), client, gcsObject(t, "?endpoint=https://"+host), nil)
 		if err == nil || !strings.Contains(err.Error(), "own hosts only") {
 			t.Errorf("%s: %v", host, err)
 		}
@@ -119,7 +119,7 @@ func TestCredentialsThatGiveNoTokenAreNotQuoted(t *testing.T) {
 	client := asGoogle(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error": "invalid_grant", "error_description": "hunter2"}`, http.StatusBadRequest)
 	}))
-	_, err := openGCS(t.Context(), client, gcsObject(t, ""))
+	_, err := openGCS(t.Context(), client, gcsObject(t, ""), nil)
 	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "give no token") {
 		t.Errorf("got %v", err)
 	}
@@ -147,13 +147,13 @@ func TestABusyStoreIsAskedAgain(t *testing.T) {
 		w.WriteHeader(answers[0])
 		answers = answers[1:]
 	}))
-	body, err := openGCS(t.Context(), client, gcsObject(t, ""))
+	body, err := openGCS(t.Context(), client, gcsObject(t, ""), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = body.Close()
 	answers = []int{http.StatusTooManyRequests, http.StatusTooManyRequests, http.StatusTooManyRequests}
-	if _, err := openGCS(t.Context(), client, gcsObject(t, "")); err == nil || !strings.Contains(err.Error(), "too many requests") || len(answers) != 0 {
+	if _, err := openGCS(t.Context(), client, gcsObject(t, ""), nil); err == nil || !strings.Contains(err.Error(), "too many requests") || len(answers) != 0 {
 		t.Errorf("got %v, %d answers left", err, len(answers))
 	}
 }

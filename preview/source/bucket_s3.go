@@ -25,7 +25,7 @@ const s3Region = "us-east-1"
 // AWS SDK finds: its environment variables, shared files, single sign-on, web
 // identity, the machine's role. Objects come through client; the machine's
 // metadata service, which has no TLS, is asked by the SDK itself.
-func openS3(ctx context.Context, client *http.Client, r ref.Reference) (*object, error) {
+func openS3(ctx context.Context, client *http.Client, r ref.Reference, given *Credentials) (*object, error) {
 	load := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	if r.Region != "" {
 		load = append(load, config.WithRegion(r.Region))
@@ -38,6 +38,9 @@ func openS3(ctx context.Context, client *http.Client, r ref.Reference) (*object,
 	// Without credentials an object is asked for as the public may.
 	login := "check the AWS credentials"
 	credentials := settings.Credentials
+	if given != nil && given.accessKey != "" {
+		credentials = given
+	}
 	if _, err := credentials.Retrieve(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

@@ -56,7 +56,7 @@ func Compose(parts ...Part) (fs.FS, error) {
 			if other := t.taken(to, from); other != "" {
 				return fmt.Errorf("%s is there from %s already; give each source a destination of its own", clip(to), other)
 			}
-			t.put(to, data)
+			t.put(to, data, 0)
 			from[t.find(to)] = p.Name
 			return nil
 		})
@@ -90,7 +90,7 @@ func (t *tree) taken(name string, from map[*node]string) string {
 func filesOf(files map[string]string) fs.FS {
 	t := newTree()
 	for name, text := range files {
-		t.put(name, []byte(text))
+		t.put(name, []byte(text), 0)
 	}
 	return t.freeze()
 }

@@ -129,7 +129,7 @@ func configMapKeys(object map[string]any, l limits) (*tree, error) {
 			if err := left.take(key, int64(len(data))); err != nil {
 				return nil, err
 			}
-			t.put(key, data)
+			t.put(key, data, 0)
 		}
 	}
 	if left.files == 0 {
@@ -157,7 +157,7 @@ func (s *configMapSource) content(p Pin, keys *tree) (*Content, error) {
 	}
 	t := newTree()
 	for _, name := range names {
-		t.put(path.Join("manifests", name), keys.root.children[name].data)
+		t.put(path.Join("manifests", name), keys.root.children[name].data, 0)
 	}
 	return &Content{FS: t.freeze(), Source: p.Source}, nil
 }

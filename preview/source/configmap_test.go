@@ -58,8 +58,8 @@ func TestKeysOfAConfigMap(t *testing.T) {
 func TestAnArchiveInAConfigMapStandsAlone(t *testing.T) {
 	s := &configMapSource{limits: defaultLimits()}
 	keys := newTree()
-	keys.put("x.tgz", []byte("x"))
-	keys.put("y.yaml", []byte("y"))
+	keys.put("x.tgz", []byte("x"), 0)
+	keys.put("y.yaml", []byte("y"), 0)
 	if _, err := s.content(Pin{}, keys); err == nil || !strings.Contains(err.Error(), "other keys beside it") {
 		t.Errorf("got %v", err)
 	}

@@ -31,6 +31,9 @@ type Credentials struct {
 	key                ssh.Signer
 	knownHosts         []byte
 	roots              []byte // PEM
+
+	google               []byte // key of a service account, JSON
+	accessKey, secretKey string // of S3
 }
 
 // secretTypes are the types of Secrets that hold credentials for sources. No

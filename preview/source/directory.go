@@ -49,17 +49,17 @@ func (s directorySource) read(ctx context.Context, r ref.Reference) (*Content, e
 	defer func() { _ = root.Close() }()
 
 	left := budget{limits: s.limits.catalog}
-	if info, err := root.Lstat("manifests"); err == nil && info.IsDir() {
+	if info, err := root.Lstat("manifests"); err == nil && info.IsDir() && !s.limits.artifacts {
 		left.limits = s.limits.bundle
 	}
 	t := newTree()
 	hash := newTreeHash()
 	err = s.each(ctx, root, func(name string, _ fs.DirEntry) error {
-		data, err := readRegular(root, name, &left)
+		data, mode, err := readRegular(root, name, &left)
 		if err != nil {
 			return err
 		}
-		t.put(name, data)
+		t.put(name, data, localMode(mode))
 		hash.add(name, data)
 		return nil
 	})
@@ -141,23 +141,33 @@ func openRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-func readRegular(root *os.Root, name string, left *budget) ([]byte, error) {
+func readRegular(root *os.Root, name string, left *budget) ([]byte, fs.FileMode, error) {
 	file, info, err := openRegular(root, name)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { _ = file.Close() }()
 	if err := left.take(name, info.Size()); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(file, data); err != nil {
-		return nil, changed(name)
+		return nil, 0, changed(name)
 	}
 	if n, _ := file.Read(make([]byte, 1)); n != 0 {
-		return nil, changed(name)
+		return nil, 0, changed(name)
 	}
-	return data, nil
+	return data, info.Mode(), nil
+}
+
+// localMode is the mode of a file of this machine without what its umask and
+// file system add or take away.
+func localMode(mode fs.FileMode) fs.FileMode {
+	shipped := fs.FileMode(0o644)
+	if mode&0o111 != 0 {
+		shipped = 0o755
+	}
+	return shipped | mode&(fs.ModeSetuid|fs.ModeSetgid)
 }
 
 func changed(name string) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -178,7 +179,7 @@ func (w *gitWalk) collect(ctx context.Context, dir string, name plumbing.Hash) e
 		case gitDir:
 			err = w.collect(ctx, file, e.hash)
 		case gitFile, gitGroupFile, gitProgram:
-			err = w.file(ctx, file, e.hash)
+			err = w.file(ctx, file, e.hash, gitShipped(e.mode))
 		default:
 			err = fmt.Errorf("%s is %s; only plain files and directories are read, //SUBDIR names a directory without", clip(file), describeGitMode(e.mode))
 		}
@@ -189,7 +190,7 @@ func (w *gitWalk) collect(ctx context.Context, dir string, name plumbing.Hash) e
 	return nil
 }
 
-func (w *gitWalk) file(ctx context.Context, name string, hash plumbing.Hash) error {
+func (w *gitWalk) file(ctx context.Context, name string, hash plumbing.Hash, mode fs.FileMode) error {
 	if w.wanted != nil {
 		w.wanted(hash)
 		return nil
@@ -204,8 +205,16 @@ func (w *gitWalk) file(ctx context.Context, name string, hash plumbing.Hash) err
 	if err := w.left.take(name, int64(len(o.data))); err != nil {
 		return err
 	}
-	w.tree.put(name, o.data)
+	w.tree.put(name, o.data, mode)
 	return nil
+}
+
+// gitShipped is the mode that git gives a file when it is checked out.
+func gitShipped(mode string) fs.FileMode {
+	if mode == gitProgram {
+		return 0o755
+	}
+	return 0o644
 }
 
 // gitEntry is one entry of a tree object.

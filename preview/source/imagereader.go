@@ -71,6 +71,9 @@ func (s imageReader) read(ctx context.Context, from origin, p Pin) (*Content, er
 	if err != nil {
 		return nil, err
 	}
+	if s.limits.artifacts && string(layers[0].MediaType) == pipedPluginLayer {
+		return s.pipedPlugin(ctx, from, p, layers)
+	}
 	if err := s.fetchLayers(ctx, from, p.Reference.Text, layers); err != nil {
 		return nil, err
 	}

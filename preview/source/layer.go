@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -36,6 +37,7 @@ type unpacker struct {
 type entry struct {
 	path   string
 	size   int64 // of a file
+	mode   fs.FileMode
 	data   []byte
 	effect effect
 }
@@ -127,7 +129,7 @@ func (u *unpacker) entry(header *tar.Header) (entry, bool, error) {
 	if err := u.left.take(name, header.Size); err != nil {
 		return entry{}, false, err
 	}
-	return entry{path: name, size: header.Size, effect: effectFile}, true, nil
+	return entry{path: name, size: header.Size, mode: header.FileInfo().Mode(), effect: effectFile}, true, nil
 }
 
 func (u *unpacker) whiteout(dir, base string) (entry, bool, error) {
@@ -172,7 +174,7 @@ func (u *unpacker) apply(entries []entry) {
 	for _, e := range entries {
 		switch e.effect {
 		case effectFile:
-			u.tree.put(e.path, e.data)
+			u.tree.put(e.path, e.data, e.mode)
 		case effectDir:
 			u.tree.mkdir(e.path)
 		}

@@ -31,6 +31,7 @@ type limits struct {
 	pathBytes     int
 	bundle        contentLimits
 	catalog       contentLimits
+	artifacts     bool // see Options.Artifacts
 }
 
 // contentLimits cap what is kept.

@@ -60,6 +60,11 @@ type Options struct {
 	// CacheBytes is how large the cache may grow; what was used least recently
 	// goes first. Zero means 4 GiB.
 	CacheBytes int64
+	// Artifacts reads what host programs load. An archive is content as it is,
+	// whatever lies at its top; what is no archive is content of one file,
+	// [PlainFile]; and files have the mode that their source has for them, see
+	// [ShippedMode].
+	Artifacts bool
 	// Offline contacts nothing: references answer as they were resolved
 	// before, from the cache alone. What is not there is an ErrNotCached.
 	Offline bool
@@ -109,6 +114,20 @@ type Content struct {
 	FS     fs.FS // read-only, in memory
 	Source preview.Source
 	Labels map[string]string // of the image's config; nil for a directory
+	Plain  bool              // it is one file that is no archive, under the name PlainFile
+}
+
+// PlainFile is the name of the only file of content that is no archive.
+const PlainFile = "file"
+
+// ShippedMode is the mode that its source has for a file of content: type bits
+// aside all of it for an archive and an image, 0755 or 0644 for a directory and
+// a git commit. It is zero where the source knows none.
+func ShippedMode(info fs.FileInfo) fs.FileMode {
+	if n, ok := info.(*node); ok {
+		return n.shipped
+	}
+	return 0
 }
 
 // source is one kind of source.
@@ -142,6 +161,7 @@ func (f *Fetcher) With(c *Credentials) *Fetcher {
 // New returns a Fetcher. It touches neither disk nor network.
 func New(o Options) *Fetcher {
 	o, l := o.withDefaults(), defaultLimits()
+	l.artifacts = o.Artifacts
 	reader := imageReader{options: o, limits: l, cache: cache{dir: o.CacheDir}}
 	return &Fetcher{
 		options: o, limits: l, cache: reader.cache, store: newStore(reader.cache), image: newImageSource(reader),

@@ -13,26 +13,38 @@ import (
 
 // tree holds files in memory. It is built by one goroutine, then frozen and
 // handed out as a read-only file system.
-type tree struct{ root *node }
+type tree struct {
+	root  *node
+	plain bool // see Content.Plain
+}
 
 // node is a directory when children is not nil, else a file.
 type node struct {
 	name     string
 	data     []byte
+	shipped  fs.FileMode // see ShippedMode
 	children map[string]*node
 	sorted   []fs.DirEntry // of a frozen directory
 }
 
 func newTree() *tree { return &tree{root: newDir(".")} }
 
+// plainTree holds one file that is no archive.
+func plainTree(data []byte, mode fs.FileMode) *tree {
+	t := newTree()
+	t.plain = true
+	t.put(PlainFile, data, mode)
+	return t
+}
+
 func newDir(name string) *node { return &node{name: name, children: map[string]*node{}} }
 
 // put stores a file, replacing whatever stood at its path or was a file on the
 // way to it, as a later layer does.
-func (t *tree) put(name string, data []byte) {
+func (t *tree) put(name string, data []byte, mode fs.FileMode) {
 	parent := t.mkdir(path.Dir(name))
 	base := path.Base(name)
-	parent.children[base] = &node{name: base, data: data}
+	parent.children[base] = &node{name: base, data: data, shipped: mode &^ fs.ModeType}
 }
 
 func (t *tree) mkdir(name string) *node {
@@ -177,7 +189,7 @@ func (m memFS) find(op, name string) (*node, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	t := tree{m.root}
+	t := tree{root: m.root}
 	n := t.find(name)
 	if n == nil {
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}

@@ -58,7 +58,7 @@ func (c cache) tree(digest string, l limits, most contentLimits) (*tree, error) 
 		if err := left.take(f.path, int64(len(data))); err != nil {
 			return nil, err
 		}
-		t.put(f.path, data)
+		t.put(f.path, data, 0)
 	}
 	// A listing with a path twice, or out of order, is that of no tree.
 	if again, err := treeDigest(t.freeze()); err != nil || again != digest {

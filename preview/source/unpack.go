@@ -22,6 +22,9 @@ const (
 // image is: of a catalog its configs, of everything else all.
 func (s imageReader) unpack(ctx context.Context, from origin, layers []v1.Descriptor, labels map[string]string) (*tree, error) {
 	u := &unpacker{limits: s.limits, tree: newTree(), left: budget{limits: s.limits.bundle}}
+	if s.limits.artifacts {
+		u.left.limits, labels = s.limits.catalog, nil
+	}
 	if dir, ok := labels[LabelConfigs]; ok {
 		keep, err := labelledDir(LabelConfigs, dir, s.limits)
 		if err != nil {

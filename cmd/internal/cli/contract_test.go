@@ -41,6 +41,8 @@ var (
 		"search":             "[TERM]",
 		"explain":            "[RULE]",
 		"format":             "",
+		"plugin":             "",
+		"plugin preview":     "",
 		"format test":        "PROGRAM",
 		"sandbox":            "",
 		"sandbox up":         "",
@@ -83,6 +85,11 @@ var (
 		{"--registry-config --plain-http --ca-file --insecure-registry", "approve install preview show upgrade rollback uninstall search catalog:add catalog:show"},
 		{"--cache-dir --pull-secret --platform", "install preview upgrade search catalog:add catalog:show"},
 		{"--verify --verify-key --certificate-identity --certificate-oidc-issuer --trusted-root", "install preview upgrade"},
+		{"--config --mode", "plugin:preview"},
+		// Beyond the contract: where the files go, and the lock file.
+		{"--location --lock --update-lock", "plugin:preview"},
+		{"--output --out --plaintext-secrets --plan-recipient --detailed-exitcode --fail-on --expires --policy", "plugin:preview"},
+		{"--registry-config --plain-http --ca-file --insecure-registry --cache-dir --platform", "plugin:preview"},
 		{"--detach", "sandbox:up"},
 		{"--output", "format:test"},
 		// Beyond the contract: which receipt, and how many there are.
@@ -98,7 +105,7 @@ var (
 	kubectlGlobals = strings.Fields(`--as-uid --as-user-extra --certificate-authority --client-certificate
 		--client-key --cluster --disable-compression --insecure-skip-tls-verify --proxy-url --server
 		--tls-server-name --token --user`)
-	contractShorthands = map[string]string{"--output": "-o", "--namespace": "-n", "--server": "-s", "--help": "-h", "--filename": "-f"}
+	contractShorthands = map[string]string{"--output": "-o", "--namespace": "-n", "--server": "-s", "--help": "-h", "--filename": "-f", "--config": "-c"}
 )
 
 func TestHelpListsExactlyTheCommandsOfTheContract(t *testing.T) {

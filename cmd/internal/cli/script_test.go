@@ -72,14 +72,30 @@ func scripts(t testing.TB, name string) string {
 	return filepath.Join(root(t), "testdata", "script", name)
 }
 
-// conditions adds [corpus]: the real bundles are there.
+// conditions adds [corpus]: the real bundles are there, and [gcs]: so is
+// fake-gcs-server.
 func conditions(t testing.TB) func(string) (bool, error) {
 	return func(name string) (bool, error) {
+		if name == "gcs" {
+			_, err := os.Stat(gcsServer(t))
+			if err != nil && os.Getenv("CI") != "" {
+				t.Fatalf("no fake-gcs-server: %v; run \"make gcs\"", err)
+			}
+			return err == nil, nil
+		}
 		if name != "corpus" {
 			return false, fmt.Errorf("unknown condition %q", name)
 		}
 		return corpusDir(t) != "", nil
 	}
+}
+
+// gcsServer is the program fake-gcs-server.
+func gcsServer(t testing.TB) string {
+	if name := os.Getenv("FAKE_GCS_SERVER"); name != "" {
+		return name
+	}
+	return filepath.Join(root(t), "bin", "fake-gcs-server")
 }
 
 // corpusDir is the folder of real bundles, empty when it is missing.
@@ -107,6 +123,7 @@ func setup(t testing.TB) func(*testscript.Env) error {
 		env.Setenv("CATALOG", filepath.Join(root(t), "testdata", "catalogs", "demo"))
 		env.Setenv("CORPUS", corpusDir(t))
 		env.Setenv("RULESET", strconv.Itoa(preview.Ruleset))
+		env.Setenv("FAKE_GCS_SERVER", gcsServer(t))
 		env.Setenv("CI", "")
 		env.Values[registryKey{}] = new(scriptRegistry)
 		env.Setenv("ESC", "\x1b[2J\u202e") // clears the screen, then turns the text around
@@ -138,6 +155,8 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"exits":      exitsCommand,
 		"registry":   registryCommand,
 		"web":        webCommand,
+		"objects":    objectsCommand,
+		"expand":     expandCommand,
 		"same":       sameCommand,
 		"layout":     layoutCommand,
 		"spoil":      spoilCommand,

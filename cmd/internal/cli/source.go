@@ -28,6 +28,14 @@ func (f *sourceFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.platform, "platform", "", "platform to pick from a multi-platform image, as OS/ARCH (default linux/amd64, on every machine)")
 }
 
+// addPlugins adds the flags of commands that read plugin sets, which are for the
+// platform of the machine.
+func (f *sourceFlags) addPlugins(flags *pflag.FlagSet) {
+	f.addRegistry(flags)
+	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
+	flags.StringVar(&f.platform, "platform", "", "platform that the plugins are for, as OS/ARCH (default: this machine's)")
+}
+
 // addRegistry adds the flags of commands that read nothing but saved plans.
 func (f *sourceFlags) addRegistry(flags *pflag.FlagSet) {
 	flags.StringVar(&f.registryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")

@@ -1,0 +1,171 @@
+// Package plugins knows the generations of plugin sets on disk.
+//
+// A host looks for its plugins at a location. Once a set is installed, that is
+// a symbolic link beside the folder of its generations:
+//
+//	.plugins -> .plugins.generations/3/files
+//	.plugins.generations/3/files/…
+//	.plugins.generations/3/lock.yaml
+//
+// so that another generation is switched to by one rename. A plain directory at
+// the location is generation 0: none of ours, and its files are what an install
+// replaces.
+package plugins
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+)
+
+const (
+	generationsSuffix = ".generations"
+	filesDir          = "files"
+	lockFile          = "lock.yaml"
+)
+
+// Limits on what is read at a location.
+const (
+	maxFiles = 10_000
+	maxBytes = 4 << 30
+	maxLock  = 1 << 20
+)
+
+// Read returns what stands at a location, an absolute path. Nothing there is
+// generation 0 without files.
+func Read(ctx context.Context, location string) (plugins.Installed, error) {
+	out := plugins.Installed{Files: map[string]preview.LiveFile{}}
+	info, err := os.Lstat(location)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return out, nil
+	case err != nil:
+		return out, fmt.Errorf("reading the location: %w", err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		if out.Generation, err = generationOf(location); err != nil {
+			return out, err
+		}
+		if out.Lock, err = lockOf(location, out.Generation); err != nil {
+			return out, fmt.Errorf("generation %d at %s: %w", out.Generation, location, err)
+		}
+	case !info.IsDir():
+		return out, fmt.Errorf("%s is no directory; name another place with --location", location)
+	}
+	if err := readFiles(ctx, location, out.Files); err != nil {
+		return out, fmt.Errorf("reading %s: %w", location, err)
+	}
+	return out, nil
+}
+
+// generationOf reads the number from where the location leads.
+func generationOf(location string) (int, error) {
+	to, err := os.Readlink(location)
+	if err != nil {
+		return 0, fmt.Errorf("reading the location: %w", err)
+	}
+	parts := strings.Split(filepath.ToSlash(to), "/")
+	if len(parts) == 3 && parts[0] == filepath.Base(location)+generationsSuffix && parts[2] == filesDir {
+		if n, err := strconv.Atoi(parts[1]); err == nil && n > 0 && strconv.Itoa(n) == parts[1] {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("%s is a link that leads to none of its generations; name where it leads with --location", location)
+}
+
+func lockOf(location string, generation int) (*plugins.Lock, error) {
+	data, err := readSmall(filepath.Join(location+generationsSuffix, strconv.Itoa(generation), lockFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading its lock: %w", err)
+	}
+	lock, err := plugins.ReadLock(data)
+	if err != nil {
+		return nil, fmt.Errorf("its lock: %w", err)
+	}
+	return lock, nil
+}
+
+func readSmall(name string) ([]byte, error) {
+	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxLock+1))
+	if err == nil && len(data) > maxLock {
+		err = errors.New("it is too large")
+	}
+	return data, err
+}
+
+// readFiles hashes every file below a location. A link or a device among them is
+// an error: what it is could not be put back.
+func readFiles(ctx context.Context, location string, into map[string]preview.LiveFile) error {
+	root, err := os.OpenRoot(location)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	left := int64(maxBytes)
+	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case entry.IsDir():
+			return nil
+		case !entry.Type().IsRegular():
+			return fmt.Errorf("%q is no plain file; name a place for plugins alone with --location", name)
+		case len(into) >= maxFiles:
+			return fmt.Errorf("it holds more than %d files; name a place for plugins alone with --location", maxFiles)
+		}
+		live, size, err := hashFile(root, name, left)
+		if left -= size; left < 0 {
+			return fmt.Errorf("it holds more than %d GiB; name a place for plugins alone with --location", maxBytes>>30)
+		}
+		into[name] = live
+		return err
+	})
+}
+
+func hashFile(root *os.Root, name string, most int64) (preview.LiveFile, int64, error) {
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return preview.LiveFile{}, 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return preview.LiveFile{}, 0, err
+	}
+	sum := sha256.New()
+	n, err := io.Copy(sum, io.LimitReader(file, most+1))
+	return preview.LiveFile{SHA256: hex.EncodeToString(sum.Sum(nil)), Mode: plugins.ModeText(info.Mode())}, n, err
+}
+
+// HostID names this machine without telling its secrets: a hash of its machine
+// id (machine-id(5)), else of its name.
+func HostID() string {
+	id, err := readSmall("/etc/machine-id")
+	if err != nil || len(strings.TrimSpace(string(id))) == 0 {
+		name, err := os.Hostname()
+		if err != nil {
+			return "unknown"
+		}
+		id = []byte(name)
+	}
+	sum := sha256.Sum256(append([]byte("kubectl-operator host\n"), strings.TrimSpace(string(id))...))
+	return hex.EncodeToString(sum[:8])
+}

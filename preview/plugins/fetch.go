@@ -1,0 +1,171 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// Request is what [Fetch] fetches, and how.
+type Request struct {
+	Platform string // OS/ARCH
+	// Lock, when set, is what every artifact has to be: another one is an
+	// [engine.Refused].
+	Lock *Lock
+	// Sources pins and opens. It must have been made with
+	// [source.Options.Artifacts] and the platform.
+	Sources *source.Fetcher
+	// Getenv answers for credentials in the environment.
+	Getenv func(string) string
+}
+
+// Fetched is one plugin with what its artifact brought.
+type Fetched struct {
+	*Plugin
+	Artifact *Artifact
+	Source   preview.Source // kind, reference as written, sha256
+	Pinned   bool           // by the config, the lock or the reference itself
+	content  *source.Content
+}
+
+// Fetch pins and opens the artifact of every plugin for one platform.
+func Fetch(ctx context.Context, set *Set, q Request) ([]Fetched, error) {
+	out := make([]Fetched, 0, len(set.Plugins))
+	for i := range set.Plugins {
+		p := &set.Plugins[i]
+		got, err := fetch(ctx, p, q)
+		if err != nil {
+			return nil, fmt.Errorf("plugin %s: %w", p.Name, err)
+		}
+		out = append(out, got)
+	}
+	return out, nil
+}
+
+func fetch(ctx context.Context, p *Plugin, q Request) (Fetched, error) {
+	a := p.Artifact(q.Platform)
+	if a == nil {
+		return Fetched{}, fmt.Errorf("it has no artifact for %s; --platform names another platform", q.Platform)
+	}
+	from, err := q.sources(a)
+	if err != nil {
+		return Fetched{}, err
+	}
+	reference := a.Reference
+	if a.Local {
+		if reference, err = look(reference); err != nil {
+			return Fetched{}, err
+		}
+	}
+	pin, err := from.Pin(ctx, reference)
+	if err != nil {
+		return Fetched{}, err
+	}
+	digest := pin.Source.Digest
+	if a.SHA256 != "" && digest != a.SHA256 {
+		return Fetched{}, fmt.Errorf("%s is %s, and the config wants %s: %w", a.Reference.Text, digest, a.SHA256, source.ErrDigestMismatch)
+	}
+	if q.Lock != nil {
+		if err := q.Lock.check(q.Platform, p.Name, a.Reference.Text, digest); err != nil {
+			return Fetched{}, err
+		}
+	}
+	content, err := from.Open(ctx, pin)
+	if err != nil {
+		return Fetched{}, err
+	}
+	return Fetched{
+		Plugin: p, Artifact: a, content: content,
+		Source: preview.Source{Kind: pin.Source.Kind, Reference: a.Reference.Text, Digest: digest},
+		Pinned: q.Lock != nil || a.SHA256 != "" || immutable(a.Reference),
+	}, nil
+}
+
+// look tells a directory of this machine from a file.
+func look(r ref.Reference) (ref.Reference, error) {
+	info, err := os.Stat(r.Path)
+	var cause *fs.PathError
+	switch {
+	case errors.As(err, &cause):
+		return r, fmt.Errorf("reading %s: %w", r.Text, cause.Err)
+	case err != nil:
+		return r, err
+	case info.IsDir():
+		r.Kind = ref.KindDirectory
+	}
+	return r, nil
+}
+
+// immutable reports whether a reference always leads to the same bytes.
+func immutable(r ref.Reference) bool {
+	switch r.Kind {
+	case ref.KindImage:
+		return strings.Contains(r.Image, "@sha256:")
+	case ref.KindGit:
+		return ref.IsCommit(r.GitRef)
+	}
+	return r.SHA256 != "" || r.Digest != ""
+}
+
+// sources are those of the request, with the login that the config has for one
+// artifact.
+func (q Request) sources(a *Artifact) (*source.Fetcher, error) {
+	if !a.Auth.Given() {
+		return q.Sources, nil
+	}
+	login := source.Login{Username: a.Auth.Username, AccessKey: a.Auth.AccessKeyID}
+	for _, part := range []struct {
+		from Secret
+		into *string
+	}{{a.Auth.Password, &login.Password}, {a.Auth.Bearer, &login.Token}, {a.Auth.SecretKey, &login.SecretKey}} {
+		value, err := q.reveal(part.from)
+		if err != nil {
+			return nil, err
+		}
+		*part.into = value
+	}
+	key, err := q.reveal(a.Auth.Google)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
+		login.GoogleKey = []byte(key)
+	}
+	return q.Sources.With(source.NewCredentials(login, a.Reference)), nil
+}
+
+const maxSecret = 64 << 10
+
+// reveal reads a credential from where it is.
+func (q Request) reveal(s Secret) (string, error) {
+	switch {
+	case s.Env != "":
+		value := q.Getenv(s.Env)
+		if value == "" {
+			return "", fmt.Errorf("the credential is to come from the environment variable %s, which is not set", clip(s.Env))
+		}
+		return value, nil
+	case s.File != "":
+		info, err := os.Stat(s.File)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxSecret {
+			return "", fmt.Errorf("the credential is to come from the file %s, which is missing or no small plain file", clip(s.File))
+		}
+		data, err := os.ReadFile(s.File)
+		if err != nil {
+			return "", fmt.Errorf("the credential is to come from the file %s, which cannot be read", clip(s.File))
+		}
+		return strings.TrimSpace(string(data)), nil
+	}
+	return s.inline, nil
+}
+
+// refuse is exit 5.
+func refuse(what, next string) error { return &engine.Refused{What: what, Next: next} }

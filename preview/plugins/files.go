@@ -1,0 +1,235 @@
+package plugins
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// File is one file that an install would write.
+type File struct {
+	Path   string // below the location
+	Mode   string // "0755"
+	Data   []byte
+	SHA256 string // 64 hexadecimal digits
+	Origin string // reference, and path in the artifact
+	Plugin string
+}
+
+// Limits on the files of a set.
+const (
+	maxFiles = 10_000
+	maxBytes = 1 << 30
+)
+
+// Files lays out what was fetched, sorted by path. Two files of one path, and a
+// file where another needs a directory, are errors.
+func Files(fetched []Fetched) ([]File, error) {
+	var out []File
+	total := 0
+	for _, f := range fetched {
+		files, err := f.files()
+		if err != nil {
+			return nil, fmt.Errorf("plugin %s: %w", f.Name, err)
+		}
+		for _, one := range files {
+			total += len(one.Data)
+		}
+		if out = append(out, files...); len(out) > maxFiles || total > maxBytes {
+			return nil, fmt.Errorf("plugin %s: the set has more than %d files or %d MiB", f.Name, maxFiles, maxBytes>>20)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	owner := map[string]string{}
+	for _, f := range out {
+		if other, taken := owner[f.Path]; taken {
+			return nil, fmt.Errorf("plugins %s and %s both bring %s", other, f.Plugin, f.Path)
+		}
+		owner[f.Path] = f.Plugin
+	}
+	for _, f := range out {
+		for dir := path.Dir(f.Path); dir != "."; dir = path.Dir(dir) {
+			if other, taken := owner[dir]; taken {
+				return nil, fmt.Errorf("plugin %s brings the file %s, and plugin %s needs a directory there", other, dir, f.Plugin)
+			}
+		}
+	}
+	return out, nil
+}
+
+// member is one file of an artifact.
+type member struct {
+	path string
+	mode fs.FileMode
+	data []byte
+}
+
+// files lays out one plugin.
+func (f Fetched) files() ([]File, error) {
+	members, err := f.members()
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Artifact.Files) > 0 {
+		if members, err = place(members, f.Artifact.Files); err != nil {
+			return nil, err
+		}
+	}
+	single := len(members) == 1 && len(f.Artifact.Files) == 0 && f.Artifact.Bin == "" && f.Output != ""
+	if f.Program && !single {
+		return nil, fmt.Errorf("the host runs one file, and the artifact brings %d", len(members))
+	}
+	var out []File
+	found := false
+	for _, m := range members {
+		to := path.Join(f.Output, m.path)
+		if single {
+			to = f.Output
+		}
+		program := f.Program || m.path == f.Artifact.Bin && f.Artifact.Bin != ""
+		file := f.file(m, to, program)
+		if err := CheckOutput(to); err != nil {
+			return nil, err
+		}
+		out = append(out, file)
+		if program && f.Command != "" {
+			found = true
+			file.Path = f.Command
+			out = append(out, file)
+		}
+	}
+	if f.Artifact.Bin != "" && !slices.ContainsFunc(members, func(m member) bool { return m.path == f.Artifact.Bin }) {
+		return nil, fmt.Errorf("its program %s is not among its files", clip(f.Artifact.Bin))
+	}
+	if f.Command != "" && !found {
+		return nil, errors.New("it names a command and no program")
+	}
+	return out, nil
+}
+
+func (f Fetched) file(m member, to string, program bool) File {
+	sum := sha256.Sum256(m.data)
+	mode := m.mode
+	switch {
+	case mode == 0 && (program || isProgram(m.data)):
+		mode = 0o755
+	case mode == 0:
+		mode = 0o644
+	case program:
+		mode |= 0o755
+	}
+	origin := f.Source.Reference
+	if !f.content.Plain {
+		origin += " " + m.path
+	}
+	return File{Path: to, Mode: ModeText(mode), Data: m.data, SHA256: hex.EncodeToString(sum[:]), Origin: origin, Plugin: f.Name}
+}
+
+// members reads the files of an artifact, those that are picked.
+func (f Fetched) members() ([]member, error) {
+	var out []member
+	pick := f.Artifact.Pick
+	err := fs.WalkDir(f.content.FS, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		short := name
+		switch {
+		case f.content.Plain:
+			short = getterName(f.Source.Reference)
+			if before, _, ok := strings.Cut(short, "#"); ok {
+				short = before
+			}
+		case pick == name:
+			short = path.Base(name)
+		case pick != "":
+			below, ok := strings.CutPrefix(name, pick+"/")
+			if !ok {
+				return nil
+			}
+			short = below
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		data, err := fs.ReadFile(f.content.FS, name)
+		if err != nil {
+			return err
+		}
+		out = append(out, member{short, source.ShippedMode(info), data})
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case f.content.Plain && pick != "":
+		return nil, fmt.Errorf("%s is one file, which holds no %s", f.Source.Reference, clip(pick))
+	case len(out) == 0:
+		return nil, fmt.Errorf("%s holds no %s", f.Source.Reference, clip(pick))
+	}
+	return out, nil
+}
+
+// place moves members as a config says; what nothing fits is left out, and a
+// pattern that fits nothing is an error. A directory that fits brings all below
+// it.
+func place(members []member, rules []Placement) ([]member, error) {
+	var out []member
+	for _, rule := range rules {
+		pattern := strings.Trim(rule.From, "/")
+		fitted := false
+		for _, m := range members {
+			head, rest, ok := matched(pattern, m.path)
+			if !ok {
+				continue
+			}
+			fitted = true
+			to := path.Join(rule.To, path.Base(head), rest)
+			out = append(out, member{to, m.mode, m.data})
+		}
+		if !fitted {
+			return nil, fmt.Errorf("no file of the artifact fits %s", clip(rule.From))
+		}
+	}
+	return out, nil
+}
+
+// matched finds the part of a path, from its beginning, that a pattern fits.
+func matched(pattern, name string) (head, rest string, ok bool) {
+	parts := strings.Split(name, "/")
+	depth := strings.Count(pattern, "/") + 1
+	if depth > len(parts) {
+		return "", "", false
+	}
+	head = strings.Join(parts[:depth], "/")
+	ok, err := path.Match(pattern, head)
+	return head, strings.Join(parts[depth:], "/"), ok && err == nil
+}
+
+// ModeText is a mode as chmod takes it, four octal digits.
+func ModeText(m fs.FileMode) string {
+	bits := uint32(m.Perm())
+	for _, special := range []struct {
+		mode fs.FileMode
+		bit  uint32
+	}{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}} {
+		if m&special.mode != 0 {
+			bits |= special.bit
+		}
+	}
+	return fmt.Sprintf("%04o", bits)
+}
+
+// isProgram tells by its first bytes whether a file is one that is run.
+func isProgram(data []byte) bool {
+	return bytes.HasPrefix(data, []byte("#!")) || formatOf(data) != ""
+}

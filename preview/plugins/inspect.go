@@ -1,0 +1,214 @@
+package plugins
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"debug/elf"
+	"debug/macho"
+	"debug/pe"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The formats of executables.
+const (
+	formatELF   = "ELF"
+	formatMachO = "Mach-O"
+	formatPE    = "PE"
+)
+
+// formatOf tells an executable by its first bytes, "" for anything else.
+func formatOf(data []byte) string {
+	switch {
+	case bytes.HasPrefix(data, []byte("\x7fELF")):
+		return formatELF
+	case bytes.HasPrefix(data, []byte("\xfe\xed\xfa\xce")), bytes.HasPrefix(data, []byte("\xfe\xed\xfa\xcf")),
+		bytes.HasPrefix(data, []byte("\xce\xfa\xed\xfe")), bytes.HasPrefix(data, []byte("\xcf\xfa\xed\xfe")),
+		bytes.HasPrefix(data, []byte("\xca\xfe\xba\xbe")) && len(data) > 7 && data[7] < 20: // else a Java class
+		return formatMachO
+	case bytes.HasPrefix(data, []byte("MZ")):
+		return formatPE
+	}
+	return ""
+}
+
+// Contents is what the bytes of a file are.
+type Contents struct {
+	// Platforms an executable runs on, as OS/ARCH; empty for anything else, and
+	// for an executable that cannot be read, of which Damaged says why.
+	Platforms []string
+	Damaged   string
+	Text      string // for a person: "ELF linux/amd64; Go 1.26, example.com/neo v1.2.3"
+}
+
+// Inspect looks at the bytes of a file. It runs nothing.
+func Inspect(data []byte) Contents {
+	format := formatOf(data)
+	if format == "" {
+		return Contents{Text: describeData(data)}
+	}
+	platforms, err := executable(format, data)
+	if err != nil {
+		return Contents{Text: format, Damaged: format + " header that cannot be read"}
+	}
+	out := Contents{Platforms: platforms, Text: format + " " + strings.Join(platforms, ", ")}
+	if built := goBuild(data); built != "" {
+		out.Text += "; " + built
+	}
+	return out
+}
+
+var errHeader = errors.New("damaged")
+
+// executable reads what an executable runs on. The readers of the standard
+// library are not made for hostile files, so what they trip over is damage.
+func executable(format string, data []byte) (platforms []string, err error) {
+	defer func() {
+		if recover() != nil {
+			platforms, err = nil, errHeader
+		}
+	}()
+	r := bytes.NewReader(data)
+	switch format {
+	case formatELF:
+		f, err := elf.NewFile(r)
+		if err != nil {
+			return nil, errHeader
+		}
+		return []string{elfSystem(f) + "/" + elfArch(f)}, nil
+	case formatPE:
+		f, err := pe.NewFile(r)
+		if err != nil {
+			return nil, errHeader
+		}
+		return []string{"windows/" + peArch(f.Machine)}, nil
+	}
+	if fat, err := macho.NewFatFile(r); err == nil {
+		for _, arch := range fat.Arches {
+			platforms = append(platforms, "darwin/"+machoArch(arch.Cpu))
+		}
+		slices.Sort(platforms)
+		return slices.Compact(platforms), nil
+	}
+	f, err := macho.NewFile(r)
+	if err != nil {
+		return nil, errHeader
+	}
+	return []string{"darwin/" + machoArch(f.Cpu)}, nil
+}
+
+// elfSystem is linux unless the header says otherwise: Linux leaves it open.
+func elfSystem(f *elf.File) string {
+	switch f.OSABI {
+	case elf.ELFOSABI_FREEBSD:
+		return "freebsd"
+	case elf.ELFOSABI_NETBSD:
+		return "netbsd"
+	case elf.ELFOSABI_OPENBSD:
+		return "openbsd"
+	case elf.ELFOSABI_SOLARIS:
+		return "solaris"
+	}
+	return "linux"
+}
+
+func elfArch(f *elf.File) string {
+	little := f.Data == elf.ELFDATA2LSB
+	switch f.Machine {
+	case elf.EM_X86_64:
+		return "amd64"
+	case elf.EM_AARCH64:
+		return "arm64"
+	case elf.EM_386:
+		return "386"
+	case elf.EM_ARM:
+		return "arm"
+	case elf.EM_S390:
+		return "s390x"
+	case elf.EM_RISCV:
+		return "riscv64"
+	case elf.EM_LOONGARCH:
+		return "loong64"
+	case elf.EM_PPC64:
+		if little {
+			return "ppc64le"
+		}
+		return "ppc64"
+	}
+	return "unknown"
+}
+
+func peArch(machine uint16) string {
+	switch machine {
+	case pe.IMAGE_FILE_MACHINE_AMD64:
+		return "amd64"
+	case pe.IMAGE_FILE_MACHINE_ARM64:
+		return "arm64"
+	case pe.IMAGE_FILE_MACHINE_I386:
+		return "386"
+	}
+	return "unknown"
+}
+
+func machoArch(cpu macho.Cpu) string {
+	switch cpu {
+	case macho.CpuAmd64:
+		return "amd64"
+	case macho.CpuArm64:
+		return "arm64"
+	case macho.Cpu386:
+		return "386"
+	}
+	return "unknown"
+}
+
+// goBuild is what a Go program says of itself: toolchain, module, version,
+// revision and how many modules are in it. Nothing vouches for it.
+func goBuild(data []byte) (text string) {
+	defer func() {
+		if recover() != nil {
+			text = ""
+		}
+	}()
+	info, err := buildinfo.Read(bytes.NewReader(data))
+	if err != nil {
+		return ""
+	}
+	parts := []string{info.GoVersion}
+	if module := strings.TrimSpace(info.Main.Path + " " + info.Main.Version); module != "" {
+		parts = append(parts, module)
+	}
+	revision, modified := "", ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = "revision " + s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				modified = " with changes"
+			}
+		}
+	}
+	if revision != "" {
+		parts = append(parts, revision+modified)
+	}
+	if n := len(info.Deps); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d modules", n))
+	}
+	return clip(strings.Join(parts, ", "))
+}
+
+// describeData names what is no executable.
+func describeData(data []byte) string {
+	if first, _, _ := bytes.Cut(data, []byte("\n")); bytes.HasPrefix(first, []byte("#!")) {
+		return "script for " + clip(strings.TrimSpace(string(first[2:])))
+	}
+	head := data[:min(len(data), 8192)]
+	if bytes.IndexByte(head, 0) < 0 && utf8.Valid(bytes.TrimRightFunc(head, func(r rune) bool { return r == utf8.RuneError })) {
+		return "text"
+	}
+	return "data"
+}

@@ -1,0 +1,147 @@
+package plugins
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// KindPluginLock is the kind of lock files:
+//
+//	apiVersion: kubectl-operator/v1alpha1
+//	kind: PluginLock
+//	metadata:
+//	  name: optimus                        # of the set
+//	platforms:
+//	  - artifacts:
+//	      - digest: sha256:…               # as pinned: of the bytes of a file or
+//	        plugin: neo                    # archive, of a manifest, of a tree
+//	        reference: https://example.com/neo.tgz
+//	    platform: linux/amd64
+//
+// The same lock has the same bytes: platforms and plugins are sorted.
+const KindPluginLock = "PluginLock"
+
+// Lock says what every artifact of a set is, by platform.
+type Lock struct {
+	Name      string
+	Platforms map[string][]Locked
+}
+
+// Locked is one artifact of a lock, by the name of its plugin.
+type Locked struct{ Plugin, Reference, Digest string }
+
+// NewLock locks what was fetched. Other platforms of an older lock stay.
+func NewLock(name, platform string, fetched []Fetched, older *Lock) *Lock {
+	out := &Lock{Name: name, Platforms: map[string][]Locked{}}
+	if older != nil && older.Name == name {
+		for other, locked := range older.Platforms {
+			out.Platforms[other] = locked
+		}
+	}
+	var locked []Locked
+	for _, f := range fetched {
+		locked = append(locked, Locked{f.Name, f.Source.Reference, f.Source.Digest})
+	}
+	out.Platforms[platform] = locked
+	return out
+}
+
+// Encode writes a lock file.
+func (l *Lock) Encode() []byte {
+	var platforms []any
+	names := make([]string, 0, len(l.Platforms))
+	for name := range l.Platforms {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		locked := slices.Clone(l.Platforms[name])
+		slices.SortStableFunc(locked, func(a, b Locked) int { return strings.Compare(a.Plugin, b.Plugin) })
+		artifacts := make([]any, 0, len(locked))
+		for _, one := range locked {
+			artifacts = append(artifacts, map[string]any{"plugin": one.Plugin, "reference": one.Reference, "digest": one.Digest})
+		}
+		platforms = append(platforms, map[string]any{"platform": name, "artifacts": artifacts})
+	}
+	return []byte(diff.Manifest(map[string]any{
+		"apiVersion": preview.APIVersion, "kind": KindPluginLock,
+		"metadata": map[string]any{"name": l.Name}, "platforms": platforms,
+	}))
+}
+
+// ReadLock reads a lock file.
+func ReadLock(data []byte) (*Lock, error) {
+	docs, err := preview.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("it is not YAML: %s", clip(err.Error()))
+	}
+	if len(docs) != 1 {
+		return nil, fmt.Errorf("it holds %d documents where one is due", len(docs))
+	}
+	body, _ := docs[0].(map[string]any)
+	if preview.String(body, "kind") != KindPluginLock || preview.String(body, "apiVersion") != preview.APIVersion {
+		return nil, fmt.Errorf("it is no %s of %s", KindPluginLock, preview.APIVersion)
+	}
+	r := newReading(body)
+	r.ignore("apiVersion", "kind")
+	out := &Lock{Name: r.at("metadata.name").need(), Platforms: map[string][]Locked{}}
+	for _, item := range r.at("platforms").items(true) {
+		name := item.at("platform").need()
+		if _, twice := out.Platforms[name]; twice {
+			item.at("platform").fail("it is there twice")
+		}
+		out.Platforms[name] = []Locked{}
+		seen := map[string]bool{}
+		for _, one := range item.at("artifacts").items(true) {
+			locked := Locked{one.at("plugin").need(), one.at("reference").need(), one.at("digest").need()}
+			switch {
+			case !ref.IsDigest(locked.Digest):
+				one.at("digest").fail("it is not sha256: and 64 hexadecimal digits")
+			case seen[locked.Plugin]:
+				one.at("plugin").fail("it is there twice")
+			}
+			seen[locked.Plugin] = true
+			out.Platforms[name] = append(out.Platforms[name], locked)
+		}
+	}
+	return out, r.err()
+}
+
+// find returns what is locked for a plugin.
+func (l *Lock) find(platform, plugin string) (Locked, bool) {
+	for _, one := range l.Platforms[platform] {
+		if one.Plugin == plugin {
+			return one, true
+		}
+	}
+	return Locked{}, false
+}
+
+// check refuses an artifact that is not the locked one.
+func (l *Lock) check(platform, plugin, reference, digest string) error {
+	locked, ok := l.find(platform, plugin)
+	next := "review it with --update-lock, which writes the lock anew"
+	switch {
+	case !ok:
+		return refuse("the lock file has nothing for it on "+platform, next)
+	case locked.Reference != reference:
+		return refuse(fmt.Sprintf("the lock file has it from %s, the config from %s", clip(locked.Reference), clip(reference)), next)
+	case locked.Digest != digest:
+		return refuse(fmt.Sprintf("%s is %s now, and the lock file has %s", clip(reference), digest, locked.Digest), next)
+	}
+	return nil
+}
+
+// CheckName holds a lock to the set it is of.
+func (l *Lock) CheckName(set *Set) error {
+	if l.Name != set.Name {
+		return errors.New("it is that of set " + clip(l.Name) + ", not of " + clip(set.Name))
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package plugins
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Installed is what stands at the location of a set now.
+type Installed struct {
+	Generation int                         // 0 when this tool put nothing there
+	Files      map[string]preview.LiveFile // by path below the location
+	Lock       *Lock                       // of the generation; nil when there is none
+}
+
+// Target is where a set goes.
+type Target struct {
+	Platform string // OS/ARCH
+	Location preview.Location
+	Installed
+}
+
+// Plan fills in what a plan says of a set: its package, files and generation.
+// The plan is neither judged nor sealed yet.
+func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
+	files, err := Files(fetched)
+	if err != nil {
+		return nil, err
+	}
+	texts, notes := review(set, t.Platform, files)
+	pkg := preview.Package{Name: set.Name, Version: set.Version, Bundle: set.Name, Format: "plugins/" + string(set.Form)}
+	pkg.Notes = slices.Concat(set.Notes, origins(fetched, t), notes)
+	slices.SortStableFunc(pkg.Notes, func(a, b preview.Note) int { return strings.Compare(a.Rule+"/"+a.Object, b.Rule+"/"+b.Object) })
+	for _, f := range fetched {
+		pkg.Sources = append(pkg.Sources, f.Source)
+	}
+	if pkg.Parameters.Values, err = preview.HashValues(configOf(set), set.Name); err != nil {
+		return nil, err
+	}
+	p := &preview.Plan{
+		Release: preview.Release{Name: set.Name}, ReadMode: preview.ReadOffline, Options: preview.DefaultOptions(),
+		Platform: t.Platform, Location: &t.Location,
+		Generation: &preview.Generation{From: t.Generation, To: t.Generation},
+		Files:      decide(files, texts, t.Files),
+	}
+	if preview.FileChanges(p.Files) {
+		p.Generation.To++
+	}
+	pkg.ContentDigest, err = preview.SetDigest(p, pkg)
+	p.Packages = []preview.Package{pkg}
+	return p, err
+}
+
+// configOf is what the host is told, by plugin: for the content digest.
+func configOf(set *Set) map[string]any {
+	out := map[string]any{}
+	if len(set.Config) > 0 {
+		out["config"] = set.Config
+	}
+	plugins := map[string]any{}
+	for _, p := range set.Plugins {
+		if len(p.Config) > 0 {
+			plugins[p.Name] = p.Config
+		}
+	}
+	if len(plugins) > 0 {
+		out["plugins"] = plugins
+	}
+	return out
+}
+
+// origins tells of artifacts that may be others tomorrow, and of those that are
+// others than the installed ones.
+func origins(fetched []Fetched, t Target) []preview.Note {
+	var out []preview.Note
+	for _, f := range fetched {
+		object := "plugin/" + f.Name
+		if !f.Pinned {
+			out = append(out, preview.Note{Rule: RuleUnpinned, Object: object,
+				Text: "nothing says which bytes " + f.Source.Reference + " has to be; they are " + f.Source.Digest + " now"})
+		}
+		if t.Lock == nil {
+			continue
+		}
+		was, ok := t.Lock.find(t.Platform, f.Name)
+		if ok && !f.Pinned && was.Reference == f.Source.Reference && was.Digest != f.Source.Digest {
+			out = append(out, preview.Note{Rule: RuleChanged, Object: object,
+				Text: f.Source.Reference + " was " + was.Digest + " when it was installed, and is " + f.Source.Digest + " now"})
+		}
+	}
+	return out
+}
+
+// decide compares the files of a set with those that are there.
+func decide(files []File, texts []string, live map[string]preview.LiveFile) []preview.File {
+	out := make([]preview.File, 0, len(files))
+	wanted := map[string]bool{}
+	for i, f := range files {
+		wanted[f.Path] = true
+		was, there := live[f.Path]
+		action := preview.ActionCreate
+		switch {
+		case there && was == (preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}):
+			action = preview.ActionUnchanged
+		case there:
+			action = preview.ActionUpdate
+		}
+		out = append(out, preview.File{
+			Path: f.Path, Mode: f.Mode, Size: int64(len(f.Data)), SHA256: f.SHA256, Origin: f.Origin,
+			Contents: texts[i], Action: action, Live: was,
+		})
+	}
+	for path, was := range live {
+		if !wanted[path] {
+			out = append(out, preview.File{Path: path, Action: preview.ActionDelete, Live: was})
+		}
+	}
+	slices.SortFunc(out, func(a, b preview.File) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}

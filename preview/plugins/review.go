@@ -1,0 +1,103 @@
+package plugins
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// reviewer looks at the files of a set.
+type reviewer struct {
+	set      *Set
+	platform string
+	notes    []preview.Note
+}
+
+func (r *reviewer) note(rule, object, text string) {
+	r.notes = append(r.notes, preview.Note{Rule: rule, Object: object, Text: text})
+}
+
+// review returns what the files are, in their order, and what a reviewer should
+// be told of them.
+func review(set *Set, platform string, files []File) ([]string, []preview.Note) {
+	r := &reviewer{set: set, platform: platform}
+	texts := make([]string, len(files))
+	for i, f := range files {
+		texts[i] = r.file(f)
+	}
+	if set.Form == FormOptimus || set.Form == FormArtifacts {
+		r.optimusNames(files)
+	}
+	return texts, r.notes
+}
+
+func (r *reviewer) file(f File) string {
+	object := "file/" + f.Path
+	if len(f.Mode) == 4 && (f.Mode[0]-'0')&6 != 0 {
+		r.note(RuleSetuid, object, "mode "+f.Mode+": it runs with the rights of its owner or group, whoever starts it")
+	}
+	if len(f.Mode) == 4 && (f.Mode[3]-'0')&2 != 0 {
+		r.note(RuleWorldWritable, object, "mode "+f.Mode+": everybody on the machine can change it")
+	}
+	contents := Inspect(f.Data)
+	switch {
+	case contents.Damaged != "":
+		r.note(RulePlatform, object, "it has an "+contents.Damaged)
+	case len(contents.Platforms) > 0 && !slices.ContainsFunc(contents.Platforms, r.fits):
+		r.note(RulePlatform, object, "it is for "+strings.Join(contents.Platforms, ", ")+", and the plan for "+r.platform)
+	}
+	if !isYAMLPlugin(f.Path) {
+		return contents.Text
+	}
+	plugin, err := readYAMLPlugin(f.Data)
+	if err != nil {
+		r.note(RuleInvalid, object, "Optimus refuses it: "+err.Error())
+		return contents.Text
+	}
+	if !pinned(plugin.image) {
+		r.note(RuleImageByTag, object, "image "+clip(plugin.image)+" is named by tag")
+	}
+	return plugin.text()
+}
+
+// fits compares without a variant, which no executable names.
+func (r *reviewer) fits(platform string) bool {
+	return platform == r.platform || strings.HasPrefix(r.platform, platform+"/")
+}
+
+// The names by which Optimus finds plugins (plugin/plugin.go).
+const (
+	yamlPrefix, yamlSuffix = "optimus-plugin-", ".yaml"
+	binaryPrefix           = "optimus-"
+)
+
+func isYAMLPlugin(path string) bool {
+	name := path[strings.LastIndex(path, "/")+1:]
+	return strings.HasPrefix(name, yamlPrefix) && strings.HasSuffix(name, yamlSuffix) && len(name) > len(yamlPrefix+yamlSuffix)
+}
+
+// optimusNames tells of files that Optimus does not find, and of programs that
+// it refuses.
+func (r *reviewer) optimusNames(files []File) {
+	described := map[string]bool{}
+	for _, f := range files {
+		if isYAMLPlugin(f.Path) && !strings.Contains(f.Path, "/") {
+			described[strings.TrimSuffix(strings.TrimPrefix(f.Path, yamlPrefix), yamlSuffix)] = true
+		}
+	}
+	system, arch, _ := strings.Cut(r.platform, "/")
+	suffix := "_" + system + "_" + arch
+	for _, f := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(f.Path, binaryPrefix), suffix)
+		switch {
+		case strings.Contains(f.Path, "/"):
+			r.note(RuleName, "file/"+f.Path, "Optimus does not look into folders of its plugins")
+		case isYAMLPlugin(f.Path):
+		case !strings.HasPrefix(f.Path, binaryPrefix) || !strings.HasSuffix(f.Path, suffix) || name == "":
+			r.note(RuleName, "file/"+f.Path, "Optimus finds "+yamlPrefix+"NAME"+yamlSuffix+" and "+binaryPrefix+"NAME"+suffix+", and not this")
+		case !described[name]:
+			r.note(RuleName, "file/"+f.Path, "Optimus wants "+yamlPrefix+clip(name)+yamlSuffix+" beside a program, and refuses one without")
+		}
+	}
+}
