@@ -6,11 +6,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// adopt takes an object over in two writes: a JSON patch with tests on uid and
-// resourceVersion takes its former owner off, and the apply follows on the
-// object as that left it. A run that was interrupted in between finds nothing
-// left to take off.
+// adopt takes an object over in two writes: the first makes its former owner
+// let go, and the apply follows on the object as that left it.
 func (r *run) adopt(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
+	free, err := r.release(ctx, o, live)
+	if err != nil {
+		return nil, err
+	}
+	return r.write(ctx, o, free)
+}
+
+// release takes an object's former owner off it, by a JSON patch with tests on
+// uid and resourceVersion, and returns the object as that left it. A run that
+// was interrupted afterwards finds nothing left to take off.
+func (r *run) release(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
 	var last error
 	for try := range maxAttempts {
 		same, err := r.isBefore(o, live)
@@ -26,34 +35,41 @@ func (r *run) adopt(ctx context.Context, o *preview.Object, live map[string]any)
 		}
 		ops := preview.ReleasePatch(live, released, adoption)
 		if ops == nil {
-			return r.write(ctx, o, live)
+			return live, r.hasLetGo(o, live)
 		}
 		patched, err := r.patchOnce(ctx, o, ops)
 		if err == nil {
-			return r.write(ctx, o, patched)
+			return patched, r.hasLetGo(o, patched)
 		}
 		last = err
-		late, cancel := withGrace(ctx)
-		fresh, readErr := r.cluster.Get(late, o.Ref())
-		cancel()
-		switch {
-		case readErr != nil && noAnswer(err):
-			r.wrote = true
-			return nil, &outcomeError{err}
-		case readErr != nil:
-			return nil, readErr
-		case fresh == nil:
-			return nil, &movedError{"somebody deleted it meanwhile"}
-		case !noAnswer(err) && versionOf(fresh) == versionOf(live):
-			return nil, err // refused for another reason than a change
+		if live, err = r.afterPatch(ctx, o, live, err); err != nil {
+			return nil, err
 		}
-		r.wrote = r.wrote || noAnswer(err) && versionOf(fresh) != versionOf(live)
-		live = fresh
 		if err := pause(ctx, r.opts.Clock, last, try); err != nil {
 			return nil, last
 		}
 	}
 	return nil, last
+}
+
+// afterPatch reads an object again whose patch was refused or had no answer.
+func (r *run) afterPatch(ctx context.Context, o *preview.Object, live map[string]any, cause error) (map[string]any, error) {
+	late, cancel := withGrace(ctx)
+	defer cancel()
+	fresh, err := r.cluster.Get(late, o.Ref())
+	switch {
+	case err != nil && noAnswer(cause):
+		r.wrote = true
+		return nil, &outcomeError{cause}
+	case err != nil:
+		return nil, err
+	case fresh == nil:
+		return nil, &movedError{"somebody deleted it meanwhile"}
+	case !noAnswer(cause) && versionOf(fresh) == versionOf(live):
+		return nil, cause // refused for another reason than a change
+	}
+	r.wrote = r.wrote || noAnswer(cause) && versionOf(fresh) != versionOf(live)
+	return fresh, nil
 }
 
 func (r *run) patchOnce(ctx context.Context, o *preview.Object, ops []preview.PatchOp) (map[string]any, error) {

@@ -283,7 +283,7 @@ func (r *run) progress() string {
 	for _, o := range r.record.Objects {
 		switch o.State {
 		case StateSkipped:
-		case StatePending:
+		case StatePending, StateReleased:
 			left++
 		case StateSent:
 			flying++

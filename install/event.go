@@ -27,6 +27,7 @@ type ObjectState string
 const (
 	StatePending  ObjectState = "pending"
 	StateSent     ObjectState = "sent"     // request under way: in flight
+	StateReleased ObjectState = "released" // taken off its former owner, and not applied yet
 	StateApplied  ObjectState = "applied"  // acknowledged
 	StateWaiting  ObjectState = "waiting"  // applied, not ready yet
 	StateReady    ObjectState = "ready"    // applied and healthy

@@ -130,14 +130,17 @@ func gateActions(plan *preview.Plan) []string {
 	var reasons []string
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
+		if sharers := engine.Sharers(plan, o.ID); len(sharers) > 0 && len(plan.Packages) == 0 {
+			reasons = append(reasons, fmt.Sprintf("%s is shared with %s; uninstall that first", o.ID, strings.Join(sharers, ", ")))
+		}
 		switch o.Action {
 		case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged,
-			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionSkip, preview.ActionUnknown:
+			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionSkip, preview.ActionShared, preview.ActionUnknown:
 		case preview.ActionBlocked:
-			reasons = append(reasons, o.ID+" "+preview.WhyBlocked(o, plan.Release))
+			reasons = append(reasons, o.ID+" "+engine.BlockedBy(plan, o))
 		case preview.ActionAdopt:
 			if o.Adoption == nil {
-				reasons = append(reasons, o.ID+" exists and is not part of this release; plan with --adopt to take it over")
+				reasons = append(reasons, o.ID+" "+engine.Adoptable(plan, o))
 			}
 		default:
 			reasons = append(reasons, fmt.Sprintf("%s has action %q, which this version does not apply", o.ID, o.Action))
@@ -198,6 +201,8 @@ func gateContent(plan *preview.Plan) []string {
 			reasons = append(reasons, o.ID+" would be deleted, which a content digest does not cover")
 		case preview.ActionAdopt:
 			reasons = append(reasons, o.ID+" would be taken over, which a content digest does not cover")
+		case preview.ActionShared:
+			reasons = append(reasons, o.ID+" would be shared with another release, which a content digest does not cover")
 		case preview.ActionSkip:
 			reasons = append(reasons, o.ID+" would be skipped, which a content digest does not cover")
 		case preview.ActionReplace:

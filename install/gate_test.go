@@ -104,7 +104,8 @@ func TestGate(t *testing.T) {
 			p.Objects[0].Action = preview.ActionBlocked
 			p.Objects[0].LiveBody = map[string]any{"metadata": map[string]any{"annotations": map[string]any{"meta.helm.sh/release-name": "web"}}}
 		}, install.ApprovedByDigest, nil, "Helm release web"},
-		{"shared is refused", action(preview.ActionShared), install.ApprovedByDigest, nil, "shared"},
+		{"shared passes with the review digest", action(preview.ActionShared), install.ApprovedByDigest, nil, ""},
+		{"content does not cover sharing", action(preview.ActionShared), install.ApprovedByContent, nil, "shared"},
 		{"a conflict is refused with manager and path", func(p *preview.Plan) {
 			p.Objects[0].Conflicts = []preview.Conflict{{Manager: "helm", Path: ".spec.replicas"}}
 		}, install.ApprovedByDigest, nil, `"helm" owns .spec.replicas`},

@@ -39,19 +39,61 @@ func Operands(ctx context.Context, counter Counter, crds []map[string]any) (map[
 	return out, nil
 }
 
+// Lister lists the objects of a kind in a namespace that match a selector.
+type Lister interface {
+	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+}
+
+// LeftOperands counts what the removal of a release would leave without its
+// operator, by KIND.GROUP: the custom resources of the definitions that stay.
+// Those of a definition that belongs to another release have that one's
+// operator, except in the namespace of the release itself.
+func LeftOperands(ctx context.Context, cluster interface {
+	Counter
+	Lister
+}, plan *preview.Plan) (map[string]int, error) {
+	var own, shared []map[string]any
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		switch {
+		case o.Kind != "CustomResourceDefinition" || o.Action == preview.ActionDelete || o.LiveBody == nil:
+		case preview.Ours(o.LiveBody, plan.Release):
+			own = append(own, o.LiveBody)
+		case preview.String(o.LiveBody, "spec", "scope") == "Namespaced":
+			shared = append(shared, o.LiveBody)
+		}
+	}
+	counts, err := Operands(ctx, cluster, own)
+	if err != nil {
+		return nil, err
+	}
+	here, err := Operands(ctx, inNamespace{cluster, plan.Release.Namespace}, shared)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(counts, here)
+	return counts, nil
+}
+
+// inNamespace counts in one namespace.
+type inNamespace struct {
+	Lister
+	namespace string
+}
+
+// Count implements [Counter].
+func (c inNamespace) Count(ctx context.Context, apiVersion, kind string) (int, error) {
+	found, err := c.List(ctx, apiVersion, kind, c.namespace, "")
+	return len(found), err
+}
+
 // checkOperands refuses to take an operator away from what it operates, unless
 // the plan removes that first.
 func (r *run) checkOperands(ctx context.Context) error {
 	if !isUninstall(r.plan) {
 		return nil
 	}
-	var crds []map[string]any
-	for i := range r.checked.Objects {
-		if o := &r.checked.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Action != preview.ActionDelete && o.LiveBody != nil {
-			crds = append(crds, o.LiveBody)
-		}
-	}
-	counts, err := Operands(ctx, r.cluster, crds)
+	counts, err := LeftOperands(ctx, r.cluster, r.checked)
 	if err != nil {
 		return r.fail("looking for what the operator still operates", "", err)
 	}

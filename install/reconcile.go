@@ -62,7 +62,7 @@ func (r *run) reconciled(ctx context.Context, o *preview.Object, live map[string
 	case o.Action == preview.ActionDelete, live == nil:
 		return StatePending, nil
 	case o.Action == preview.ActionAdopt && !preview.Ours(live, r.plan.Release):
-		return StateSent, nil // perhaps between its two writes
+		return r.reconciledAdoption(o, live)
 	case o.Action != preview.ActionUpdate:
 		// It did not exist before, and only this release marks it so.
 		if preview.Ours(live, r.plan.Release) {
@@ -79,6 +79,24 @@ func (r *run) reconciled(ctx context.Context, o *preview.Object, live map[string
 	before, err := r.isBefore(o, live)
 	if err != nil || before {
 		return StatePending, err
+	}
+	return StateSent, nil // somebody changed it, before the write or after it
+}
+
+// reconciledAdoption decides whether the first write of an adoption happened; the
+// second did not.
+func (r *run) reconciledAdoption(o *preview.Object, live map[string]any) (ObjectState, error) {
+	if o.Adoption == nil || uidOf(live) != o.Live.UID {
+		return StateSent, nil
+	}
+	fingerprint, err := preview.Fingerprint(r.opts.Schemas, live, o.Sealed, true)
+	switch {
+	case err != nil:
+		return "", err
+	case fingerprint == o.Live.Fingerprint:
+		return StatePending, nil
+	case fingerprint == o.Adoption.Fingerprint:
+		return StateReleased, nil
 	}
 	return StateSent, nil // somebody changed it, before the write or after it
 }

@@ -139,7 +139,9 @@ func newRecord(plan *preview.Plan, approval Approval, before *Record, tool strin
 		r.Older = append(slices.Clone(before.Older), Older{Revision: before.Revision, State: before.State.superseded()})
 		// What the plan does not list any more is gone from the cluster.
 		for _, item := range before.Inventory {
-			if plan.Object(item.Ref().ID()) != nil {
+			o := plan.Object(item.Ref().ID())
+			// What was only shared and is not any more is its owner's alone.
+			if o != nil && (item.Action != preview.ActionShared || o.Sealed != nil) {
 				r.Inventory = append(r.Inventory, item)
 			}
 		}
@@ -152,7 +154,7 @@ func newRecord(plan *preview.Plan, approval Approval, before *Record, tool strin
 			if o.Action == preview.ActionSkip {
 				receipt.State = StateSkipped
 			}
-			if o.Action == preview.ActionUnchanged {
+			if o.Action == preview.ActionUnchanged || o.Action == preview.ActionShared {
 				r.own(o, o.Live.UID)
 			}
 		}
@@ -235,6 +237,20 @@ func (r *Record) object(id string) *ObjectReceipt {
 		}
 	}
 	return nil
+}
+
+// holdings are what other releases must know of this one. Whatever came of the
+// newest revision, they build on what it was to be: where the cluster differs
+// from that, their own reads tell.
+func (r *Record) holdings() preview.Holdings {
+	h := preview.Holdings{Gone: r.State == RecordUninstalled, Definitions: map[string]preview.Holding{}}
+	for _, o := range r.Objects {
+		group, kind, _, name, err := preview.ParseID(o.ID)
+		if err == nil && o.Digest != "" && group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition" {
+			h.Definitions[name] = preview.Holding{Digest: o.Digest, Shared: o.Action == preview.ActionShared}
+		}
+	}
+	return h
 }
 
 // groupKinds lists the kinds of the inventory as KIND.GROUP, sorted, in the

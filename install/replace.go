@@ -12,8 +12,11 @@ import (
 // dependentsOf says what becomes of the dependents of an object that the plan
 // deletes. What is created again must not meet the pods of its forerunner.
 func dependentsOf(o *preview.Object) preview.Propagation {
-	if o.Action == preview.ActionReplace {
+	switch {
+	case o.Action == preview.ActionReplace:
 		return preview.Foreground
+	case preview.Orphans(o):
+		return preview.Orphan
 	}
 	return preview.Background
 }
@@ -34,8 +37,8 @@ func (r *run) replace(ctx context.Context, o *preview.Object, live map[string]an
 				return nil, err
 			}
 		}
-		r.record.object(o.ID).State = StateRemoved
 	}
+	r.record.object(o.ID).State = StateRemoved
 	r.emit(Event{Type: EventObject, Object: o.ID, State: StateRemoved})
 	return r.write(ctx, o, nil)
 }

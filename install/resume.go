@@ -120,6 +120,8 @@ func (r *run) resumeObject(ctx context.Context, o *preview.Object) (why string, 
 		return "was deleted meanwhile", nil
 	case o.Action == preview.ActionReplace && uidOf(live) == o.Live.UID && preview.String(live, "metadata", "deletionTimestamp") != "":
 		return "", nil // its deletion goes on
+	case o.FormerOwner() && preview.String(live, "metadata", "deletionTimestamp") != "":
+		return "", nil // the stage waits until it is gone
 	case o.Action == preview.ActionDelete && preview.String(live, "metadata", "deletionTimestamp") != "":
 		r.done[o.ID] = true
 		r.removed(o, false)

@@ -94,34 +94,37 @@ func (r *run) stages(ctx context.Context) error {
 // stage records which objects are about to be written, writes them, and
 // records what became of them.
 func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*preview.Object) error {
+	objects = r.withReleased(stage, objects)
 	r.emit(Event{Type: EventStage, Stage: stage.ID, Message: fmt.Sprintf("%d objects", len(objects))})
 	if !r.record.State.canBecome(RecordApplying) {
 		return r.fail("applying "+stage.ID, "", fmt.Errorf("a record that is %s cannot be applied", r.record.State))
 	}
 	r.record.State, r.record.Stage = RecordApplying, stage.ID
+	before := map[string]ObjectState{}
 	for _, o := range objects {
+		before[o.ID] = r.record.object(o.ID).State
 		r.record.object(o.ID).State = StateSent
 		if o.Action != preview.ActionDelete {
 			r.record.own(o, o.Live.UID)
 		}
 	}
 	if err := r.save(ctx, r.plan.Objects); err != nil {
-		r.unsend(objects)
+		r.unsend(objects, before)
 		return r.fail("recording what stage "+stage.ID+" is about to do", "", err)
 	}
 	var diverged []string
 	for i, o := range objects {
 		if err := ctx.Err(); err != nil {
-			r.unsend(objects[i:])
+			r.unsend(objects[i:], before)
 			return r.fail("applying "+stage.ID, "", err)
 		}
 		if r.asked() {
-			r.unsend(objects[i:])
+			r.unsend(objects[i:], before)
 			return r.stopped()
 		}
-		verdict, err := r.send(ctx, o)
+		verdict, err := r.sendIn(ctx, stage, o)
 		if err != nil {
-			r.unsend(objects[i+1:])
+			r.unsend(objects[i+1:], before)
 			return err
 		}
 		if verdict == Diverged && stopsOnDivergence(o) {
@@ -141,19 +144,23 @@ func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*previe
 	return nil
 }
 
-// unsend takes back the intent for objects that were not sent after all.
-func (r *run) unsend(objects []*preview.Object) {
+// unsend takes back the intent for objects that were not sent after all. One
+// between its two writes stays there.
+func (r *run) unsend(objects []*preview.Object, before map[string]ObjectState) {
 	for _, o := range objects {
 		r.record.object(o.ID).State = StatePending
+		if before[o.ID] == StateReleased {
+			r.record.object(o.ID).State = StateReleased
+		}
 		r.dropIntent(o)
 	}
 }
 
 // dropIntent takes an object out of the inventory that was only about to be
-// created. What an earlier revision owned stays.
+// created or adopted. What an earlier revision owned stays.
 func (r *run) dropIntent(o *preview.Object) {
 	for _, item := range r.record.Inventory {
-		if item.Ref().ID() == o.ID && item.UID == "" {
+		if item.Ref().ID() == o.ID && (item.UID == "" || item.Action == preview.ActionAdopt) {
 			r.record.disown(o.ID)
 			return
 		}
@@ -169,6 +176,14 @@ func stopsOnDivergence(o *preview.Object) bool {
 	}
 	return preview.Map(o.Sealed, "spec", "template", "spec") != nil ||
 		preview.Map(o.Sealed, "spec", "jobTemplate", "spec", "template", "spec") != nil || o.Kind == "Pod"
+}
+
+// sendIn sends what an object's write is in a stage.
+func (r *run) sendIn(ctx context.Context, stage *preview.Stage, o *preview.Object) (Verdict, error) {
+	if stage.ID == preview.StageHandOver {
+		return Same, r.handOver(ctx, o)
+	}
+	return r.send(ctx, o)
 }
 
 // send writes one object and enters the outcome into the record.
@@ -261,13 +276,14 @@ func (r *run) failedObject(ctx context.Context, o *preview.Object, doing string,
 	entry := r.record.object(o.ID)
 	entry.Message, entry.Cause = e.Came, e.Cause
 	if unknownOutcome(err) {
+		entry.State = StateSent
 		r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent, Message: e.Came})
 		return e
 	}
 	var gone *goneError
 	switch {
-	case errors.As(err, &gone): // between its two writes, as recorded
-	case ctx.Err() != nil && entry.State != StateRemoved:
+	case errors.As(err, &gone), entry.State == StateRemoved, entry.State == StateReleased: // between its two writes, as recorded
+	case ctx.Err() != nil:
 		entry.State = StatePending // it was not the object that failed
 	case ctx.Err() == nil:
 		entry.State = StateFailed

@@ -246,7 +246,7 @@ func (s *store) begin(ctx context.Context, plan *preview.Plan, before, record *R
 	}
 	if before != nil {
 		before.State = before.State.superseded()
-		data, _, err := s.header(ctx, before)
+		data, _, err := s.header(ctx, before, 0)
 		if err != nil {
 			return err
 		}
@@ -261,10 +261,15 @@ func (s *store) begin(ctx context.Context, plan *preview.Plan, before, record *R
 // save writes the record. more are objects whose kinds may come into being
 // next; the applyset annotations name them before they do.
 func (s *store) save(ctx context.Context, record *Record, more []preview.Object) error {
-	data, slot, err := s.header(ctx, record)
+	holdings, err := json.Marshal(record.holdings())
 	if err != nil {
 		return err
 	}
+	data, slot, err := s.header(ctx, record, len(holdings))
+	if err != nil {
+		return err
+	}
+	data[preview.KeyHoldings] = holdings
 	body := s.secret(preview.RecordName(s.release.Name), data)
 	meta := preview.Map(body, "metadata")
 	preview.Map(meta, "labels")[preview.LabelSetID] = preview.SetID(s.release)
@@ -281,15 +286,16 @@ func (s *store) save(ctx context.Context, record *Record, more []preview.Object)
 	return nil
 }
 
-// header packs a record for its Secret. One that is too large is written to
-// Secrets of its own first, in the slot that the record as stored does not use:
-// until the Secret with the index is written the old record stays whole.
-func (s *store) header(ctx context.Context, record *Record) (data map[string][]byte, slot int, err error) {
+// header packs a record for its Secret, which holds so many bytes beside it. One
+// that is too large is written to Secrets of its own first, in the slot that the
+// record as stored does not use: until the Secret with the index is written the
+// old record stays whole.
+func (s *store) header(ctx context.Context, record *Record, beside int) (data map[string][]byte, slot int, err error) {
 	packed, err := encodeHeader(record)
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(packed) <= maxPartBytes {
+	if len(packed)+beside <= maxPartBytes {
 		return map[string][]byte{keyRecord: packed}, 0, nil
 	}
 	parts := split(packed)

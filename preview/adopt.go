@@ -12,14 +12,46 @@ import (
 
 // Adoption is what the first of the two writes of an adoption takes off an
 // object, so that its former owner lets go of it: it strips what is listed,
-// and makes the former owner's fields ours.
+// and makes the former owner's fields ours. Of the former owner itself, which
+// is deleted, it says what that lets go of, and nothing else.
 type Adoption struct {
 	OwnerReferences []string `json:"ownerReferences,omitempty"` // KIND/NAME, sorted
 	Marks           []string `json:"marks,omitempty"`           // keys of labels and annotations, sorted
 	Managers        []string `json:"managers,omitempty"`        // field managers, sorted
 	// Fingerprint is that of the object between the two writes.
-	Fingerprint string `json:"fingerprint"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// Releases are the ids of the objects that a former owner lets go of, sorted.
+	Releases []string `json:"releases,omitempty"`
 }
+
+// FormerOwner reports whether an object is deleted so that others can be taken
+// over from it. It is no member of the release.
+func (o *Object) FormerOwner() bool { return o.Action == ActionDelete && o.Adoption != nil }
+
+// Lines say what the first write of an adoption takes off, or what a former
+// owner lets go of: one line each, in order.
+func (a *Adoption) Lines() []string {
+	if a == nil {
+		return nil
+	}
+	var out []string
+	for _, list := range []struct {
+		what  string
+		items []string
+	}{
+		{"takes off the owner reference to", a.OwnerReferences}, {"takes off the mark", a.Marks},
+		{"takes the fields of", a.Managers}, {"lets go of", a.Releases},
+	} {
+		for _, item := range list.items {
+			out = append(out, list.what+" "+item)
+		}
+	}
+	return out
+}
+
+// Orphans reports whether deleting a former owner must leave its dependents,
+// which would be garbage-collected with it.
+func Orphans(o *Object) bool { return o.FormerOwner() && o.Kind == "ClusterServiceVersion" }
 
 // companions are the labels and annotations that stand beside a tool's mark.
 var companions = [...]string{
@@ -29,8 +61,8 @@ var companions = [...]string{
 
 // formers are the field managers of the tools that objects are adopted from.
 var formers = [...]string{
-	"kubectl-client-side-apply", "kubectl-create", "kubectl", "helm", "Helm", "olm", "operator-controller",
-	"kustomize-controller", "helm-controller", "argocd-controller", "argocd-application-controller",
+	"kubectl-client-side-apply", "kubectl-create", "kubectl", "helm", "Helm", "olm", "catalog", "operator-controller",
+	"kustomize-controller", "helm-controller", "argocd-controller", "argocd-application-controller", "kapp", "kapp-controller",
 }
 
 // Released returns a live object without its former owner, as the first write

@@ -55,44 +55,62 @@ type Owner struct {
 	Name string
 }
 
-// ToolRelease is the tool of owners that are releases of ours.
-const ToolRelease = "release"
-
-// ToolHelm is the tool of owners that are Helm releases.
-const ToolHelm = "Helm release"
+// The tools of owners. ToolRelease is this one, in another release.
+const (
+	ToolRelease       = "release"
+	ToolApplySet      = "ApplySet"
+	ToolHelm          = "Helm release"
+	ToolOLMv1         = "OLM v1 extension"
+	ToolOLMv0         = "OLM operator"
+	ToolKustomization = "Flux Kustomization"
+	ToolHelmRelease   = "Flux HelmRelease"
+	ToolArgo          = "Argo CD application"
+	ToolCarvel        = "Carvel app"
+)
 
 func (o Owner) String() string { return o.Tool + " " + o.Name }
 
 // ownerMarks are the labels and annotations by which tools mark what is
 // theirs. The first that matches names the owner.
 var ownerMarks = [...]struct{ tool, key string }{
-	{"ApplySet", LabelPartOf},
+	{ToolApplySet, LabelPartOf},
 	{ToolHelm, "meta.helm.sh/release-name"},
-	{"OLM v1 extension", "olm.operatorframework.io/owner-name"},
-	{"OLM operator", "olm.owner"},
-	{"Flux Kustomization", "kustomize.toolkit.fluxcd.io/name"},
-	{"Flux HelmRelease", "helm.toolkit.fluxcd.io/name"},
-	{"Argo CD application", "argocd.argoproj.io/tracking-id"},
-	{"Argo CD application", "argocd.argoproj.io/instance"},
-	{"Carvel app", "kapp.k14s.io/app"},
+	{ToolOLMv1, "olm.operatorframework.io/owner-name"},
+	{ToolOLMv0, "olm.owner"},
+	{ToolKustomization, "kustomize.toolkit.fluxcd.io/name"},
+	{ToolHelmRelease, "helm.toolkit.fluxcd.io/name"},
+	{ToolArgo, "argocd.argoproj.io/tracking-id"},
+	{ToolArgo, "argocd.argoproj.io/instance"},
+	{ToolCarvel, "kapp.k14s.io/app"},
 }
 
 // ForeignOwner returns the owner whose mark an object carries, unless that is
-// the release itself. An object without marks has no owner.
+// the release itself. An object without marks has no owner; of several, the
+// first of [ForeignOwners] counts.
 func ForeignOwner(body map[string]any, r Release) (Owner, bool) {
+	owners := ForeignOwners(body, r)
+	if len(owners) == 0 {
+		return Owner{}, false
+	}
+	return owners[0], true
+}
+
+// ForeignOwners returns every owner whose mark an object carries, except the
+// release itself.
+func ForeignOwners(body map[string]any, r Release) []Owner {
+	var out []Owner
 	for _, mark := range ownerMarks {
-		name := markValue(body, mark.key)
+		name := MarkValue(body, mark.key)
 		if name == "" || mark.key == LabelPartOf && name == SetID(r) {
 			continue
 		}
-		if mark.key == LabelPartOf {
-			if release := markValue(body, LabelRelease); release != "" {
-				return Owner{Tool: ToolRelease, Name: release}, true
-			}
+		owner := Owner{Tool: mark.tool, Name: name}
+		if release := MarkValue(body, LabelRelease); mark.key == LabelPartOf && release != "" {
+			owner = Owner{Tool: ToolRelease, Name: release}
 		}
-		return Owner{Tool: mark.tool, Name: name}, true
+		out = append(out, owner)
 	}
-	return Owner{}, false
+	return out
 }
 
 // Ours reports whether an object is marked as a member of the release.
@@ -104,17 +122,18 @@ func Ours(body map[string]any, r Release) bool {
 func ownershipMarks(body map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, mark := range ownerMarks {
-		if v := markValue(body, mark.key); v != "" {
+		if v := MarkValue(body, mark.key); v != "" {
 			out[mark.key] = v
 		}
 	}
-	if v := markValue(body, LabelRelease); v != "" {
+	if v := MarkValue(body, LabelRelease); v != "" {
 		out[LabelRelease] = v
 	}
 	return out
 }
 
-func markValue(body map[string]any, key string) string {
+// MarkValue returns the value of a label or, without one, an annotation.
+func MarkValue(body map[string]any, key string) string {
 	if v := String(body, "metadata", "labels", key); v != "" {
 		return v
 	}

@@ -13,6 +13,8 @@ import (
 // begins. Objects that left the set are deleted last, after everything that
 // replaces them works.
 const (
+	// StageHandOver makes former owners let go of what is adopted: it is first.
+	StageHandOver  = "hand-over"
 	StageHooksPre  = "hooks-pre"
 	StageHooksPost = "hooks-post"
 	StagePrune     = "prune"
@@ -30,6 +32,7 @@ type stageRow struct {
 // stageOrder is the phase order of OLM v1 (operator-controller,
 // applier/phase.go). Kinds that no stage names belong to "deploy".
 var stageOrder = [...]stageRow{
+	{StageHandOver, "5m", nil},
 	{"namespaces", "1m", []string{"Namespace"}},
 	{"policies", "1m", []string{"NetworkPolicy.networking.k8s.io", "PodDisruptionBudget.policy", "PriorityClass.scheduling.k8s.io"}},
 	{"identity", "1m", []string{"ServiceAccount"}},
@@ -87,6 +90,8 @@ func BuildStages(objects []Object, timeout string) []Stage {
 		o := &objects[i]
 		id := StageOf(o.Ref().Group(), o.Kind)
 		switch {
+		case o.FormerOwner():
+			id = StageHandOver
 		case o.Action == ActionDelete:
 			id = leaving.stage(o)
 		case o.Hook != nil && o.Hook.Phase == HookPre:
@@ -197,6 +202,11 @@ func compareInStage(id string) func(a, b *Object) int {
 	case StageHooksPre, StageHooksPost:
 		return func(a, b *Object) int {
 			return cmp.Or(cmp.Compare(stageIndex(a), stageIndex(b)), strings.Compare(a.ID, b.ID))
+		}
+	case StageHandOver:
+		return func(a, b *Object) int {
+			// What would install the others again goes first.
+			return cmp.Or(cmp.Compare(b.Kind, a.Kind), strings.Compare(a.ID, b.ID))
 		}
 	case StagePrune, StagePruneDefinitions:
 	default:

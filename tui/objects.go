@@ -133,18 +133,23 @@ func (m *review) explainAction(o *preview.Object) string {
 	case preview.ActionUnchanged:
 		return "is already as it would be; nothing is sent"
 	case preview.ActionDelete:
+		if o.FormerOwner() {
+			return "is deleted first, so that what is adopted is not given back to it or deleted with it"
+		}
 		return "belongs to the installed revision, not to this one, and is deleted"
 	case preview.ActionKeep:
 		if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
 			return "is being deleted, and waits for its finalizers"
 		}
 		return "belongs to the installed revision, not to this one, and stays: it is never pruned"
+	case preview.ActionShared:
+		return "another release has exactly the same; it stays that one's, and nothing is sent"
 	case preview.ActionSkip:
 		return "the cluster does not serve its kind; nothing is sent, and an upgrade creates it once the API is there"
 	case preview.ActionReplace:
 		return "a field that cannot change differs: deleted, then created again"
 	case preview.ActionAdopt:
-		return "exists and belongs to nobody; this release would take it over"
+		return "exists and is not of this release, which takes it over: one write takes its former owner off, and the apply follows"
 	case preview.ActionBlocked:
 		return "belongs to somebody else, is being deleted or may not be replaced; the plan cannot be applied"
 	case preview.ActionUnknown:
@@ -168,6 +173,12 @@ func objectDoc(m *review, id string, width int) document {
 	for _, u := range m.plan.Unknowns {
 		if u.Object == id {
 			b.text(theme.Caution, " ", "? not known: "+u.Why)
+		}
+	}
+	if lines := o.Adoption.Lines(); len(lines) > 0 {
+		b.heading("Adoption")
+		for _, text := range lines {
+			b.text(theme.Plain, "   ", text)
 		}
 	}
 	if len(o.Changes) > 0 && o.Action != preview.ActionCreate {

@@ -7,35 +7,38 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// adoptable reports whether an object of somebody else may be taken over: its
-// marks are those of Helm, whose record nothing watches, or it has none, and
-// nothing that owns it by reference exists any more.
-func (d *decider) adoptable(ctx context.Context, live map[string]any) (bool, error) {
-	if !d.plan.Options.Adopt {
-		return false, nil
+// decideForeign decides on an object that is not of this release. It can be
+// taken over when nothing acts on it any more, or when that is OLM v0, of which
+// the plan says how it lets go. Whether it is, --adopt says; without, it shows
+// as what it would be.
+func (d *decider) decideForeign(ctx context.Context, o *preview.Object) error {
+	if o.Sealed == nil || preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
+		return nil
 	}
-	if owner, marked := preview.ForeignOwner(live, d.plan.Release); marked && owner.Tool != preview.ToolHelm {
-		return false, nil
+	if owner, marked := preview.ForeignOwner(o.LiveBody, d.plan.Release); marked && owner.Tool == preview.ToolRelease {
+		return d.decideOfRelease(ctx, o)
 	}
-	ref := preview.RefOf(live)
-	for _, item := range preview.Maps(preview.Map(live, "metadata"), "ownerReferences") {
-		owner := preview.Ref{
-			APIVersion: preview.String(item, "apiVersion"), Kind: preview.String(item, "kind"),
-			Namespace: ref.Namespace, Name: preview.String(item, "name"),
-		}
-		if namespaced, err := d.cluster.Kind(ctx, owner.APIVersion, owner.Kind); err == nil && !namespaced {
-			owner.Namespace = ""
-		}
-		r := d.cluster.Read(ctx, []preview.Ref{owner})[0]
-		switch {
-		case preview.ReasonOf(r.Err) == preview.ReasonNotServed, r.Err == nil && preview.String(r.Body, "metadata", "uid") != preview.String(item, "uid"):
-		case r.Err != nil && !answered(r.Err):
-			return false, fmt.Errorf("reading the owner %s: %w", owner.ID(), r.Err)
-		default:
-			return false, nil
-		}
+	found, err := d.standsBehind(ctx, o.LiveBody)
+	if err != nil {
+		return err
 	}
-	return true, nil
+	o.Action = preview.ActionBlocked
+	if found.onlyCSV() || found.nothing() && !d.ofOtherSet(o) {
+		o.Action = preview.ActionAdopt
+	}
+	if found.nothing() {
+		return nil
+	}
+	note := map[string]any{}
+	found.note(note)
+	return d.noteOwn(ownerKind, o.ID, note)
+}
+
+// ofOtherSet reports whether an object is of an ApplySet of another tool. Its
+// parent can be any object, so that nobody can tell whether it exists.
+func (d *decider) ofOtherSet(o *preview.Object) bool {
+	owner, _ := preview.ForeignOwner(o.LiveBody, d.plan.Release)
+	return owner.Tool == preview.ToolApplySet
 }
 
 // decideAdoptions settles the objects that are taken over: what the first
@@ -95,24 +98,6 @@ func (d *decider) decideAdoptions(ctx context.Context) error {
 		if o.Action != preview.ActionAdopt {
 			o.Adoption, o.Result, o.ResultBody = nil, "", nil
 		}
-	}
-	return nil
-}
-
-// decideForeign decides on an object that is not of this release: with --adopt
-// it is taken over if that is safe. Without, one of nobody shows as what it
-// would be.
-func (d *decider) decideForeign(ctx context.Context, o *preview.Object) error {
-	if o.Sealed == nil || !d.plan.Options.Adopt || preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
-		return nil
-	}
-	may, err := d.adoptable(ctx, o.LiveBody)
-	if err != nil {
-		return err
-	}
-	o.Action = preview.ActionBlocked
-	if may {
-		o.Action = preview.ActionAdopt
 	}
 	return nil
 }

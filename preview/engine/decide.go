@@ -21,6 +21,7 @@ type decider struct {
 	namespaces map[string]bool // exists in the cluster
 	served     map[string]error
 	scopes     preview.Scopes
+	releases   map[string]*other // other releases, by ApplySet id
 }
 
 func (d *decider) decide(ctx context.Context) error {
@@ -47,6 +48,9 @@ func (d *decider) decide(ctx context.Context) error {
 		return err
 	}
 	if err := d.dryRun(ctx); err != nil {
+		return err
+	}
+	if err := d.readSharers(ctx); err != nil {
 		return err
 	}
 	if err := d.readStored(ctx); err != nil {

@@ -29,8 +29,14 @@ func (d *decider) dryRun(ctx context.Context) error {
 		}
 		pending = append(pending, i)
 	}
+	if err := d.decideShared(ctx); err != nil {
+		return err
+	}
 	if d.plan.Options.Adopt {
 		if err := d.decideAdoptions(ctx); err != nil {
+			return err
+		}
+		if err := d.planHandOver(ctx); err != nil {
 			return err
 		}
 	}

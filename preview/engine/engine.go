@@ -166,6 +166,9 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		if o.ID == releaseNamespaceID(old) && o.Package == "" && o.Sealed != nil {
 			continue // planned again from the release
 		}
+		if o.FormerOwner() {
+			continue // planned again from what is taken over from it
+		}
 		fresh := preview.Object{
 			ID: o.ID, Package: o.Package, APIVersion: o.APIVersion, Kind: o.Kind,
 			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Sealed: o.Sealed,

@@ -212,7 +212,7 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 		if err != nil || live != o.Live {
 			return tampered("the recorded live object " + o.ID + " does not match its fingerprint")
 		}
-		if err := checkAdoption(o, typer); err != nil {
+		if err := checkAdoption(p, o, typer); err != nil {
 			return err
 		}
 		result := ""
@@ -238,8 +238,14 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 	return nil
 }
 
-func checkAdoption(o *preview.Object, typer preview.Typer) error {
+func checkAdoption(p *preview.Plan, o *preview.Object, typer preview.Typer) error {
 	if o.Adoption == nil {
+		return nil
+	}
+	if o.FormerOwner() && o.Sealed == nil && isFormerOwner(o.Ref()) {
+		if want := (&preview.Adoption{Releases: released(p, o)}); len(want.Releases) == 0 || !reflect.DeepEqual(want, o.Adoption) {
+			return tampered("what " + o.ID + " lets go of is not what the recorded live objects say")
+		}
 		return nil
 	}
 	if o.LiveBody == nil || o.Sealed == nil {

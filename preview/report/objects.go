@@ -197,6 +197,9 @@ func objectLines(p *preview.Plan, o *preview.Object, l layout) []string {
 	for _, c := range o.Conflicts {
 		out = append(out, "        "+l.paint(yellow, "!")+" "+line(p.Contested(o, c)))
 	}
+	for _, text := range o.Adoption.Lines() {
+		out = append(out, l.hang("        ", "          ", text)...)
+	}
 	if len(o.Changes) == 0 {
 		out = append(out, secretKeyLines(o.SecretKeys)...)
 	}

@@ -295,6 +295,19 @@ func blocked(t *testing.T) *preview.Plan {
 	return p
 }
 
+// adoption takes an object over from OLM v0.
+func adoption(t *testing.T) *preview.Plan {
+	p := base(preview.RequestInstall)
+	adopted := object(t, preview.ActionAdopt, saText, saText)
+	adopted.Adoption = &preview.Adoption{
+		OwnerReferences: []string{"ClusterServiceVersion/op.v1"}, Marks: []string{"olm.owner", "olm.owner.namespace"}, Managers: []string{"olm"},
+	}
+	former := object(t, preview.ActionDelete, "{apiVersion: operators.coreos.com/v1alpha1, kind: ClusterServiceVersion, metadata: {name: op.v1, namespace: mongodb}}", "")
+	former.Adoption = &preview.Adoption{Releases: []string{adopted.ID}}
+	p.Objects = []preview.Object{adopted, former}
+	return p
+}
+
 func nothing(t *testing.T) *preview.Plan {
 	p := base(preview.RequestUpgrade)
 	p.Base.Revision = 1
@@ -306,7 +319,7 @@ func plans(t *testing.T) map[string]*preview.Plan {
 	t.Helper()
 	all := map[string]*preview.Plan{
 		"fresh-install": freshInstall(t), "upgrade": upgrade(t), "unknowns": unknowns(t), "hostile": hostile(t),
-		"offline": offline(t), "blocked": blocked(t), "several-packages": severalPackages(t), "nothing-to-do": nothing(t), "empty": {},
+		"offline": offline(t), "blocked": blocked(t), "several-packages": severalPackages(t), "nothing-to-do": nothing(t), "adoption": adoption(t), "empty": {},
 	}
 	for name, p := range all {
 		if err := p.Seal(); err != nil {

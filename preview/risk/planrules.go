@@ -78,6 +78,9 @@ func replaced(_ *scan, o *preview.Object) (Level, string) {
 // deleted is Critical where data goes with the object, and Low where nothing
 // is lost or all goes, which is what was asked for.
 func deleted(c *scan, o *preview.Object) (Level, string) {
+	if o.FormerOwner() {
+		return Critical, "deleted so that it lets go of " + strings.Join(o.Adoption.Releases, ", ")
+	}
 	switch o.Kind {
 	case "Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume":
 		return Critical, "deleted with the data in it"

@@ -23,6 +23,7 @@ const (
 	RuleUnreadable    = "crd-schema-unchecked" // too deep or too large to compare
 
 	RuleDeleted   = "crd-deleted"
+	RuleShared    = "crd-shared"                     // with other releases, which rely on it as it is
 	RuleKept      = "crd-kept"                       // though the package has it no more
 	RuleBreak     = "crd-stored-objects-break"       // the new schema refuses them
 	RuleLose      = "crd-stored-objects-lose-fields" // the new schema drops fields they set
@@ -100,6 +101,12 @@ func definitionRules() []Rule {
 		{
 			RuleDeleted, preview.Critical, "", "is deleted, and all its objects with it", "Definitions that the plan deletes.",
 			"Deleting a definition deletes every custom resource of its kind in all namespaces, at once and for good.", "Leave it out of the removal: without --include-crds it is kept.", "the definition is deleted",
+		},
+		{
+			RuleShared, preview.Critical, "Warning when an upgrade changes it; unknown when it would be deleted and the records of other releases may not be listed.",
+			"is shared with another release", "Definitions of this release that the plan changes, or whose release it removes, against the records of all releases: one that brings exactly the same definition shares it.",
+			"The other release has objects of it too, and cannot be upgraded until it brings the definition as this plan leaves it. A release is not removed while another shares what it owns.",
+			"Uninstall the other release first, or upgrade both to versions with the same definition.", "release b in namespace b",
 		},
 		{
 			RuleKept, preview.Info, "", "is in the package no more, and is kept", "Definitions of the installed version that the planned one does not have, and, in a cluster, how many objects they hold.",

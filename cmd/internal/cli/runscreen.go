@@ -57,13 +57,7 @@ func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
 	if p.Request.Action != preview.RequestUninstall {
 		return nil
 	}
-	var crds []map[string]any
-	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Action != preview.ActionDelete && o.LiveBody != nil {
-			crds = append(crds, o.LiveBody)
-		}
-	}
-	counts, err := install.Operands(ctx, r.planner.cluster, crds)
+	counts, err := install.LeftOperands(ctx, r.planner.cluster, p)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,66 @@
+package install
+
+import (
+	"context"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// withReleased lists what a stage writes, in order. Before a former owner is
+// deleted that others are garbage-collected with, those are released: the first
+// of their two writes.
+func (r *run) withReleased(stage *preview.Stage, objects []*preview.Object) []*preview.Object {
+	if stage.ID != preview.StageHandOver {
+		return objects
+	}
+	var out []*preview.Object
+	for _, former := range objects {
+		if preview.Orphans(former) {
+			for _, id := range former.Adoption.Releases {
+				if o := r.plan.Object(id); o != nil && o.Action == preview.ActionAdopt && !r.done[id] {
+					out = append(out, o)
+				}
+			}
+		}
+		out = append(out, former)
+	}
+	return out
+}
+
+// handOver sends one write of the stage in which former owners let go. What is
+// deleted must be gone before anything is applied: as long as it exists, its
+// controller may write to what it owned.
+func (r *run) handOver(ctx context.Context, o *preview.Object) error {
+	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
+	if o.Action == preview.ActionAdopt {
+		if _, err := r.release(ctx, o, r.liveOf(o)); err != nil {
+			return r.failedObject(ctx, o, "releasing", err)
+		}
+		if entry := r.record.object(o.ID); entry.State == StateSent {
+			entry.State = StatePending // there was nothing to take off
+		}
+		return nil
+	}
+	gone, err := r.remove(ctx, o, r.liveOf(o))
+	if err == nil && !gone {
+		r.removed(o, false)
+		err = r.awaitGone(ctx, o)
+	}
+	if err != nil {
+		return r.failedObject(ctx, o, "deleting", err)
+	}
+	r.removed(o, true)
+	return nil
+}
+
+// hasLetGo notes that the former owner of an object has let go of it, and that
+// the second write is still to come.
+func (r *run) hasLetGo(o *preview.Object, live map[string]any) error {
+	fingerprint, err := preview.Fingerprint(r.opts.Schemas, live, o.Sealed, true)
+	if err != nil || fingerprint != o.Adoption.Fingerprint || fingerprint == o.Live.Fingerprint {
+		return err
+	}
+	r.record.object(o.ID).State = StateReleased
+	r.emit(Event{Type: EventObject, Object: o.ID, State: StateReleased})
+	return nil
+}

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// onlyCSV reports whether nothing stands behind an object but a
+// ClusterServiceVersion of OLM v0. A copy that OLM made for another namespace is
+// no owner of anything.
+func (b behind) onlyCSV() bool {
+	return len(b.owners) == 1 && len(b.hidden) == 0 && isCSV(preview.RefOf(b.owners[0])) &&
+		preview.String(b.owners[0], "metadata", "labels", "olm.copiedFrom") == ""
+}
+
+func isCSV(ref preview.Ref) bool { return ref.APIVersion == olmAPI && ref.Kind == csvKind }
+
+// planHandOver adds to a plan what makes OLM v0 let go of what is taken over
+// from it: its ClusterServiceVersions are deleted, and before them the
+// Subscriptions, which would make OLM install them again.
+func (d *decider) planHandOver(ctx context.Context) error {
+	csvs := map[string]preview.Ref{}
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		if owners, _ := ownersOf(d.plan, o.ID); o.Action == preview.ActionAdopt && len(owners) > 0 {
+			csvs[owners[0].ID()] = owners[0]
+		}
+	}
+	namespaces := map[string]bool{}
+	var refs []preview.Ref
+	for _, ref := range csvs {
+		refs = append(refs, ref)
+		namespaces[ref.Namespace] = true
+	}
+	for namespace := range namespaces {
+		subscriptions, err := d.cluster.List(ctx, olmAPI, subscriptionKind, namespace, "")
+		if err != nil && !answered(err) {
+			return fmt.Errorf("listing the Subscriptions in namespace %s: %w", namespace, err)
+		}
+		if preview.ReasonOf(err) == preview.ReasonForbidden {
+			d.unknown(preview.Ref{APIVersion: olmAPI, Kind: subscriptionKind, Namespace: namespace, Name: "of-" + namespace}.ID(),
+				"the Subscriptions that would install it again may not be listed")
+		}
+		for _, body := range subscriptions {
+			if slices.ContainsFunc(refs, func(csv preview.Ref) bool { return subscribes(body, csv) }) {
+				refs = append(refs, preview.RefOf(body))
+			}
+		}
+	}
+	slices.SortFunc(refs, func(a, b preview.Ref) int { return strings.Compare(a.ID(), b.ID()) })
+	for n, r := range d.cluster.Read(ctx, refs) {
+		switch {
+		case r.Err != nil:
+			return fmt.Errorf("reading %s: %w", refs[n].ID(), r.Err)
+		case r.Body == nil:
+			return fmt.Errorf("%s was deleted while it was read; run the command again", refs[n].ID())
+		}
+		d.plan.Objects = append(d.plan.Objects, preview.Object{
+			ID: refs[n].ID(), APIVersion: refs[n].APIVersion, Kind: refs[n].Kind, Namespace: refs[n].Namespace, Name: refs[n].Name,
+			Action: preview.ActionDelete, LiveBody: r.Body,
+		})
+	}
+	for i := range d.plan.Objects {
+		if o := &d.plan.Objects[i]; isFormerOwner(o.Ref()) && o.Action == preview.ActionDelete && o.Package == "" {
+			o.Adoption = &preview.Adoption{Releases: released(d.plan, o)}
+		}
+	}
+	return nil
+}
+
+func isFormerOwner(ref preview.Ref) bool {
+	return ref.APIVersion == olmAPI && (ref.Kind == csvKind || ref.Kind == subscriptionKind)
+}
+
+// subscribes reports whether a Subscription installed a ClusterServiceVersion.
+func subscribes(subscription map[string]any, csv preview.Ref) bool {
+	return preview.RefOf(subscription).Namespace == csv.Namespace && isCSV(csv) &&
+		(preview.String(subscription, "status", "installedCSV") == csv.Name || preview.String(subscription, "status", "currentCSV") == csv.Name)
+}
+
+// released lists the objects that a former owner lets go of when it is deleted,
+// sorted.
+func released(p *preview.Plan, former *preview.Object) []string {
+	var out []string
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		owners, _ := ownersOf(p, o.ID)
+		if o.Action != preview.ActionAdopt || len(owners) == 0 {
+			continue
+		}
+		if owners[0] == former.Ref() || former.Kind == subscriptionKind && subscribes(former.LiveBody, owners[0]) {
+			out = append(out, o.ID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,54 @@
+package preview
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// KeyHoldings is the key under which the Secret with a release's record tells
+// other releases what they need to know of it.
+const KeyHoldings = "definitions"
+
+// Holdings are the CustomResourceDefinitions of a release's newest revision,
+// for other releases that bring the same ones.
+type Holdings struct {
+	// Gone is set once the release was uninstalled: what still carries its
+	// marks is nobody's.
+	Gone bool `json:"gone,omitempty"`
+	// Definitions maps names to how the release has them.
+	Definitions map[string]Holding `json:"definitions"`
+}
+
+// Holding is one definition of a release: the digest of the sealed object, and
+// whether it belongs to another release that brings the same.
+type Holding struct {
+	Digest string `json:"digest"`
+	Shared bool   `json:"shared,omitempty"`
+}
+
+// HoldingsOf reads whose record a Secret is and what it holds. ok is false for
+// a Secret that is no record: its name and namespace must lead to the ApplySet
+// id that it is labelled with. A record that does not say what it holds has no
+// definitions.
+func HoldingsOf(secret map[string]any) (r Release, h Holdings, ok bool, err error) {
+	ref := RefOf(secret)
+	name, isRecord := strings.CutPrefix(ref.Name, RecordName(""))
+	r = Release{Name: name, Namespace: ref.Namespace}
+	if !isRecord || String(secret, "metadata", "labels", LabelSetID) != SetID(r) {
+		return Release{}, Holdings{}, false, nil
+	}
+	text := String(secret, "data", KeyHoldings)
+	if text == "" {
+		return r, Holdings{}, true, nil
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(data, &h)
+	}
+	if err != nil {
+		return r, Holdings{}, true, fmt.Errorf("reading what release %s in namespace %s holds: %w", r.Name, r.Namespace, err)
+	}
+	return r, h, true, nil
+}
