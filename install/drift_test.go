@@ -3,6 +3,7 @@ package install_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,65 +15,129 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
+// situation is a plan with one action for an object, made on a cluster that
+// somebody then edits.
+type situation struct {
+	action preview.Action
+	object part // as it is before the plan
+	// before and after are what is installed and what is planned; another object
+	// is always in both, so that every plan has something to write.
+	before, after func(object part) []part
+	others        func(t *testing.T, w *world, raw *sandboxtest.Raw, object part) // what somebody else does before the plan
+	choose        func(*engine.Options)
+	drifts        map[string]install.Kind
+}
+
+// adoptTaking adopts, whoever manages the fields.
+func adoptTaking(o *engine.Options) { o.Apply.Adopt, o.Apply.Conflicts = true, preview.ConflictsTake }
+
+func none(part) []part      { return nil }
+func same(p part) []part    { return []part{p} }
+func changed(p part) []part { p.value = "new"; return []part{p} }
+
+// does lets somebody else do something to the object.
+func does(hows ...string) func(*testing.T, *world, *sandboxtest.Raw, part) {
+	return func(t *testing.T, w *world, raw *sandboxtest.Raw, object part) {
+		t.Helper()
+		for _, how := range hows {
+			if did, err := edit(t.Context(), raw, how, object, w.release.Namespace); err != nil || !did {
+				t.Fatalf("%s: %t, %v", how, did, err)
+			}
+		}
+	}
+}
+
+func situations() map[string]situation {
+	const refused, passes = install.Refused, install.Kind(0)
+	config, crd := part{"ConfigMap", "p", "v"}, part{"CustomResourceDefinition", "p", "v"}
+	whole := map[string]install.Kind{ // every path is relevant
+		"change": refused, "aside": refused, "delete": refused, "recreate": refused, "finalize": refused, "take": refused, "own": refused,
+	}
+	update := map[string]install.Kind{
+		"change": refused, "aside": passes, "delete": refused, "recreate": refused, "finalize": refused, "take": refused, "share": refused, "own": refused,
+	}
+	with := func(drifts map[string]install.Kind, how string, kind install.Kind) map[string]install.Kind {
+		out := maps.Clone(drifts)
+		out[how] = kind
+		return out
+	}
+	without := func(drifts map[string]install.Kind, hows ...string) map[string]install.Kind {
+		out := maps.Clone(drifts)
+		for _, how := range hows {
+			delete(out, how)
+		}
+		return out
+	}
+	return map[string]situation{
+		"create":    {action: preview.ActionCreate, object: config, before: none, after: same, drifts: map[string]install.Kind{"create": refused}},
+		"update":    {action: preview.ActionUpdate, object: config, before: same, after: changed, drifts: update},
+		"unchanged": {action: preview.ActionUnchanged, object: config, before: same, after: same, drifts: with(update, "share", passes)},
+		"delete":    {action: preview.ActionDelete, object: config, before: same, after: none, drifts: with(whole, "share", passes)},
+		// Nobody can change the data of the object; who has a share of it is in the way.
+		"replace": {action: preview.ActionReplace, object: part{"Frozen", "p", "v"}, before: same, after: changed, drifts: with(without(whole, "change", "take"), "share", refused)},
+		"adopt":   {action: preview.ActionAdopt, object: config, before: none, after: changed, choose: adoptTaking, others: does("create", "share"), drifts: with(whole, "share", passes)},
+		"take": {
+			action: preview.ActionUpdate, object: config, before: same, after: changed, choose: conflictsTo(preview.ConflictsTake), others: does("take"),
+			drifts: without(update, "change", "take"), // they would leave it as it is
+		},
+		"leave": {
+			action: preview.ActionUnchanged, object: config, before: same, after: changed, choose: conflictsTo(preview.ConflictsLeave), others: does("take"),
+			drifts: without(update, "change", "take"),
+		},
+		"keep":   {action: preview.ActionKeep, object: crd, before: same, after: none, drifts: with(whole, "share", passes)},
+		"shared": {action: preview.ActionShared, object: crd, before: none, after: same, others: ownedElsewhere, drifts: with(update, "share", passes)},
+		"skip":   {action: preview.ActionSkip, object: part{"Unserved", "p", "v"}, before: none, after: same, drifts: map[string]install.Kind{"serve": refused}},
+	}
+}
+
+// ownedElsewhere lets another release bring the object.
+func ownedElsewhere(t *testing.T, w *world, _ *sandboxtest.Raw, object part) {
+	t.Helper()
+	owner := newWorldIn(t, w.sandbox, w.release.Name+"-o")
+	owner.applyQuietly(t, owner.plan(t, owner.content(t, "1.0.0", object.manifest(w.release.Namespace))))
+}
+
 // TestEveryDriftUnderEveryAction lets somebody do something to an object after
 // the review: what the review relied on refuses the plan with nothing written,
 // the rest does not matter.
 func TestEveryDriftUnderEveryAction(t *testing.T) {
-	const refused, passes = install.Refused, install.Kind(0)
-	for action, drifts := range map[preview.Action]map[string]install.Kind{
-		preview.ActionCreate: {"create": refused},
-		preview.ActionUpdate: {
-			"change": refused, "aside": passes, "delete": refused, "recreate": refused, "finalize": refused,
-			"take": refused, "share": refused, "own": refused,
-		},
-		preview.ActionUnchanged: {
-			"change": refused, "aside": passes, "delete": refused, "recreate": refused, "finalize": refused,
-			"take": refused, "share": passes, "own": refused,
-		},
-		preview.ActionDelete: {
-			"change": refused, "aside": refused, "delete": refused, "recreate": refused, "finalize": refused,
-			"take": refused, "share": passes, "own": refused,
-		},
-	} {
-		for how, want := range drifts {
-			t.Run(string(action)+"/"+how, func(t *testing.T) {
+	for name, s := range situations() {
+		for how, want := range s.drifts {
+			t.Run(name+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, fmt.Sprintf("drift-%s-%s", action, how))
-				raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
-				ns := w.release.Namespace
-				object, other := part{"ConfigMap", "p", "v"}, part{"ServiceAccount", "other", "old"}
-				before, after := []part{other}, []part{other}
-				after[0].value = "new" // so that every plan has something to write
-				if action != preview.ActionCreate {
-					before = append(before, object)
-				}
-				changed := object
-				if action == preview.ActionUpdate {
-					changed.value = "new"
-				}
-				if action != preview.ActionDelete {
-					after = append(after, changed)
-				}
-				w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", manifests(before, ns)...)))
-				plan := w.plan(t, w.content(t, "2.0.0", manifests(after, ns)...))
-				if o := plan.Object("core/ConfigMap/" + ns + "/p"); o == nil || o.Action != action {
-					t.Fatalf("planned as %+v, want %s", o, action)
-				}
-				if did, err := edit(t.Context(), raw, how, object, ns); err != nil || !did {
-					t.Fatalf("the drift: %t, %v", did, err)
-				}
-				written := len(w.writes(t))
-				opts := w.options(t)
-				opts.NoWait = true
-				_, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts)
-				if err == nil && want != passes || err != nil && install.KindOf(err) != want {
-					t.Errorf("ended with %v, want kind %d", err, want)
-				}
-				if now := w.writes(t); want == refused && len(now) != written {
-					t.Errorf("a refused plan wrote %v", now[written:])
-				}
+				s.drift(t, newWorld(t, fmt.Sprintf("drift-%s-%s", name, how)), how, want)
 			})
 		}
+	}
+}
+
+func (s situation) drift(t *testing.T, w *world, how string, want install.Kind) {
+	t.Helper()
+	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+	ns, other := w.release.Namespace, part{"ServiceAccount", "other", "old"}
+	w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", manifests(append(s.before(s.object), other), ns)...)))
+	if s.others != nil {
+		s.others(t, w, raw, s.object)
+	}
+	other.value = "new"
+	choose := s.choose
+	if choose == nil {
+		choose = asIs
+	}
+	plan := w.planWith(t, choose, w.content(t, "2.0.0", manifests(append(s.after(s.object), other), ns)...))
+	if o := plan.Object(s.object.id(ns)); o == nil || o.Action != s.action {
+		t.Fatalf("planned as %+v, want %s", o, s.action)
+	}
+	does(how)(t, w, raw, s.object)
+	written := len(w.writes(t))
+	opts := w.options(t)
+	opts.NoWait = true
+	_, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts)
+	if err == nil && want != 0 || err != nil && install.KindOf(err) != want {
+		t.Errorf("ended with %v, want kind %d", err, want)
+	}
+	if now := w.writes(t); want == install.Refused && len(now) != written {
+		t.Errorf("a refused plan wrote %v", now[written:])
 	}
 }
 

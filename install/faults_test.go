@@ -71,6 +71,14 @@ func (f *faulty) Apply(ctx context.Context, item preview.DryRun) (body map[strin
 	return body, nil
 }
 
+func (f *faulty) Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (body map[string]any, err error) {
+	err = f.strike(func() (err error) { body, err = f.Cluster.Patch(ctx, ref, ops); return err })
+	if err != nil {
+		return nil, err
+	}
+	return body, nil
+}
+
 func (f *faulty) Delete(ctx context.Context, ref preview.Ref, uid, version string, dependents preview.Propagation) error {
 	return f.strike(func() error { return f.Cluster.Delete(ctx, ref, uid, version, dependents) })
 }
@@ -101,7 +109,7 @@ type scenario struct {
 	name string
 	plan func(t *testing.T, w *world) *preview.Plan
 	want map[string]string // ConfigMap → value, empty for absent
-	once []string          // writes that must be persisted exactly once
+	once []string          // writes that must be persisted exactly once; twice when named twice
 }
 
 var scenarios = []scenario{
@@ -130,6 +138,16 @@ var scenarios = []scenario{
 		},
 		want: map[string]string{"a": "2", "b": "2"},
 		once: []string{"delete core/configmaps NS/a", "patch core/configmaps NS/a", "patch core/configmaps NS/b"},
+	},
+	{
+		name: "adopt",
+		plan: func(t *testing.T, w *world) *preview.Plan {
+			w.edit(t, "create", "namespace", w.release.Namespace)
+			w.makes(t, strings.Replace(configMap("a", "1"), "{name: a}", "{name: a, namespace: "+w.release.Namespace+", annotations: {meta.helm.sh/release-name: web}}", 1))
+			return w.planWith(t, adopting, w.content(t, "1.0.0", configMap("a", "2"), configMap("b", "2")))
+		},
+		want: map[string]string{"a": "2", "b": "2"},
+		once: []string{"patch core/configmaps NS/a", "patch core/configmaps NS/a", "patch core/configmaps NS/b"},
 	},
 }
 
@@ -266,16 +284,10 @@ func checkEnd(t *testing.T, w *world, s scenario, at int, writes []string) {
 			t.Errorf("write %d: %s is %q, want %q", at, name, got, want)
 		}
 	}
-	for _, want := range s.once {
-		want = strings.ReplaceAll(want, "NS", w.release.Namespace)
-		n := 0
-		for _, event := range writes {
-			if event == want {
-				n++
-			}
-		}
-		if n != 1 {
-			t.Errorf("write %d: %q was persisted %d times\n%s", at, want, n, strings.Join(writes, "\n"))
+	for _, named := range s.once {
+		want, times := strings.ReplaceAll(named, "NS", w.release.Namespace), count(s.once, named)
+		if n := count(writes, want); n != times {
+			t.Errorf("write %d: %q was persisted %d times, want %d\n%s", at, want, n, times, strings.Join(writes, "\n"))
 		}
 	}
 	record, err := install.LoadRecord(t.Context(), w, w.release)

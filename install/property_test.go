@@ -137,13 +137,14 @@ func (tr *trial) run() {
 	if tr.chance.IntN(2) == 0 { // an upgrade
 		tr.w.applyQuietly(tr.t, tr.w.plan(tr.t, tr.w.content(tr.t, "1.0.0", manifests(parts, tr.w.release.Namespace)...)))
 		for _, p := range parts {
-			tr.parts[tr.id(p)] = p
+			tr.parts[p.id(tr.w.release.Namespace)] = p
 		}
 		parts = next(tr.chance, parts)
 	}
-	tr.plan = tr.w.plan(tr.t, tr.w.content(tr.t, "2.0.0", manifests(parts, tr.w.release.Namespace)...))
+	choose := tr.prepare(parts)
+	tr.plan = tr.w.planWith(tr.t, choose, tr.w.content(tr.t, "2.0.0", manifests(parts, tr.w.release.Namespace)...))
 	for _, p := range parts {
-		tr.parts[tr.id(p)] = p
+		tr.parts[p.id(tr.w.release.Namespace)] = p
 	}
 	for i := range tr.plan.Objects {
 		tr.say("planned: %s %s", tr.plan.Objects[i].Action, tr.plan.Objects[i].ID)
@@ -168,16 +169,6 @@ func (tr *trial) run() {
 			tr.find("reconciling the record: %v", err)
 		}
 	}
-}
-
-// id is the object id of a part.
-func (tr *trial) id(p part) string {
-	docs, err := preview.Decode([]byte(p.manifest(tr.w.release.Namespace)))
-	if err != nil {
-		tr.t.Error(err)
-		return ""
-	}
-	return preview.RefOf(docs[0].(map[string]any)).ID()
 }
 
 // end is the exit code, in words.
@@ -246,7 +237,7 @@ func (tr *trial) answered(r sandboxtest.Request, status int, body []byte) {
 		return
 	}
 	delete(tr.edited, o.ID)
-	w := &install.Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: tr.written[o.ID+"/asked"].Before}
+	w := &install.Written{Sealed: tr.plan.Sent(o), Reviewed: reviewed(o), Before: tr.written[o.ID+"/asked"].Before}
 	if r.Method != "DELETE" {
 		live, err := preview.DecodeJSON(body)
 		if err != nil {
@@ -273,6 +264,9 @@ func (tr *trial) editObject(when, id string) {
 		return // the Namespace
 	}
 	how := edits[tr.chance.IntN(len(edits))]
+	if tr.parts[id].kind == "Unserved" {
+		how = "serve"
+	}
 	did, err := edit(context.Background(), tr.raw, how, tr.parts[id], tr.w.release.Namespace)
 	if err != nil {
 		tr.find("the other client: %v", err)
@@ -342,7 +336,7 @@ func (tr *trial) judge(events []sandbox.AuditEvent) {
 func (tr *trial) judgeSuccess(persisted map[string]int) {
 	for i := range tr.plan.Objects {
 		o := &tr.plan.Objects[i]
-		sends := o.Action == preview.ActionCreate || o.Action == preview.ActionUpdate || o.Action == preview.ActionDelete
+		sends := writes(o.Action)
 		if o.Action == preview.ActionDelete && tr.edited[o.ID] {
 			tr.gone(o) // perhaps by the other client
 			continue
@@ -352,7 +346,7 @@ func (tr *trial) judgeSuccess(persisted map[string]int) {
 			continue
 		}
 		w := tr.written[o.ID]
-		if o.Sealed == nil || sends && w == nil {
+		if o.Sealed == nil || o.Action == preview.ActionSkip || sends && w == nil {
 			continue
 		}
 		if sends && o.Action != preview.ActionDelete {
@@ -366,8 +360,31 @@ func (tr *trial) judgeSuccess(persisted map[string]int) {
 			tr.find("exit 0, and %s reads %v, %v", o.ID, live, err)
 			continue
 		}
-		tr.compare("at the end", o, install.Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+		sealed := tr.plan.Sent(o)
+		if o.Action == preview.ActionShared {
+			sealed = preview.CloneBody(sealed) // it keeps its owner's marks
+			preview.Map(sealed, "metadata")["labels"] = preview.Map(live, "metadata", "labels")
+		}
+		tr.compare("at the end", o, install.Written{Sealed: sealed, Reviewed: reviewed(o), Before: live, Live: live})
 	}
+}
+
+// writes reports whether a plan writes an object with an action.
+func writes(a preview.Action) bool {
+	switch a {
+	case preview.ActionCreate, preview.ActionUpdate, preview.ActionDelete, preview.ActionReplace, preview.ActionAdopt:
+		return true
+	}
+	return false
+}
+
+// reviewed is what an object is held against after a write. What an adoption
+// leads to is only merged at review, without defaults.
+func reviewed(o *preview.Object) map[string]any {
+	if o.Action == preview.ActionAdopt {
+		return nil
+	}
+	return o.ResultBody
 }
 
 // gone wants an object deleted, or at least its deletion to have begun. One
@@ -405,7 +422,7 @@ func (tr *trial) judgeRecord(persisted map[string]int) {
 	for _, o := range tr.record {
 		told := false
 		switch o.State {
-		case install.StateApplied, install.StateReady, install.StateWaiting, install.StateDiverged, install.StateRemoved, install.StateRemoving:
+		case install.StateApplied, install.StateReady, install.StateWaiting, install.StateDiverged, install.StateRemoved, install.StateRemoving, install.StateReleased:
 			told = true
 		}
 		// Nobody can tell what became of a write without an answer when the
@@ -414,10 +431,11 @@ func (tr *trial) judgeRecord(persisted map[string]int) {
 		if tr.lost[o.ID] && (tr.disturbed[o.ID] || unknown) {
 			continue
 		}
-		if o.Action != preview.ActionCreate && o.Action != preview.ActionUpdate && o.Action != preview.ActionDelete {
-			told = false
+		if o.State == install.StateFailed && tr.disturbed[o.ID] {
+			continue // perhaps not its write failed, but what the other client left of it
 		}
-		if o.Action == preview.ActionDelete && tr.edited[o.ID] {
+		told = told && writes(o.Action)
+		if (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace) && tr.edited[o.ID] {
 			continue // the other client may have deleted it
 		}
 		if told != (persisted[o.ID] > 0) {

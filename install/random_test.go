@@ -54,6 +54,14 @@ var kindsOf = map[string]kindOf{
 		path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/NAMEs.NS.example.com",
 		text: `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"NAMEs.NS.example.com","annotations":{"example.com/key":"VALUE"}},"spec":{"group":"NS.example.com","names":{"kind":"KNAME","plural":"NAMEs","singular":"NAME","listKind":"KNAMEList"},"scope":"Namespaced","versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`, field: []string{"metadata", "annotations", "example.com/key"},
 	},
+	"Frozen": { // of which nothing but the metadata can change
+		path: "/api/v1/namespaces/NS/configmaps/NAME",
+		text: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"NAME","namespace":"NS"},"immutable":true,"data":{"key":"VALUE"}}`, field: []string{"data", "key"},
+	},
+	"Unserved": {
+		path: "/apis/NS.example.org/v1/namespaces/NS/kNAMEs/NAME",
+		text: `{"apiVersion":"NS.example.org/v1","kind":"KNAME","metadata":{"name":"NAME","namespace":"NS"},"spec":{"key":"VALUE"}}`, field: []string{"spec", "key"},
+	},
 	"Secret": {
 		path: "/api/v1/namespaces/NS/secrets/NAME",
 		text: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"NAME","namespace":"NS","annotations":{"example.com/key":"VALUE"}}}`, field: []string{"metadata", "annotations", "example.com/key"},
@@ -63,7 +71,7 @@ var kindsOf = map[string]kindOf{
 // Cheap kinds come more often.
 var drawn = []string{
 	"ConfigMap", "ConfigMap", "ConfigMap", "ServiceAccount", "ServiceAccount", "Service", "Role", "Role", "ClusterRole", "Deployment",
-	"CustomResourceDefinition", "Secret",
+	"CustomResourceDefinition", "CustomResourceDefinition", "Secret", "Frozen", "Frozen", "Unserved",
 }
 
 func (p part) fill(text, namespace string) string {
@@ -72,6 +80,15 @@ func (p part) fill(text, namespace string) string {
 
 func (p part) manifest(namespace string) string { return p.fill(kindsOf[p.kind].text, namespace) }
 func (p part) path(namespace string) string     { return p.fill(kindsOf[p.kind].path, namespace) }
+
+// id is the object id of a part.
+func (p part) id(namespace string) string {
+	docs, err := preview.Decode([]byte(p.manifest(namespace)))
+	if err != nil {
+		panic(err) // the table above is wrong
+	}
+	return preview.RefOf(docs[0].(map[string]any)).ID()
+}
 
 // merge is a JSON merge patch that sets the part's field.
 func (p part) merge(value string) map[string]any {
@@ -121,9 +138,29 @@ func manifests(parts []part, namespace string) []string {
 // The ways of another client with an object.
 var edits = []string{"change", "change", "aside", "delete", "recreate", "finalize", "create", "take", "share", "own"}
 
+// definition makes the kind of a part served.
+func (p part) definition(namespace string) map[string]any {
+	group := p.fill("NS.example.org", namespace)
+	kind, plural := p.fill("KNAME", namespace), p.fill("kNAMEs", namespace)
+	return map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": plural + "." + group},
+		"spec": map[string]any{
+			"group": group, "scope": "Namespaced",
+			"names": map[string]any{"kind": kind, "plural": plural, "singular": strings.TrimSuffix(plural, "s"), "listKind": kind + "List"},
+			"versions": []any{map[string]any{
+				"name": "v1", "served": true, "storage": true,
+				"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+			}},
+		},
+	}
+}
+
 // edit does one of them to a part, by the field manager of another client. It
 // reports whether the cluster changed.
 func edit(ctx context.Context, raw *sandboxtest.Raw, how string, p part, namespace string) (bool, error) {
+	if p.kind == "Unserved" && how != "serve" {
+		return false, nil
+	}
 	at := p.path(namespace)
 	collection := at[:strings.LastIndex(at, "/")]
 	send := func(method, path, contentType string, body any) (bool, error) {
@@ -152,6 +189,8 @@ func edit(ctx context.Context, raw *sandboxtest.Raw, how string, p part, namespa
 			return ok, err
 		}
 		return send(http.MethodDelete, at, "", nil)
+	case "serve":
+		return send(http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "", p.definition(namespace))
 	case "own":
 		return send(http.MethodPatch, at, sandboxtest.MergePatch, map[string]any{"metadata": map[string]any{"labels": map[string]any{"applyset.kubernetes.io/part-of": "applyset-somebody-else-v1"}}})
 	}

@@ -105,7 +105,16 @@ func TestADefinitionIsSharedWhileItIsTheSame(t *testing.T) {
 				t.Errorf("the review of an upgrade does not say who shares it: %+v", f)
 			}
 
+			// Only what is in the sharer's own namespace is its operator's.
+			thing := func(w *world) string {
+				return "{apiVersion: " + s.owner.release.Name + ".example.com/v1, kind: Thing, metadata: {name: one, namespace: " + w.release.Namespace + "}}"
+			}
+			s.owner.makes(t, thing(s.owner))
+			s.owner.makes(t, thing(s.sharer))
+			refusedWith(t, s.sharer, s.sharer.plan(t), "1 Thing."+s.owner.release.Name+".example.com still exist")
+			s.owner.edit(t, "delete", "things."+s.owner.release.Name+".example.com", "one", "-n", s.sharer.release.Namespace)
 			s.sharer.apply(t, s.sharer.plan(t))
+			s.owner.edit(t, "delete", "things."+s.owner.release.Name+".example.com", "one", "-n", s.owner.release.Namespace)
 			if s.live(t) == nil {
 				t.Fatal("the sharer took it along")
 			}
