@@ -424,6 +424,9 @@ func TestAdopt(t *testing.T) {
 			t.Fatalf("%s is planned as %s %v", name, o.Action, plan.Unknowns)
 		}
 	}
+	if f := findingWith(plan, "helm-record-stays/core/ConfigMap/adopts/h"); f == nil || !strings.Contains(f.Evidence, "kubectl delete secret -l owner=helm,name=web -n adopts") {
+		t.Errorf("what becomes of Helm's record is not said: %+v", f)
+	}
 	w.apply(t, plan)
 	for _, name := range []string{"a", "h"} {
 		live := w.read(t, "v1", "ConfigMap", "adopts", name)

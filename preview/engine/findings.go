@@ -19,6 +19,7 @@ const (
 	RuleNormalized    = "field-not-sent"
 	RuleNotSigned     = "signature-missing" // a signer is named, and nothing is signed
 	RuleNotVerified   = "signature-ignored" // a signer is named, and nobody looked
+	RuleHelmRecord    = "helm-record-stays" // of a release whose objects are taken over
 	RuleDeprecated    = "deprecated"        // by the catalog that the package came from
 	RuleNoEdges       = "no-upgrade-edges"  // another version, and no catalog's word for it
 	RuleDowngrade     = "downgrade"         // an older version than the one installed

@@ -24,7 +24,7 @@ var conflictChoices = []string{preview.ConflictsFail, preview.ConflictsTake, pre
 func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringVar(&f.conflicts, "conflicts", preview.ConflictsFail, "fields that other managers own with other values: fail, take them over, or leave them as they are")
-	flags.BoolVar(&f.adopt, "adopt", false, "take over existing objects that nobody manages, or that a Helm release made")
+	flags.BoolVar(&f.adopt, "adopt", false, "take over existing objects that nobody manages any more, or that Helm or OLM v0 made")
 	flags.BoolVar(&f.strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
 	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(conflictChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }

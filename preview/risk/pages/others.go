@@ -37,6 +37,16 @@ func engineRules() []Page {
 			Example: Example{preview.Warning, "ServiceMonitor op is skipped: nothing collects its metrics", "the cluster does not serve ServiceMonitor of monitoring.coreos.com/v1"},
 		},
 		{
+			Rule: "helm-record-stays", Severity: preview.Warning, Title: "keeps its record",
+			Looks:  "Objects that are taken over and carry the mark of a Helm release.",
+			Why:    "Helm's record in the cluster still lists what is taken over: helm list shows the release, and helm uninstall would delete the objects.",
+			Reduce: "Delete the Secrets of the record after the install, as the evidence says. Do not use helm uninstall.",
+			Example: Example{
+				preview.Warning, "Helm release web keeps its record",
+				"the Secrets sh.helm.release.v1.web.v* stay; after the install: kubectl delete secret -l owner=helm,name=web -n app",
+			},
+		},
+		{
 			Rule: "foreign-namespace", Severity: preview.Warning, Title: "goes into another namespace than the release",
 			Looks: "Namespaces other than that of the release into which objects go, unless the format is registry+v1, where the install mode says so.",
 			Why:   "It is not the namespace of the release: the package says so, and -n does not change it.", Reduce: "Remove the namespace from the package's objects.",
