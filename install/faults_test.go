@@ -26,6 +26,7 @@ type faulty struct {
 	install.Cluster
 	mode string
 	at   int
+	only func(preview.Ref) bool // the writes that count, when not nil
 
 	mu     sync.Mutex
 	writes int
@@ -34,11 +35,14 @@ type faulty struct {
 
 var errNetwork = &preview.Refusal{Reason: preview.ReasonUnavailable, Message: "connection reset by peer"}
 
-func (f *faulty) strike(send func() error) error {
+func (f *faulty) strike(ref preview.Ref, send func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.dead {
 		return errNetwork
+	}
+	if f.only != nil && !f.only(ref) {
+		return send()
 	}
 	f.writes++
 	if f.writes != f.at {
@@ -64,7 +68,7 @@ func (f *faulty) alive() error {
 }
 
 func (f *faulty) Apply(ctx context.Context, item preview.DryRun) (body map[string]any, err error) {
-	err = f.strike(func() (err error) { body, err = f.Cluster.Apply(ctx, item); return err })
+	err = f.strike(preview.RefOf(item.Body), func() (err error) { body, err = f.Cluster.Apply(ctx, item); return err })
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +76,7 @@ func (f *faulty) Apply(ctx context.Context, item preview.DryRun) (body map[strin
 }
 
 func (f *faulty) Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (body map[string]any, err error) {
-	err = f.strike(func() (err error) { body, err = f.Cluster.Patch(ctx, ref, ops); return err })
+	err = f.strike(ref, func() (err error) { body, err = f.Cluster.Patch(ctx, ref, ops); return err })
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +84,7 @@ func (f *faulty) Patch(ctx context.Context, ref preview.Ref, ops []preview.Patch
 }
 
 func (f *faulty) Delete(ctx context.Context, ref preview.Ref, uid, version string, dependents preview.Propagation) error {
-	return f.strike(func() error { return f.Cluster.Delete(ctx, ref, uid, version, dependents) })
+	return f.strike(ref, func() error { return f.Cluster.Delete(ctx, ref, uid, version, dependents) })
 }
 
 func (f *faulty) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {

@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -284,4 +286,68 @@ func reversed(list []string) []string {
 	out := slices.Clone(list)
 	slices.Reverse(out)
 	return out
+}
+
+// TestAHandOverThatIsKilledGoesOn: after each of its writes, the record tells
+// what happened, and the same digest carries the rest out, once.
+func TestAHandOverThatIsKilledGoesOn(t *testing.T) {
+	steps := []string{
+		"delete operators.coreos.com/subscriptions NS/op", "patch core/serviceaccounts NS/operator",
+		"delete operators.coreos.com/clusterserviceversions NS/op.v1", "patch core/serviceaccounts NS/operator",
+	}
+	states := [][3]install.ObjectState{ // of the Subscription, the ServiceAccount and the CSV
+		{install.StateRemoved, install.StatePending, install.StatePending},
+		{install.StateRemoved, install.StateReleased, install.StatePending},
+		{install.StateRemoved, install.StateReleased, install.StateRemoved},
+		{install.StateRemoved, install.StateApplied, install.StateRemoved},
+	}
+	// The collector learns of new kinds once in a while; the runs below count on it.
+	warm := newWorld(t, "handover-warm")
+	underOLM(t, warm)
+	warm.edit(t, "delete", "clusterserviceversions.operators.coreos.com", "op.v1", "-n", warm.release.Namespace, "--cascade=orphan", "--wait=false")
+	until(t, "the garbage collector knows CSVs", func() bool {
+		return warm.read(t, "operators.coreos.com/v1alpha1", csv, warm.release.Namespace, "op.v1") == nil
+	})
+	for i, step := range steps {
+		t.Run(fmt.Sprint("after write ", i+1), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, fmt.Sprint("handover-", i))
+			ns := w.release.Namespace
+			underOLM(t, w)
+			plan := w.planWith(t, adopting, w.content(t, "1.0.0", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: operator}}"))
+			before := len(w.writes(t))
+			cluster := &faulty{Cluster: w.Client, mode: killed, at: i + 1, only: func(ref preview.Ref) bool { return ref.Kind != "Secret" && ref.Kind != "Lease" }}
+			opts := w.options(t)
+			opts.Sink, opts.Holder = nil, "first"
+			if _, err := install.Apply(t.Context(), plan, byDigest(plan), cluster, opts); install.KindOf(err) != install.Failed && install.KindOf(err) != install.Interrupted {
+				t.Errorf("killed after %q: %v", step, err)
+			}
+			record, err := install.LoadRecord(t.Context(), w, w.release)
+			if err != nil {
+				t.Fatal(err)
+			}
+			objects, err := install.Reconcile(t.Context(), w, w.schemas, record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range objects {
+				at := slices.Index([]string{"Subscription", "ServiceAccount", csv}, strings.Split(o.ID, "/")[1])
+				if want := states[i][at]; o.State != want && (want != install.StateRemoved || o.State != install.StateRemoving) {
+					t.Errorf("after %q the record tells that %s is %s, want %s", step, o.ID, o.State, want)
+				}
+			}
+			if err := resume(t, w, plan, i); err != nil {
+				t.Fatal(err)
+			}
+			writes := w.writes(t)[before:]
+			for _, step := range steps {
+				if n := count(writes, strings.ReplaceAll(step, "NS", ns)); n != count(steps, step) {
+					t.Errorf("%q was persisted %d times\n%s", step, n, strings.Join(writes, "\n"))
+				}
+			}
+			if live := w.read(t, "v1", "ServiceAccount", ns, "operator"); !preview.Ours(live, w.release) || len(preview.List(live, "metadata", "ownerReferences")) > 0 {
+				t.Errorf("in the end it is %v", live["metadata"])
+			}
+		})
+	}
 }

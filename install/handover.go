@@ -33,9 +33,11 @@ func (r *run) withReleased(stage *preview.Stage, objects []*preview.Object) []*p
 func (r *run) handOver(ctx context.Context, o *preview.Object) error {
 	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
 	if o.Action == preview.ActionAdopt {
-		if _, err := r.release(ctx, o, r.liveOf(o)); err != nil {
+		free, err := r.release(ctx, o, r.liveOf(o))
+		if err != nil {
 			return r.failedObject(ctx, o, "releasing", err)
 		}
+		r.checked.Object(o.ID).LiveBody = free // the second write is made on it
 		if entry := r.record.object(o.ID); entry.State == StateSent {
 			entry.State = StatePending // there was nothing to take off
 		}
