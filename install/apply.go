@@ -100,6 +100,10 @@ type run struct {
 	// namespace is the live release Namespace that this plan creates and that
 	// counts as absent in checks; nil when it does not exist yet.
 	namespace map[string]any
+	// approved is the digest that resumes this run where that is not its
+	// plan's own, and undone the run that took this one back.
+	approved string
+	undone   *run
 	// done holds the objects that need no write any more.
 	done map[string]bool
 	// wrote is set as soon as a write of a plan object was acknowledged, or
@@ -112,14 +116,16 @@ func (r *run) apply(ctx context.Context) error {
 	if err := r.precheck(ctx); err != nil {
 		return err
 	}
-	if r.resumed() {
+	switch {
+	case r.undoing():
+	case r.resumed():
 		// A look ahead, forgotten afterwards: what is refused takes no lock.
 		probe := *r
 		probe.opts.Sink, probe.done = nil, map[string]bool{}
 		if err := probe.resume(ctx); err != nil {
 			return err
 		}
-	} else {
+	default:
 		if err := r.wholeCheck(ctx); err != nil {
 			return err
 		}
@@ -136,14 +142,24 @@ func (r *run) apply(ctx context.Context) error {
 	if err := r.underLock(held); err != nil {
 		return r.close(ctx, held, err)
 	}
-	if err := r.stages(held); err != nil {
+	if r.undoing() {
+		return r.resumeUndo(ctx, held)
+	}
+	if err = r.carryOut(held); !r.undoesItself(held, err) {
 		return r.close(ctx, held, err)
 	}
-	err = r.rollout(held)
-	if err == nil {
-		err = r.lookBack(held)
+	return r.undo(ctx, held, r.close(ctx, held, r.failed(err)))
+}
+
+// carryOut sends the plan and waits until it is healthy.
+func (r *run) carryOut(ctx context.Context) error {
+	if err := r.stages(ctx); err != nil {
+		return err
 	}
-	return r.close(ctx, held, err)
+	if err := r.rollout(ctx); err != nil {
+		return err
+	}
+	return r.lookBack(ctx)
 }
 
 // hasWork reports whether the plan needs a revision of its own. An uninstall
@@ -172,7 +188,10 @@ func (r *run) underLock(ctx context.Context) error {
 		return err
 	}
 	r.store = &store{cluster: r.cluster, release: r.plan.Release, tool: r.opts.ToolVersion, clock: r.opts.Clock}
-	if r.resumed() {
+	switch {
+	case r.undoing():
+		return nil
+	case r.resumed():
 		return r.resume(ctx)
 	}
 	if err := r.wholeCheck(ctx); err != nil {
@@ -227,8 +246,16 @@ func (r *run) close(ctx, held context.Context, err error) error {
 
 // save writes the record as it stands.
 func (r *run) save(ctx context.Context, more []preview.Object) error {
-	r.record.Updated = r.opts.Clock.Now().UTC()
+	r.record.Updated, r.record.HealthChecks = r.opts.Clock.Now().UTC(), checkTexts(r.opts.Checks)
 	return r.store.save(ctx, r.record, more)
+}
+
+func checkTexts(checks []rollout.Check) []string {
+	var out []string
+	for _, c := range checks {
+		out = append(out, c.String())
+	}
+	return out
 }
 
 // interrupted words the end of a run that was told to stop, or had to.
@@ -301,7 +328,11 @@ func (r *run) progress() string {
 }
 
 func (r *run) resumeAdvice() string {
-	return "run it again with --yes --approve " + r.plan.Digest + " to go on where it stopped"
+	digest := r.plan.Digest
+	if r.approved != "" {
+		digest = r.approved
+	}
+	return "run it again with --yes --approve " + digest + " to go on where it stopped"
 }
 
 // fail makes the error of something that went wrong now: before the first
@@ -330,6 +361,9 @@ func (r *run) result(err error) (*Receipt, error) {
 	switch {
 	case r.record != nil:
 		receipt = r.record.Receipt()
+		if r.undone != nil {
+			receipt.Undo = r.undone.record.Receipt()
+		}
 	case err == nil:
 		receipt = r.unchangedReceipt()
 	}

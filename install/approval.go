@@ -51,6 +51,13 @@ type Receipt struct {
 	Finished      time.Time       `json:"finished"`
 	State         string          `json:"state"` // of the record: applied, failed, …
 	Objects       []ObjectReceipt `json:"objects"`
+	// HealthChecks are those that objects had to meet besides, as they were asked
+	// for; they are no part of what was approved.
+	HealthChecks []string `json:"healthChecks,omitempty"`
+	// Undoes is the failed revision that this one took back by itself, and Undo
+	// the receipt of the one that took this back.
+	Undoes *Undoes  `json:"undoes,omitempty"`
+	Undo   *Receipt `json:"undo,omitempty"`
 }
 
 // ObjectReceipt is what was observed for one object.

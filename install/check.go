@@ -92,6 +92,11 @@ func (r *run) checkBase(ctx context.Context) error {
 		return refusal(doing, again, fmt.Sprintf("the record of revision %d is gone", base.Revision))
 	case record.Digest == r.plan.Digest && record.State.Unfinished():
 		return nil
+	case record.Undoes != nil && record.Undoes.Digest == r.plan.Digest && record.State.Unfinished():
+		return nil // and the undo of it will be
+	case record.Undoes != nil && record.Undoes.Digest == r.plan.Digest:
+		return refusal(doing, "preview again to see what would change now",
+			fmt.Sprintf("this plan failed and was undone, as revision %d", record.Revision))
 	case record.Digest == r.plan.Digest:
 		return refusal(doing, "preview again to see what would change now",
 			fmt.Sprintf("this plan was already applied, as revision %d", record.Revision))
@@ -138,6 +143,9 @@ func (r *run) wholeCheck(ctx context.Context) error {
 	}
 	if err := Gate(now, r.approval); err != nil {
 		return r.fail(doing, "", err)
+	}
+	if err := r.checkUndo(ctx, now); err != nil {
+		return err
 	}
 	if err := r.checkMembers(ctx); err != nil {
 		return err

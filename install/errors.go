@@ -36,6 +36,8 @@ type Error struct {
 	// Cause is why the rollout of Object failed or took too long.
 	Cause rollout.Cause
 	Err   error
+
+	timedOut bool // it took longer than it may, and nobody stopped it
 }
 
 func (e *Error) Error() string {

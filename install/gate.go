@@ -220,6 +220,9 @@ func gateContent(plan *preview.Plan) []string {
 	if why := answersInContent(plan); why != "" {
 		reasons = append(reasons, why)
 	}
+	if plan.Undo != nil {
+		reasons = append(reasons, "what a failure would undo is read from the cluster, which a content digest does not cover")
+	}
 	collected := collectingRoles(plan)
 	for _, g := range plan.Access.Grants {
 		if g.Change != preview.GrantNew && g.Change != preview.GrantWidened {

@@ -76,6 +76,10 @@ type Record struct {
 	// Accepted maps the fingerprint of each finding that is accepted to the
 	// revision that accepted it first.
 	Accepted map[string]int `json:"accepted"`
+	// HealthChecks are those of the last run; see [Receipt].
+	HealthChecks []string `json:"healthChecks,omitempty"`
+	// Undoes is set where this revision takes a failed one back by itself.
+	Undoes *Undoes `json:"undoes,omitempty"`
 	// Archive is where the plan itself is kept.
 	Archive Archive `json:"archive"`
 	// Older are the revisions before this one of which the records are kept,
@@ -121,7 +125,7 @@ func (r *Record) Receipt() *Receipt {
 	return &Receipt{
 		Release: r.Release, Revision: r.Revision, Digest: r.Digest, ContentDigest: r.ContentDigest,
 		Target: r.Target, Approval: r.Approval, Started: r.Started, Finished: r.Updated,
-		State: string(r.State), Objects: slices.Clone(r.Objects),
+		State: string(r.State), Objects: slices.Clone(r.Objects), Undoes: r.Undoes, HealthChecks: r.HealthChecks,
 	}
 }
 

@@ -24,6 +24,11 @@ func (r *run) resume(ctx context.Context) (err error) {
 			r.record = nil // it stays as it was found
 		}
 	}()
+	return r.takeOver(ctx)
+}
+
+// takeOver is resume for what passed the gate.
+func (r *run) takeOver(ctx context.Context) error {
 	r.log(fmt.Sprintf("resuming revision %d, which is %s", r.record.Revision, r.record.State))
 	if err := r.knowsObjects(); err != nil {
 		return r.fail("resuming", "preview again", err)

@@ -193,7 +193,7 @@ func (r *run) unready(doing string, limit time.Duration, report rollout.Report) 
 		e.Reasons = unready(report.Snapshot, rollout.Unknown)
 		e.Next = "everything else is ready; with the right to read these, " + r.resumeAdvice()
 	default:
-		e.Doing = fmt.Sprintf("%s, %s long", doing, limit)
+		e.Doing, e.timedOut = fmt.Sprintf("%s, %s long", doing, limit), true
 		e.Reasons = unready(report.Snapshot, rollout.Waiting, rollout.Removing, rollout.Unknown)
 	}
 	e.Came = joinReasons(e.Reasons)

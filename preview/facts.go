@@ -29,6 +29,7 @@ type Facts struct {
 	Platform      string        `json:"platform,omitempty"`
 	Generation    *Generation   `json:"generation,omitempty"`
 	Location      *Location     `json:"location,omitempty"`
+	Undo          *Undo         `json:"undo,omitempty"`
 }
 
 // AgainstFact is the sealed part of an [Against].
@@ -76,7 +77,7 @@ type ObjectFact struct {
 func (p *Plan) Facts() Facts {
 	f := Facts{
 		ContentDigest: p.ContentDigest, Release: p.Release, Base: p.Base, ReadMode: p.ReadMode,
-		Options: p.Options, Target: p.Target.Identity, Stages: p.Stages,
+		Options: p.Options, Target: p.Target.Identity, Stages: p.Stages, Undo: p.Undo,
 		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
 		Platform: p.Platform, Generation: p.Generation, Location: p.Location,
 	}
@@ -210,6 +211,9 @@ func (p *Plan) tidy() {
 		if o.SecretKeys == nil {
 			o.SecretKeys = map[string]string{}
 		}
+	}
+	if p.Undo != nil {
+		p.Undo.Objects = list(p.Undo.Objects)
 	}
 	for i := range p.Stages {
 		p.Stages[i].Requires, p.Stages[i].Objects = list(p.Stages[i].Requires), list(p.Stages[i].Objects)

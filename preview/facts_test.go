@@ -65,7 +65,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"":                            "access against apiVersion base cloud complete contentDigest digest files findings generation images kind location objects options packages platform policy readMode reads release request ruleset stages summary target tool unknowns",
+		"":                            "access against apiVersion base cloud complete contentDigest digest files findings generation images kind location objects options packages platform policy readMode reads release request ruleset stages summary target tool undo unknowns",
 		"request":                     "action channel file format path reference revision version",
 		"release":                     "name namespace",
 		"options":                     "adopt conflicts expires includeCRDs onFailure prune strict",
@@ -101,6 +101,8 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"unknowns.0":                              "object why",
 		"against":                                 "contentDigest package reference version",
 		"policy":                                  "path sha256 waived",
+		"undo":                                    "contentDigest objects revision",
+		"undo.objects.0":                          "action apiVersion digest id",
 		"findings.0.judged":                       "by expires owner reason was",
 	} {
 		at := any(got)
@@ -137,7 +139,7 @@ func TestEmptyPlanHasListsNotNulls(t *testing.T) {
 // Every Fact moves the digest; nothing else does.
 func TestDigestCoversExactlyTheFacts(t *testing.T) {
 	facts := map[string]bool{
-		"release": true, "base": true, "readMode": true, "options": true, "target.identity": true,
+		"release": true, "base": true, "readMode": true, "undo": true, "options": true, "target.identity": true,
 		"packages.0.name": true, "packages.0.contentDigest": true, "packages.0.requires": true, "packages.0.dependencies": true,
 		"packages.0.notes": true, "packages.0.relatedImages": true, "packages.0.bundle": true, "packages.0.format": true, "packages.0.sources.0.kind": true, "packages.0.sources.0.digest": true,
 		"objects.0.package": true, "objects.0.origin": true, "files": true, "stages": true,

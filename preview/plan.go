@@ -44,6 +44,9 @@ type Plan struct {
 	Findings   []Finding `json:"findings"`
 	Summary    Summary   `json:"summary"`
 
+	// Undo is what a failure leads to, nil where apply just stops.
+	Undo *Undo `json:"undo,omitempty"`
+
 	// Against is set where two versions are compared without a cluster, Policy
 	// where one judged the findings.
 	Against *Against   `json:"against,omitempty"`
@@ -137,7 +140,7 @@ type Options struct {
 // DefaultOptions fails on conflicts, adopts nothing, stops on failure and
 // prunes what left the set.
 func DefaultOptions() Options {
-	return Options{Conflicts: ConflictsFail, OnFailure: "stop", Prune: true}
+	return Options{Conflicts: ConflictsFail, OnFailure: OnFailureStop, Prune: true}
 }
 
 // Package is one resolved and rendered package of a plan.

@@ -148,6 +148,13 @@ func (m *review) effectLines(h *head) {
 	} else {
 		h.add("will do", line...)
 	}
+	if u := m.plan.Undo; u != nil {
+		text := fmt.Sprintf("goes back to revision %d by itself", u.Revision)
+		if u.Revision == 0 {
+			text = "removes what it made by itself"
+		}
+		h.add("a failure", widget.Text(theme.Plain, text))
+	}
 	m.itemLines(h, "accepted", preview.Critical, theme.Plain)
 	m.itemLines(h, "not known", preview.NotKnown, theme.Caution)
 }

@@ -40,8 +40,17 @@ func Summary(p *preview.Plan, f FollowOutcome, receipt *install.Receipt, err err
 		s.cause(err)
 	}
 	s.pair("look", lookCommand(p))
-	s.pair("undo", undo(p))
+	if receipt.Undo != nil {
+		s.pair("undone", undoneText(receipt.Undo))
+	} else {
+		s.pair("undo", undo(p))
+	}
 	return s.String()
+}
+
+// undoneText says what became of the undo that a failed plan sealed.
+func undoneText(undo *install.Receipt) string {
+	return fmt.Sprintf("by itself, as revision %d, which is %s", undo.Revision, undo.State)
 }
 
 // nothingApplied is the block when the cluster was not changed.

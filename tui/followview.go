@@ -326,10 +326,16 @@ func (m *follow) doneLines(b *builder) {
 	}
 	switch code := exitCode(m.result); code {
 	case 3, 4:
-		b.pair("cluster", "was changed; what runs there keeps trying")
+		if m.result.Receipt == nil || m.result.Receipt.Undo == nil {
+			b.pair("cluster", "was changed; what runs there keeps trying")
+		}
 		fallthrough
 	case 0:
 		b.pair("look", lookCommand(m.opts.Plan))
+		if m.result.Receipt != nil && m.result.Receipt.Undo != nil {
+			b.pair("undone", undoneText(m.result.Receipt.Undo))
+			return
+		}
 		b.pair("undo", undo(m.opts.Plan))
 	}
 }

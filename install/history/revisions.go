@@ -14,6 +14,19 @@ import (
 // Action is what the revision was asked to do, such as upgrade.
 func (r *Record) Action() string { return r.record.Request.Action }
 
+// Undoes is the failed revision that this one takes back by itself, nil for
+// all others.
+func (r *Record) Undoes() *install.Undoes { return r.record.Undoes }
+
+// Approves is the digest of which an approval goes on with an unfinished
+// revision: that of its plan, or of the plan which it undoes.
+func (r *Record) Approves() string {
+	if r.record.Undoes != nil {
+		return r.record.Undoes.Digest
+	}
+	return r.Digest
+}
+
 // Receipt is what was approved and observed for the revision.
 func (r *Record) Receipt() *install.Receipt { return r.record.Receipt() }
 

@@ -40,6 +40,8 @@ type Discovery interface {
 type Check interface {
 	Selects(body map[string]any) bool
 	Holds(body map[string]any) (ok bool, why string)
+	// String is the check as it was asked for.
+	String() string
 }
 
 // Clock is the time as the wait sees it; tests bring their own.

@@ -341,6 +341,7 @@ func TestWaitHoldsADefinitionUntilItsVersionsAreServed(t *testing.T) {
 type phase struct{ name, want string }
 
 func (p phase) Selects(body map[string]any) bool { return preview.RefOf(body).Name == p.name }
+func (p phase) String() string                   { return p.name + " is " + p.want }
 func (p phase) Holds(body map[string]any) (bool, string) {
 	got := preview.String(body, "status", "phase")
 	return got == p.want, "phase is " + got

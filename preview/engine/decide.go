@@ -71,6 +71,9 @@ func (d *decider) decide(ctx context.Context) error {
 	if err := d.readAnswers(ctx); err != nil {
 		return err
 	}
+	if err := decideUndo(d.plan); err != nil {
+		return err
+	}
 	if err := d.installerRights(ctx); err != nil {
 		return err
 	}

@@ -77,6 +77,9 @@ type Options struct {
 	StageTimeout string           // overrides the stages' own when not empty
 	ReadMode     preview.ReadMode // how a cluster is read; empty means dry-run
 	Schemas      Schemas
+	// Undo is what a failed apply goes back to; nil where it just stops, as
+	// it does whenever no cluster was read.
+	Undo *Earlier
 	// Progress is told what is being done, when not nil.
 	Progress func(string)
 
@@ -112,6 +115,9 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 	case opts.ReadMode != "":
 		p.ReadMode = opts.ReadMode
 	}
+	if opts.Undo != nil && cluster != nil {
+		p.Undo, p.Options.OnFailure = opts.Undo.sealed(), preview.OnFailureRollback
+	}
 	ids := map[string]bool{}
 	for _, content := range contents {
 		p.Packages = append(p.Packages, content.Package)
@@ -130,6 +136,11 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 	}
 	if err := plan(ctx, p, cluster, opts); err != nil {
 		return nil, err
+	}
+	if p.Undo != nil {
+		if err := CheckEarlier(p, opts.Undo); err != nil {
+			return nil, err
+		}
 	}
 	return p, sameAnswers(p)
 }
@@ -160,6 +171,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 	p := &preview.Plan{
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
 		ReadMode: mode, Options: old.Options, Packages: old.Packages, Files: old.Files,
+		Undo: comesBack(old.Undo),
 	}
 	for i := range old.Objects {
 		o := &old.Objects[i]

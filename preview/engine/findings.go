@@ -27,6 +27,7 @@ const (
 	RuleLookAlike     = "package-name-look-alike"
 	RuleRollback      = "rollback"      // to objects of an earlier revision
 	RuleRollbackKept  = "rollback-kept" // what a rollback does not bring back
+	RuleUndo          = "on-failure-rollback"
 
 	RuleCrossNamespaceSecret = ref.RuleCrossNamespaceSecret // credentials that a request takes from elsewhere
 	RuleValuesFromSecret     = ref.RuleValuesFromSecret     // which a package may print

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
 // Restored makes content again of objects that an earlier revision sealed. They
@@ -52,4 +54,28 @@ func isRollback(p *preview.Plan) bool {
 		}
 	}
 	return false
+}
+
+// maxReasons is how many reasons one sentence names.
+const maxReasons = 3
+
+// UnsafeDefinition says why a definition cannot go back from live to sealed;
+// empty when it can: every stored version stays defined, and no change of the
+// schema is worse than information.
+func UnsafeDefinition(live, sealed map[string]any) string {
+	var stored, reasons []string
+	for _, v := range preview.List(live, "status", "storedVersions") {
+		if name, ok := v.(string); ok {
+			stored = append(stored, name)
+		}
+	}
+	for _, issue := range schema.Compare(live, sealed, stored) {
+		if issue.Severity.Rank() < preview.Info.Rank() {
+			reasons = append(reasons, issue.String())
+		}
+	}
+	if more := len(reasons) - maxReasons; more > 0 {
+		reasons = append(reasons[:maxReasons], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(reasons, "; ")
 }

@@ -62,6 +62,7 @@ func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
 	}
 	p, err := engine.Build(t.Context(), []engine.Content{content}, client, engine.Options{
 		Tool: "test", Release: release, Request: preview.Request{Action: preview.RequestInstall}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
+		Undo: &engine.Earlier{}, // none of what a failure leads to can be changed either
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -27,6 +27,10 @@ func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice stri
 	fresh.Objects = slices.Clone(loaded.Objects)
 	fresh.Reads = slices.Clone(loaded.Reads)
 	fresh.Unknowns = slices.Clone(loaded.Unknowns)
+	fresh.Undo = comesBack(loaded.Undo)
+	if err := decideUndo(&fresh); err != nil {
+		return nil, "", tampered(err.Error())
+	}
 	fresh.Stages = preview.BuildStages(written(fresh.Objects), commonTimeout(loaded))
 	if err := derive(&fresh, schemas); err != nil {
 		return nil, "", tampered("the review cannot be recomputed: " + err.Error())
@@ -133,6 +137,9 @@ func checkShape(p *preview.Plan) error {
 	}
 	if _, err := p.Options.ExpiresAt(); err != nil {
 		return tampered(err.Error())
+	}
+	if (p.Options.OnFailure == preview.OnFailureRollback) != (p.Undo != nil) {
+		return tampered("what it does on failure and the undo it seals are not the same")
 	}
 	if p.Base.Revision < 0 || p.Base.Revision == 0 && (p.Base.Digest != "" || len(p.Base.Accepted) > 0) {
 		return tampered("its base is no revision, and still accepted something")

@@ -37,18 +37,31 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, writes(o.Action)...)
 	}
 	if p.Summary.Changes() {
-		ns, revision := p.Release.Namespace, p.Base.Revision
-		n.add("coordination.k8s.io/v1", "Lease", ns, record, "get", "create", "patch", "delete")
-		n.add("v1", "Secret", ns, record, "create", "patch")
-		for part := 1; part <= planParts; part++ {
-			n.add("v1", "Secret", ns, fmt.Sprintf("%s.v%d.%d", record, revision+1, part), "get", "create", "patch")
+		n.add("coordination.k8s.io/v1", "Lease", p.Release.Namespace, record, "get", "create", "patch", "delete")
+		n.add("v1", "Secret", p.Release.Namespace, record, "create", "patch")
+		n.revision(p.Release, p.Base.Revision+1)
+		n.forget(p.Release.Namespace, record, p.Base.Revision+1-preview.DefaultHistoryMax)
+	}
+	if p.Undo != nil {
+		for _, o := range p.Undo.Objects {
+			n.add(o.APIVersion, o.Ref().Kind, o.Ref().Namespace, o.Ref().Name, writes(o.Action)...)
 		}
-		if revision > 0 {
-			n.add("v1", "Secret", ns, fmt.Sprintf("%s.v%d.0", record, revision), "get", "create", "patch")
-		}
-		n.forget(ns, record, revision+1-preview.DefaultHistoryMax)
+		n.revision(p.Release, p.Base.Revision+2)
+		n.forget(p.Release.Namespace, record, p.Base.Revision+2-preview.DefaultHistoryMax)
 	}
 	return n.sorted()
+}
+
+// revision adds what recording a revision takes besides the record itself: the
+// parts of its plan, and a place for the record of the one before.
+func (n *needs) revision(release preview.Release, revision int) {
+	record := preview.RecordName(release.Name)
+	for part := 1; part <= planParts; part++ {
+		n.add("v1", "Secret", release.Namespace, fmt.Sprintf("%s.v%d.%d", record, revision, part), "get", "create", "patch")
+	}
+	if revision > 1 {
+		n.add("v1", "Secret", release.Namespace, fmt.Sprintf("%s.v%d.0", record, revision-1), "get", "create", "patch")
+	}
 }
 
 // writes are the verbs of server-side apply and of delete (KEP-555: an apply is

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"filippo.io/age"
+	"filippo.io/age/agessh"
+	"golang.org/x/crypto/ssh"
 )
 
 // The head of an encrypted plan file (age-encryption.org/v1). Its length is
@@ -32,20 +34,19 @@ func (e *Damaged) Unwrap() error { return e.Err }
 // Recipients are who can open an encrypted plan file.
 type Recipients []age.Recipient
 
-// ReadRecipients reads public keys of age (age1...). A value that is none is the
-// name of a file of them, one a line, as age -R reads it.
+// ReadRecipients reads public keys of age (age1...) and of ssh (ssh-ed25519 and
+// ssh-rsa, as in an authorized_keys file). A value that is none is the name of a
+// file of them, one a line, as age -R reads it.
 func ReadRecipients(values []string) (Recipients, error) {
 	var out Recipients
 	for _, value := range values {
 		switch {
-		case strings.HasPrefix(value, "age1"):
-			r, err := age.ParseX25519Recipient(value)
+		case isPublicKey(value):
+			r, err := recipient(value)
 			if err != nil {
-				return nil, fmt.Errorf("%.80q is not a public key of age: it was cut off or mistyped", value)
+				return nil, err
 			}
 			out = append(out, r)
-		case strings.HasPrefix(value, "ssh-"):
-			return nil, errors.New("ssh keys cannot open a plan; make a key with age-keygen and name its public half, age1...")
 		case strings.HasPrefix(value, "AGE-SECRET-KEY-"):
 			return nil, errors.New("that is a secret key; name its public half, age1..., as age-keygen -y prints it")
 		default:
@@ -59,22 +60,59 @@ func ReadRecipients(values []string) (Recipients, error) {
 	return out, nil
 }
 
+func isPublicKey(text string) bool {
+	return strings.HasPrefix(text, "age1") || strings.HasPrefix(text, "ssh-")
+}
+
+func recipient(text string) (age.Recipient, error) {
+	if strings.HasPrefix(text, "ssh-") {
+		r, err := agessh.ParseRecipient(text)
+		if err != nil {
+			return nil, fmt.Errorf("%.80q is no public ssh key of type ssh-ed25519, or ssh-rsa of 2048 bits or more: it was cut off or is of another type", text)
+		}
+		return r, nil
+	}
+	r, err := age.ParseX25519Recipient(text)
+	if err != nil {
+		return nil, fmt.Errorf("%.80q is not a public key of age: it was cut off or mistyped", text)
+	}
+	return r, nil
+}
+
+// recipientsFile reads a key a line. What a line holds that is none is not
+// quoted: the file may be one of secret keys.
 func recipientsFile(path string) (Recipients, error) {
 	data, err := readSmall(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading recipients: %w", err)
 	}
-	read, err := age.ParseRecipients(bytes.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("reading recipients of %s: %w; want public keys of age, age1..., one a line", path, err)
+	var out Recipients
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if !isPublicKey(line) {
+			return nil, fmt.Errorf("reading recipients of %s: line %d is none; want public keys of age or ssh, age1... or ssh-ed25519 ..., one a line", path, n)
+		}
+		r, err := recipient(line)
+		if err != nil {
+			return nil, fmt.Errorf("reading recipients of %s: line %d: %w", path, n, err)
+		}
+		out = append(out, r)
 	}
-	return read, nil
+	if len(out) == 0 {
+		return nil, fmt.Errorf("reading recipients of %s: it has none; want public keys of age or ssh, one a line", path)
+	}
+	return out, nil
 }
 
 // Keys open encrypted plan files. They are read when one turns up.
 type Keys struct {
-	// File holds secret keys of age, one a line, as age-keygen writes them.
-	// Empty means that there are none.
+	// File holds secret keys of age, one a line, as age-keygen writes them, or a
+	// private ssh key without a passphrase. Empty means that there are none.
 	File string
 }
 
@@ -87,6 +125,16 @@ func (k Keys) read() ([]age.Identity, error) {
 		return nil, fmt.Errorf("reading the age key: %w", err)
 	}
 	// What is wrong with it is left out: it may quote the key.
+	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN ")) {
+		identity, err := agessh.ParseIdentity(data)
+		if _, locked := errors.AsType[*ssh.PassphraseMissingError](err); locked {
+			return nil, fmt.Errorf("reading the ssh key: %s is protected by a passphrase; name a key without one, or encrypt for an age key", k.File)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the ssh key: %s is no private key of type ed25519 or rsa", k.File)
+		}
+		return []age.Identity{identity}, nil
+	}
 	found, err := age.ParseIdentities(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("reading the age key: %s holds no secret key of age, AGE-SECRET-KEY-1..., or something else besides", k.File)

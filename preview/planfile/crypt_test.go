@@ -2,6 +2,8 @@ package planfile
 
 import (
 	"bytes"
+	"crypto/ed25519"
+	"encoding/pem"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"filippo.io/age"
+	"golang.org/x/crypto/ssh"
 )
 
 // keyPair makes an age key; the file holds its secret half.
@@ -120,9 +123,11 @@ func TestRecipientsAreRefusedWithAReason(t *testing.T) {
 	for name, c := range map[string]struct{ value, want string }{
 		"a key that was cut off":      {alice[:30], "cut off or mistyped"},
 		"a secret key":                {identity, "that is a secret key"},
-		"an ssh key":                  {"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI", "age-keygen"},
+		"an ssh key that was cut off": {"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI", "cut off or is of another type"},
+		"an ssh key of another type":  {"ssh-dss AAAAB3NzaC1kc3MAAACBAP", "ssh-ed25519"},
+		"a line that is no key":       {write(t, alice+"\nhello\n"), "line 2 is none"},
 		"a file that is not there":    {"none", "no such file"},
-		"a file of something else":    {write(t, "hello\n"), "want public keys of age"},
+		"a file of something else":    {write(t, "hello\n"), "want public keys of age or ssh"},
 		"a file without keys":         {write(t, "# nothing\n"), "want public keys of age"},
 		"a file of secret keys":       {key, "want public keys of age"},
 		"a file that is far too long": {write(t, strings.Repeat("# x\n", 1<<19)), "more than 1 MiB"},
@@ -133,6 +138,52 @@ func TestRecipientsAreRefusedWithAReason(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// sshKey makes an ed25519 key of ssh; the file holds its private half.
+func sshKey(t testing.TB, passphrase string) (recipient, file string) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half, err := ssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if passphrase != "" {
+		block, err = ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte(passphrase))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(ssh.MarshalAuthorizedKey(half))) + " someone@example", write(t, string(pem.EncodeToMemory(block)))
+}
+
+func TestSSHKeysOpenPlansThatAreEncryptedForThem(t *testing.T) {
+	alice, aliceKey := sshKey(t, "")
+	bob, bobKey := keyPair(t)
+	_, eveKey := sshKey(t, "")
+	_, lockedKey := sshKey(t, "open sesame")
+	p := plan(t, "password")
+	data, err := Pack(p, Options{Recipients: recipients(t, write(t, "# team\n"+bob+"\n"), alice)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, key := range map[string]string{"ssh": aliceKey, "age": bobKey} {
+		if file, err := Open(data, Keys{File: key}); err != nil || file.Plan.Digest != p.Digest {
+			t.Errorf("with the %s key: %v", name, err)
+		}
+	}
+	for key, want := range map[string]string{
+		eveKey: "encrypted for others", lockedKey: "protected by a passphrase",
+		write(t, "-----BEGIN OPENSSH PRIVATE KEY-----\naGVsbG8=\n-----END OPENSSH PRIVATE KEY-----\n"): "no private key",
+	} {
+		if _, err := Open(data, Keys{File: key}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 }
 

@@ -222,8 +222,5 @@ func installNotes(p *preview.Plan) []string {
 			"anything else that the cluster turns out to need is refused (exit 5) and named.")
 	}
 	text := "It is refused (exit 5) when content, cluster or rules differ from this review."
-	if needsReference(p) || command(p) == preview.RequestUpgrade {
-		text += " A plan saved with --out FILE is applied with --plan FILE --yes."
-	}
-	return append(notes, text)
+	return append(notes, text+" A plan saved with --out FILE is applied with --plan FILE --yes.")
 }

@@ -60,16 +60,18 @@ var (
 		{"--install-mode --watch-namespace --values --set --certs", "install preview upgrade"},
 		{"--kube-version --api-versions --pin-images", "install preview upgrade"},
 		{"--format --path", "install preview upgrade"},
-		{"--conflicts --adopt --strict", "install preview upgrade"},
+		{"--conflicts --adopt --strict --on-failure", "install preview upgrade"},
 		{"--filename", "install preview"},
 		// Beyond the contract: what DESIGN asks for by words, an explicit flag.
 		{"--allow-cross-namespace-secrets", "install preview"},
 		{"--offline", "preview catalog:list"}, // an apply without a cluster is none
 		{"--read-only", "install preview upgrade rollback uninstall"},
 		{"--output", "install preview show upgrade rollback uninstall list status history search explain version"},
-		{"--out --plaintext-secrets --plan-recipient --detailed-exitcode --fail-on", "preview"},
+		{"--detailed-exitcode --fail-on", "preview"},
+		// Beyond the contract: what makes the files that --plan of the last three takes.
+		{"--out --plaintext-secrets --plan-recipient", "preview upgrade rollback uninstall"},
 		// Beyond the contract: the key that opens what --plan-recipient encrypted.
-		{"--expires", "preview approve"},
+		{"--expires", "preview approve upgrade rollback uninstall"},
 		{"--key --accept --yes", "approve"},
 		{"--require-approvals --approvers", "install upgrade rollback uninstall"},
 		{"--plan-identity", "approve install show upgrade rollback uninstall"},
@@ -80,7 +82,7 @@ var (
 		{"--policy", "install preview show upgrade rollback uninstall"},
 		{"--against", "preview"},
 		{"--tui", "preview show"},
-		{"--health-check", "install upgrade"},
+		{"--health-check", "install upgrade rollback"},
 		{"--rollout-timeout --stage-timeout --no-wait", "install upgrade rollback uninstall"},
 		{"--registry-config --plain-http --ca-file --insecure-registry", "approve install preview show upgrade rollback uninstall search catalog:add catalog:show"},
 		{"--cache-dir --pull-secret --platform", "install preview upgrade search catalog:add catalog:show"},

@@ -118,6 +118,12 @@ func (a *app) printRevision(item revisionItem) {
 		{"approved", item.ApprovedHow + ", " + item.ApprovedBy}, {"began", item.Receipt.Started.Format(time.RFC3339)},
 		{"ended", item.Receipt.Finished.Format(time.RFC3339)},
 	}
+	if u := item.Receipt.Undoes; u != nil {
+		lines = append(lines, [2]string{"undoes", fmt.Sprintf("revision %d, which failed", u.Revision)})
+	}
+	for _, check := range item.Receipt.HealthChecks {
+		lines = append(lines, [2]string{"check", check})
+	}
 	for _, s := range item.Sources {
 		lines = append(lines, [2]string{s.Kind, s.Reference + " " + s.Digest})
 	}

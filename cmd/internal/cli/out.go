@@ -39,7 +39,7 @@ type outFlags struct {
 func (f *outFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.to, "out", "", "save the plan, for install --plan: to this file, or to a registry as oci://HOST/REPO[:TAG]")
 	flags.BoolVar(&f.plaintextSecrets, "plaintext-secrets", false, "let the saved plan hold secret values in the clear")
-	flags.StringArrayVar(&f.recipients, "plan-recipient", nil, "encrypt the saved plan for this age key, age1..., or for those in a file (repeatable)")
+	flags.StringArrayVar(&f.recipients, "plan-recipient", nil, "encrypt the saved plan for this key of age or ssh, age1... or ssh-ed25519 ..., or for those in a file (repeatable)")
 	flags.DurationVar(&f.expires, "expires", 0, "how long the saved plan can be applied, such as 72h (default: for ever)")
 }
 

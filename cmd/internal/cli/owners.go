@@ -15,31 +15,45 @@ type ownerFlags struct {
 	conflicts string
 	adopt     bool
 	strict    bool
+	onFailure string
 
 	given func(name string) bool // whether a flag was on the command line
 }
 
-var conflictChoices = []string{preview.ConflictsFail, preview.ConflictsTake, preview.ConflictsLeave}
+var (
+	conflictChoices = []string{preview.ConflictsFail, preview.ConflictsTake, preview.ConflictsLeave}
+	failureChoices  = []string{preview.OnFailureStop, preview.OnFailureRollback}
+)
 
 func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet) {
 	f.given = flags.Changed
 	flags.StringVar(&f.conflicts, "conflicts", preview.ConflictsFail, "fields that other managers own with other values: fail, take them over, or leave them as they are")
 	flags.BoolVar(&f.adopt, "adopt", false, "take over existing objects that nobody manages any more, or that Helm or OLM v0 made")
 	flags.BoolVar(&f.strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
-	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(conflictChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	flags.StringVar(&f.onFailure, "on-failure", preview.OnFailureStop, "after a failed apply: stop, or rollback to what was installed before, as the review shows")
+	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(conflictChoices, cobra.ShellCompDirectiveNoFileComp)) // the flags exist
+	_ = cmd.RegisterFlagCompletionFunc("on-failure", cobra.FixedCompletions(failureChoices, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// check refuses what is no choice, and choices beside a plan that has made them.
-func (f *ownerFlags) check(planned bool) error {
+// check refuses what is no choice, choices beside a plan that has made them, and
+// an undo where no cluster is read that could tell what it goes back to.
+func (f *ownerFlags) check(planned, offline bool) error {
 	switch {
 	case f.given == nil: // a command without them
 	case !slices.Contains(conflictChoices, f.conflicts):
 		return usagef("--conflicts %s: want fail, take or leave", f.conflicts)
-	case planned && (f.given("conflicts") || f.given("adopt") || f.given("strict")):
-		return usagef("--plan applies what was reviewed; give --conflicts, --adopt and --strict to preview")
+	case !slices.Contains(failureChoices, f.onFailure):
+		return usagef("--on-failure %s: want stop or rollback", f.onFailure)
+	case planned && (f.given("conflicts") || f.given("adopt") || f.given("strict") || f.given("on-failure")):
+		return usagef("--plan applies what was reviewed; give --conflicts, --adopt, --strict and --on-failure to preview")
+	case offline && f.undoes():
+		return usagef("--on-failure rollback goes back to what the cluster has installed; leave out --offline")
 	}
 	return nil
 }
+
+// undoes reports whether a failure is to lead back.
+func (f *ownerFlags) undoes() bool { return f.onFailure == preview.OnFailureRollback }
 
 // options are the reviewed choices of a new plan.
 func (f *ownerFlags) options() preview.Options {

@@ -274,6 +274,11 @@ func (p *planner) build(ctx context.Context, r *resolver, found *resolved, relea
 	if !p.read.offline {
 		cluster = p.cluster
 	}
+	if p.owners.undoes() {
+		if opts.Undo, err = record.Earlier(ctx, p.cluster); err != nil {
+			return nil, err
+		}
+	}
 	return p.judge(engine.Build(ctx, contents, cluster, opts))
 }
 

@@ -51,6 +51,7 @@ review says where.`,
 	flags.IntVar(&to, "to", 0, "revision to go back to (default: the last before the newest that was applied)")
 	a.completeRevisions(cmd, "to")
 	p.read.add(flags, false)
+	r.health.add(flags)
 	r.addWithPreview(flags)
 	return cmd
 }

@@ -29,6 +29,7 @@ type runner struct {
 	output  outputFlag
 	health  healthFlags
 	receipt receiptFlag
+	out     outFlags
 }
 
 func (r *runner) add(flags *pflag.FlagSet) {
@@ -41,7 +42,8 @@ func (r *runner) add(flags *pflag.FlagSet) {
 func (r *runner) addWithPreview(flags *pflag.FlagSet) {
 	r.addApply(flags)
 	r.output.add(flags, outputOfEither)
-	flags.BoolVar(&r.preview, "preview", false, "stop after the plan and print it")
+	r.out.add(flags)
+	flags.BoolVar(&r.preview, "preview", false, "stop after the plan and print it; --out saves it for --plan")
 }
 
 func (r *runner) addApply(flags *pflag.FlagSet) {
@@ -57,10 +59,13 @@ func (r *runner) addApply(flags *pflag.FlagSet) {
 // check refuses flags that make no sense, and a run that could not ask, before
 // anything is contacted.
 func (r *runner) check(p *planner) error {
-	if err := firstError(r.approve.check(), p.read.check(), p.rollout.check(), r.health.check(), p.owners.check(r.approve.plan != ""), r.output.check(), p.loadPolicy()); err != nil {
+	if err := firstError(r.approve.check(), p.read.check(), p.rollout.check(), r.health.check(), p.owners.check(r.approve.plan != "", p.read.offline), r.output.check(), r.out.check(), p.loadPolicy()); err != nil {
 		return err
 	}
+	p.expires = r.out.expires
 	switch {
+	case r.out.to != "" && !r.preview:
+		return usagef("--out saves the plan that --preview stops after; add --preview, or leave out --out")
 	case r.approve.plan != "" && p.verify != (verifyFlags{}):
 		return usagef("--plan applies what was checked when the plan was made; give --verify and who must have signed to preview")
 	case r.preview && r.receipt.path != "":
@@ -85,6 +90,9 @@ func (r *runner) run(ctx context.Context, title string, plan makePlan) error {
 	switch {
 	case r.preview:
 		p, err := plan(ctx, r.app.progress())
+		if err == nil && r.out.to != "" {
+			err = r.out.save(ctx, r.planner, p)
+		}
 		if err != nil {
 			return err
 		}
@@ -126,10 +134,16 @@ func (r *runner) scripted(ctx context.Context, plan makePlan) error {
 }
 
 // unfinished returns the plan that an interrupted run of the approved digest
-// recorded, nil when there is none: the same command resumes it.
+// recorded, nil when there is none: the same command resumes it, or its undo.
 func (r *runner) unfinished(ctx context.Context, fresh *preview.Plan) (*preview.Plan, error) {
 	record, err := install.LoadRecord(ctx, r.planner.cluster, fresh.Release)
-	if err != nil || record == nil || record.Digest != r.approve.approve || !record.State.Unfinished() {
+	if err != nil || record == nil || !record.State.Unfinished() {
+		return nil, err
+	}
+	if record.Undoes != nil {
+		record, err = install.LoadRevision(ctx, r.planner.cluster, fresh.Release, record.Undoes.Revision)
+	}
+	if err != nil || record == nil || record.Digest != r.approve.approve {
 		return nil, err
 	}
 	sealed := map[string]map[string]any{}

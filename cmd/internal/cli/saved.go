@@ -25,7 +25,7 @@ type savedFlags struct {
 }
 
 func (f *savedFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.identity, "plan-identity", "", "file of the age key that opens an encrypted plan (default: the file that "+identityVariable+" names)")
+	flags.StringVar(&f.identity, "plan-identity", "", "file of the age key, or of the private ssh key, that opens an encrypted plan (default: the file that "+identityVariable+" names)")
 }
 
 func (f *savedFlags) keys(getenv func(string) string) planfile.Keys {

@@ -31,7 +31,10 @@ type statusItem struct {
 	// Interrupted counts what became of the objects of an unfinished revision,
 	// by state, as the cluster shows it.
 	Interrupted map[string]int `json:"interrupted,omitempty"`
-	Unread      string         `json:"unread,omitempty"` // why nothing could be compared
+	// Approve is the digest of which an approval goes on with it.
+	Approve string          `json:"approve,omitempty"`
+	Undoes  *install.Undoes `json:"undoes,omitempty"` // the failed revision that this one takes back
+	Unread  string          `json:"unread,omitempty"` // why nothing could be compared
 }
 
 // statusObject is one object: whether it is well, and whether it still is what
@@ -43,6 +46,10 @@ type statusObject struct {
 	Paths   []string `json:"paths,omitempty"`
 	Message string   `json:"message,omitempty"`
 	Event   string   `json:"event,omitempty"`
+	// Cause is what keeps it from being ready, and Offender the id of the first
+	// object at fault.
+	Cause    rollout.Cause `json:"cause,omitempty"`
+	Offender string        `json:"offender,omitempty"`
 }
 
 func (a *app) newStatusCommand() *cobra.Command {
@@ -100,7 +107,7 @@ func (a *app) status(ctx context.Context, name, format string) error {
 func (p *planner) statusOf(ctx context.Context, record *history.Record) (statusItem, error) {
 	item := statusItem{
 		releaseItem: releaseItemOf(record), Stage: record.Stage, Objects: []statusObject{},
-		Healthy: record.State == install.RecordApplied,
+		Healthy: record.State == install.RecordApplied, Undoes: record.Undoes(),
 	}
 	var refs []preview.Ref
 	for _, member := range record.Inventory() {
@@ -148,6 +155,9 @@ func (item *statusItem) add(o rollout.Object, d install.ObjectDrift) {
 	object := statusObject{
 		ID: o.Ref.ID(), State: string(o.State), Drift: string(d.Drift), Paths: d.Paths, Message: o.Message, Event: o.Event,
 	}
+	if object.Cause = o.Cause; o.Offender.Name != "" {
+		object.Offender = o.Offender.ID()
+	}
 	if d.Drift.Drifted() || d.Drift == install.DriftPending || d.Drift == install.DriftLeaving {
 		object.Message = d.Why
 	}
@@ -166,7 +176,7 @@ func (p *planner) interrupted(ctx context.Context, record *history.Record, item 
 	if err != nil {
 		return err
 	}
-	item.Interrupted = map[string]int{}
+	item.Interrupted, item.Approve = map[string]int{}, record.Approves()
 	for _, o := range objects {
 		item.Interrupted[string(o.State)]++
 	}
@@ -187,12 +197,15 @@ func (a *app) printStatus(item statusItem) error {
 	}
 	a.streams.Printf("%s %s  namespace %s  revision %d %s  %s\n", item.Name, textsafe.Line(item.Version), item.Namespace, item.Revision, state, word)
 	a.streams.Printf("  plan  %s\n", textsafe.Line(item.Digest))
+	if item.Undoes != nil {
+		a.streams.Printf("  takes back revision %d, which failed\n", item.Undoes.Revision)
+	}
 	if item.Unread != "" {
 		a.streams.Printf("  nothing can be compared: %s\n", textsafe.Line(item.Unread))
 	}
 	if len(item.Interrupted) > 0 {
 		a.streams.Printf("  interrupted: %s\n", countsOf(item.Interrupted))
-		a.streams.Printf("  go on with the approval of the same plan: --yes --approve %s\n", textsafe.Line(item.Digest))
+		a.streams.Printf("  go on with the approval of the same plan: --yes --approve %s\n", textsafe.Line(item.Approve))
 	}
 	ready, same := 0, 0
 	for _, o := range item.Objects {

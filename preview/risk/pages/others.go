@@ -47,6 +47,14 @@ func engineRules() []Page {
 			},
 		},
 		{
+			Rule: "on-failure-rollback", Severity: preview.Info, Title: "is undone where it fails",
+			Looks:  "Plans made with --on-failure rollback: what the undo does with each object once all of the plan was applied. What a failing plan did not come to stays as it is.",
+			Why:    "Where the apply fails after a write, it does this by itself, and nothing else; what somebody else changed meanwhile stops it.",
+			Reduce: "Plan without --on-failure rollback: a failed apply then stops, and rollback goes back after a review of its own.",
+			Example: Example{preview.Info, "a failure goes back to revision 3: 1 update, 1 delete",
+				"update apps/Deployment/app/op\ndelete core/ConfigMap/app/new"},
+		},
+		{
 			Rule: "foreign-namespace", Severity: preview.Warning, Title: "goes into another namespace than the release",
 			Looks: "Namespaces other than that of the release into which objects go, unless the format is registry+v1, where the install mode says so.",
 			Why:   "It is not the namespace of the release: the package says so, and -n does not change it.", Reduce: "Remove the namespace from the package's objects.",

@@ -1,0 +1,131 @@
+package install
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// BulkReader reads many objects at once, in the order of refs.
+type BulkReader interface {
+	Getter
+	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
+}
+
+// Restored makes the content of a recorded revision again, as a plan against
+// the cluster as it is now takes it. Hooks are left out, and so are the
+// CustomResourceDefinitions that the cluster could not go back to without loss:
+// those stay as they are. Values of Secrets are not on record; they stay, too.
+func Restored(ctx context.Context, cluster BulkReader, record *Record) ([]engine.Content, error) {
+	plan, shapes, err := RecordedPlan(ctx, cluster, record)
+	if err != nil {
+		return nil, err
+	}
+	r := &restoring{release: record.Release, revision: record.Revision, shapes: shapes, notes: map[string][]preview.Note{}}
+	if err := r.read(ctx, cluster, plan); err != nil {
+		return nil, err
+	}
+	members := map[string][]preview.Object{}
+	for i := range plan.Objects {
+		o := plan.Objects[i]
+		if o.Package == "" || o.Digest == "" || o.Hook != nil {
+			continue
+		}
+		wanted, err := r.restore(&o)
+		if err != nil {
+			return nil, err
+		}
+		if wanted {
+			members[o.Package] = append(members[o.Package], o)
+		}
+	}
+	var contents []engine.Content
+	for _, pkg := range plan.Packages {
+		content, err := engine.Restored(record.Release, pkg, members[pkg.Name], record.Revision, r.notes[pkg.Name])
+		if err != nil {
+			return nil, err
+		}
+		contents = append(contents, content)
+	}
+	return contents, nil
+}
+
+// Earlier is what a plan on top of a record goes back to when its apply fails:
+// the recorded revision, or nothing where none is installed. A revision that is
+// unfinished is no state to go back to.
+func Earlier(ctx context.Context, cluster BulkReader, record *Record) (*engine.Earlier, error) {
+	switch {
+	case record == nil || record.State == RecordUninstalled:
+		return &engine.Earlier{}, nil
+	case record.State != RecordApplied:
+		return nil, &engine.Refused{
+			What: fmt.Sprintf("revision %d of release %s is %s: there is no whole state that a failure could go back to", record.Revision, record.Release.Name, record.State),
+			Next: "plan without --on-failure rollback, or roll back first",
+		}
+	}
+	contents, err := Restored(ctx, cluster, record)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Earlier{Revision: record.Revision, Contents: contents}, nil
+}
+
+// restoring decides what of a revision comes back.
+type restoring struct {
+	release  preview.Release
+	revision int
+	shapes   map[string]map[string]any
+	live     map[string]map[string]any
+	notes    map[string][]preview.Note // by package
+}
+
+// read looks at the Secrets and definitions as they are now.
+func (r *restoring) read(ctx context.Context, cluster BulkReader, plan *preview.Plan) error {
+	var refs []preview.Ref
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		if o.Digest != "" && (o.Kind == "CustomResourceDefinition" || r.shapes[o.ID] != nil) {
+			refs = append(refs, o.Ref())
+		}
+	}
+	r.live = map[string]map[string]any{}
+	for i, result := range cluster.Read(ctx, refs) {
+		if result.Err != nil {
+			return fmt.Errorf("reading %s: %w", refs[i].ID(), result.Err)
+		}
+		r.live[refs[i].ID()] = result.Body
+	}
+	return nil
+}
+
+// restore completes an object, or decides that the cluster keeps its own.
+func (r *restoring) restore(o *preview.Object) (wanted bool, err error) {
+	live := r.live[o.ID]
+	if shape := r.shapes[o.ID]; shape != nil {
+		if o.Sealed, err = WithLiveValues(shape, live); err != nil {
+			return false, &engine.Refused{
+				What: fmt.Sprintf("%s of revision %d cannot be made again: %s; values of Secrets are not on record", o.ID, r.revision, err),
+				Next: "install that version again instead, or put the Secret in place first",
+			}
+		}
+		r.note(o, "its values stay as they are: those of earlier revisions are not on record")
+		return true, nil
+	}
+	if o.Sealed == nil {
+		return false, fmt.Errorf("the recorded plan of revision %d has no body of %s", r.revision, o.ID)
+	}
+	if o.Kind != "CustomResourceDefinition" || live == nil || !preview.Ours(live, r.release) {
+		return true, nil
+	}
+	if why := engine.UnsafeDefinition(live, o.Sealed); why != "" {
+		r.note(o, "it stays as it is: going back is not safe for what it holds: "+why)
+		return false, nil
+	}
+	return true, nil
+}
+
+func (r *restoring) note(o *preview.Object, text string) {
+	r.notes[o.Package] = append(r.notes[o.Package], preview.Note{Rule: engine.RuleRollbackKept, Object: o.ID, Text: text})
+}

@@ -1,0 +1,333 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// StageUndo is what the events of an undo begin with.
+const StageUndo = "undo"
+
+// Undoes names the failed revision that a revision takes back, and the digest
+// of its plan: whoever approved that approved this.
+type Undoes struct {
+	Revision int    `json:"revision"`
+	Digest   string `json:"digest"`
+}
+
+// undoesItself reports whether an error leads to the undo that the plan seals:
+// something failed, or took longer than it may. A run that was told to stop, or
+// that does not know what became of a write, is resumed instead.
+func (r *run) undoesItself(ctx context.Context, err error) bool {
+	var e *Error
+	if r.plan.Undo == nil || r.record == nil || ctx.Err() != nil || r.asked() || !errors.As(err, &e) {
+		return false
+	}
+	switch e.Kind {
+	case Failed:
+		return true
+	case Interrupted:
+		return e.timedOut
+	}
+	return r.resumed() && r.wroteBefore() // this run has written nothing, an earlier one did
+}
+
+// wroteBefore reports whether any object of the plan was written, by this run
+// or by an earlier one of the same plan.
+func (r *run) wroteBefore() bool {
+	return slices.ContainsFunc(r.record.Objects, func(o ObjectReceipt) bool {
+		return sends(o.Action) && o.State != StatePending && o.State != StateFailed
+	})
+}
+
+// failed is the end of a plan that goes back: whatever came in the way, it is
+// not resumed.
+func (r *run) failed(err error) error {
+	e := *asError(Failed, "applying "+r.plan.Release.Name, "", err)
+	e.Kind = Failed
+	return &e
+}
+
+// undo carries the sealed undo out, under the lock and as a revision of its
+// own, and words the end of a plan that failed with cause. Whatever comes of
+// it, the plan has failed.
+func (r *run) undo(ctx, held context.Context, cause error) error {
+	r.wrote = true // perhaps by an earlier run of this plan
+	r.emit(Event{Type: EventStage, Stage: StageUndo, Message: "the plan failed; " + r.undoText() + ", as it says"})
+	u, err := r.beginUndo(held)
+	if err != nil {
+		if held.Err() != nil {
+			err = r.interrupted(ctx, held, err)
+		}
+		return r.undoEnded(cause, err)
+	}
+	return r.undoEnded(cause, r.followUndo(ctx, held, u))
+}
+
+func (r *run) undoText() string {
+	if r.plan.Undo.Revision == 0 {
+		return "removing what it made"
+	}
+	return fmt.Sprintf("going back to revision %d", r.plan.Undo.Revision)
+}
+
+// beginUndo plans the undo on fresh reads, holds it against the sealed one, and
+// records what is about to happen. Every object must be as it was reviewed,
+// before the write or after it: what somebody else changed is left alone, and
+// nothing is sent.
+func (r *run) beginUndo(ctx context.Context) (*run, error) {
+	doing := "undoing " + r.plan.Release.Name
+	back, err := r.planUndo(ctx)
+	if err != nil {
+		return nil, r.fail(doing, "", err)
+	}
+	reasons := engine.Undoes(r.plan, back)
+	foreign, err := r.foreignEdits(ctx, back)
+	if err != nil {
+		return nil, r.fail(doing, "", err)
+	}
+	if reasons = append(foreign, reasons...); len(reasons) > 0 {
+		return nil, r.fail(doing, "", refusal(doing, "", reasons...))
+	}
+	u := r.undoRun(back, r.record)
+	u.checked = back
+	u.record = newRecord(back, r.approval, r.record, r.opts.ToolVersion, r.opts.Clock.Now().UTC())
+	u.record.Undoes = &Undoes{Revision: r.record.Revision, Digest: r.plan.Digest}
+	if err := u.checkUndoOperands(ctx); err != nil {
+		return nil, err
+	}
+	if err := u.store.begin(ctx, back, r.record, u.record); err != nil {
+		return nil, r.fail("recording the undo", "", err)
+	}
+	return u, nil
+}
+
+// undoRun is the run that applies the plan of an undo on top of a record.
+func (r *run) undoRun(back *preview.Plan, before *Record) *run {
+	opts := r.opts
+	opts.Checks = nil // they are about what failed
+	return &run{
+		plan: back, approval: r.approval, cluster: r.cluster, opts: opts, before: before,
+		store: r.store, done: map[string]bool{}, wrote: true, approved: r.plan.Digest,
+	}
+}
+
+// planUndo plans to go back, as the cluster is now.
+func (r *run) planUndo(ctx context.Context) (*preview.Plan, error) {
+	earlier, err := r.earlier(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opts := engine.Options{
+		Tool: r.opts.ToolVersion, Release: r.plan.Release, Schemas: r.opts.Schemas, ReadMode: r.plan.ReadMode,
+		Request: preview.Request{Reference: r.plan.Release.Name, Action: preview.RequestRollback, Revision: earlier.Revision},
+		Apply:   preview.DefaultOptions(),
+	}
+	if earlier.Revision == 0 {
+		opts.Request.Action = preview.RequestUninstall
+	}
+	if r.plan.Options.Conflicts == preview.ConflictsLeave {
+		opts.Apply.Conflicts = preview.ConflictsLeave
+	}
+	opts.Installed.Base = preview.Base{Revision: r.record.Revision, Digest: r.record.Digest, Accepted: r.record.Accepted}
+	for _, item := range r.record.Inventory {
+		opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package})
+	}
+	return engine.Build(ctx, earlier.Contents, r.cluster, opts)
+}
+
+// earlier makes the content again that the sealed undo goes back to.
+func (r *run) earlier(ctx context.Context) (*engine.Earlier, error) {
+	revision := r.plan.Undo.Revision
+	if revision == 0 {
+		return &engine.Earlier{}, nil
+	}
+	record, err := LoadRevision(ctx, r.cluster, r.plan.Release, revision)
+	if err != nil {
+		return nil, err
+	}
+	if record == nil {
+		return nil, &engine.Refused{What: fmt.Sprintf("revision %d, which a failure would go back to, is not on record any more", revision), Next: "preview again"}
+	}
+	return Earlier(ctx, r.cluster, record)
+}
+
+// checkUndo makes sure, before anything is written, that the sealed undo can be
+// carried out: what it goes back to is on record as it was reviewed.
+func (r *run) checkUndo(ctx context.Context, now *preview.Plan) error {
+	if now.Undo == nil {
+		return nil
+	}
+	doing := "checking that the plan can be undone"
+	earlier, err := r.earlier(ctx)
+	if err == nil {
+		err = engine.CheckEarlier(now, earlier)
+	}
+	if refused, ok := errors.AsType[*engine.Refused](err); ok {
+		return r.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
+	}
+	if err != nil {
+		return r.fail(doing, "run the command again", err)
+	}
+	return nil
+}
+
+// foreignEdits names the objects that are neither as the plan found them nor as
+// it left them. back holds them as they were read for the undo.
+func (r *run) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, error) {
+	var reasons []string
+	for i := range r.plan.Objects {
+		o := &r.plan.Objects[i]
+		now, entry := back.Object(o.ID), r.record.object(o.ID)
+		if now == nil || now.LiveBody == nil || entry == nil || o.Sealed == nil || !sends(o.Action) {
+			continue
+		}
+		if entry.UID != "" && entry.UID != uidOf(now.LiveBody) {
+			reasons = append(reasons, o.ID+" was deleted and created again by somebody else")
+			continue
+		}
+		before, err := r.isBefore(o, now.LiveBody)
+		if err != nil {
+			return nil, err
+		}
+		if before {
+			continue
+		}
+		after, err := r.isAfter(ctx, o, now.LiveBody)
+		if err != nil {
+			return nil, err
+		}
+		if !after {
+			reasons = append(reasons, o.ID+" was changed by somebody else since the plan wrote it")
+		}
+	}
+	return reasons, nil
+}
+
+// checkUndoOperands refuses to take an operator away from what others had it
+// operate meanwhile. What the plan itself made is part of the undo.
+func (r *run) checkUndoOperands(ctx context.Context) error {
+	if !isUninstall(r.plan) {
+		return nil
+	}
+	counts, err := LeftOperands(ctx, r.cluster, r.checked)
+	if err != nil {
+		return r.fail("looking for what the operator still operates", "", err)
+	}
+	for i := range r.plan.Objects {
+		o := &r.plan.Objects[i]
+		kind := o.Kind + "." + o.Ref().Group()
+		if o.Action != preview.ActionDelete || counts[kind] == 0 {
+			continue
+		}
+		if counts[kind]--; counts[kind] == 0 {
+			delete(counts, kind)
+		}
+	}
+	if err := RefuseOperands(r.plan.Release, counts); err != nil {
+		return r.fail("undoing "+r.plan.Release.Name, "", err)
+	}
+	return nil
+}
+
+// followUndo sends the undo and waits for it.
+func (r *run) followUndo(ctx, held context.Context, u *run) error {
+	r.undone = u
+	return u.close(ctx, held, u.carryOut(held))
+}
+
+// undoEnded words how a failed plan ended, with what became of its undo.
+func (r *run) undoEnded(cause, err error) error {
+	failed := *asError(Failed, "applying "+r.plan.Release.Name, "", cause)
+	switch {
+	case err == nil && r.plan.Undo.Revision == 0:
+		failed.Next = fmt.Sprintf("it was undone: what the plan made is removed (revision %d)", r.undone.record.Revision)
+	case err == nil:
+		failed.Next = fmt.Sprintf("it was undone: revision %d is in place again, as revision %d", r.plan.Undo.Revision, r.undone.record.Revision)
+	case KindOf(err) == Interrupted || KindOf(err) == Declined:
+		failed.Kind, failed.Next = Interrupted, "the undo was not finished; "+r.resumeAdvice()
+		r.log("the undo stopped: " + cameOf(err))
+	default:
+		failed.Next = "it was not undone: " + cameOf(err) + "; look at it, then preview again"
+		r.log("the undo stopped: " + cameOf(err))
+	}
+	return &failed
+}
+
+// cameOf is what came back, without what was being done and what to do.
+func cameOf(err error) string {
+	var e *Error
+	if errors.As(err, &e) && e.Came != "" {
+		return e.Came
+	}
+	return err.Error()
+}
+
+// undoing reports whether the newest record is the undo of this plan.
+func (r *run) undoing() bool {
+	return r.before != nil && r.before.Undoes != nil && r.before.Undoes.Digest == r.plan.Digest
+}
+
+// resumeUndo goes on with an undo that was interrupted. The recorded plan must
+// be the sealed undo; nothing else in the record decides what is sent.
+func (r *run) resumeUndo(ctx, held context.Context) error {
+	failed := &Error{
+		Kind: Failed, Doing: "applying " + r.plan.Release.Name, Came: fmt.Sprintf("revision %d of this plan had failed", r.before.Undoes.Revision),
+	}
+	u, err := r.takeUndo(held)
+	if err != nil {
+		if held.Err() != nil {
+			err = r.interrupted(ctx, held, err)
+		}
+		return r.undoEnded(failed, err)
+	}
+	return r.undoEnded(failed, r.followUndo(ctx, held, u))
+}
+
+func (r *run) takeUndo(ctx context.Context) (*run, error) {
+	doing := fmt.Sprintf("resuming the undo, revision %d", r.before.Revision)
+	// What is left to do is no write of this run, but the target has changed.
+	r.wrote = true
+	record, err := LoadRevision(ctx, r.cluster, r.plan.Release, r.before.Undoes.Revision)
+	if err != nil {
+		return nil, r.fail(doing, "", err)
+	}
+	r.record = record
+	back, err := r.recordedUndo(ctx)
+	if err != nil {
+		return nil, r.fail(doing, "", err)
+	}
+	if reasons := engine.Undoes(r.plan, back); len(reasons) > 0 {
+		return nil, r.fail(doing, "", refusal(doing, "", reasons...))
+	}
+	u := r.undoRun(back, r.before)
+	own := *r.before
+	own.Objects, own.Inventory = slices.Clone(own.Objects), slices.Clone(own.Inventory)
+	u.record = &own
+	return u, u.takeOver(ctx)
+}
+
+// recordedUndo reads the plan of the undo. The bodies of its Secrets have the
+// values that are live, as they had when it was recorded.
+func (r *run) recordedUndo(ctx context.Context) (*preview.Plan, error) {
+	_, shapes, err := RecordedPlan(ctx, r.cluster, r.before)
+	if err != nil {
+		return nil, err
+	}
+	sealed := map[string]map[string]any{}
+	for id, shape := range shapes {
+		live, err := r.cluster.Get(ctx, preview.RefOf(shape))
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", id, err)
+		}
+		if sealed[id], err = WithLiveValues(shape, live); err != nil {
+			return nil, fmt.Errorf("%s: %w", id, err)
+		}
+	}
+	return LoadPlan(ctx, r.cluster, r.before, sealed)
+}
