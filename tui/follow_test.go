@@ -190,6 +190,11 @@ func TestSummaryIsPasteable(t *testing.T) {
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
+	receipt.Undo = &install.Receipt{Revision: 2, State: string(install.RecordUninstalled)}
+	got = Summary(p, FollowOutcome{}, receipt, &install.Error{Kind: install.Failed, Came: "rollout failed"})
+	if !strings.Contains(got, "  undone   by itself, as revision 2, which is uninstalled\n") || strings.Contains(got, "  undo  ") {
+		t.Errorf("of a plan that was undone:\n%s", got)
+	}
 	if got := Summary(p, FollowOutcome{}, nil, errors.New("unreachable")); !strings.HasPrefix(got, "Nothing was applied.\n") {
 		t.Errorf("got:\n%s", got)
 	}

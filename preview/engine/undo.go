@@ -227,6 +227,9 @@ func Undoes(p, back *preview.Plan) []string {
 	if back.ContentDigest != p.Undo.ContentDigest {
 		reasons = append(reasons, fmt.Sprintf("revision %d does not come back as it was reviewed: its content was %s and is now %s", p.Undo.Revision, orNone(p.Undo.ContentDigest), orNone(back.ContentDigest)))
 	}
+	if c := back.Options.Conflicts; c != preview.ConflictsFail && (c != preview.ConflictsLeave || p.Options.Conflicts != c) {
+		reasons = append(reasons, fmt.Sprintf("the undo would settle conflicts by %q, which the plan does not say", c))
+	}
 	for i := range back.Objects {
 		o := &back.Objects[i]
 		sealed, known := want[o.ID]
