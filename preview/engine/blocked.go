@@ -8,11 +8,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// BlockedBy says why an object of a plan is blocked, and what to do about it, in
-// words that follow the object's id.
+// BlockedBy is [preview.WhyBlocked] with what is known of the owner, and what to
+// do about it, in words that follow the object's id.
 func BlockedBy(p *preview.Plan, o *preview.Object) string {
+	why := preview.WhyBlocked(o, p.Release)
 	if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
-		return preview.WhyBlocked(o, p.Release)
+		return why
 	}
 	if owner, ok := OwnerOf(p, o.ID); ok {
 		return "belongs to " + owner.String() + ofRelease(o, owner)
@@ -24,10 +25,8 @@ func BlockedBy(p *preview.Plan, o *preview.Object) string {
 	if len(hidden) > 0 {
 		return "may belong to " + hidden[0] + ", which may not be read; get the right to read it, and preview again"
 	}
-	if owner, foreign := preview.ForeignOwner(o.LiveBody, p.Release); foreign {
-		return preview.WhyBlocked(o, p.Release) + fromSet(o, owner)
-	}
-	return preview.WhyBlocked(o, p.Release)
+	owner, _ := preview.ForeignOwner(o.LiveBody, p.Release)
+	return why + fromSet(o, owner)
 }
 
 // ofRelease says what another release's object takes to be shared.
