@@ -93,10 +93,12 @@ func TestEverySourceOptionIsWired(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The resolver's and the plugin commands' to set.
+	others := []string{"Offline", "Cluster", "Credentials", "Artifacts"}
 	fields := reflect.ValueOf(got)
 	for i := range fields.NumField() {
 		name := fields.Type().Field(i).Name
-		if fields.Field(i).IsZero() && name != "Offline" && name != "Cluster" && name != "Credentials" { // which are the resolver's to set
+		if fields.Field(i).IsZero() && !slices.Contains(others, name) {
 			t.Errorf("nothing sets %s", name)
 		}
 	}

@@ -37,7 +37,7 @@ func TestTheClusterMovesDuringTheReview(t *testing.T) {
 	p.keys("4")
 	p.until("the mark of what moved", func(s string) bool {
 		for _, line := range strings.Split(s, "\n") {
-			if strings.Contains(line, "Namespace mongodb") && strings.Contains(line, "moved") {
+			if strings.Contains(line, "mongodb") && strings.Contains(line, "moved") {
 				return true
 			}
 		}
