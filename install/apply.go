@@ -8,47 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/approval"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
-
-// Options steer [Apply] without changing what is applied.
-type Options struct {
-	// Schemas know the built-in kinds. Required.
-	Schemas engine.Schemas
-	// Sink is told every step, when not nil. The last event has type result.
-	Sink Sink
-	// Clock defaults to the machine's.
-	Clock Clock
-	// Holder names this run in the lock, such as user@host/pid. It must differ
-	// between runs.
-	Holder string
-	// StageTimeout overrides the stages' own timeouts when not 0.
-	StageTimeout time.Duration
-	// RolloutTimeout bounds the wait after the last write; 0 means
-	// DefaultRolloutTimeout.
-	RolloutTimeout time.Duration
-	// NoWait ends the run with the last write. Gates between stages still wait.
-	NoWait bool
-	// Quorum is asked for signed approvals, when not nil.
-	Quorum *approval.Quorum
-	// Checks hold back the objects they select, in stage gates and at the end.
-	Checks []rollout.Check
-	// ToolVersion of this program, for the ApplySet tooling annotation.
-	ToolVersion string
-	// Judge judges the findings that the whole check makes, by the user's own
-	// policy and before the gate; nil where there is none.
-	Judge func(*preview.Plan) error
-	// HistoryMax is how many revisions stay on record, the newest included; 0
-	// means [preview.DefaultHistoryMax], and less than 0 all.
-	HistoryMax int
-	// Stop, once closed, ends the run after the request under way, so that
-	// nothing stays in flight. Cancelling ctx ends it at once.
-	Stop <-chan struct{}
-}
-
-// DefaultRolloutTimeout is how long a rollout may take unless said otherwise.
-const DefaultRolloutTimeout = 5 * time.Minute
 
 // recordTimeout bounds the last words of an interrupted run.
 const recordTimeout = 20 * time.Second
