@@ -37,10 +37,12 @@ demo: build sandbox ## install mongodb from a catalog of our own into the sandbo
 	$(GOBUILD) -o bin/kubectl-operator-demo ./cmd/demo
 	@bin/kubectl-operator-demo $(ARGS)
 
-# Fast tests first. The second run has also the tests that -short leaves out:
-# those against the control plane and those that drive the screen in tmux. Two
-# packages at a time: they wait more than they compute, and each starts control
-# planes of 0.9 GB.
+# Fast tests first. The second run is of the packages that -short leaves tests
+# out of: those against the control plane and those that drive the screen in tmux.
+# Two packages at a time: they wait more than they compute, and each starts
+# control planes of 0.9 GB.
+SLOW = $$(grep -rlE 'testing\.Short\(\)|sandboxtest\.' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
+
 test: ## format, vet, fast tests, then tests against the control plane and in tmux
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
 	go vet ./...
@@ -49,7 +51,7 @@ test: ## format, vet, fast tests, then tests against the control plane and in tm
 	@$(MAKE) --no-print-directory build sandbox gcs
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
-	go test -p 2 -timeout 30m ./...
+	go test -p 2 -timeout 30m $(SLOW)
 
 # Which plans and which edits follows from the number of a run, so a failure
 # names what to look at. It takes about twenty minutes.
