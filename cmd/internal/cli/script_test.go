@@ -73,10 +73,13 @@ func scripts(t testing.TB, name string) string {
 }
 
 // conditions adds [corpus]: the real bundles are there, and [gcs]: so is
-// fake-gcs-server.
+// fake-gcs-server, which is built between the short tests and the others.
 func conditions(t testing.TB) func(string) (bool, error) {
 	return func(name string) (bool, error) {
 		if name == "gcs" {
+			if testing.Short() {
+				return false, nil
+			}
 			_, err := os.Stat(gcsServer(t))
 			if err != nil && os.Getenv("CI") != "" {
 				t.Fatalf("no fake-gcs-server: %v; run \"make gcs\"", err)
