@@ -120,12 +120,8 @@ func (r *run) wholeCheck(ctx context.Context) error {
 		cluster = &withoutNamespace{Cluster: r.cluster, object: r.ownNamespace()}
 	}
 	now, err := engine.Recheck(ctx, r.plan, cluster, r.opts.Schemas)
-	var refused *engine.Refused
-	switch {
-	case errors.As(err, &refused):
-		return r.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
-	case err != nil:
-		return r.fail(doing, "run the command again", err)
+	if err != nil {
+		return r.notChecked(doing, err)
 	}
 	if missing := now.Access.Installer.Missing; len(missing) > 0 {
 		return r.fail(doing, "", Lacking(missing))
@@ -155,6 +151,15 @@ func (r *run) wholeCheck(ctx context.Context) error {
 	}
 	r.checked = now
 	return r.checkOperands(ctx)
+}
+
+// notChecked ends a check that made no plan to compare with: what the engine
+// refuses is a refusal with its own advice, and anything else may pass.
+func (r *run) notChecked(doing string, err error) *Error {
+	if refused, ok := errors.AsType[*engine.Refused](err); ok {
+		return r.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
+	}
+	return r.fail(doing, "run the command again", err)
 }
 
 // judge holds today's findings against the user's own policy, and records which.

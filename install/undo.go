@@ -168,11 +168,8 @@ func (r *run) checkUndo(ctx context.Context, now *preview.Plan) error {
 	if err == nil {
 		err = engine.CheckEarlier(now, earlier)
 	}
-	if refused, ok := errors.AsType[*engine.Refused](err); ok {
-		return r.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
-	}
 	if err != nil {
-		return r.fail(doing, "run the command again", err)
+		return r.notChecked(doing, err)
 	}
 	return nil
 }

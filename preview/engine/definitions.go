@@ -118,12 +118,7 @@ func (d *decider) checkStored(ctx context.Context, checker *schema.Checker, outc
 }
 
 func storedVersions(definition map[string]any) []string {
-	out := []string{}
-	for _, v := range preview.List(definition, "status", "storedVersions") {
-		if name, ok := v.(string); ok {
-			out = append(out, name)
-		}
-	}
+	out := append([]string{}, preview.Texts(preview.List(definition, "status", "storedVersions"))...) // never null in JSON
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -8,19 +8,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// The kind under which the number of a definition's objects is recorded as a
-// read. It is served nowhere: it is this tool's own.
-const (
-	operandsVersion = "kubectl-operator/v1alpha1"
-	operandsKind    = "Operands"
-)
+// operandsKind is the kind under which the number of a definition's objects is
+// recorded as a read. It is served nowhere: it is this tool's own.
+const operandsKind = "Operands"
 
 func isDeletedDefinition(o *preview.Object) bool {
 	return o.Kind == "CustomResourceDefinition" && o.Action == preview.ActionDelete
-}
-
-func operandsRef(definition string) preview.Ref {
-	return preview.Ref{APIVersion: operandsVersion, Kind: operandsKind, Name: definition}
 }
 
 // countOperands records how many objects go with each definition that the plan
@@ -36,15 +29,9 @@ func (d *decider) countOperands(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		ref := operandsRef(o.Name)
-		body := map[string]any{
-			"apiVersion": ref.APIVersion, "kind": ref.Kind, "metadata": map[string]any{"name": ref.Name}, "operands": what,
-		}
-		fingerprint, err := preview.Hash(body)
-		if err != nil {
+		if err := d.noteOwn(operandsKind, o.Name, map[string]any{"operands": what}); err != nil {
 			return err
 		}
-		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: ref.ID(), Fingerprint: fingerprint, Body: body})
 	}
 	return nil
 }
@@ -75,11 +62,5 @@ func (d *decider) operands(ctx context.Context, o *preview.Object) (string, erro
 
 // operandsOf is what was counted for a definition, empty when nothing was.
 func operandsOf(p *preview.Plan, o *preview.Object) string {
-	id := operandsRef(o.Name).ID()
-	for _, read := range p.Reads {
-		if read.ID == id {
-			return preview.String(read.Body, "operands")
-		}
-	}
-	return ""
+	return preview.String(ownBody(p, operandsKind, o.Name), "operands")
 }

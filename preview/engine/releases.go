@@ -68,12 +68,13 @@ func Sharers(p *preview.Plan, id string) []string {
 	return preview.Texts(ownBody(p, sharersKind, id)["sharers"])
 }
 
-func ownRef(kind, id string) preview.Ref {
-	return preview.Ref{APIVersion: operandsVersion, Kind: kind, Name: id}
+// ownRef names a read of a kind of this tool's own.
+func ownRef(kind, name string) preview.Ref {
+	return preview.Ref{APIVersion: preview.APIVersion, Kind: kind, Name: name}
 }
 
-func ownBody(p *preview.Plan, kind, id string) map[string]any {
-	want := ownRef(kind, id).ID()
+func ownBody(p *preview.Plan, kind, name string) map[string]any {
+	want := ownRef(kind, name).ID()
 	for _, read := range p.Reads {
 		if read.ID == want {
 			return read.Body
@@ -83,8 +84,8 @@ func ownBody(p *preview.Plan, kind, id string) map[string]any {
 }
 
 // noteOwn records what was found out about an object, as a read.
-func (d *decider) noteOwn(kind, id string, fields map[string]any) error {
-	ref := ownRef(kind, id)
+func (d *decider) noteOwn(kind, name string, fields map[string]any) error {
+	ref := ownRef(kind, name)
 	fields["apiVersion"], fields["kind"], fields["metadata"] = ref.APIVersion, ref.Kind, map[string]any{"name": ref.Name}
 	fingerprint, err := preview.Hash(fields)
 	if err != nil {

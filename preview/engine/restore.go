@@ -63,19 +63,19 @@ const maxReasons = 3
 // empty when it can: every stored version stays defined, and no change of the
 // schema is worse than information.
 func UnsafeDefinition(live, sealed map[string]any) string {
-	var stored, reasons []string
-	for _, v := range preview.List(live, "status", "storedVersions") {
-		if name, ok := v.(string); ok {
-			stored = append(stored, name)
-		}
-	}
-	for _, issue := range schema.Compare(live, sealed, stored) {
+	var reasons []string
+	for _, issue := range schema.Compare(live, sealed, preview.Texts(preview.List(live, "status", "storedVersions"))) {
 		if issue.Severity.Rank() < preview.Info.Rank() {
 			reasons = append(reasons, issue.String())
 		}
 	}
+	return inOneSentence(reasons)
+}
+
+// inOneSentence joins reasons, of many the first.
+func inOneSentence(reasons []string) string {
 	if more := len(reasons) - maxReasons; more > 0 {
-		reasons = append(reasons[:maxReasons], fmt.Sprintf("and %d more", more))
+		reasons = append(reasons[:maxReasons:maxReasons], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(reasons, "; ")
 }

@@ -84,11 +84,8 @@ func decideUndo(p *preview.Plan) error {
 
 func irrevocableError(reasons []string) error {
 	slices.Sort(reasons)
-	if more := len(reasons) - maxReasons; more > 0 {
-		reasons = append(reasons[:maxReasons], fmt.Sprintf("and %d more", more))
-	}
 	return &Refused{
-		What: "the plan cannot promise to be undone when it fails: " + strings.Join(reasons, "; "),
+		What: "the plan cannot promise to be undone when it fails: " + inOneSentence(reasons),
 		Next: "plan without --on-failure rollback",
 	}
 }

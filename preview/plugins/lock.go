@@ -3,6 +3,7 @@ package plugins
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,9 +41,7 @@ type Locked struct{ Plugin, Reference, Digest string }
 func NewLock(name, platform string, fetched []Fetched, older *Lock) *Lock {
 	out := &Lock{Name: name, Platforms: map[string][]Locked{}}
 	if older != nil && older.Name == name {
-		for other, locked := range older.Platforms {
-			out.Platforms[other] = locked
-		}
+		maps.Copy(out.Platforms, older.Platforms)
 	}
 	var locked []Locked
 	for _, f := range fetched {
@@ -55,12 +54,7 @@ func NewLock(name, platform string, fetched []Fetched, older *Lock) *Lock {
 // Encode writes a lock file.
 func (l *Lock) Encode() []byte {
 	var platforms []any
-	names := make([]string, 0, len(l.Platforms))
-	for name := range l.Platforms {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(l.Platforms)) {
 		locked := slices.Clone(l.Platforms[name])
 		slices.SortStableFunc(locked, func(a, b Locked) int { return strings.Compare(a.Plugin, b.Plugin) })
 		artifacts := make([]any, 0, len(locked))
