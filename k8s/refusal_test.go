@@ -71,6 +71,12 @@ func TestImmutableFieldsOfARealServer(t *testing.T) {
 		t.Run(test.kind, func(t *testing.T) {
 			text := strings.NewReplacer("NAME", name, "NS", namespace, "namespace: default", "namespace: "+namespace).Replace(test.body)
 			create(t, c, text)
+			if test.kind == "CustomResourceDefinition" { // its scope may change until it is established
+				eventually(t, "the kind is served", func() bool {
+					_, err := c.Kind(t.Context(), name+".example/v1", "Thing")
+					return err == nil
+				})
+			}
 			_, err := update(t, c, preview.DryRun{Body: parse(t, strings.ReplaceAll(text, test.from, test.to)), Force: true})
 			requireReason(t, err, preview.ReasonImmutable)
 		})
