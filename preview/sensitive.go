@@ -20,24 +20,22 @@ var (
 // SensitiveName reports whether a ConfigMap key, environment variable or value
 // key names something secret rather than where to find it.
 func SensitiveName(name string) bool {
-	if !mayBeSensitive(name) {
-		return false
-	}
-	return sensitiveName.MatchString(name) && !referenceName.MatchString(name)
+	return mayBeSensitive(name) && sensitiveName.MatchString(name) && !referenceName.MatchString(name)
 }
 
 // mayBeSensitive tells quickly that sensitiveName does not match, as is so for
-// most of the many names in an object: its words hold one of these pairs.
+// most of the many names in an object: its words begin with one of these. Some
+// letters beyond ASCII match ASCII ones without regard to case.
 func mayBeSensitive(name string) bool {
 	for i := 0; i < len(name); i++ {
 		if name[i] >= utf8.RuneSelf {
 			return true
 		}
-		if i == 0 {
+		if i < 2 {
 			continue
 		}
-		switch string([]byte{name[i-1] | 0x20, name[i] | 0x20}) {
-		case "pa", "se", "to", "ap", "pr", "cr":
+		switch [3]byte{name[i-2] | 0x20, name[i-1] | 0x20, name[i] | 0x20} {
+		case [3]byte{'p', 'a', 's'}, [3]byte{'s', 'e', 'c'}, [3]byte{'t', 'o', 'k'}, [3]byte{'a', 'p', 'i'}, [3]byte{'p', 'r', 'i'}, [3]byte{'c', 'r', 'e'}:
 			return true
 		}
 	}

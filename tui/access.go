@@ -36,22 +36,11 @@ func isChanged(change string) bool {
 // risky reports whether a rule that is more than information matched.
 func (m *review) risky(rules []string) bool {
 	for _, r := range rules {
-		if m.severe[r] {
+		if m.index.isSevere(r) {
 			return true
 		}
 	}
 	return false
-}
-
-// severeRules are the rules with a critical or warning finding in a plan.
-func severeRules(findings []preview.Finding) map[string]bool {
-	out := map[string]bool{}
-	for _, f := range findings {
-		if f.Severity == preview.Critical || f.Severity == preview.Warning {
-			out[f.Rule] = true
-		}
-	}
-	return out
 }
 
 func (m *review) showsGrant(change string, rules []string) bool {
@@ -141,7 +130,8 @@ const reachRule = "access-reach"
 // reachRows lists those ways.
 func (m *review) reachRows() []row {
 	var rows []row
-	for i, f := range m.plan.Findings {
+	for i := range m.plan.Findings {
+		f := &m.plan.Findings[i]
 		if f.Rule != reachRule {
 			continue
 		}
@@ -162,7 +152,7 @@ func (m *review) reachRows() []row {
 }
 
 // waySteps are the steps of a way, as the rule joins them behind the account.
-func waySteps(f preview.Finding) []string {
+func waySteps(f *preview.Finding) []string {
 	way := f.Evidence
 	if _, after, ok := strings.Cut(way, ": "); ok {
 		way = after

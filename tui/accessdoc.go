@@ -18,7 +18,7 @@ func accessDoc(m *review, id string, width int) document {
 		m.grantsDoc(b, m.grants[i])
 	}
 	if i, ok := rowIndex(id, reachPrefix, len(m.plan.Findings)); ok {
-		m.reachDoc(b, m.plan.Findings[i])
+		m.reachDoc(b, &m.plan.Findings[i])
 	}
 	if i, ok := rowIndex(id, cloudPrefix, len(m.plan.Cloud.Permissions)); ok {
 		m.cloudDoc(b, m.plan.Cloud.Permissions[i])
@@ -149,7 +149,7 @@ func overlaps(rule, g preview.Grant) bool {
 }
 
 // reachDoc is a way to the rights of others, step by step.
-func (m *review) reachDoc(b *builder, f preview.Finding) {
+func (m *review) reachDoc(b *builder, f *preview.Finding) {
 	b.heading(f.Title)
 	b.blank()
 	_, who := statement(f)

@@ -20,7 +20,7 @@ type accessClass struct {
 
 func accessClasses() []accessClass {
 	const rbac = "rbac.authorization.k8s.io"
-	write := []string{"create", "update", "patch", "delete", "deletecollection"}
+	write, writeRoles := []string{"create", "update", "patch", "delete", "deletecollection"}, []string{"create", "update", "patch", "delete", "deletecollection", "escalate", "bind"}
 	return []accessClass{
 		{"read secrets", func(g preview.Grant) bool { return reaches(g, "", "secrets") && does(g, "get", "list", "watch") }},
 		{"write workloads", func(g preview.Grant) bool {
@@ -30,7 +30,7 @@ func accessClasses() []accessClass {
 		}},
 		{"change RBAC / escalate", func(g preview.Grant) bool {
 			roles := reaches(g, rbac, "roles", "clusterroles", "rolebindings", "clusterrolebindings")
-			return roles && does(g, append(write, "escalate", "bind")...) ||
+			return roles && does(g, writeRoles...) ||
 				reaches(g, "", "users", "groups", "serviceaccounts") && does(g, "impersonate") ||
 				reaches(g, "", "serviceaccounts/token") && does(g, "create")
 		}},

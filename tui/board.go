@@ -2,8 +2,9 @@ package tui
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -14,12 +15,15 @@ const foldOver = 3
 
 // item is what a person looks at: one finding, or several of one rule.
 type item struct {
-	label    string // C1, W2, U1, I3: of this screen only, never input
-	findings []preview.Finding
+	number   int // among those of its letter
+	findings []*preview.Finding
 }
 
-func (it item) first() preview.Finding     { return it.findings[0] }
+func (it item) first() *preview.Finding    { return it.findings[0] }
 func (it item) severity() preview.Severity { return it.findings[0].Severity }
+
+// label is C1, W2, U1, I3: of this screen only, never input.
+func (it item) label() string { return letterOf(it.severity()) + strconv.Itoa(it.number) }
 
 // section is a part of the lists of findings.
 type section struct {
@@ -48,61 +52,87 @@ type marks map[string]bool
 
 // markKey binds a mark to rule, object and evidence: other evidence is
 // another thing to look at.
-func markKey(f preview.Finding) string {
+func markKey(f *preview.Finding) string {
 	return f.Rule + "\x00" + f.Object + "\x00" + f.Fingerprint
 }
 
-// board is the findings of a plan in the order they are looked at.
+// board is the findings of a plan in the order they are looked at. The first
+// frame waits for it: it points into the plan and makes texts when asked.
 type board struct {
 	items  []item
 	marks  marks
-	by     map[preview.Severity][]int
-	labels map[string]int
+	order  []int // the positions of all items; sections are parts of it
+	ends   map[section][2]int
 	seen   []bool // by item; kept beside the marks so that no frame counts them
 	seenIn map[section]int
 }
 
+// foldKey is what findings of one item have in common.
+type foldKey struct {
+	section section
+	rule    string
+}
+
+// fold counts the findings of a key, and says which item they are.
+type fold struct{ count, at int }
+
 func newBoard(findings []preview.Finding, m marks) *board {
-	b := &board{marks: m}
-	byRank := slices.Clone(findings)
-	slices.SortStableFunc(byRank, func(x, y preview.Finding) int {
+	byRank := make([]*preview.Finding, len(findings))
+	for i := range findings {
+		byRank[i] = &findings[i]
+	}
+	slices.SortStableFunc(byRank, func(x, y *preview.Finding) int {
 		return cmp.Or(x.Severity.Rank()-y.Severity.Rank(), preview.FalseFirst(x.AcceptedIn > 0, y.AcceptedIn > 0))
 	})
-	count := map[string]int{}
-	kind := func(f preview.Finding) string { return fmt.Sprint(f.Severity, f.AcceptedIn > 0, "/", f.Rule) }
-	for _, f := range byRank {
-		count[kind(f)]++
+	folds := make(map[foldKey]*fold)
+	of := make([]*fold, len(byRank))
+	for i, f := range byRank {
+		key := foldKey{section{f.Severity, f.AcceptedIn > 0}, f.Rule}
+		if folds[key] == nil {
+			folds[key] = &fold{at: -1}
+		}
+		of[i] = folds[key]
+		of[i].count++
 	}
-	folded := map[string]int{}
+	b := &board{marks: m, items: make([]item, 0, len(byRank))}
 	numbers := map[string]int{}
-	for _, f := range byRank {
-		if at, ok := folded[kind(f)]; ok {
-			b.items[at].findings = append(b.items[at].findings, f)
+	for i, f := range byRank {
+		if of[i].count > foldOver && of[i].at >= 0 {
+			it := &b.items[of[i].at]
+			it.findings = append(it.findings, f)
 			continue
 		}
-		if count[kind(f)] > foldOver {
-			folded[kind(f)] = len(b.items)
-		}
+		of[i].at = len(b.items)
 		letter := letterOf(f.Severity)
 		numbers[letter]++
-		label := fmt.Sprintf("%s%d", letter, numbers[letter])
-		b.items = append(b.items, item{label: label, findings: []preview.Finding{f}})
+		b.items = append(b.items, item{number: numbers[letter], findings: byRank[i : i+1 : i+1]})
 	}
 	b.count()
 	return b
 }
 
-// count notes where items are and which were looked at.
+// count notes where sections are and which items were looked at.
 func (b *board) count() {
-	b.by, b.labels, b.seen, b.seenIn = map[preview.Severity][]int{}, map[string]int{}, make([]bool, len(b.items)), map[section]int{}
+	b.order, b.seen, b.ends, b.seenIn = make([]int, len(b.items)), make([]bool, len(b.items)), map[section][2]int{}, map[section]int{}
 	for i, it := range b.items {
-		s := it.severity()
-		b.by[s], b.labels[it.label] = append(b.by[s], i), i
-		b.seen[i] = !slices.ContainsFunc(it.findings, func(f preview.Finding) bool { return !b.marks[markKey(f)] })
-		if b.seen[i] {
-			b.seenIn[it.section()]++
+		b.order[i] = i
+		s := it.section()
+		ends, ok := b.ends[s]
+		if !ok {
+			ends[0] = i
+		}
+		ends[1] = i + 1
+		b.ends[s] = ends
+		if len(b.marks) > 0 && b.marked(it) {
+			b.seen[i] = true
+			b.seenIn[s]++
 		}
 	}
+}
+
+// marked reports whether every finding of an item has its mark.
+func (b *board) marked(it item) bool {
+	return !slices.ContainsFunc(it.findings, func(f *preview.Finding) bool { return !b.marks[markKey(f)] })
 }
 
 func letterOf(s preview.Severity) string {
@@ -118,17 +148,21 @@ func letterOf(s preview.Severity) string {
 }
 
 // of returns the indexes of the items of a severity.
-func (b *board) of(s preview.Severity) []int { return b.by[s] }
+func (b *board) of(s preview.Severity) []int {
+	first, earlier := b.in(section{severity: s}), b.in(section{s, true})
+	switch {
+	case len(first) == 0:
+		return earlier
+	case len(earlier) == 0:
+		return first
+	}
+	return b.order[first[0] : earlier[len(earlier)-1]+1]
+}
 
 // in returns the indexes of the items of a section.
 func (b *board) in(s section) []int {
-	var out []int
-	for _, i := range b.by[s.severity] {
-		if b.items[i].section() == s {
-			out = append(out, i)
-		}
-	}
-	return out
+	ends := b.ends[s]
+	return b.order[ends[0]:ends[1]:ends[1]]
 }
 
 // looked reports whether every finding of an item was looked at.
@@ -182,8 +216,13 @@ func (b *board) next(from, step int) int {
 
 // find returns the index of the item with a label, -1 when there is none.
 func (b *board) find(label string) int {
-	if i, ok := b.labels[label]; ok {
-		return i
+	for _, s := range sections() {
+		at := b.of(s.severity)
+		rest, ok := strings.CutPrefix(label, letterOf(s.severity))
+		n, err := strconv.Atoi(rest)
+		if ok && err == nil && n > 0 && n <= len(at) && b.items[at[n-1]].label() == label {
+			return at[n-1]
+		}
 	}
 	return -1
 }

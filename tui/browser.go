@@ -16,6 +16,24 @@ type row struct {
 	copy    string // what y copies
 	explain string // what x says
 	line    func(width int) widget.Line
+
+	// words makes the text, and says the explanation, of rows of which there
+	// may be thousands. A search calls words outside of Update.
+	words, says func() string
+}
+
+func (r row) searched() string {
+	if r.words != nil {
+		return r.words()
+	}
+	return r.text
+}
+
+func (r row) explained() string {
+	if r.says != nil {
+		return r.says()
+	}
+	return r.explain
 }
 
 // document is the detail of a row. Lines from evidence[0] up to evidence[1]

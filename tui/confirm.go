@@ -41,8 +41,8 @@ func (m *review) approve() tea.Cmd {
 	case left > 0:
 		m.openFinding(m.board.next(-1, 1))
 		m.notice = fmt.Sprintf("%d must-look left: n marks one and goes on", left)
-	case m.obstacle != nil:
-		m.openPage("This plan cannot be approved", m.obstacle.Error())
+	case m.refused() != nil:
+		m.openPage("This plan cannot be approved", m.obstacle.why.Error())
 	default:
 		return m.openConfirm()
 	}
@@ -169,7 +169,7 @@ func (m *review) submit() tea.Cmd {
 	case "":
 		return nil
 	case m.answer():
-		if !c.checked || c.err != nil || m.stale() || m.board.left() > 0 || m.obstacle != nil || m.opts.ReadOnly {
+		if !c.checked || c.err != nil || m.stale() || m.board.left() > 0 || m.refused() != nil || m.opts.ReadOnly {
 			return nil
 		}
 		m.outcome.Kind, m.outcome.PlanDigest, m.outcome.Accepted = Approved, m.plan.Digest, m.board.accepted()

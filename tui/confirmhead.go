@@ -174,7 +174,7 @@ func (m *review) itemLines(h *head, name string, s preview.Severity, role theme.
 		if s == preview.NotKnown {
 			what = who
 		}
-		next := it.label + " " + clip(what, 48)
+		next := it.label() + " " + clip(what, 48)
 		last := len(lines) - 1
 		switch {
 		case last >= 0 && textsafe.Width(lines[last])+textsafe.Width(next)+3 <= room:

@@ -59,7 +59,7 @@ func (m *review) findingHead(b *builder, it item) {
 	f := it.first()
 	sign, role := signOf(f.Severity, false)
 	b.add(widget.Line{
-		widget.Text(role, " "+strings.TrimSpace(sign)+" "), widget.Text(theme.Strong, it.label),
+		widget.Text(role, " "+strings.TrimSpace(sign)+" "), widget.Text(theme.Strong, it.label()),
 		widget.Text(role, "  "+string(f.Severity)), widget.Text(theme.Plain, "   rule "+f.Rule+refOf(f)),
 	})
 	if len(it.findings) == 1 {
@@ -104,7 +104,7 @@ func (m *review) acceptance(revision int) string {
 	return text
 }
 
-func refOf(f preview.Finding) string {
+func refOf(f *preview.Finding) string {
 	if f.Ref == "" {
 		return ""
 	}
@@ -143,7 +143,7 @@ func (m *review) objectLine(id string) widget.Line {
 }
 
 // whatChanges lists the changed fields of a finding's object.
-func (m *review) whatChanges(b *builder, f preview.Finding) {
+func (m *review) whatChanges(b *builder, f *preview.Finding) {
 	if o := m.object(f.Object); o != nil && o.Action != preview.ActionCreate && len(o.Changes) > 0 {
 		b.heading("What changes")
 		changeLines(b, o.Changes, 8)
@@ -193,7 +193,7 @@ const maxLive = 8
 
 // liveNow says what the cluster has where a finding is about something: the
 // values that change, and who set them.
-func (m *review) liveNow(b *builder, f preview.Finding) {
+func (m *review) liveNow(b *builder, f *preview.Finding) {
 	o := m.object(f.Object)
 	if o == nil {
 		return
@@ -264,7 +264,7 @@ func (m *review) allObjects(b *builder, it item) {
 }
 
 // reduce says what makes a finding less severe, and where to read on.
-func (m *review) reduce(b *builder, f preview.Finding) {
+func (m *review) reduce(b *builder, f *preview.Finding) {
 	b.heading("How to reduce it")
 	page, ok := m.rulePages()[f.Rule]
 	if !ok {
@@ -315,7 +315,7 @@ func undo(p *preview.Plan) string {
 
 // findingsOf lists the findings about an object.
 func (m *review) findingsOf(b *builder, id string) {
-	for n, i := range m.index.items[id] {
+	for n, i := range m.index.itemsOf(id) {
 		if n == 0 {
 			b.heading("Findings")
 		}
@@ -332,5 +332,5 @@ func (m *review) findingLine(b *builder, i int) {
 		what, _ := statement(it.first())
 		title = fmt.Sprintf("%s (%d times)", what, n)
 	}
-	b.text(role, "   ", fmt.Sprintf("%s %s %s", strings.TrimSpace(sign), it.label, title))
+	b.text(role, "   ", fmt.Sprintf("%s %s %s", strings.TrimSpace(sign), it.label(), title))
 }

@@ -19,9 +19,13 @@ const (
 // what is the case, and about whom.
 type findingColumns struct{ what, who int }
 
+// measured is how many findings of a list are measured. The columns of a longer
+// one are as wide as its gravest need.
+const measured = 64
+
 func (m *review) columns(at []int) findingColumns {
 	var c findingColumns
-	for _, i := range at {
+	for _, i := range at[:min(len(at), measured)] {
 		what, who := m.phrase(m.board.items[i])
 		c.what, c.who = max(c.what, textsafe.Width(textsafe.Line(what))), max(c.who, textsafe.Width(textsafe.Line(who)))
 	}
@@ -67,11 +71,11 @@ func brief(what, own string) string {
 // and room for it, also what it means.
 func (m *review) findingRow(at int, columns findingColumns, means bool) row {
 	it := m.board.items[at]
-	f := it.first()
-	what, who := m.phrase(it)
+	f, label := it.first(), it.label()
 	line := func(width int) widget.Line {
+		what, who := m.phrase(it)
 		sign, role := signOf(it.severity(), m.board.looked(at))
-		l := widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, it.label, max(findingMark-3, len(it.label)+1))}
+		l := widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, label, max(findingMark-3, len(label)+1))}
 		room := width - l.Width()
 		switch {
 		case m.size.mode == modeTiny:
@@ -87,13 +91,15 @@ func (m *review) findingRow(at int, columns findingColumns, means bool) row {
 		return append(l, widget.Cell(theme.Plain, what, w), gap, widget.Tail(theme.Plain, who, o), gap, widget.Text(theme.Plain, meaning(f)))
 	}
 	return row{
-		id: it.label, object: f.Object, copy: f.ID, explain: f.Why, line: line,
-		text: strings.Join([]string{it.label, f.Title, objectName(f.Object), f.Rule, f.Ref, f.Why}, " "),
+		id: label, object: f.Object, copy: f.ID, explain: f.Why, line: line,
+		words: func() string {
+			return strings.Join([]string{label, f.Title, objectName(f.Object), f.Rule, f.Ref, f.Why}, " ")
+		},
 	}
 }
 
 // meaning is why a finding matters. Of what could not be read it is why not.
-func meaning(f preview.Finding) string {
+func meaning(f *preview.Finding) string {
 	if f.Severity == preview.NotKnown && f.Evidence != "" {
 		return f.Evidence
 	}
@@ -117,7 +123,7 @@ func whatAndWho(what, who string, column, room int) widget.Line {
 // statement splits a title of the form "KIND NAME: what it does" into what is
 // said and about whom; other titles are about the finding's object. What is
 // said comes first in a list, where names would push it off the row.
-func statement(f preview.Finding) (what, who string) {
+func statement(f *preview.Finding) (what, who string) {
 	if before, after, ok := strings.Cut(f.Title, ": "); ok && after != "" {
 		return after, shortKind(before)
 	}

@@ -8,12 +8,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// index finds the parts of a plan that belong to an object. It is made once
-// per plan, so that no frame and no document searches the whole plan.
+// index finds the parts of a plan that belong to an object, so that no frame and
+// no document searches the whole plan. Each part is made when it is first asked
+// for: the first frame needs none.
 type index struct {
+	plan    *preview.Plan
+	board   *board
 	objects map[string]int   // position in the plan's objects, by id
 	stages  map[string]int   // position in the plan's stages, by object id
 	items   map[string][]int // positions on the board, by object id
+	severe  map[string]bool  // rules with a critical or warning finding
 	tree    *tree            // made when the objects tab opens
 }
 
@@ -25,26 +29,59 @@ type tree struct {
 	branches map[string]branch // as they were made last, by id
 }
 
-func newIndex(p *preview.Plan, b *board) index {
-	x := index{
-		objects: make(map[string]int, len(p.Objects)), stages: make(map[string]int, len(p.Objects)), items: map[string][]int{},
-	}
-	for i := range p.Objects {
-		x.objects[p.Objects[i].ID] = i
-	}
-	for i, s := range p.Stages {
-		for _, id := range s.Objects {
-			x.stages[id] = i
+// object is the position of an object in the plan.
+func (x *index) object(id string) (int, bool) {
+	if x.objects == nil {
+		x.objects = make(map[string]int, len(x.plan.Objects))
+		for i := range x.plan.Objects {
+			x.objects[x.plan.Objects[i].ID] = i
 		}
 	}
-	for i, it := range b.items {
-		for _, f := range it.findings {
-			if at := x.items[f.Object]; len(at) == 0 || at[len(at)-1] != i {
-				x.items[f.Object] = append(at, i)
+	i, ok := x.objects[id]
+	return i, ok
+}
+
+// stageOf is the position of the stage that writes an object.
+func (x *index) stageOf(id string) (int, bool) {
+	if x.stages == nil {
+		x.stages = make(map[string]int, len(x.plan.Objects))
+		for i, s := range x.plan.Stages {
+			for _, id := range s.Objects {
+				x.stages[id] = i
 			}
 		}
 	}
-	return x
+	i, ok := x.stages[id]
+	return i, ok
+}
+
+// itemsOf are the positions on the board of the findings about an object, by
+// rank.
+func (x *index) itemsOf(id string) []int {
+	if x.items == nil {
+		x.items = map[string][]int{}
+		for i, it := range x.board.items {
+			for _, f := range it.findings {
+				if at := x.items[f.Object]; len(at) == 0 || at[len(at)-1] != i {
+					x.items[f.Object] = append(at, i)
+				}
+			}
+		}
+	}
+	return x.items[id]
+}
+
+// isSevere reports whether a rule has a critical or warning finding.
+func (x *index) isSevere(rule string) bool {
+	if x.severe == nil {
+		x.severe = map[string]bool{}
+		for i := range x.plan.Findings {
+			if f := &x.plan.Findings[i]; f.Severity == preview.Critical || f.Severity == preview.Warning {
+				x.severe[f.Rule] = true
+			}
+		}
+	}
+	return x.severe[rule]
 }
 
 func (m *review) tree() *tree {
@@ -70,7 +107,7 @@ func (m *review) newTree() *tree {
 
 // object returns the plan's object with an id, nil when there is none.
 func (m *review) object(id string) *preview.Object {
-	i, ok := m.index.objects[id]
+	i, ok := m.index.object(id)
 	if !ok {
 		return nil
 	}
@@ -82,7 +119,7 @@ func (m *review) object(id string) *preview.Object {
 // more than information.
 func (m *review) worst(id string) int {
 	best := -1
-	for _, i := range m.index.items[id] { // by rank, as the board is
+	for _, i := range m.index.itemsOf(id) {
 		if m.board.items[i].severity() == preview.Info {
 			break
 		}

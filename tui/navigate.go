@@ -77,7 +77,7 @@ func (m *review) toggleMark() {
 func (m *review) openFinding(at int) {
 	m.openTab(tabFindings)
 	b := m.browser()
-	b.selectID(m.board.items[at].label)
+	b.selectID(m.board.items[at].label())
 	b.open(docFacts)
 }
 
@@ -153,8 +153,8 @@ func (m *review) explain() {
 		m.openRule(reachRule)
 		return
 	}
-	if row.explain != "" {
-		m.notice = row.explain
+	if text := row.explained(); text != "" {
+		m.notice = text
 		return
 	}
 	m.notice = "nothing to explain here"

@@ -56,8 +56,8 @@ func (m *review) objectRow(o *preview.Object) row {
 		}
 		return l
 	}
-	return row{id: o.ID, object: o.ID, copy: o.ID, text: string(o.Action) + " " + name, line: line,
-		explain: m.explainAction(o)}
+	return row{id: o.ID, object: o.ID, copy: o.ID, line: line,
+		words: func() string { return string(o.Action) + " " + name }, says: func() string { return m.explainAction(o) }}
 }
 
 // treeRow is an object below the branch of its kind: what happens to it, the
@@ -68,12 +68,7 @@ func (m *review) treeRow(i, depth int, parent string) row {
 	if o.Namespace != "" && o.Namespace != m.plan.Release.Namespace {
 		name = o.Namespace + "/" + name
 	}
-	var labels []string
-	for _, at := range m.index.items[o.ID] {
-		if it := m.board.items[at]; it.severity() != preview.Info {
-			labels = append(labels, it.label)
-		}
-	}
+	labels := m.labels(o.ID)
 	line := func(width int) widget.Line {
 		sign, role := "", theme.Plain
 		if at := m.worst(o.ID); at >= 0 {
@@ -91,15 +86,31 @@ func (m *review) treeRow(i, depth int, parent string) row {
 		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
 			tail = append(tail, widget.Text(theme.Change, "  "+plural(n, "field")))
 		}
-		if width >= wideRow && len(labels) > 0 {
-			tail = append(tail, widget.Text(theme.Plain, "  "+strings.Join(labels, " ")))
+		if width >= wideRow && labels != "" {
+			tail = append(tail, widget.Text(theme.Plain, "  "+labels))
 		}
 		return append(append(l, widget.Tail(theme.Plain, name, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
 	return row{
-		id: o.ID, parent: parent, object: o.ID, copy: o.ID, line: line, explain: m.explainAction(o),
-		text: string(o.Action) + " " + objectName(o.ID) + " " + strings.Join(labels, " "),
+		id: o.ID, parent: parent, object: o.ID, copy: o.ID, line: line, says: func() string { return m.explainAction(o) },
+		words: func() string { return string(o.Action) + " " + objectName(o.ID) + " " + labels },
 	}
+}
+
+// labels are those of the findings about an object that are more than
+// information.
+func (m *review) labels(id string) string {
+	at := m.index.itemsOf(id)
+	if len(at) == 0 {
+		return ""
+	}
+	var labels []string
+	for _, i := range at {
+		if it := m.board.items[i]; it.severity() != preview.Info {
+			labels = append(labels, it.label())
+		}
+	}
+	return strings.Join(labels, " ")
 }
 
 // wideRow is from how many cells a row of the tree has room for words and labels.
@@ -234,7 +245,7 @@ func secretKeys(b *builder, o *preview.Object) {
 
 // stageOf names the step of the apply that writes an object.
 func (m *review) stageOf(id string) string {
-	i, ok := m.index.stages[id]
+	i, ok := m.index.stageOf(id)
 	if !ok {
 		return ""
 	}

@@ -78,7 +78,7 @@ func (m *review) shownObjects() []int {
 
 // stageAt is the position of an object's stage.
 func (m *review) stageAt(i int) int {
-	if at, ok := m.index.stages[m.plan.Objects[i].ID]; ok {
+	if at, ok := m.index.stageOf(m.plan.Objects[i].ID); ok {
 		return at
 	}
 	return len(m.plan.Stages)
@@ -131,7 +131,7 @@ func (m *review) newBranch(depth int, title, id string, at []int) branch {
 	for _, i := range at {
 		o := &m.plan.Objects[i]
 		b.counts[o.Action]++
-		if items := m.index.items[o.ID]; len(items) > 0 {
+		if items := m.index.itemsOf(o.ID); len(items) > 0 {
 			b.items = append(b.items, items...)
 			b.grave[m.board.items[items[0]].severity()]++
 		}
@@ -165,7 +165,7 @@ func (m *review) branchRow(b branch, parent string) row {
 	}
 	left := widget.Line{widget.Text(theme.Plain, strings.Repeat("  ", b.depth)+mark), widget.Text(theme.Heading, b.title)}
 	return row{
-		id: b.id, parent: parent, text: b.title, copy: b.title, explain: branchWords(b),
+		id: b.id, parent: parent, text: b.title, copy: b.title, says: func() string { return branchWords(b) },
 		line: func(width int) widget.Line {
 			right := b.tally(true)
 			if left.Width()+right.Width() > width {

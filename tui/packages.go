@@ -144,7 +144,7 @@ func (m *review) packageCounts(name string) string {
 			continue
 		}
 		objects = append(objects, preview.Object{Action: o.Action})
-		if at := m.index.items[o.ID]; len(at) > 0 {
+		if at := m.index.itemsOf(o.ID); len(at) > 0 {
 			grave[m.board.items[at[0]].severity()]++
 		}
 	}

@@ -155,7 +155,7 @@ func (p *plainReview) list() int {
 			state = "looked at: "
 		}
 		what, who := statement(it.first())
-		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.label, state, what, who))
+		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.label(), state, what, who))
 		n++
 	}
 	p.say(fmt.Sprintf("%d must-look left. Plan %s", b.left(), p.m.plan.Digest))
@@ -166,7 +166,7 @@ func (p *plainReview) list() int {
 // ended is true at the end of the input.
 func (p *plainReview) look(at int) (ended bool, err error) {
 	fmt.Fprintln(p.out)
-	p.print(findingDoc(p.m, p.m.board.items[at].label, p.m.size.width).lines)
+	p.print(findingDoc(p.m, p.m.board.items[at].label(), p.m.size.width).lines)
 	answer, ok, err := p.ask.Ask(p.ctx, "Press enter when you have read this; q leaves it open: ")
 	if err != nil || !ok {
 		p.m.outcome.Kind = Quit
@@ -184,8 +184,8 @@ func (p *plainReview) approve() (ended bool, err error) {
 		p.say(fmt.Sprintf("%d must-look left, this one first:", left))
 		return p.look(p.m.board.next(-1, 1))
 	}
-	if p.m.obstacle != nil {
-		p.say("This plan cannot be approved: " + p.m.obstacle.Error())
+	if why := p.m.refused(); why != nil {
+		p.say("This plan cannot be approved: " + why.Error())
 		return false, nil
 	}
 	plan, err := p.wait("checking the cluster again", func(ctx context.Context, _ func(string)) (*preview.Plan, error) {

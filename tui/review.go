@@ -45,10 +45,9 @@ type review struct {
 	tab       tab
 	tabs      [tabCount]browser
 	filter    filters
-	branches  branches        // of the objects tab
-	severe    map[string]bool // rules with a critical or warning finding
+	branches  branches // of the objects tab
 	confirm   confirm
-	obstacle  error         // why this plan cannot be approved at all
+	obstacle  obstacle
 	page      *widget.Pager // keys, or an explanation, over the screen; open when not nil
 	grants    []grantGroup  // the rows of the access tab
 	canI      canI
@@ -133,6 +132,8 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.foundOutside(msg)
 	case earlierMsg:
 		m.foundEarlier(msg)
+	case obstacleMsg:
+		m.foundObstacle(msg)
 	case searchedMsg:
 		m.searched(msg)
 	case comparedMsg:
@@ -143,12 +144,13 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.unwatched(msg)
 	}
 	m.settle()
-	return m, tea.Batch(cmd, m.lookOutside(), m.lookEarlier(), m.startCompare())
+	return m, tea.Batch(cmd, m.lookOutside(), m.lookEarlier(), m.lookObstacle(), m.startCompare())
 }
 
 func (m *review) resize(width, height int) {
+	before := m.size
 	m.size = arrange(width, height, m.screen == screenReview)
-	if m.screen == screenReview {
+	if m.plan != nil && (before.width != width || before.height != height) {
 		m.refresh()
 	}
 	m.page = nil
@@ -167,25 +169,14 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 		kept = m.board.marks
 	}
 	m.board = newBoard(p.Findings, kept)
-	m.index, m.branches = newIndex(p, m.board), branches{}
+	m.index, m.branches = index{plan: p, board: m.board}, branches{}
 	m.questions = report.NotAsked(p)
-	m.filter, m.severe = startFilters(p), severeRules(p.Findings)
+	m.filter = startFilters(p)
 	for t := range m.tabs {
 		m.tabs[t] = browser{}
 	}
-	m.obstacle = m.refused(p)
 	m.refresh()
 	return m.startWatch()
-}
-
-// refused is why no approval could cover a plan, nil when one could.
-func (m *review) refused(p *preview.Plan) error {
-	if m.opts.ReadOnly {
-		return nil
-	}
-	return m.opts.Gate(p, install.Approval{
-		Digest: p.Digest, How: install.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: m.board.accepted(),
-	})
 }
 
 // refresh makes the rows of every tab again, each when it is next open.

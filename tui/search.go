@@ -203,7 +203,7 @@ func (m *review) look(step int) tea.Cmd {
 				continue
 			}
 			for i, r := range rows[t] {
-				if r.id != "" && len(s.find(r.text)) > 0 {
+				if r.id != "" && len(s.find(r.searched())) > 0 {
 					msg.hits = append(msg.hits, hit{t, false, i})
 				}
 			}

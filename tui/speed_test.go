@@ -127,6 +127,37 @@ func TestWorkPerFrameDoesNotGrowWithThePlan(t *testing.T) {
 	}
 }
 
+// The first frame waits for the findings to be put in order: a pointer for each,
+// and what is counted of it. It makes nothing else of what a window does not
+// show.
+func TestWorkForTheFirstFrameDoesNotGrowWithThePlan(t *testing.T) {
+	work := func(p *preview.Plan) (allocs, bytes uint64) {
+		const n = 16
+		c := newClock()
+		var before, after runtime.MemStats
+		for i := range 2 * n {
+			if i == n {
+				runtime.ReadMemStats(&before)
+			}
+			m := newReview(t.Context(), ReviewOptions{
+				Terminal: Terminal{Width: 120, Height: 36}, Plan: p, Recheck: recheckSame(p), Gate: openGate, Now: c.Now,
+			})
+			m.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
+			_ = m.View()
+		}
+		runtime.ReadMemStats(&after)
+		return (after.Mallocs - before.Mallocs) / n, (after.TotalAlloc - before.TotalAlloc) / n
+	}
+	small, large := sizedPlan(t, 300, 400), sizedPlan(t, 3_000, 400)
+	allocs, bytes := work(small)
+	more, moreBytes := work(large)
+	perFinding := uint64(200 * (len(large.Findings) - len(small.Findings)))
+	t.Logf("allocations %d and %d, bytes %d and %d", allocs, more, bytes, moreBytes)
+	if more > allocs*5/4 || moreBytes > bytes*5/4+perFinding {
+		t.Errorf("the first frame of 300 objects takes %d allocations of %d bytes, that of 3,000 takes %d of %d", allocs, bytes, more, moreBytes)
+	}
+}
+
 func TestALargePlanFitsInMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a plan of 5,000 objects and 100,000 lines takes seconds to make")
@@ -201,4 +232,13 @@ func keyTimes(m tea.Model, keys []string) []time.Duration {
 		pump(m, cmd)
 	}
 	return took
+}
+
+// BenchmarkComparison compares an object of many lines, which a review does
+// beside its frames.
+func BenchmarkComparison(b *testing.B) {
+	p := sizedPlan(b, 1, 100_000)
+	for b.Loop() {
+		newComparison(&p.Objects[0], "")
+	}
 }

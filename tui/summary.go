@@ -44,13 +44,18 @@ func summaryRows(m *review) []row {
 	if m.size.mode == modeTiny {
 		return findingRows(m)
 	}
-	should := len(m.board.in(section{severity: preview.Warning}))
+	// More than a window has lines need not be tried.
+	should := min(len(m.board.in(section{severity: preview.Warning})), max(minShould, m.paneHeight()))
 	rows := m.summaryWith(should)
-	if over := len(rows) - m.paneHeight(); over > 0 && should > minShould {
-		// One more line says that there are others.
-		rows = m.summaryWith(max(minShould, should-over-1))
+	over := len(rows) - m.paneHeight()
+	listed := len(m.listed(section{severity: preview.Warning}, should))
+	if over <= 0 || listed <= minShould {
+		return rows
 	}
-	return rows
+	if listed == len(m.board.in(section{severity: preview.Warning})) {
+		over++ // one more line says that there are others
+	}
+	return m.summaryWith(max(minShould, listed-over))
 }
 
 // summaryWith lists at most so many findings that should be looked at.
@@ -136,13 +141,16 @@ func actionRole(a preview.Action) theme.Role {
 }
 
 // listed are the items of a section that the summary shows. One that is left
-// over takes no more room than saying so.
+// over takes no more room than saying so. What must be looked at fills the
+// window at most: its heading counts all of it, and n goes through it.
 func (m *review) listed(s section, should int) []int {
 	at := m.board.in(s)
 	limit := len(at)
 	switch {
 	case s.severity == preview.Info:
 		return nil
+	case s.severity == preview.Critical:
+		limit = max(minShould, m.paneHeight())
 	case s.earlier:
 		limit = maxEarlier
 	case s.severity == preview.Warning:

@@ -200,7 +200,7 @@ func (m *review) need() widget.Line {
 	case left > 0:
 		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d must-look left (n)", left))}
 	}
-	if m.obstacle != nil {
+	if m.obstacle.why != nil {
 		return widget.Line{widget.Text(theme.Fail, "x cannot be approved (a: why)")}
 	}
 	return widget.Line{widget.Text(theme.Strong, "approve: press a")}
