@@ -57,6 +57,7 @@ type run struct {
 	before  *Record // the newest record before this revision, nil when none
 	record  *Record // nil until it was written
 	store   *store
+	lock    *lock
 	// namespace is the live release Namespace that this plan creates and that
 	// counts as absent in checks; nil when it does not exist yet.
 	namespace map[string]any
@@ -66,6 +67,9 @@ type run struct {
 	undone   *run
 	// done holds the objects that need no write any more.
 	done map[string]bool
+	// leaving is set once the release Namespace is being deleted, and with it
+	// the record: from then on only the receipt tells what became of the run.
+	leaving bool
 	// wrote is set as soon as a write of a plan object was acknowledged, or
 	// its outcome is unknown: from then on errors are Failed or Interrupted.
 	wrote bool
@@ -74,6 +78,9 @@ type run struct {
 func (r *run) apply(ctx context.Context) error {
 	r.done = map[string]bool{}
 	if err := r.precheck(ctx); err != nil {
+		return err
+	}
+	if ended, err := r.endedWith(ctx); ended || err != nil {
 		return err
 	}
 	switch {
@@ -198,14 +205,18 @@ func (r *run) close(ctx, held context.Context, err error) error {
 	if saveErr := r.save(last, nil); saveErr != nil && err == nil {
 		return r.fail("recording the result", "everything was written; run the same command again to record it", saveErr)
 	}
-	if err == nil {
+	if err == nil && !r.leaving {
 		r.prune(last)
 	}
 	return err
 }
 
-// save writes the record as it stands.
+// save writes the record as it stands, as long as it has a place.
 func (r *run) save(ctx context.Context, more []preview.Object) error {
+	if r.leaving {
+		r.record.Updated = r.opts.Clock.Now().UTC()
+		return nil
+	}
 	r.record.Updated, r.record.HealthChecks = r.opts.Clock.Now().UTC(), checkTexts(r.opts.Checks)
 	return r.store.save(ctx, r.record, more)
 }

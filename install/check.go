@@ -24,6 +24,10 @@ func (r *run) precheck(ctx context.Context) error {
 	if err := r.checkExpiry(); err != nil {
 		return err
 	}
+	if ownNamespaceGoes(r.plan) != nil && r.opts.Keep == nil {
+		return asError(NotStarted, "uninstalling "+r.plan.Release.Name+" with its namespace", "say with --receipt FILE where its receipt goes",
+			errors.New("the release's record is deleted with the namespace"))
+	}
 	target, err := r.cluster.Target(ctx)
 	if err != nil && preview.ReasonOf(err) != preview.ReasonForbidden {
 		return asError(NotStarted, "identifying the cluster", "nothing was applied", err)

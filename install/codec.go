@@ -112,8 +112,8 @@ func decodeHeader(packed []byte, release preview.Release) (*Record, error) {
 	return r, nil
 }
 
-// archiveLine is one line of a plan archive: the plan, or the bodies of one
-// object. Of a Secret only the shape is among them, which has its keys with
+// archiveLine is one line of a plan archive: the plan, the bodies of one object,
+// or what the tool itself found out (a read of a kind of its own). Of a Secret only the shape is among them, which has its keys with
 // nothing behind them; what its values were is known by its digest alone.
 type archiveLine struct {
 	Plan   *preview.Plan  `json:"plan,omitempty"`
@@ -121,6 +121,7 @@ type archiveLine struct {
 	Sealed map[string]any `json:"sealed,omitempty"`
 	Result map[string]any `json:"result,omitempty"`
 	Shape  map[string]any `json:"shape,omitempty"`
+	Read   map[string]any `json:"read,omitempty"`
 }
 
 // shapeOf is a Secret without its values.
@@ -151,6 +152,14 @@ func encodeArchive(plan *preview.Plan) (parts [][]byte, archive Archive, err err
 		}
 		if err := encoder.Encode(line); err != nil {
 			return nil, archive, fmt.Errorf("encoding %s: %w", o.ID, err)
+		}
+	}
+	for _, read := range plan.Reads {
+		if preview.String(read.Body, "apiVersion") != preview.APIVersion {
+			continue
+		}
+		if err := encoder.Encode(archiveLine{Read: read.Body}); err != nil {
+			return nil, archive, fmt.Errorf("encoding %s: %w", read.ID, err)
 		}
 	}
 	if err := zip.Close(); err != nil {
@@ -237,6 +246,9 @@ func (plan *recorded) addBodies(line []byte) error {
 		return fmt.Errorf("unpacking the plan: %w", err)
 	}
 	body, _ := v.(map[string]any)
+	if read := preview.Map(body, "read"); read != nil {
+		return plan.addRead(read)
+	}
 	id := preview.String(body, "object")
 	at, known := plan.at[id]
 	if !known {
@@ -248,6 +260,21 @@ func (plan *recorded) addBodies(line []byte) error {
 		plan.shapes[id] = shape
 	}
 	return nil
+}
+
+func (plan *recorded) addRead(body map[string]any) error {
+	id := preview.RefOf(body).ID()
+	for i := range plan.Reads {
+		if plan.Reads[i].ID != id {
+			continue
+		}
+		if hash, err := preview.Hash(body); err != nil || hash != plan.Reads[i].Fingerprint {
+			return fmt.Errorf("unpacking the plan: the read %s does not match its fingerprint", id)
+		}
+		plan.Reads[i].Body = body
+		return nil
+	}
+	return fmt.Errorf("unpacking the plan: %q is not one of its reads", id)
 }
 
 func compress(data []byte) ([]byte, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -35,6 +36,9 @@ type lock struct {
 	live map[string]any // the lease as last written
 	stop context.CancelFunc
 	done chan struct{}
+	// leaving is set while the namespace of the lease is being deleted, which
+	// takes the lease along: nobody else can take it there any more.
+	leaving atomic.Bool
 }
 
 // leaseWatch judges a foreign lease on the local clock: it has expired when
@@ -172,6 +176,8 @@ func (l *lock) keep(ctx context.Context) context.Context {
 			switch err := l.renew(renewing); {
 			case err == nil:
 				last = l.clock.Now()
+			case l.leaving.Load():
+				return
 			case errors.Is(err, errLockLost) || l.clock.Now().Sub(last) >= leaseDuration-renewEvery:
 				lost(errLockLost)
 				return

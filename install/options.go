@@ -39,6 +39,10 @@ type Options struct {
 	// HistoryMax is how many revisions stay on record, the newest included; 0
 	// means [preview.DefaultHistoryMax], and less than 0 all.
 	HistoryMax int
+	// Keep is given the receipt before the release Namespace is deleted, and the
+	// record with it; an error of it stops the run. A plan that deletes that
+	// Namespace needs it.
+	Keep func(*Receipt) error
 	// Stop, once closed, ends the run after the request under way, so that
 	// nothing stays in flight. Cancelling ctx ends it at once.
 	Stop <-chan struct{}

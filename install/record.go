@@ -80,6 +80,9 @@ type Record struct {
 	HealthChecks []string `json:"healthChecks,omitempty"`
 	// Undoes is set where this revision takes a failed one back by itself.
 	Undoes *Undoes `json:"undoes,omitempty"`
+	// Namespaces maps the names of those that the release made to their uids:
+	// no other is ever deleted with it.
+	Namespaces map[string]string `json:"namespaces,omitempty"`
 	// Archive is where the plan itself is kept.
 	Archive Archive `json:"archive"`
 	// Older are the revisions before this one of which the records are kept,
@@ -140,6 +143,7 @@ func newRecord(plan *preview.Plan, approval Approval, before *Record, tool strin
 		Started: now, Updated: now,
 	}
 	if before != nil {
+		r.Namespaces = maps.Clone(before.Namespaces)
 		r.Older = append(slices.Clone(before.Older), Older{Revision: before.Revision, State: before.State.superseded()})
 		// What the plan does not list any more is gone from the cluster.
 		for _, item := range before.Inventory {
@@ -218,6 +222,17 @@ func (r *Record) own(o *preview.Object, uid string) {
 	}
 }
 
+// made notes a Namespace that the release created.
+func (r *Record) made(o *preview.Object, uid string) {
+	if o.Kind != "Namespace" || o.Ref().Group() != "" || o.Action != preview.ActionCreate {
+		return
+	}
+	if r.Namespaces == nil {
+		r.Namespaces = map[string]string{}
+	}
+	r.Namespaces[o.Name] = uid
+}
+
 // disowning marks an object whose deletion was acknowledged and waits for
 // finalizers: until it is gone, it is the release's.
 func (r *Record) disowning(id string) {
@@ -247,7 +262,7 @@ func (r *Record) object(id string) *ObjectReceipt {
 // newest revision, they build on what it was to be: where the cluster differs
 // from that, their own reads tell.
 func (r *Record) holdings() preview.Holdings {
-	h := preview.Holdings{Gone: r.State == RecordUninstalled, Definitions: map[string]preview.Holding{}}
+	h := preview.Holdings{Gone: r.State == RecordUninstalled, Definitions: map[string]preview.Holding{}, Namespaces: r.Namespaces}
 	for _, o := range r.Objects {
 		group, kind, _, name, err := preview.ParseID(o.ID)
 		if err == nil && o.Digest != "" && group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition" {

@@ -26,10 +26,13 @@ func (r *run) gates(ctx context.Context, i int) error {
 			}
 		}
 	}
-	if to.ID != preview.StageAdmission {
-		return nil
+	switch to.ID {
+	case preview.StagePruneNamespaces:
+		return r.awaitRest(ctx, to)
+	case preview.StageAdmission:
+		return r.await(ctx, to.ID, rollout.Options{Endpoints: r.webhookServices(to), Timeout: r.timeout(to)})
 	}
-	return r.await(ctx, to.ID, rollout.Options{Endpoints: r.webhookServices(to), Timeout: r.timeout(to)})
+	return nil
 }
 
 // gateOf lists what stage from must bring to readiness before stage to begins:
@@ -128,7 +131,7 @@ func (r *run) rollout(ctx context.Context) error {
 	o.Timeout = r.opts.RolloutTimeout
 	r.emit(Event{Type: EventStage, Stage: "rollout", Message: "waiting until everything is ready"})
 	if err := r.await(ctx, "rollout", o); err != nil || len(operands.Refs) == 0 {
-		return err
+		return r.heldNamespace(ctx, err)
 	}
 	operands.Operands = operands.Refs
 	operands.Timeout = max(end.Sub(r.opts.Clock.Now()), time.Second)

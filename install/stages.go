@@ -26,6 +26,7 @@ func (r *run) takeLock(ctx context.Context) (held context.Context, release func(
 		}
 		return nil, nil, r.fail("taking the lock on the release", "run the command again", err)
 	}
+	r.lock = l
 	return l.keep(ctx), func() {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 		defer cancel()
@@ -94,7 +95,7 @@ func (r *run) stages(ctx context.Context) error {
 // stage records which objects are about to be written, writes them, and
 // records what became of them.
 func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*preview.Object) error {
-	objects = r.withReleased(stage, objects)
+	objects = r.ownNamespaceLast(r.withReleased(stage, objects))
 	r.emit(Event{Type: EventStage, Stage: stage.ID, Message: fmt.Sprintf("%d objects", len(objects))})
 	if !r.record.State.canBecome(RecordApplying) {
 		return r.fail("applying "+stage.ID, "", fmt.Errorf("a record that is %s cannot be applied", r.record.State))
@@ -183,6 +184,9 @@ func (r *run) sendIn(ctx context.Context, stage *preview.Stage, o *preview.Objec
 	if stage.ID == preview.StageHandOver {
 		return Same, r.handOver(ctx, o)
 	}
+	if stage.ID == preview.StagePruneNamespaces {
+		return Same, r.removeNamespace(ctx, o)
+	}
 	return r.send(ctx, o)
 }
 
@@ -191,12 +195,7 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
 	before := r.liveOf(o)
 	if o.Action == preview.ActionDelete {
-		gone, err := r.remove(ctx, o, before)
-		if err != nil {
-			return "", r.failedObject(ctx, o, "deleting", err)
-		}
-		r.removed(o, gone)
-		return Same, nil
+		return Same, r.sendDelete(ctx, o, before)
 	}
 	doing, write := "creating", r.write
 	switch o.Action {
@@ -219,6 +218,15 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 		w.Reviewed = fresh.ResultBody
 	}
 	return r.settled(o, w), nil
+}
+
+func (r *run) sendDelete(ctx context.Context, o *preview.Object, before map[string]any) error {
+	gone, err := r.remove(ctx, o, before)
+	if err != nil {
+		return r.failedObject(ctx, o, "deleting", err)
+	}
+	r.removed(o, gone)
+	return nil
 }
 
 // freshObject returns an object as the last whole check saw it; a resumed run
@@ -244,6 +252,7 @@ func (r *run) settled(o *preview.Object, w Written) Verdict {
 	entry := r.record.object(o.ID)
 	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = StateApplied, uidOf(w.Live), "", "", ""
 	r.record.own(o, entry.UID)
+	r.record.made(o, entry.UID)
 	verdict, notes, err := Compare(r.opts.Schemas, w)
 	switch {
 	case err != nil:

@@ -59,8 +59,9 @@ type pager struct {
 	resource  resource
 	namespace string
 	params    map[string]string
-	limit     int  // objects of the next page
-	goOn      bool // in another state, where the server lost that of the first page
+	accept    string // media type, JSON when empty
+	limit     int    // objects of the next page
+	goOn      bool   // in another state, where the server lost that of the first page
 }
 
 func (p *pager) read(ctx context.Context, use func(listPage) bool) error {
@@ -86,6 +87,9 @@ func (p *pager) read(ctx context.Context, use func(listPage) bool) error {
 
 func (p *pager) request(next string) *rest.Request {
 	r := p.client.collection(p.resource, p.namespace).Param("limit", strconv.Itoa(p.limit))
+	if p.accept != "" {
+		r = r.SetHeader("Accept", p.accept)
+	}
 	for key, value := range p.params {
 		if value != "" {
 			r = r.Param(key, value)

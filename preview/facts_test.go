@@ -68,7 +68,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"":                            "access against apiVersion base cloud complete contentDigest digest files findings generation images kind location objects options packages platform policy readMode reads release request ruleset stages summary target tool undo unknowns",
 		"request":                     "action channel file format path reference revision version",
 		"release":                     "name namespace",
-		"options":                     "adopt conflicts expires includeCRDs onFailure prune strict",
+		"options":                     "adopt conflicts expires includeCRDs includeNamespaces onFailure prune strict",
 		"target":                      "context identity server user version",
 		"packages.0":                  "bundle contentDigest dependencies format isolation name notes parameters referrers relatedImages requires sources verification version via",
 		"packages.0.parameters":       "certs clusterReads installMode kubeVersion values watchNamespaces",

@@ -11,14 +11,17 @@ import (
 // other releases what they need to know of it.
 const KeyHoldings = "definitions"
 
-// Holdings are the CustomResourceDefinitions of a release's newest revision,
-// for other releases that bring the same ones.
+// Holdings are what plans need to know of a release's newest revision: its
+// CustomResourceDefinitions, for other releases that bring the same ones, and
+// the Namespaces that it made.
 type Holdings struct {
 	// Gone is set once the release was uninstalled: what still carries its
 	// marks is nobody's.
 	Gone bool `json:"gone,omitempty"`
 	// Definitions maps names to how the release has them.
 	Definitions map[string]Holding `json:"definitions"`
+	// Namespaces maps the names of those that the release made to their uids.
+	Namespaces map[string]string `json:"namespaces,omitempty"`
 }
 
 // Holding is one definition of a release: the digest of the sealed object, and

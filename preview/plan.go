@@ -133,6 +133,9 @@ type Options struct {
 	// IncludeCRDs makes the plan of a removal delete the release's
 	// CustomResourceDefinitions, and with them every object of theirs.
 	IncludeCRDs bool `json:"includeCRDs,omitempty"`
+	// IncludeNamespaces makes the plan of a removal delete the Namespaces that
+	// the release made, last of all, and with them everything they hold.
+	IncludeNamespaces bool `json:"includeNamespaces,omitempty"`
 	// Expires is when the plan cannot be applied any more; see [Options.ExpiresAt].
 	Expires string `json:"expires,omitempty"`
 }

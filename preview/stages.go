@@ -21,6 +21,8 @@ const (
 	// StagePruneDefinitions deletes CustomResourceDefinitions while the operator
 	// still runs, which may have to let go of their objects.
 	StagePruneDefinitions = "prune-crds"
+	// StagePruneNamespaces deletes Namespaces once all the rest is gone.
+	StagePruneNamespaces = "prune-namespaces"
 )
 
 type stageRow struct {
@@ -56,6 +58,7 @@ var stageOrder = [...]stageRow{
 	}},
 	{StagePruneDefinitions, "5m", nil},
 	{StagePrune, "5m", nil},
+	{StagePruneNamespaces, "5m", nil},
 }
 
 // The stages that others wait for by name.
@@ -141,6 +144,9 @@ func leavingGroups(objects []Object) groups {
 // stage returns the stage that deletes an object. What can block the removal of
 // a definition's objects goes with the definition, and so do such objects.
 func (g groups) stage(o *Object) string {
+	if o.Kind == "Namespace" && o.Ref().Group() == "" {
+		return StagePruneNamespaces
+	}
 	if len(g) > 0 && (blocks(o) || o.Kind == "CustomResourceDefinition" || g[o.Ref().Group()]) {
 		return StagePruneDefinitions
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -55,12 +56,17 @@ func (m *review) byKind(which func(*preview.Object) bool) string {
 	return strings.Join(parts, ", ")
 }
 
-// operands is what goes with the definitions that are deleted, as it was
-// counted for their findings.
+// countsLosses names the rules whose findings count what goes with an object.
+func countsLosses(rule string) bool {
+	return rule == schema.RuleDeleted || rule == engine.RuleNamespaceDeleted
+}
+
+// operands is what goes with the definitions and namespaces that are deleted, as
+// it was counted for their findings.
 func (m *review) operands() string {
 	var parts []string
 	for _, f := range m.plan.Findings {
-		if _, with, ok := strings.Cut(f.Title, "and with it "); ok && f.Rule == schema.RuleDeleted && with != "no objects" {
+		if _, with, ok := strings.Cut(f.Title, "and with it "); ok && countsLosses(f.Rule) && with != "no objects" && with != "nothing of others" {
 			parts = append(parts, with)
 		}
 	}

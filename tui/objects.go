@@ -128,6 +128,9 @@ func (m *review) explainAction(o *preview.Object) string {
 	if len(m.plan.Packages) == 0 { // nothing is installed: the release goes
 		switch o.Action {
 		case preview.ActionDelete:
+			if o.Kind == "Namespace" {
+				return "was made by the release and is deleted last, with everything in it"
+			}
 			return "belongs to the release and is deleted"
 		case preview.ActionKeep:
 			if o.Kind == "CustomResourceDefinition" {

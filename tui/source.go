@@ -112,6 +112,7 @@ func optionWords(o preview.Options) string {
 	}{
 		{o.Prune, "deletes what left the set"}, {!o.Prune, "keeps what left the set"}, {o.Adopt, "adopts"}, {o.Strict, "strict"},
 		{o.IncludeCRDs, "deletes definitions and all their objects"},
+		{o.IncludeNamespaces, "deletes namespaces and all they hold"},
 	} {
 		if choice.on {
 			parts = append(parts, choice.text)

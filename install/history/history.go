@@ -53,6 +53,9 @@ func newRecord(r *install.Record) *Record {
 // Installed reports whether the release is, or may partly be, in the cluster.
 func (r *Record) Installed() bool { return r.State != install.RecordUninstalled }
 
+// MadeNamespaces reports whether the release ever made a Namespace.
+func (r *Record) MadeNamespaces() bool { return len(r.record.Namespaces) > 0 }
+
 // Base is what a new plan for the release stands on.
 func (r *Record) Base() preview.Base {
 	base := preview.Base{Revision: r.Revision, Digest: r.Digest}

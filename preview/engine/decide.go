@@ -22,6 +22,7 @@ type decider struct {
 	served     map[string]error
 	scopes     preview.Scopes
 	releases   map[string]*other // other releases, by ApplySet id
+	made       map[string]string // uids of the Namespaces that the release made, by name
 }
 
 func (d *decider) decide(ctx context.Context) error {
@@ -38,6 +39,9 @@ func (d *decider) decide(ctx context.Context) error {
 	}
 	d.plan.Target = target
 	d.tell("reading %d objects", len(d.plan.Objects))
+	if err := d.readMade(ctx); err != nil {
+		return err
+	}
 	if err := d.readNamespaces(ctx); err != nil {
 		return err
 	}
@@ -57,6 +61,9 @@ func (d *decider) decide(ctx context.Context) error {
 		return err
 	}
 	if err := d.countOperands(ctx); err != nil {
+		return err
+	}
+	if err := d.countResidents(ctx); err != nil {
 		return err
 	}
 	if err := d.readRoles(ctx); err != nil {
@@ -152,7 +159,11 @@ func (d *decider) readNamespaces(ctx context.Context) error {
 			return &Refused{What: fmt.Sprintf("namespace %s is being deleted", name), Next: "wait until it is gone, or choose another with -n"}
 		default:
 			d.namespaces[name] = true
-			if d.plan.Object(r.Ref.ID()) == nil {
+			switch {
+			case d.plan.Object(r.Ref.ID()) != nil:
+			case d.removesNamespace(r.Body): // it belongs to the plan that made it, and to no package
+				d.plan.Objects = append(d.plan.Objects, leftover(Member{Ref: r.Ref}))
+			default:
 				d.addRead(r.Ref.ID(), r.Body)
 			}
 		}
@@ -277,16 +288,18 @@ func (d *decider) decideFromLive(o *preview.Object) {
 }
 
 // leftoverAction decides on a member of the installed revision that is in the
-// set no more. Namespaces are kept, with what they hold, and so are CRDs unless
-// the removal is to include them; so is what
-// does not carry our mark any longer. Empty means gone already.
+// set no more. Namespaces are kept, with what they hold, and so are CRDs, unless
+// the removal is to include them; so is what does not carry our mark any longer.
+// Empty means gone already.
 func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 	switch {
 	case o.LiveBody == nil:
 		return ""
 	case d.keptByHelm(o.LiveBody):
 		return preview.ActionKeep
-	case o.Kind == "CustomResourceDefinition" && !d.removesDefinitions(), o.Kind == "Namespace", !preview.Ours(o.LiveBody, d.plan.Release):
+	case o.Kind == "CustomResourceDefinition" && !d.removesDefinitions(), o.Kind == "Namespace" && !d.removesNamespace(o.LiveBody):
+		return preview.ActionKeep
+	case !preview.Ours(o.LiveBody, d.plan.Release) && o.ID != releaseNamespaceID(d.plan):
 		return preview.ActionKeep
 	case preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "":
 		return preview.ActionKeep // until its finalizers let it go

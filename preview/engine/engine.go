@@ -48,6 +48,9 @@ type Cluster interface {
 // Server tells what it serves.
 type Server interface {
 	Served(ctx context.Context) (preview.Discovery, error)
+	// Residents returns the objects of a namespace, of every kind that can be
+	// listed and deleted there, without spec and status.
+	Residents(ctx context.Context, namespace string) ([]map[string]any, error)
 }
 
 // Schemas knows the built-in kinds without a cluster.

@@ -126,6 +126,9 @@ func optionFlags(p *preview.Plan) []string {
 	if p.Options.IncludeCRDs {
 		flags = append(flags, "--include-crds")
 	}
+	if p.Options.IncludeNamespaces { // the record goes with the namespace: its receipt needs a place
+		flags = append(flags, "--include-namespaces", "--receipt", p.Release.Name+"-removed.json")
+	}
 	if p.Options.Strict {
 		flags = append(flags, "--strict")
 	}

@@ -162,6 +162,9 @@ func optionText(o preview.Options) string {
 	if o.IncludeCRDs {
 		parts = append(parts, "deletes definitions with all their objects")
 	}
+	if o.IncludeNamespaces {
+		parts = append(parts, "deletes namespaces with all they hold")
+	}
 	if o.Strict {
 		parts = append(parts, "skips nothing")
 	}

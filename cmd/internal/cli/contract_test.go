@@ -78,7 +78,7 @@ var (
 		{"--yes --approve --ruleset --plan --accept", "install upgrade rollback uninstall"},
 		{"--preview", "upgrade rollback uninstall"},
 		{"--to", "rollback"},
-		{"--receipt --include-crds", "uninstall"},
+		{"--receipt --include-crds --include-namespaces", "uninstall"},
 		{"--policy", "install preview show upgrade rollback uninstall"},
 		{"--against", "preview"},
 		{"--tui", "preview show"},

@@ -190,24 +190,24 @@ func (p *planner) upgrade(ctx context.Context, name, text string, progress func(
 	return p.build(ctx, r, found, record.Release, record)
 }
 
-// uninstall plans to remove every member of a release but Namespaces and,
-// unless they are included, CRDs. Those that an earlier uninstall kept can be
+// uninstall plans to remove every member of a release but, unless they are
+// included, CRDs and Namespaces. Those that an earlier uninstall kept can be
 // removed by another.
-func (p *planner) uninstall(ctx context.Context, name string, includeCRDs bool) (*preview.Plan, error) {
+func (p *planner) uninstall(ctx context.Context, name string, include removal) (*preview.Plan, error) {
 	find := p.find
-	if includeCRDs {
+	if include != (removal{}) {
 		find = p.recall
 	}
 	record, err := find(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if !record.Installed() && len(record.Inventory()) == 0 {
+	if !record.Installed() && len(record.Inventory()) == 0 && !(include.namespaces && record.MadeNamespaces()) {
 		return nil, fmt.Errorf("uninstalling %s: nothing of it is left; revision %d removed it", name, record.Revision)
 	}
 	opts := p.options(record.Release, record)
 	opts.Request = preview.Request{Reference: name, Action: preview.RequestUninstall}
-	opts.Apply.IncludeCRDs = includeCRDs
+	opts.Apply.IncludeCRDs, opts.Apply.IncludeNamespaces = include.crds, include.namespaces
 	return p.judge(engine.Build(ctx, nil, p.cluster, opts))
 }
 

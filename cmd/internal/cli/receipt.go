@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/pflag"
@@ -14,6 +16,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
+
+// maxReceipt bounds a receipt that is read back, in bytes.
+const maxReceipt = 64 << 20
 
 // receiptFlag keeps the receipt of an apply in a file, beside the record in the
 // cluster.
@@ -27,50 +32,108 @@ func (f *receiptFlag) add(flags *pflag.FlagSet) {
 
 // receiptFile is where the receipt of one run goes; nil is nowhere.
 type receiptFile struct {
-	*os.File
+	path string
+	// begun is set where an interrupted run of the same plan left its receipt
+	// there: it stays when this run makes none.
+	begun bool
 }
 
 // open makes the file before the first write, so that one that cannot be made
-// stops nothing midway.
-func (f *receiptFlag) open() (*receiptFile, error) {
+// stops nothing midway. The file of an unfinished run of the same plan is gone
+// on with; any other stays as it is.
+func (f *receiptFlag) open(digest string) (*receiptFile, error) {
 	if f.path == "" {
 		return nil, nil
 	}
 	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if errors.Is(err, fs.ErrExist) {
+		if begun, err := f.begun(); err == nil && begun != nil && begun.Digest == digest {
+			return &receiptFile{path: f.path, begun: true}, nil
+		}
+		if info, err := os.Lstat(f.path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			return &receiptFile{path: f.path}, nil // of a run that was killed before it had one
+		}
 		return nil, usagef("--receipt %s: the file exists; receipts overwrite nothing", f.path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("making the file for --receipt: %w", err)
 	}
-	return &receiptFile{file}, nil
+	return &receiptFile{path: f.path}, file.Close()
+}
+
+// begun reads the receipt that an interrupted run left in the file, nil when
+// there is none.
+func (f *receiptFlag) begun() (*install.Receipt, error) {
+	if f.path == "" {
+		return nil, nil
+	}
+	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxReceipt))
+	if err != nil {
+		return nil, err
+	}
+	receipt := &install.Receipt{}
+	if err := json.Unmarshal(data, receipt); err != nil {
+		return nil, err
+	}
+	if receipt.State != string(install.RecordApplying) {
+		return nil, nil
+	}
+	return receipt, nil
 }
 
 // apply is [install.Apply] with the receipt written to the file, which does not
 // stay when there is none.
 func (f *receiptFile) apply(ctx context.Context, p *preview.Plan, approval install.Approval, cluster install.Cluster, opts install.Options) (*install.Receipt, error) {
-	receipt, applyErr := install.Apply(ctx, p, approval, cluster, opts)
-	switch {
-	case f == nil:
-		return receipt, applyErr
-	case receipt == nil:
-		return nil, errors.Join(applyErr, f.Close(), os.Remove(f.Name()))
+	if f == nil {
+		return install.Apply(ctx, p, approval, cluster, opts)
 	}
+	opts.Keep = f.write
+	receipt, err := install.Apply(ctx, p, approval, cluster, opts)
+	if receipt == nil && f.begun {
+		return nil, err
+	}
+	if receipt == nil {
+		return nil, errors.Join(err, os.Remove(f.path))
+	}
+	return f.keep(receipt, err)
+}
+
+// keep writes the receipt of a run that ended with err, if not nil.
+func (f *receiptFile) keep(receipt *install.Receipt, ended error) (*install.Receipt, error) {
 	err := f.write(receipt)
 	switch {
 	case err == nil:
-		return receipt, applyErr
-	case applyErr == nil: // the cluster did change
+		return receipt, ended
+	case ended == nil: // the cluster did change
 		return receipt, &install.Error{
 			Kind: install.Failed, Doing: "writing the receipt", Came: err.Error(),
 			Next: "the plan was carried out; history --revision shows the receipt on record", Err: err,
 		}
 	}
-	return receipt, errors.Join(applyErr, fmt.Errorf("writing the receipt: %w", err))
+	return receipt, errors.Join(ended, fmt.Errorf("writing the receipt: %w", err))
 }
 
+// write puts a receipt in the place of the file, as a whole or not at all.
 func (f *receiptFile) write(receipt *install.Receipt) error {
-	encoder := json.NewEncoder(f)
-	encoder.SetIndent("", "  ")
-	return errors.Join(encoder.Encode(receipt), f.Sync(), f.Close())
+	data, err := json.MarshalIndent(receipt, "", "  ")
+	if err != nil {
+		return err
+	}
+	next, err := os.CreateTemp(filepath.Dir(f.path), ".receipt-*")
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(append(data, '\n'))
+	if err = errors.Join(err, next.Sync(), next.Close()); err == nil {
+		err = os.Rename(next.Name(), f.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(next.Name()))
+	}
+	return nil
 }

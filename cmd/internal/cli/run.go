@@ -210,6 +210,9 @@ func (r *runner) runPlanFile(ctx context.Context, name, action string) error {
 			"choose the right one with --context, or preview again for this one"))
 	}
 	p.Target = target
+	if finished, err := r.finishRemoval(ctx, p.Release.Name, p.Digest); finished {
+		return err
+	}
 	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
 	if r.quorum, err = r.planner.quorum(ctx, p, r.approve); err != nil {
 		return r.failed(err)
@@ -246,7 +249,7 @@ func (r *runner) approved(ctx context.Context, p *preview.Plan, approval install
 	if err != nil {
 		return r.failed(err)
 	}
-	file, err := r.receipt.open()
+	file, err := r.receipt.open(p.Digest)
 	if err != nil {
 		return r.failed(err)
 	}

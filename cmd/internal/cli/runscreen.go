@@ -96,7 +96,7 @@ func (r *runner) carryOut(ctx context.Context, outcome tui.Outcome) error {
 		Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: p.Target.User,
 		Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
 	}
-	file, err := r.receipt.open()
+	file, err := r.receipt.open(p.Digest)
 	if err != nil {
 		return err
 	}

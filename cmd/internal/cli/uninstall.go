@@ -5,13 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 func (a *app) newUninstallCommand() *cobra.Command {
 	p := &planner{app: a}
 	r := &runner{app: a, planner: p}
-	var includeCRDs bool
+	var include removal
 	cmd := &cobra.Command{
 		Use:   "uninstall NAME",
 		Short: "Review and remove an installed release",
@@ -25,6 +26,12 @@ the review counts those, and each definition is a critical finding. They go whil
 the operator still runs, and it is removed when they are gone. What an earlier
 uninstall kept can be removed like this, too.
 
+With --include-namespaces the Namespaces go too that the release made, last of
+all, and everything they hold: the review counts what is there of others. A
+Namespace that was there before stays. The release's record is deleted with its
+namespace, so --receipt must say where the receipt goes; while the namespace is
+being deleted, the same command with the same file goes on with it.
+
 --receipt keeps what was approved and what became of every object in a file.`,
 		Example: `  # Review, then remove
   kubectl operator uninstall mongodb
@@ -35,6 +42,9 @@ uninstall kept can be removed like this, too.
   # See what would be lost with the definitions
   kubectl operator uninstall mongodb --include-crds --preview
 
+  # Leave nothing behind, but a receipt
+  kubectl operator uninstall mongodb --include-crds --include-namespaces --receipt mongodb.json
+
   # From a script, with a receipt
   kubectl operator uninstall mongodb --yes --receipt mongodb.json`,
 		Args: rangeArgs(1, 1, "the NAME of a release"),
@@ -42,22 +52,62 @@ uninstall kept can be removed like this, too.
 			if err := r.check(p); err != nil {
 				return r.failed(err)
 			}
-			if r.approve.plan != "" && includeCRDs {
+			switch {
+			case r.approve.plan != "" && include.crds:
 				return r.failed(usagef("--plan says what is deleted; leave out --include-crds"))
+			case r.approve.plan != "" && include.namespaces:
+				return r.failed(usagef("--plan says what is deleted; leave out --include-namespaces"))
+			case include.namespaces && !r.preview && r.receipt.path == "":
+				return r.failed(usagef("--include-namespaces deletes the release's record with its namespace; add --receipt FILE, which keeps it"))
+			}
+			if finished, err := r.finishRemoval(cmd.Context(), args[0], r.approve.approve); finished {
+				return err
 			}
 			if r.approve.plan != "" {
 				return r.runPlanFile(cmd.Context(), args[0], preview.RequestUninstall)
 			}
 			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-				return p.uninstall(ctx, args[0], includeCRDs)
+				return p.uninstall(ctx, args[0], include)
 			})
 		},
 		ValidArgsFunction: a.completeReleases,
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&includeCRDs, "include-crds", false, "delete the release's CustomResourceDefinitions too, and with them every object of theirs")
+	flags.BoolVar(&include.crds, "include-crds", false, "delete the release's CustomResourceDefinitions too, and with them every object of theirs")
+	flags.BoolVar(&include.namespaces, "include-namespaces", false, "delete the Namespaces that the release made too, last, and everything they hold; needs --receipt")
 	p.read.add(flags, false)
 	r.addWithPreview(flags)
 	r.receipt.add(flags)
 	return cmd
+}
+
+// removal says what an uninstall deletes that it keeps otherwise.
+type removal struct {
+	crds, namespaces bool
+}
+
+// finishRemoval goes on with an uninstall of which only the receipt is left: it
+// deleted the release's namespace, and the record with it, and was interrupted.
+func (r *runner) finishRemoval(ctx context.Context, name, digest string) (finished bool, err error) {
+	begun, err := r.receipt.begun()
+	if err != nil || begun == nil || begun.Release.Name != name || begun.Digest != digest {
+		return false, nil // what is wrong with the file shows when it is opened
+	}
+	cluster, err := r.planner.connect(ctx)
+	if err != nil {
+		return true, r.failed(err)
+	}
+	target, err := cluster.Target(ctx)
+	if err != nil || target.Identity != begun.Target {
+		return false, nil
+	}
+	printer := r.printer()
+	receipt, err := install.FinishRemoval(ctx, begun, cluster, r.options(printer.event))
+	if receipt == nil {
+		return err != nil, err
+	}
+	file := &receiptFile{path: r.receipt.path}
+	receipt, err = file.keep(receipt, err)
+	printer.done(&preview.Plan{Release: begun.Release, Request: preview.Request{Action: preview.RequestUninstall}}, receipt, err)
+	return true, err
 }

@@ -55,6 +55,21 @@ func engineRules() []Page {
 				"update apps/Deployment/app/op\ndelete core/ConfigMap/app/new"},
 		},
 		{
+			Rule: "namespace-deleted", Severity: preview.Critical, Title: "is deleted, and all it holds with it",
+			Looks:  "Namespaces that uninstall --include-namespaces deletes, and every object in them that can be listed and deleted. Not counted: what the plan deletes itself, the release's own record, what a controller made for another object, Events, Endpoints, and what every namespace has.",
+			Why:    "Deleting a namespace deletes everything in it, at once and for good, whoever made it; the release's record goes with its own.",
+			Reduce: "Move what is there of others elsewhere, or leave out --include-namespaces.",
+			Example: Example{preview.Critical, "Namespace app is deleted, and with it 1 ConfigMap, 1 PersistentVolumeClaim of others",
+				"core/Namespace/-/app: core/ConfigMap/app/mine\ncore/PersistentVolumeClaim/app/data-0"},
+		},
+		{
+			Rule: "namespace-kept", Severity: preview.Info, Title: "stays: the release did not make it",
+			Looks:   "Namespaces of a release that is uninstalled with --include-namespaces, against what its record says that it made.",
+			Why:     "Only a namespace that the release's own record tells to be made by it is deleted with it.",
+			Reduce:  "Delete it by hand, if nobody else uses it.",
+			Example: Example{preview.Info, "Namespace app stays: the release did not make it", "core/Namespace/-/app was there before, or no record says who made it"},
+		},
+		{
 			Rule: "foreign-namespace", Severity: preview.Warning, Title: "goes into another namespace than the release",
 			Looks: "Namespaces other than that of the release into which objects go, unless the format is registry+v1, where the install mode says so.",
 			Why:   "It is not the namespace of the release: the package says so, and -n does not change it.", Reduce: "Remove the namespace from the package's objects.",

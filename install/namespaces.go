@@ -1,0 +1,191 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// ownNamespaceGoes returns the release Namespace if a plan deletes it, else nil.
+func ownNamespaceGoes(p *preview.Plan) *preview.Object {
+	o := p.Object(namespaceRef(p.Release).ID())
+	if o == nil || o.Action != preview.ActionDelete {
+		return nil
+	}
+	return o
+}
+
+func namespaceRef(release preview.Release) preview.Ref {
+	return preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: release.Namespace}
+}
+
+// ownNamespaceLast puts the release Namespace after all others: the record is in
+// it.
+func (r *run) ownNamespaceLast(objects []*preview.Object) []*preview.Object {
+	own := ownNamespaceGoes(r.plan)
+	at := slices.Index(objects, own)
+	if own == nil || at < 0 {
+		return objects
+	}
+	return append(slices.Delete(slices.Clone(objects), at, at+1), own)
+}
+
+// awaitRest waits until all that the plan deletes before the Namespaces is gone.
+// What hangs there would hang in them, and without a record.
+func (r *run) awaitRest(ctx context.Context, to *preview.Stage) error {
+	var refs []preview.Ref
+	for i := range r.plan.Objects {
+		o := &r.plan.Objects[i]
+		if o.Action == preview.ActionDelete && !slices.Contains(to.Objects, o.ID) && r.record.object(o.ID).State != StateRemoved {
+			refs = append(refs, o.Ref())
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return r.await(ctx, preview.StagePrune, rollout.Options{Gone: refs, Timeout: r.timeout(to)})
+}
+
+// removeNamespace deletes one Namespace, if it holds nothing that was not
+// reviewed. Before that of the release, the receipt is kept elsewhere.
+func (r *run) removeNamespace(ctx context.Context, o *preview.Object) error {
+	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
+	if err := r.mayRemoveNamespace(ctx, o); err != nil {
+		return r.failedObject(ctx, o, "deleting", err)
+	}
+	if o != ownNamespaceGoes(r.plan) {
+		return r.sendDelete(ctx, o, r.liveOf(o))
+	}
+	r.lock.leaving.Store(true)
+	err := r.sendDelete(ctx, o, r.liveOf(o))
+	r.leaving = err == nil
+	r.lock.leaving.Store(r.leaving)
+	return err
+}
+
+func (r *run) mayRemoveNamespace(ctx context.Context, o *preview.Object) error {
+	more, err := engine.NewResidents(ctx, r.checked, r.cluster, o.Name)
+	switch {
+	case err != nil:
+		return notSent(err)
+	case len(more) > 0:
+		return &movedError{"it holds what it did not at the review: " + joinReasons(more)}
+	case o != ownNamespaceGoes(r.plan):
+		return nil
+	}
+	if err := r.opts.Keep(r.record.Receipt()); err != nil {
+		return notSent(fmt.Errorf("keeping the receipt, as the record is deleted with the namespace: %w", err))
+	}
+	return nil
+}
+
+// endedWith ends a run of which an earlier one deleted the release Namespace as
+// the last of its writes: what is left is to see it go. Nothing can be written
+// there any more, no lock and no record.
+func (r *run) endedWith(ctx context.Context) (ended bool, err error) {
+	o := ownNamespaceGoes(r.plan)
+	if o == nil || !r.resumed() {
+		return false, nil
+	}
+	live, err := r.cluster.Get(ctx, o.Ref())
+	if err != nil {
+		return false, r.fail("reading namespace "+o.Name, "run the command again", err)
+	}
+	if stays(live, o.Live.UID) {
+		return false, nil
+	}
+	record := *r.before
+	record.Approval = r.approval
+	r.record, r.leaving, r.wrote = &record, true, true
+	return true, r.close(ctx, ctx, r.seeOff(ctx, o, live))
+}
+
+// stays reports whether a live Namespace is the one of a uid and is not being
+// deleted.
+func stays(live map[string]any, uid string) bool {
+	return live != nil && uidOf(live) == uid && preview.String(live, "metadata", "deletionTimestamp") == ""
+}
+
+// FinishRemoval is the rest of an uninstall that was interrupted after it had
+// deleted the release Namespace, and with it the record: it waits until the
+// Namespace that the receipt tells of is gone. The receipt it returns is nil
+// where that run did not come so far, or the Namespace is not being deleted.
+func FinishRemoval(ctx context.Context, receipt *Receipt, cluster Cluster, opts Options) (*Receipt, error) {
+	if opts.Clock == nil {
+		opts.Clock = systemClock{}
+	}
+	if opts.RolloutTimeout == 0 {
+		opts.RolloutTimeout = DefaultRolloutTimeout
+	}
+	ref := namespaceRef(receipt.Release)
+	at := slices.IndexFunc(receipt.Objects, func(o ObjectReceipt) bool {
+		sent := o.State == StateSent || o.State == StateRemoving || o.State == StateRemoved
+		return o.ID == ref.ID() && o.Action == preview.ActionDelete && sent // and so all before it is gone
+	})
+	if at < 0 {
+		return nil, nil
+	}
+	o := preview.Object{
+		ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name,
+		Action: preview.ActionDelete, Live: preview.Live{UID: receipt.Objects[at].UID},
+	}
+	live, err := cluster.Get(ctx, ref)
+	if err != nil {
+		return nil, asError(NotStarted, "reading namespace "+ref.Name, "run the command again", err)
+	}
+	if stays(live, o.Live.UID) {
+		return nil, nil
+	}
+	r := &run{
+		cluster: cluster, opts: opts, leaving: true, wrote: true,
+		plan: &preview.Plan{
+			Release: receipt.Release, Digest: receipt.Digest, ContentDigest: receipt.ContentDigest,
+			Base: preview.Base{Revision: receipt.Revision - 1}, Objects: []preview.Object{o},
+		},
+		record: &Record{
+			Release: receipt.Release, Revision: receipt.Revision, State: RecordApplying, Digest: receipt.Digest, ContentDigest: receipt.ContentDigest,
+			Target: receipt.Target, Approval: receipt.Approval, Started: receipt.Started, Objects: slices.Clone(receipt.Objects),
+		},
+	}
+	return r.result(r.close(ctx, ctx, r.seeOff(ctx, &o, live)))
+}
+
+// seeOff waits until a Namespace is gone that an earlier run deleted.
+func (r *run) seeOff(ctx context.Context, o *preview.Object, live map[string]any) error {
+	gone := live == nil || uidOf(live) != o.Live.UID
+	r.removed(o, gone)
+	if gone || r.opts.NoWait {
+		return nil
+	}
+	end := rollout.Options{Gone: []preview.Ref{o.Ref()}, Timeout: r.opts.RolloutTimeout}
+	return r.heldNamespace(ctx, r.await(ctx, preview.StagePruneNamespaces, end))
+}
+
+// heldNamespace adds to the end of a wait what the control plane says about the
+// release Namespace where that does not go.
+func (r *run) heldNamespace(ctx context.Context, err error) error {
+	o := ownNamespaceGoes(r.plan)
+	var e *Error
+	if o == nil || !errors.As(err, &e) || ctx.Err() != nil || r.asked() {
+		return err
+	}
+	live, readErr := r.cluster.Get(ctx, o.Ref())
+	if readErr != nil || stays(live, o.Live.UID) {
+		return err
+	}
+	var held []string
+	for _, condition := range preview.Maps(live, "status", "conditions") {
+		if condition["status"] == "True" {
+			held = append(held, o.ID+": "+preview.String(condition, "message"))
+		}
+	}
+	named := *e
+	named.Reasons = append(held, e.Reasons...)
+	named.Came = joinReasons(named.Reasons)
+	return &named
+}

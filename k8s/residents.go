@@ -1,0 +1,97 @@
+package k8s
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	apidiscovery "k8s.io/api/apidiscovery/v2"
+)
+
+// Residents lists what a namespace holds: the objects of every kind that can be
+// listed and deleted there, each kind in one version, without spec and status.
+// A kind that cannot be listed, and an API that does not answer, is an error:
+// nobody knows what is there of it.
+func (c *Client) Residents(ctx context.Context, namespace string) ([]map[string]any, error) {
+	groups, err := c.groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := deletable(groups)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]map[string]any, len(kinds))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(concurrency)
+	for i, kind := range kinds {
+		group.Go(func() error {
+			var err error
+			found[i], err = c.residentsOf(ctx, kind, namespace)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(found...), nil
+}
+
+// residentKind is a kind in the version that its server prefers.
+type residentKind struct {
+	resource
+	apiVersion, kind string
+}
+
+func (c *Client) residentsOf(ctx context.Context, kind residentKind, namespace string) ([]map[string]any, error) {
+	var bodies []map[string]any
+	p := pager{client: c, resource: kind.resource, namespace: namespace, limit: pageSize, accept: metadataOnly}
+	err := again(func() error {
+		bodies = nil
+		return p.read(ctx, func(page listPage) bool {
+			bodies = append(bodies, page.items...)
+			return len(bodies) <= maxListed
+		})
+	})
+	switch {
+	case isMissing(err):
+		return nil, nil // its definition went meanwhile, and its objects with it
+	case err != nil:
+		return nil, fmt.Errorf("listing the %s of namespace %s: %w", kind.plural, namespace, err)
+	case len(bodies) > maxListed:
+		return nil, fmt.Errorf("listing the %s of namespace %s: more than %d objects", kind.plural, namespace, maxListed)
+	}
+	for _, body := range bodies {
+		setType(body, kind.apiVersion, kind.kind)
+	}
+	return bodies, nil
+}
+
+// deletable are the namespaced kinds of which objects can be listed and deleted,
+// each once.
+func deletable(groups []apidiscovery.APIGroupDiscovery) ([]residentKind, error) {
+	var out []residentKind
+	for _, group := range groups {
+		seen := map[string]bool{}
+		for _, version := range group.Versions {
+			apiVersion := versionName(group.Name, version.Version)
+			if version.Freshness == apidiscovery.DiscoveryFreshnessStale {
+				return nil, fmt.Errorf("discovering what the cluster serves: %s does not answer", apiVersion)
+			}
+			path, err := groupVersionPath(apiVersion)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range version.Resources {
+				if r.Scope != apidiscovery.ScopeNamespace || r.ResponseKind == nil || seen[r.Resource] ||
+					!slices.Contains(r.Verbs, "list") || !slices.Contains(r.Verbs, "delete") {
+					continue
+				}
+				seen[r.Resource] = true
+				out = append(out, residentKind{resource{path, r.Resource, true}, apiVersion, r.ResponseKind.Kind})
+			}
+		}
+	}
+	return out, nil
+}

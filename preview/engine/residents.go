@@ -1,0 +1,257 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// residentsKind is the kind under which what a deleted Namespace holds is
+// recorded as a read. It is served nowhere: it is this tool's own.
+const residentsKind = "Residents"
+
+// What a removal does with Namespaces.
+const (
+	RuleNamespaceDeleted = "namespace-deleted"
+	RuleNamespaceKept    = "namespace-kept"
+)
+
+// maxResidents bounds the objects that are named of one namespace.
+const maxResidents = 50
+
+func isDeletedNamespace(o *preview.Object) bool {
+	return o.Kind == "Namespace" && o.Ref().Group() == "" && o.Action == preview.ActionDelete
+}
+
+// removesNamespaces reports whether this is a removal that was asked to delete
+// the Namespaces that the release made.
+func removesNamespaces(p *preview.Plan) bool {
+	return p.Options.IncludeNamespaces && len(p.Packages) == 0
+}
+
+// readMade learns from the release's record which Namespaces the release made.
+// The record is read and not the plan believed: a plan may come from anybody.
+func (d *decider) readMade(ctx context.Context) error {
+	if !removesNamespaces(d.plan) {
+		return nil
+	}
+	release := d.plan.Release
+	ref := preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: preview.RecordName(release.Name)}
+	r := d.cluster.Read(ctx, []preview.Ref{ref})[0]
+	if r.Err != nil {
+		return fmt.Errorf("reading which namespaces release %s made: %w", release.Name, r.Err)
+	}
+	if r.Body == nil {
+		return nil
+	}
+	_, holdings, _, err := preview.HoldingsOf(r.Body)
+	d.made = holdings.Namespaces
+	return err
+}
+
+// removesNamespace reports whether the plan deletes a live Namespace: the very
+// one that the release made, and no other of that name.
+func (d *decider) removesNamespace(live map[string]any) bool {
+	uid := preview.String(live, "metadata", "uid")
+	return removesNamespaces(d.plan) && uid != "" && d.made[preview.String(live, "metadata", "name")] == uid
+}
+
+// countResidents records what each Namespace that the plan deletes holds of
+// others. That is a Fact: one more object than was reviewed, and the plan is not
+// carried out. What cannot be counted cannot be approved.
+func (d *decider) countResidents(ctx context.Context) error {
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		if !isDeletedNamespace(o) {
+			continue
+		}
+		d.tell("counting what namespace %s holds", o.Name)
+		found, err := residents(ctx, d.plan, d.cluster, o.Name)
+		if err != nil {
+			return err
+		}
+		if err := d.noteOwn(residentsKind, o.Name, map[string]any{"objects": anyList(found)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NewResidents names what a Namespace that a plan deletes holds now and did not
+// at the review.
+func NewResidents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
+	found, err := residents(ctx, p, cluster, namespace)
+	was := residentsOf(p, namespace)
+	return slices.DeleteFunc(found, func(id string) bool { return slices.Contains(was, id) }), err
+}
+
+// residents lists, by id, what a namespace holds of others.
+func residents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
+	found, err := cluster.Residents(ctx, namespace)
+	if err != nil && !answered(err) {
+		return nil, fmt.Errorf("counting what would be deleted with namespace %s: %w", namespace, err)
+	}
+	if err != nil {
+		return nil, &Refused{
+			What: fmt.Sprintf("what would be deleted with namespace %s cannot be counted: %v", namespace, err),
+			Next: "get the right to list all that is in it, or leave out --include-namespaces",
+		}
+	}
+	gone := deletedKinds(p)
+	var out []string
+	for _, body := range found {
+		ref := preview.RefOf(body)
+		switch o := p.Object(ref.ID()); {
+		case o != nil && o.Action == preview.ActionDelete, gone[ref.Kind+"."+ref.Group()], comesByItself(body), ofRecord(body, p.Release):
+		case preview.String(body, "metadata", "labels", preview.LabelSetID) != "":
+			if err := refuseNeighbour(ctx, cluster, ref, namespace); err != nil {
+				return nil, err
+			}
+			out = append(out, ref.ID())
+		default:
+			out = append(out, ref.ID())
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// refuseNeighbour refuses to delete the namespace in which another release
+// lives: its record would be lost, and nobody could remove what it left
+// elsewhere.
+func refuseNeighbour(ctx context.Context, cluster Cluster, ref preview.Ref, namespace string) error {
+	r := cluster.Read(ctx, []preview.Ref{ref})[0]
+	if r.Err != nil || r.Body == nil {
+		return r.Err
+	}
+	other, holdings, ok, err := preview.HoldingsOf(r.Body)
+	if err != nil || !ok || holdings.Gone {
+		return err
+	}
+	return &Refused{
+		What: fmt.Sprintf("release %s lives in namespace %s too", other.Name, namespace),
+		Next: "uninstall that one first, or leave out --include-namespaces",
+	}
+}
+
+// deletedKinds are the kinds, as KIND.GROUP, of which the plan deletes the
+// definition: their objects are counted with that.
+func deletedKinds(p *preview.Plan) map[string]bool {
+	out := map[string]bool{}
+	for i := range p.Objects {
+		if o := &p.Objects[i]; isDeletedDefinition(o) {
+			out[preview.String(o.LiveBody, "spec", "names", "kind")+"."+preview.String(o.LiveBody, "spec", "group")] = true
+		}
+	}
+	return out
+}
+
+// comesByItself reports whether an object is nobody's: every namespace has it,
+// a controller made it for another object, which counts, or it is on its way
+// out.
+func comesByItself(body map[string]any) bool {
+	ref := preview.RefOf(body)
+	switch {
+	case ref.Kind == "Event" && (ref.Group() == "" || ref.Group() == "events.k8s.io"), ref.Kind == "Endpoints" && ref.Group() == "":
+		return true
+	case ref.Group() == "" && (ref.Kind == "ConfigMap" && ref.Name == "kube-root-ca.crt" || ref.Kind == "ServiceAccount" && ref.Name == "default"):
+		return true
+	case preview.String(body, "metadata", "deletionTimestamp") != "":
+		return true
+	}
+	for _, owner := range preview.Maps(preview.Map(body, "metadata"), "ownerReferences") {
+		if owner["controller"] == true {
+			return true
+		}
+	}
+	return false
+}
+
+// ofRecord reports whether an object is what the release itself is kept in.
+func ofRecord(body map[string]any, release preview.Release) bool {
+	ref, name := preview.RefOf(body), preview.RecordName(release.Name)
+	switch {
+	case ref.Namespace != release.Namespace:
+	case ref.Kind == "Lease" && ref.Group() == "coordination.k8s.io":
+		return ref.Name == name
+	case ref.Kind == "Secret" && ref.Group() == "" && preview.String(body, "metadata", "labels", preview.LabelRelease) == release.Name:
+		return ref.Name == name || strings.HasPrefix(ref.Name, name+".v")
+	}
+	return false
+}
+
+// residentsOf is what was counted for a Namespace, by id.
+func residentsOf(p *preview.Plan, namespace string) []string {
+	return preview.Texts(ownBody(p, residentsKind, namespace)["objects"])
+}
+
+// namespaceFindings say what a removal deletes with Namespaces, and which it
+// was asked to delete and does not.
+func namespaceFindings(p *preview.Plan) []preview.Finding {
+	if !removesNamespaces(p) {
+		return nil
+	}
+	var out []preview.Finding
+	goes := false
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		goes = goes || isDeletedNamespace(o) && o.Name == p.Release.Namespace
+		switch {
+		case isDeletedNamespace(o):
+			out = append(out, deletedNamespace(p, o))
+		case o.Kind == "Namespace" && o.Ref().Group() == "":
+			out = append(out, keptNamespace(o.Name))
+		}
+	}
+	if id := releaseNamespaceID(p); !goes && p.Object(id) == nil {
+		out = append(out, keptNamespace(p.Release.Namespace))
+	}
+	return out
+}
+
+func deletedNamespace(p *preview.Plan, o *preview.Object) preview.Finding {
+	ids := residentsOf(p, o.Name)
+	title, evidence := "nothing of others", "it holds nothing of others"
+	if len(ids) > 0 {
+		title, evidence = counts(ids)+" of others", namedOrCounted(ids)
+	}
+	return finding(RuleNamespaceDeleted, preview.Critical, o.ID, "Namespace "+o.Name+" is deleted, and with it "+title,
+		"Deleting a namespace deletes everything in it, at once and for good, whoever made it; the release's record goes with its own.", o.ID+": "+evidence)
+}
+
+func keptNamespace(name string) preview.Finding {
+	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
+	return finding(RuleNamespaceKept, preview.Info, id, "Namespace "+name+" stays: the release did not make it",
+		"Only a namespace that the release's own record tells to be made by it is deleted with it.", id+" was there before, or no record says who made it")
+}
+
+// counts counts ids by kind: "2 ConfigMap, 1 PersistentVolumeClaim".
+func counts(ids []string) string {
+	count := map[string]int{}
+	var kinds []string
+	for _, id := range ids {
+		_, kind, _, _, _ := preview.ParseID(id)
+		if count[kind]++; count[kind] == 1 {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.Sort(kinds)
+	parts := make([]string, 0, len(kinds))
+	for _, kind := range kinds {
+		parts = append(parts, fmt.Sprintf("%d %s", count[kind], kind))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// namedOrCounted names ids. It ends with a hash where it does not name them
+// all, so that accepting it accepts no other list.
+func namedOrCounted(ids []string) string {
+	text := strings.Join(ids[:min(len(ids), maxResidents)], "\n")
+	if n := len(ids) - maxResidents; n > 0 {
+		text += fmt.Sprintf("\nand %d more (%s)", n, preview.HashBytes([]byte(strings.Join(ids, "\n")))[:19])
+	}
+	return text
+}
