@@ -29,7 +29,10 @@ type Facts struct {
 	Platform      string        `json:"platform,omitempty"`
 	Generation    *Generation   `json:"generation,omitempty"`
 	Location      *Location     `json:"location,omitempty"`
-	Undo          *Undo         `json:"undo,omitempty"`
+	ConfigChanges []Change      `json:"configChanges,omitempty"`
+
+	Platforms []PlatformContent `json:"platforms,omitempty"`
+	Undo      *Undo             `json:"undo,omitempty"`
 }
 
 // AgainstFact is the sealed part of an [Against].
@@ -50,6 +53,7 @@ type PackageFact struct {
 	RelatedImages []string     `json:"relatedImages,omitempty"`
 	Requires      []string     `json:"requires,omitempty"`
 	Dependencies  []Dependency `json:"dependencies,omitempty"`
+	Executors     []Executor   `json:"executors,omitempty"`
 }
 
 // SourceFact is the sealed part of a [Source].
@@ -80,6 +84,7 @@ func (p *Plan) Facts() Facts {
 		Options: p.Options, Target: p.Target.Identity, Stages: p.Stages, Undo: p.Undo,
 		Files: slices.Clone(p.Files), Reads: slices.Clone(p.Reads), Unknowns: slices.Clone(p.Unknowns),
 		Platform: p.Platform, Generation: p.Generation, Location: p.Location,
+		ConfigChanges: p.ConfigChanges, Platforms: p.Platforms,
 	}
 	if a := p.Against; a != nil {
 		f.Against = &AgainstFact{Package: a.Package, Version: a.Version, ContentDigest: a.ContentDigest}
@@ -117,7 +122,7 @@ func (p *Plan) Facts() Facts {
 func (p *Package) fact() PackageFact {
 	fact := PackageFact{
 		Name: p.Name, Bundle: p.Bundle, Format: p.Format, ContentDigest: p.ContentDigest, Notes: p.Notes,
-		RelatedImages: p.RelatedImages, Requires: p.Requires, Dependencies: p.Dependencies,
+		RelatedImages: p.RelatedImages, Requires: p.Requires, Dependencies: p.Dependencies, Executors: p.Executors,
 	}
 	for _, source := range p.Sources {
 		fact.Sources = append(fact.Sources, SourceFact{Kind: source.Kind, Digest: source.Digest})
@@ -212,6 +217,9 @@ func (p *Plan) tidy() {
 			o.SecretKeys = map[string]string{}
 		}
 	}
+	for i := range p.Platforms {
+		p.Platforms[i].Sources, p.Platforms[i].Files = list(p.Platforms[i].Sources), list(p.Platforms[i].Files)
+	}
 	if p.Undo != nil {
 		p.Undo.Objects = list(p.Undo.Objects)
 	}
@@ -285,35 +293,5 @@ func ContentDigest(r Release, pkg Package, objects []Object, files []File) (stri
 		content.Files = append(content.Files, fileDigest{f.Path, f.Mode, f.SHA256})
 	}
 	slices.SortFunc(content.Files, func(a, b fileDigest) int { return strings.Compare(a.Path, b.Path) })
-	return hashStruct(content)
-}
-
-// SetDigest hashes what a plugin set is: its name, platform, files, config and
-// objects. Where it comes from and where it goes are not in it.
-func SetDigest(p *Plan, pkg Package) (string, error) {
-	type file struct {
-		Path   string `json:"path"`
-		Mode   string `json:"mode"`
-		SHA256 string `json:"sha256"`
-	}
-	content := struct {
-		FormatVersion int               `json:"formatVersion"`
-		Name          string            `json:"name"`
-		Platform      string            `json:"platform"`
-		Config        string            `json:"config"`
-		Files         []file            `json:"files"`
-		Objects       map[string]string `json:"objects"`
-	}{1, pkg.Name, p.Platform, pkg.Parameters.Values, []file{}, map[string]string{}}
-	for _, f := range p.Files {
-		if f.Action != ActionDelete {
-			content.Files = append(content.Files, file{f.Path, f.Mode, f.SHA256})
-		}
-	}
-	slices.SortFunc(content.Files, func(a, b file) int { return strings.Compare(a.Path, b.Path) })
-	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Sealed != nil {
-			content.Objects[o.ID] = o.Digest
-		}
-	}
 	return hashStruct(content)
 }

@@ -62,6 +62,12 @@ type Plan struct {
 	Platform   string      `json:"platform,omitempty"`
 	Generation *Generation `json:"generation,omitempty"`
 	Location   *Location   `json:"location,omitempty"`
+	// Platforms are all that the plan's content is for, its own among them; empty
+	// where it is for its own alone.
+	Platforms []PlatformContent `json:"platforms,omitempty"`
+	// ConfigChanges are how what the host of a plugin set is told differs from
+	// what the installed generation was told; sensitive values are masked.
+	ConfigChanges []Change `json:"configChanges,omitempty"`
 
 	ContentDigest string `json:"contentDigest"`
 	Digest        string `json:"digest"`
@@ -170,9 +176,18 @@ type Package struct {
 	// RelatedImages are the image references the package lists as its own,
 	// sorted; empty when it lists none.
 	RelatedImages []string `json:"relatedImages,omitempty"`
+	// Executors are the images that the plugins of a set run in, by who names
+	// them; sorted.
+	Executors []Executor `json:"executors,omitempty"`
 	// Requires lists the APIs the package needs and does not bring, as
 	// APIVERSION/KIND, sorted.
 	Requires []string `json:"requires,omitempty"`
+}
+
+// Executor is an image that a plugin runs in: By is file/PATH or plugin/NAME.
+type Executor struct {
+	Image string `json:"image"`
+	By    string `json:"by"`
 }
 
 // Note is something that happened between the content and its objects and that
@@ -223,6 +238,10 @@ type Source struct {
 	Kind      string `json:"kind"`
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
+	// Verification is the outcome for this source alone, where a package has
+	// several, as the artifacts of a plugin set; nil elsewhere. It is only
+	// recorded.
+	Verification *Verification `json:"verification,omitempty"`
 }
 
 // Via is a step on the way to the source, such as the catalog that named it.
@@ -285,6 +304,11 @@ type File struct {
 	Contents string   `json:"contents,omitempty"`
 	Action   Action   `json:"action"` // create, update, unchanged or delete
 	Live     LiveFile `json:"live"`
+	// Changes are what a create or an update does to what people read in the
+	// file: places of a text ("lines 3-9"), fields of a plugin in YAML
+	// (".image"), what a Go program says it was built from
+	// (".build.dependencies['example.com/x']"). Sensitive values are masked.
+	Changes []Change `json:"changes,omitempty"`
 }
 
 // Generation is a set of files on disk, counted from 1: the one installed, 0
@@ -299,6 +323,27 @@ type Generation struct {
 type Location struct {
 	Path string `json:"path"`
 	Host string `json:"host"`
+}
+
+// PlatformContent is what a plugin set is on one platform. Files are those that
+// are written where that platform is; none for the plan's own, which has them
+// itself.
+type PlatformContent struct {
+	Platform      string         `json:"platform"`
+	ContentDigest string         `json:"contentDigest"` // of the set on this platform alone
+	Sources       []SourceFact   `json:"sources"`
+	Files         []PlatformFile `json:"files"`
+}
+
+// PlatformFile is a file of a plugin set on another platform than the plan's;
+// its fields are those of a [File].
+type PlatformFile struct {
+	Path     string `json:"path"`
+	Mode     string `json:"mode"`
+	Size     int64  `json:"size"`
+	SHA256   string `json:"sha256"`
+	Origin   string `json:"origin"`
+	Contents string `json:"contents,omitempty"`
 }
 
 // FileChanges reports whether any file would be written or removed.

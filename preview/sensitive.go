@@ -165,8 +165,7 @@ func HashValues(values map[string]any, pin string) (string, error) {
 		return "", nil
 	}
 	masked := CloneBody(values)
-	leaves := append(namedLeaves(masked, ""), envLeaves(masked, "")...)
-	sort.Slice(leaves, func(i, j int) bool { return leaves[i].path < leaves[j].path })
+	leaves := valueLeaves(masked)
 	if len(leaves) == 0 {
 		return Hash(values)
 	}
@@ -178,6 +177,24 @@ func HashValues(values map[string]any, pin string) (string, error) {
 		leaf.set(Masked)
 	}
 	return Hash(map[string]any{"object": masked, "sensitive": secret})
+}
+
+// valueLeaves finds the sensitive leaves of values, sorted by path.
+func valueLeaves(values map[string]any) []sensitiveLeaf {
+	leaves := append(namedLeaves(values, ""), envLeaves(values, "")...)
+	sort.Slice(leaves, func(i, j int) bool { return leaves[i].path < leaves[j].path })
+	return leaves
+}
+
+// MaskValues returns a copy of values with every sensitive leaf replaced by
+// [Masked], and those leaves by path.
+func MaskValues(values map[string]any) (masked, secrets map[string]any) {
+	masked, secrets = CloneBody(values), map[string]any{}
+	for _, leaf := range valueLeaves(masked) {
+		secrets[leaf.path] = leaf.value
+		leaf.set(Masked)
+	}
+	return masked, secrets
 }
 
 // HashSecretValues is HashValues for values of which some came from a Secret:

@@ -6,6 +6,7 @@
 //	.plugins -> .plugins.generations/3/files
 //	.plugins.generations/3/files/…
 //	.plugins.generations/3/lock.yaml
+//	.plugins.generations/3/config.yaml
 //
 // so that another generation is switched to by one rename. A plain directory at
 // the location is generation 0: none of ours, and its files are what an install
@@ -60,9 +61,13 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 		if out.Lock, err = lockOf(location, out.Generation); err != nil {
 			return out, fmt.Errorf("generation %d at %s: %w", out.Generation, location, err)
 		}
+		if out.Config, err = configAt(location, out.Generation); err != nil {
+			return out, fmt.Errorf("generation %d at %s: %w", out.Generation, location, err)
+		}
 	case !info.IsDir():
 		return out, fmt.Errorf("%s is no directory; name another place with --location", location)
 	}
+	out.Read = bytesAt(location)
 	if err := readFiles(ctx, location, out.Files); err != nil {
 		return out, fmt.Errorf("reading %s: %w", location, err)
 	}

@@ -52,6 +52,30 @@ func TestAPlaceIsReadAsItIs(t *testing.T) {
 	if err != nil || got.Generation != 3 || len(got.Files) != 1 || got.Lock == nil || got.Lock.Name != "host" {
 		t.Errorf("a generation: %+v, %v", got, err)
 	}
+	if data, err := got.Read("neo", 10); err != nil || string(data) != "x" {
+		t.Errorf("a file of it: %q, %v", data, err)
+	}
+	if data, err := got.Read("neo", 0); err != nil || data != nil {
+		t.Errorf("a file that is too large: %q, %v", data, err)
+	}
+	if _, err := got.Read("../lock.yaml", 10); err == nil {
+		t.Error("a file outside is read")
+	}
+	if got.Config != nil {
+		t.Errorf("a config that nobody recorded: %+v", got.Config)
+	}
+	config, err := plugins.ConfigOf(&plugins.Set{Name: "host", Config: map[string]any{"mode": "full"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, generation+"/config.yaml", string(config.Encode()), 0o644)
+	if got, err = Read(t.Context(), location); err != nil || got.Config == nil || got.Config.Values["config"] == nil {
+		t.Errorf("its config: %+v, %v", got.Config, err)
+	}
+	write(t, generation+"/config.yaml", "x: 1", 0o644)
+	if _, err = Read(t.Context(), location); err == nil || !strings.Contains(err.Error(), "generation 3 at ") {
+		t.Errorf("a config that is none: %v", err)
+	}
 }
 
 func TestAPlaceThatIsNotForPluginsIsRefused(t *testing.T) {

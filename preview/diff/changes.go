@@ -28,14 +28,27 @@ const MaskedChanged = "(secret, changed)"
 // scalars change item by item, at PATH[]; where only order changes, From and
 // To hold all items or their keys.
 func Changes(live, result map[string]any) []preview.Change {
+	return sorted(differences(live, result))
+}
+
+// sorted is the differences as people read them, by path.
+func sorted(found []difference) []preview.Change {
 	changes := []preview.Change{}
-	for _, d := range differences(live, result) {
+	for _, d := range found {
 		changes = append(changes, d.changes()...)
 	}
 	slices.SortStableFunc(changes, func(a, b preview.Change) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Op, b.Op))
 	})
 	return changes
+}
+
+// Values is [Changes] of what are no objects: nothing in them is volatile, and
+// what is shown of both is masked already.
+func Values(before, after map[string]any) []preview.Change {
+	w := &walker{}
+	w.maps("", node{before, before}, node{after, after})
+	return sorted(w.found)
 }
 
 // ResultHash hashes the (path, value) pairs at which result differs from live

@@ -158,7 +158,7 @@ func packageAnnotations(objects []map[string]any) map[string]string {
 	return out
 }
 
-// images lists every image a pod of the plan names, once.
+// images lists every image a pod of the plan names, or a plugin runs in, once.
 func images(p *preview.Plan) []preview.Image {
 	usedBy := map[string][]string{}
 	for i := range p.Objects {
@@ -170,6 +170,11 @@ func images(p *preview.Plan) []preview.Image {
 					usedBy[image] = append(usedBy[image], o.ID)
 				}
 			}
+		}
+	}
+	for _, pkg := range p.Packages {
+		for _, e := range pkg.Executors {
+			usedBy[e.Image] = append(usedBy[e.Image], e.By)
 		}
 	}
 	out := make([]preview.Image, 0, len(usedBy))

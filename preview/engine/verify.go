@@ -147,43 +147,6 @@ func checkShape(p *preview.Plan) error {
 	return nil
 }
 
-// checkSet holds the plan of a plugin set to its form, and every other to having
-// no files.
-func checkSet(p *preview.Plan) error {
-	if p.Platform == "" {
-		if len(p.Files) > 0 || p.Generation != nil || p.Location != nil {
-			return tampered("it has files, and is not of a plugin set")
-		}
-		return nil
-	}
-	if p.Generation == nil || p.Location == nil || len(p.Packages) != 1 || p.Packages[0].Name != p.Release.Name {
-		return tampered("it is not whole as the plan of a plugin set")
-	}
-	paths := map[string]bool{}
-	for _, f := range p.Files {
-		if paths[f.Path] {
-			return tampered("file " + f.Path + " is listed twice")
-		}
-		paths[f.Path] = true
-		gone, same := f.Action == preview.ActionDelete, f.Live == (preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode})
-		there := f.Live != preview.LiveFile{}
-		switch {
-		case gone && there && f.SHA256 == "", f.Action == preview.ActionUnchanged && same && there,
-			f.Action == preview.ActionUpdate && !same && there, f.Action == preview.ActionCreate && !there:
-		default:
-			return tampered("file " + f.Path + " has another action than follows from what is there")
-		}
-	}
-	want := p.Generation.From
-	if preview.FileChanges(p.Files) {
-		want++
-	}
-	if p.Generation.From < 0 || p.Generation.To != want {
-		return tampered("its generations do not follow one another")
-	}
-	return nil
-}
-
 // checkForm holds an object to the form that [Prepare] seals. In any other the
 // view would miss something: values outside the places that are masked, labels
 // of another release, fields that only the server writes.
@@ -338,7 +301,7 @@ func forget(p *preview.Plan) {
 		pkg := &p.Packages[i]
 		pkg.Sources = slices.Clone(pkg.Sources)
 		for j := range pkg.Sources {
-			pkg.Sources[j].Reference = ""
+			pkg.Sources[j].Reference, pkg.Sources[j].Verification = "", nil
 		}
 		pkg.Via = []preview.Via{}
 		pkg.Verification = preview.Verification{}

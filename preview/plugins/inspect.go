@@ -2,12 +2,10 @@ package plugins
 
 import (
 	"bytes"
-	"debug/buildinfo"
 	"debug/elf"
 	"debug/macho"
 	"debug/pe"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -55,7 +53,7 @@ func Inspect(data []byte) Contents {
 		return Contents{Text: format, Damaged: format + " header that cannot be read"}
 	}
 	out := Contents{Platforms: platforms, Text: format + " " + strings.Join(platforms, ", ")}
-	if built := goBuild(data); built != "" {
+	if built := buildText(buildOf(data)); built != "" {
 		out.Text += "; " + built
 	}
 	return out
@@ -163,42 +161,6 @@ func machoArch(cpu macho.Cpu) string {
 		return "386"
 	}
 	return "unknown"
-}
-
-// goBuild is what a Go program says of itself: toolchain, module, version,
-// revision and how many modules are in it. Nothing vouches for it.
-func goBuild(data []byte) (text string) {
-	defer func() {
-		if recover() != nil {
-			text = ""
-		}
-	}()
-	info, err := buildinfo.Read(bytes.NewReader(data))
-	if err != nil {
-		return ""
-	}
-	parts := []string{info.GoVersion}
-	if module := strings.TrimSpace(info.Main.Path + " " + info.Main.Version); module != "" {
-		parts = append(parts, module)
-	}
-	revision, modified := "", ""
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			revision = "revision " + s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				modified = " with changes"
-			}
-		}
-	}
-	if revision != "" {
-		parts = append(parts, revision+modified)
-	}
-	if n := len(info.Deps); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d modules", n))
-	}
-	return clip(strings.Join(parts, ", "))
 }
 
 // describeData names what is no executable.

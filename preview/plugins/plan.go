@@ -1,6 +1,10 @@
 package plugins
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,6 +16,10 @@ type Installed struct {
 	Generation int                         // 0 when this tool put nothing there
 	Files      map[string]preview.LiveFile // by path below the location
 	Lock       *Lock                       // of the generation; nil when there is none
+	Config     *Config                     // of the generation; nil when nothing says it
+	// Read returns the bytes of one of the files, nil for one that is larger
+	// than most or not as it was any more. It may be nil.
+	Read func(path string, most int64) ([]byte, error)
 }
 
 // Target is where a set goes.
@@ -28,7 +36,7 @@ func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, notes := review(set, t.Platform, files)
+	texts, executors, notes := review(set, t.Platform, files)
 	pkg := preview.Package{Name: set.Name, Version: set.Version, Bundle: set.Name, Format: "plugins/" + string(set.Form)}
 	pkg.Notes = slices.Concat(set.Notes, origins(fetched, t), notes)
 	slices.SortStableFunc(pkg.Notes, func(a, b preview.Note) int { return strings.Compare(a.Rule+"/"+a.Object, b.Rule+"/"+b.Object) })
@@ -38,11 +46,20 @@ func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
 	if pkg.Parameters.Values, err = preview.HashValues(configOf(set), set.Name); err != nil {
 		return nil, err
 	}
+	pkg.Executors = executors
+	decided, err := decide(files, texts, t.Installed)
+	if err != nil {
+		return nil, err
+	}
+	config, err := ConfigOf(set)
+	if err != nil {
+		return nil, err
+	}
 	p := &preview.Plan{
 		Release: preview.Release{Name: set.Name}, ReadMode: preview.ReadOffline, Options: preview.DefaultOptions(),
 		Platform: t.Platform, Location: &t.Location,
 		Generation: &preview.Generation{From: t.Generation, To: t.Generation},
-		Files:      decide(files, texts, t.Files),
+		Files:      decided, ConfigChanges: config.changes(t.Config),
 	}
 	if preview.FileChanges(p.Files) {
 		p.Generation.To++
@@ -50,24 +67,6 @@ func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
 	pkg.ContentDigest, err = preview.SetDigest(p, pkg)
 	p.Packages = []preview.Package{pkg}
 	return p, err
-}
-
-// configOf is what the host is told, by plugin: for the content digest.
-func configOf(set *Set) map[string]any {
-	out := map[string]any{}
-	if len(set.Config) > 0 {
-		out["config"] = set.Config
-	}
-	plugins := map[string]any{}
-	for _, p := range set.Plugins {
-		if len(p.Config) > 0 {
-			plugins[p.Name] = p.Config
-		}
-	}
-	if len(plugins) > 0 {
-		out["plugins"] = plugins
-	}
-	return out
 }
 
 // origins tells of artifacts that may be others tomorrow, and of those that are
@@ -93,29 +92,55 @@ func origins(fetched []Fetched, t Target) []preview.Note {
 }
 
 // decide compares the files of a set with those that are there.
-func decide(files []File, texts []string, live map[string]preview.LiveFile) []preview.File {
+func decide(files []File, texts []string, live Installed) ([]preview.File, error) {
 	out := make([]preview.File, 0, len(files))
 	wanted := map[string]bool{}
+	tell := &teller{left: maxSetLines}
 	for i, f := range files {
 		wanted[f.Path] = true
-		was, there := live[f.Path]
-		action := preview.ActionCreate
+		was, there := live.Files[f.Path]
+		one := preview.File{
+			Path: f.Path, Mode: f.Mode, Size: int64(len(f.Data)), SHA256: f.SHA256, Origin: f.Origin,
+			Contents: texts[i], Action: preview.ActionCreate, Live: was,
+		}
 		switch {
 		case there && was == (preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}):
-			action = preview.ActionUnchanged
+			one.Action = preview.ActionUnchanged
 		case there:
-			action = preview.ActionUpdate
+			one.Action = preview.ActionUpdate
+			before, err := live.bytes(f.Path, was)
+			if err != nil {
+				return nil, fmt.Errorf("reading what is installed as %s: %w", f.Path, err)
+			}
+			if before != nil {
+				one.Changes = tell.changes(f.Path, before, f.Data)
+			}
+		default:
+			one.Changes = tell.changes(f.Path, nil, f.Data)
 		}
-		out = append(out, preview.File{
-			Path: f.Path, Mode: f.Mode, Size: int64(len(f.Data)), SHA256: f.SHA256, Origin: f.Origin,
-			Contents: texts[i], Action: action, Live: was,
-		})
+		out = append(out, one)
 	}
-	for path, was := range live {
+	for path, was := range live.Files {
 		if !wanted[path] {
 			out = append(out, preview.File{Path: path, Action: preview.ActionDelete, Live: was})
 		}
 	}
 	slices.SortFunc(out, func(a, b preview.File) int { return strings.Compare(a.Path, b.Path) })
-	return out
+	return out, nil
+}
+
+// bytes returns a file as its hash was read; nil where nobody can, or it is too
+// large to be compared.
+func (i Installed) bytes(path string, was preview.LiveFile) ([]byte, error) {
+	if i.Read == nil {
+		return nil, nil
+	}
+	data, err := i.Read(path, maxProgram)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != was.SHA256 {
+		return nil, errors.New("it changed while it was read; try again")
+	}
+	return data, nil
 }

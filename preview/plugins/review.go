@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,15 +13,16 @@ type reviewer struct {
 	set      *Set
 	platform string
 	notes    []preview.Note
+	images   []preview.Executor
 }
 
 func (r *reviewer) note(rule, object, text string) {
 	r.notes = append(r.notes, preview.Note{Rule: rule, Object: object, Text: text})
 }
 
-// review returns what the files are, in their order, and what a reviewer should
-// be told of them.
-func review(set *Set, platform string, files []File) ([]string, []preview.Note) {
+// review returns what the files are, in their order, the images that plugins run
+// in, and what a reviewer should be told.
+func review(set *Set, platform string, files []File) ([]string, []preview.Executor, []preview.Note) {
 	r := &reviewer{set: set, platform: platform}
 	texts := make([]string, len(files))
 	for i, f := range files {
@@ -29,7 +31,23 @@ func review(set *Set, platform string, files []File) ([]string, []preview.Note) 
 	if set.Form == FormOptimus || set.Form == FormArtifacts {
 		r.optimusNames(files)
 	}
-	return texts, r.notes
+	for _, p := range set.Plugins {
+		for _, e := range configExecutors(p) {
+			r.image(e)
+		}
+	}
+	slices.SortFunc(r.images, func(a, b preview.Executor) int {
+		return cmp.Or(strings.Compare(a.By, b.By), strings.Compare(a.Image, b.Image))
+	})
+	return texts, slices.Compact(r.images), r.notes
+}
+
+// image notes an image that a plugin runs in.
+func (r *reviewer) image(e preview.Executor) {
+	r.images = append(r.images, e)
+	if !pinned(e.Image) {
+		r.note(RuleImageByTag, e.By, "image "+clip(e.Image)+" is named by tag")
+	}
 }
 
 func (r *reviewer) file(f File) string {
@@ -55,9 +73,7 @@ func (r *reviewer) file(f File) string {
 		r.note(RuleInvalid, object, "Optimus refuses it: "+err.Error())
 		return contents.Text
 	}
-	if !pinned(plugin.image) {
-		r.note(RuleImageByTag, object, "image "+clip(plugin.image)+" is named by tag")
-	}
+	r.image(preview.Executor{Image: plugin.image, By: object})
 	return plugin.text()
 }
 

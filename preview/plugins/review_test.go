@@ -96,7 +96,7 @@ func TestTheReviewFindsWhatIsWrongWithFiles(t *testing.T) {
 		}, "plugin-platform file/optimus-neo_linux_amd64"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, notes := review(&Set{Form: FormOptimus}, "linux/amd64", test.files)
+			_, _, notes := review(&Set{Form: FormOptimus}, "linux/amd64", test.files)
 			var got []string
 			for _, n := range notes {
 				got = append(got, n.Rule+" "+n.Object)

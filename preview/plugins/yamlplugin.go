@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // yamlPlugin is what an Optimus plugin in YAML says of itself.
@@ -18,16 +16,9 @@ type yamlPlugin struct {
 // readYAMLPlugin reads a plugin as Optimus does (plugin/yaml/plugin.go): fields
 // that it does not know are an error there too.
 func readYAMLPlugin(data []byte) (yamlPlugin, error) {
-	docs, err := preview.Decode(data)
+	body, err := document(data)
 	if err != nil {
-		return yamlPlugin{}, fmt.Errorf("it is not YAML: %s", clip(err.Error()))
-	}
-	if len(docs) != 1 {
-		return yamlPlugin{}, fmt.Errorf("it holds %d documents where one is due", len(docs))
-	}
-	body, ok := docs[0].(map[string]any)
-	if !ok {
-		return yamlPlugin{}, fmt.Errorf("it is %s where a map is due", kindOf(docs[0]))
+		return yamlPlugin{}, err
 	}
 	r := newReading(body)
 	out := yamlPlugin{

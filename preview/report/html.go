@@ -44,6 +44,7 @@ type page struct {
 	Cloud                     []pageCloud
 	Images                    [][2]string
 	Files                     []string
+	Config, Platforms         string
 	Objects                   []pageObject
 	ObjectNote                string
 	Packages                  []pagePackage
@@ -123,8 +124,10 @@ func pageOf(p *preview.Plan) page {
 	out.Cloud = pageClouds(p)
 	out.Images = pageImages(p)
 	for _, f := range p.Files {
-		out.Files = append(out.Files, strings.Join(fileLines(f), "\n"))
+		out.Files = append(out.Files, strings.Join(fileLines(f, layout{width: codeWidth}), "\n"))
 	}
+	out.Config = strings.Join(configSection(p, layout{width: codeWidth}).lines, "\n")
+	out.Platforms = strings.Join(platformSection(p).lines, "\n")
 	out.Objects, out.ObjectNote = pageObjects(p)
 	if len(p.Packages) > 1 {
 		for i := range p.Packages {

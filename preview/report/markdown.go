@@ -222,7 +222,7 @@ func summaryTable(p *preview.Plan) string {
 	dropped, always := 0, true
 	for _, row := range facts(p) {
 		if row.name != "" {
-			always = slices.Contains([]string{"release", "cluster", "read by", "content", "review", "ruleset"}, row.name)
+			always = slices.Contains([]string{"release", "set", "location", "installed", "cluster", "read by", "content", "review", "ruleset"}, row.name)
 		}
 		if out.Len() > maxTable && !always {
 			dropped++
@@ -233,7 +233,11 @@ func summaryTable(p *preview.Plan) string {
 	if dropped > 0 {
 		out.WriteString("| | … " + plural(dropped, "more row") + ", see `-o json` |\n")
 	}
-	out.WriteString("| objects | " + cell(countText(p)) + " |\n")
+	what := "objects"
+	if p.Platform != "" && len(p.Objects) == 0 {
+		what = "files"
+	}
+	out.WriteString("| " + what + " | " + cell(countText(p)) + " |\n")
 	out.WriteString("| findings | " + orDefault(findingCounts(p), "none") + " |\n")
 	if !p.Complete {
 		out.WriteString("| **not complete** | " + plural(len(p.Unknowns), "thing") + " could not be read |\n")

@@ -39,66 +39,6 @@ func imageSection(p *preview.Plan, l layout) section {
 	return s
 }
 
-func fileSection(p *preview.Plan, l layout) section {
-	if len(p.Files) == 0 {
-		return section{}
-	}
-	s := section{title: "FILES", note: fileCounts(p.Files)}
-	for _, f := range p.Files {
-		s.lines = append(s.lines, fileLines(f)...)
-	}
-	return s
-}
-
-// fileLines are what there is to say of a file: the first names it, the others
-// stand below its name.
-func fileLines(f preview.File) []string {
-	const below = "                   "
-	head := fmt.Sprintf("  %-3s %-9s  ", f.Action.Symbol(), f.Action)
-	if f.Action == preview.ActionDelete {
-		return []string{head + line(f.Live.Mode) + "  " + line(f.Path), below + "sha256:" + line(f.Live.SHA256)}
-	}
-	out := []string{fmt.Sprintf("%s%s  %s  %d bytes", head, line(f.Mode), line(f.Path), f.Size)}
-	for _, more := range []string{prefixed("sha256:", f.SHA256), f.Contents, prefixed("from ", f.Origin), replacedText(f)} {
-		if more != "" {
-			out = append(out, below+line(more))
-		}
-	}
-	return out
-}
-
-// replacedText says what an update of a file changes.
-func replacedText(f preview.File) string {
-	if f.Action != preview.ActionUpdate {
-		return ""
-	}
-	text := "now"
-	if f.Live.Mode != f.Mode {
-		text += " mode " + f.Live.Mode
-	}
-	if f.Live.SHA256 != f.SHA256 {
-		text += " sha256:" + f.Live.SHA256
-	}
-	return text
-}
-
-// fileCounts counts files by action, those that occur.
-func fileCounts(files []preview.File) string {
-	parts := []string{plural(len(files), "file")}
-	for _, action := range preview.Actions() {
-		n := 0
-		for _, f := range files {
-			if f.Action == action {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d %s", action.Symbol(), n, action))
-		}
-	}
-	return strings.Join(parts, "   ")
-}
-
 // objectSection lists the objects by action: those whose live form matters one
 // by one, with what changes; the others by kind; unchanged ones as a number.
 func objectSection(p *preview.Plan, l layout) section {
@@ -224,8 +164,11 @@ func secretKeyLines(states map[string]string) []string {
 	return out
 }
 
-func changeLines(c preview.Change, l layout) []string {
-	const indent, later = "        ", "            "
+func changeLines(c preview.Change, l layout) []string { return changeLinesAt("        ", c, l) }
+
+// changeLinesAt is changeLines further in or out.
+func changeLinesAt(indent string, c preview.Change, l layout) []string {
+	later := indent + "    "
 	name := line(c.Path) + ":"
 	switch c.Op {
 	case diff.OpAdd:

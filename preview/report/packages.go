@@ -22,6 +22,9 @@ func packageFacts(pkg *preview.Package) []fact {
 	var rows []fact
 	for _, s := range pkg.Sources {
 		rows = append(rows, fact{"source", joined("  ", s.Kind, s.Reference)}, fact{"", s.Digest})
+		if s.Verification != nil {
+			rows = append(rows, fact{"", "signature " + signatureText(*s.Verification)})
+		}
 	}
 	for _, v := range pkg.Via {
 		rows = append(rows, fact{"via", joined("  ", v.Kind, v.Reference, channelText(v.Channel))}, fact{"", v.Digest})

@@ -207,7 +207,14 @@ func hostilePlan(evil string) *preview.Plan {
 	created.Action, created.ID = preview.ActionCreate, "other"
 	p.Objects = []preview.Object{o, created}
 	p.Stages = []preview.Stage{{ID: evil, Objects: []string{evil}}, {ID: evil}}
-	p.Files = []preview.File{{Path: evil, Mode: evil, SHA256: evil, Action: preview.ActionCreate}}
+	p.Files = []preview.File{{Path: evil, Mode: evil, SHA256: evil, Origin: evil, Contents: evil, Action: preview.ActionCreate, Changes: []preview.Change{
+		{Path: evil, Op: "change", From: evil, To: evil + "\nmore\n"}, {Path: evil, Op: "add", To: evil + "\n"}, {Path: evil, Op: "remove", From: evil},
+		{Path: evil, Op: "change", From: map[string]any{evil: evil}, To: evil},
+	}}, {Path: evil, Action: preview.ActionDelete, Live: preview.LiveFile{SHA256: evil, Mode: evil}}}
+	p.ConfigChanges = []preview.Change{{Path: evil, Op: "change", From: evil, To: evil + "\nmore"}}
+	p.Platforms = []preview.PlatformContent{{Platform: evil, ContentDigest: evil, Files: []preview.PlatformFile{{Path: evil, Mode: evil, SHA256: evil, Origin: evil, Contents: evil}}}}
+	pkg.Executors = []preview.Executor{{Image: evil, By: evil}}
+	pkg.Sources = append(pkg.Sources, preview.Source{Kind: evil, Reference: evil, Digest: evil, Verification: &preview.Verification{Status: evil, Identity: evil}})
 	p.Access.Grants = []preview.Grant{{
 		Subject: preview.Subject{Kind: evil, Namespace: evil, Name: evil}, Scope: "namespace", Namespace: evil, APIGroups: []string{evil},
 		Resources: []string{evil}, ResourceNames: []string{evil}, Verbs: []string{evil}, Via: []string{evil}, Change: evil, Rules: []string{evil},
@@ -315,11 +322,56 @@ func nothing(t *testing.T) *preview.Plan {
 	return p
 }
 
+// pluginSet changes every kind of file of a set, and what its host is told.
+func pluginSet(t *testing.T) *preview.Plan {
+	t.Helper()
+	sum := func(c string) string { return strings.TrimPrefix(digest(c), "sha256:") }
+	p := &preview.Plan{
+		Request: preview.Request{Action: preview.RequestInstall, File: "plugins.yaml"}, Release: preview.Release{Name: "optimus"},
+		ReadMode: preview.ReadOffline, Options: preview.DefaultOptions(), Platform: "linux/amd64",
+		Generation: &preview.Generation{From: 3, To: 4}, Location: &preview.Location{Path: "/srv/optimus/.plugins", Host: "0123456789abcdef"},
+		Packages: []preview.Package{{
+			Name: "optimus", Version: "1.2.0", Bundle: "optimus", Format: "plugins/optimus", ContentDigest: digest("1"),
+			Executors: []preview.Executor{{Image: "docker.io/org/neo:2", By: "file/optimus-plugin-neo.yaml"}},
+			Sources: []preview.Source{
+				{Kind: "image", Reference: "oci://registry.example.com/neo:2", Digest: digest("2"), Verification: &preview.Verification{Status: "verified", Identity: "release@example.com"}},
+				{Kind: "archive", Reference: "https://example.com/trinity.tgz", Digest: digest("3"), Verification: &preview.Verification{Status: "unverified"}},
+			},
+			Verification: preview.Verification{Status: "unverified"},
+		}},
+		Images: []preview.Image{{Reference: "docker.io/org/neo:2", Digest: digest("4"), UsedBy: []string{"file/optimus-plugin-neo.yaml"}}},
+		ConfigChanges: []preview.Change{
+			{Path: ".plugins.neo.executorImage", Op: "change", From: "docker.io/org/neo:1", To: "docker.io/org/neo:2"},
+			{Path: ".plugins.neo.password", Op: "add", To: preview.Masked},
+		},
+		Platforms: []preview.PlatformContent{
+			{Platform: "linux/amd64", ContentDigest: digest("5")},
+			{Platform: "linux/arm64", ContentDigest: digest("6"), Files: []preview.PlatformFile{{Path: "trinity", Mode: "0755", Size: 4096, SHA256: sum("7"), Origin: "https://example.com/trinity-arm64.tgz trinity", Contents: "ELF linux/arm64; go1.26.0"}}},
+		},
+	}
+	p.Files = []preview.File{
+		{Path: "gone.sh", Action: preview.ActionDelete, Live: preview.LiveFile{SHA256: sum("8"), Mode: "0755"}},
+		{Path: "new.sh", Action: preview.ActionCreate, Mode: "0755", Size: 20, SHA256: sum("9"), Origin: "https://example.com/new.sh", Contents: "script for /bin/sh",
+			Changes: []preview.Change{{Path: "lines 1-2", Op: "add", To: "#!/bin/sh\nexec neo\n"}}},
+		{Path: "optimus-plugin-neo.yaml", Action: preview.ActionUpdate, Mode: "0644", Size: 200, SHA256: sum("a"), Origin: "oci://registry.example.com/neo:2 optimus-plugin-neo.yaml",
+			Contents: "Optimus task neo 2.0.0, image docker.io/org/neo:2, 1 questions, 0 defaults", Live: preview.LiveFile{SHA256: sum("b"), Mode: "0644"},
+			Changes: []preview.Change{{Path: ".image", Op: "change", From: "docker.io/org/neo:1", To: "docker.io/org/neo:2"}, {Path: ".questions[name=MODE].prompt", Op: "add", To: "Which mode?"}}},
+		{Path: "run.sh", Action: preview.ActionUpdate, Mode: "0755", Size: 30, SHA256: sum("c"), Origin: "https://example.com/run.sh", Contents: "script for /bin/sh", Live: preview.LiveFile{SHA256: sum("d"), Mode: "0644"},
+			Changes: []preview.Change{{Path: "lines 1-3", Op: "change", From: "#!/bin/sh\nset -e\nold | sh\n", To: "#!/bin/sh\nset -e\nnew | sh\n"}}},
+		{Path: "same", Action: preview.ActionUnchanged, Mode: "0644", Size: 1, SHA256: sum("e"), Contents: "text", Live: preview.LiveFile{SHA256: sum("e"), Mode: "0644"}},
+		{Path: "trinity", Action: preview.ActionUpdate, Mode: "0755", Size: 4096, SHA256: sum("f"), Origin: "https://example.com/trinity.tgz trinity",
+			Contents: "ELF linux/amd64; go1.26.0, example.com/trinity v1.1.0, 2 modules", Live: preview.LiveFile{SHA256: sum("0"), Mode: "0755"},
+			Changes: []preview.Change{{Path: ".build.dependencies['example.com/x']", Op: "change", From: "v1.0.0", To: "v1.0.1"}, {Path: ".build.version", Op: "change", From: "v1.0.0", To: "v1.1.0"}}},
+	}
+	return p
+}
+
 func plans(t *testing.T) map[string]*preview.Plan {
 	t.Helper()
 	all := map[string]*preview.Plan{
 		"fresh-install": freshInstall(t), "upgrade": upgrade(t), "unknowns": unknowns(t), "hostile": hostile(t),
 		"offline": offline(t), "blocked": blocked(t), "several-packages": severalPackages(t), "nothing-to-do": nothing(t), "adoption": adoption(t), "empty": {},
+		"plugin-set": pluginSet(t),
 	}
 	for name, p := range all {
 		if err := p.Seal(); err != nil {

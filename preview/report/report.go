@@ -158,7 +158,7 @@ type section struct {
 func sections(p *preview.Plan, l layout) []section {
 	all := append(findingSections(p, l), openSection(p, l))
 	all = append(all, accessSection(p, l), rightsSection(p, l), cloudSection(p, l), imageSection(p, l),
-		fileSection(p, l), objectSection(p, l))
+		configSection(p, l), fileSection(p, l), platformSection(p), objectSection(p, l))
 	all = append(all, packageSections(p, l)...)
 	all = append(all, installSection(p, l))
 	var out []section

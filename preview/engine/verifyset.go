@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// checkSet holds the plan of a plugin set to its form, and every other to having
+// no files.
+func checkSet(p *preview.Plan) error {
+	if p.Platform == "" {
+		if len(p.Files) > 0 || p.Generation != nil || p.Location != nil || len(p.Platforms)+len(p.ConfigChanges) > 0 {
+			return tampered("it has files, and is not of a plugin set")
+		}
+		return nil
+	}
+	if p.Generation == nil || p.Location == nil || len(p.Packages) != 1 || p.Packages[0].Name != p.Release.Name {
+		return tampered("it is not whole as the plan of a plugin set")
+	}
+	paths := map[string]bool{}
+	for _, f := range p.Files {
+		if paths[f.Path] {
+			return tampered("file " + f.Path + " is listed twice")
+		}
+		paths[f.Path] = true
+		gone, same := f.Action == preview.ActionDelete, f.Live == (preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode})
+		there := f.Live != preview.LiveFile{}
+		switch {
+		case (gone || f.Action == preview.ActionUnchanged) && len(f.Changes) > 0:
+			return tampered("file " + f.Path + " changes, and its action says that it does not")
+		case gone && there && f.SHA256 == "", f.Action == preview.ActionUnchanged && same && there,
+			f.Action == preview.ActionUpdate && !same && there, f.Action == preview.ActionCreate && !there:
+		default:
+			return tampered("file " + f.Path + " has another action than follows from what is there")
+		}
+	}
+	want := p.Generation.From
+	if preview.FileChanges(p.Files) {
+		want++
+	}
+	if p.Generation.From < 0 || p.Generation.To != want {
+		return tampered("its generations do not follow one another")
+	}
+	return checkPlatforms(p)
+}
+
+// checkPlatforms holds a plan for several platforms to saying of each what its
+// files make it, and of its own nothing besides.
+func checkPlatforms(p *preview.Plan) error {
+	seen := map[string]bool{}
+	for _, other := range p.Platforms {
+		digest, err := preview.PlatformDigest(p, p.Packages[0], other.Platform)
+		switch {
+		case seen[other.Platform]:
+			return tampered("platform " + other.Platform + " is listed twice")
+		case err != nil || digest != other.ContentDigest:
+			return tampered("the files for " + other.Platform + " do not hash to their contentDigest")
+		case other.Platform == p.Platform && len(other.Files) > 0:
+			return tampered("the files of its own platform are listed twice")
+		}
+		seen[other.Platform] = true
+	}
+	if len(p.Platforms) > 0 && !seen[p.Platform] {
+		return tampered("its own platform is none of its platforms")
+	}
+	return nil
+}

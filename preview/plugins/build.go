@@ -1,0 +1,93 @@
+package plugins
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"fmt"
+	"runtime/debug"
+	"strings"
+)
+
+// buildOf is what a Go program says it was built from; nil for anything else.
+// Nothing vouches for it.
+func buildOf(data []byte) (info *debug.BuildInfo) {
+	defer func() {
+		if recover() != nil { // of a reader that is not made for hostile files
+			info = nil
+		}
+	}()
+	info, err := buildinfo.Read(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+// buildText is one line: toolchain, module, version, revision and how many
+// modules are in it.
+func buildText(info *debug.BuildInfo) string {
+	if info == nil {
+		return ""
+	}
+	parts := []string{info.GoVersion}
+	if module := strings.TrimSpace(info.Main.Path + " " + info.Main.Version); module != "" {
+		parts = append(parts, module)
+	}
+	if revision := revisionOf(info); revision != "" {
+		parts = append(parts, "revision "+revision)
+	}
+	if n := len(info.Deps); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d modules", n))
+	}
+	return clip(strings.Join(parts, ", "))
+}
+
+// revisionOf is the commit that a program was built from.
+func revisionOf(info *debug.BuildInfo) string {
+	revision, modified := "", ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				modified = " with changes"
+			}
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return revision + modified
+}
+
+// maxModules bounds the modules that are compared.
+const maxModules = 5000
+
+// buildValues is the same as values, which [diff.Values] compares.
+func buildValues(info *debug.BuildInfo) map[string]any {
+	build, modules := map[string]any{}, map[string]any{}
+	for _, dep := range info.Deps[:min(len(info.Deps), maxModules)] {
+		modules[clip(dep.Path)] = moduleText(dep)
+	}
+	for key, text := range map[string]string{
+		"go": info.GoVersion, "module": info.Main.Path, "version": info.Main.Version, "revision": revisionOf(info),
+	} {
+		if text != "" {
+			build[key] = clip(text)
+		}
+	}
+	if len(modules) > 0 {
+		build["dependencies"] = modules
+	}
+	return map[string]any{"build": build}
+}
+
+// moduleText is the version of a module, and what stands in for it.
+func moduleText(m *debug.Module) string {
+	text := m.Version
+	if r := m.Replace; r != nil {
+		text += " => " + strings.TrimSpace(r.Path+" "+r.Version)
+	}
+	return clip(text)
+}

@@ -1,0 +1,120 @@
+package plugins
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+// configOf is what the host is told, by plugin: for the content digest.
+func configOf(set *Set) map[string]any {
+	out := map[string]any{}
+	if len(set.Config) > 0 {
+		out["config"] = set.Config
+	}
+	plugins := map[string]any{}
+	for _, p := range set.Plugins {
+		if len(p.Config) > 0 {
+			plugins[p.Name] = p.Config
+		}
+	}
+	if len(plugins) > 0 {
+		out["plugins"] = plugins
+	}
+	return out
+}
+
+// KindPluginConfig is the kind of a record of what a host is told:
+//
+//	apiVersion: kubectl-operator/v1alpha1
+//	kind: PluginConfig
+//	metadata: {name: optimus}     # of the set
+//	config: {}                    # of the set and of its plugins, secrets masked
+//	secrets: …                    # one hash of all that is masked
+const KindPluginConfig = "PluginConfig"
+
+// Config is what a host is told by a set, without anything sensitive in it.
+type Config struct {
+	Name    string
+	Values  map[string]any // masked
+	Secrets string         // one hash over what is masked; empty when nothing is
+}
+
+// ConfigOf takes what is sensitive out of the config of a set.
+func ConfigOf(set *Set) (*Config, error) {
+	masked, secrets := mask(configOf(set))
+	out := &Config{Name: set.Name, Values: masked}
+	var err error
+	out.Secrets, err = preview.HashSecretValues(secrets, set.Name)
+	return out, err
+}
+
+// Encode writes the record. The same config has the same bytes.
+func (c *Config) Encode() []byte {
+	body := map[string]any{
+		"apiVersion": preview.APIVersion, "kind": KindPluginConfig, "metadata": map[string]any{"name": c.Name}, "config": c.Values,
+	}
+	if c.Secrets != "" {
+		body["secrets"] = c.Secrets
+	}
+	return []byte(diff.Manifest(body))
+}
+
+// ReadConfig reads a record.
+func ReadConfig(data []byte) (*Config, error) {
+	body, err := document(data)
+	if err != nil {
+		return nil, err
+	}
+	if preview.String(body, "kind") != KindPluginConfig || preview.String(body, "apiVersion") != preview.APIVersion {
+		return nil, fmt.Errorf("it is no %s of %s", KindPluginConfig, preview.APIVersion)
+	}
+	r := newReading(body)
+	r.ignore("apiVersion", "kind")
+	out := &Config{Name: r.at("metadata.name").need(), Values: r.at("config").mapping(), Secrets: r.at("secrets").text()}
+	return out, r.err()
+}
+
+// changes says how a config differs from an older one; with none before it
+// everything is new.
+func (c *Config) changes(older *Config) []preview.Change {
+	var before map[string]any
+	if older != nil {
+		before = older.Values
+	}
+	out := diff.Values(before, c.Values)
+	if older != nil && older.Secrets != "" && c.Secrets != "" && older.Secrets != c.Secrets {
+		out = append(out, preview.Change{Path: ".(secrets)", Op: diff.OpChange, From: preview.Masked, To: diff.MaskedChanged})
+	}
+	return out
+}
+
+// imageKey is the name of a setting that holds an image.
+var imageKey = regexp.MustCompile(`(?i)(^|[_.-])image$|Image$`)
+
+// configExecutors are the images that the config of a plugin names.
+func configExecutors(p Plugin) []preview.Executor {
+	var out []preview.Executor
+	var walk func(m map[string]any, depth int)
+	walk = func(m map[string]any, depth int) {
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			switch v := m[key].(type) {
+			case string:
+				if imageKey.MatchString(key) && v != "" && !strings.ContainsAny(v, " \t\r\n{}") {
+					out = append(out, preview.Executor{Image: v, By: "plugin/" + p.Name})
+				}
+			case map[string]any:
+				if depth < 10 {
+					walk(v, depth+1)
+				}
+			}
+		}
+	}
+	walk(p.Config, 0)
+	return out
+}

@@ -1,0 +1,70 @@
+package plugins
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// mask returns a copy of values in which nothing sensitive is, and what was
+// taken out by path. Besides keys it knows lists of {name, value}, in which
+// plugins of Optimus keep their defaults.
+func mask(values map[string]any) (masked, secrets map[string]any) {
+	masked, secrets = preview.MaskValues(values)
+	maskPairs(masked, "", secrets)
+	return masked, secrets
+}
+
+func maskPairs(v any, path string, secrets map[string]any) {
+	switch v := v.(type) {
+	case map[string]any:
+		name, _ := v["name"].(string)
+		for _, key := range []string{"value", "default"} {
+			if value, there := v[key]; there && value != preview.Masked && preview.SensitiveName(name) {
+				v[key], secrets[path+preview.PathKey(key)] = preview.Masked, value
+			}
+		}
+		for key, item := range v {
+			maskPairs(item, path+preview.PathKey(key), secrets)
+		}
+	case []any:
+		for i, item := range v {
+			at := strconv.Itoa(i)
+			if m, ok := item.(map[string]any); ok {
+				if name, _ := m["name"].(string); name != "" {
+					at = "name=" + name
+				}
+			}
+			maskPairs(item, path+"["+at+"]", secrets)
+		}
+	}
+}
+
+// assignment is NAME=VALUE or NAME: VALUE in a text of any language.
+var assignment = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)("?\s*[:=]\s*)(\S.*)`)
+
+// maskLines masks what a text assigns to names of secrets. References to other
+// variables stay.
+func maskLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		at := assignment.FindStringSubmatchIndex(line)
+		if at == nil || !preview.SensitiveName(line[at[2]:at[3]]) {
+			continue
+		}
+		if value := strings.TrimLeft(line[at[6]:at[7]], `"`); !strings.HasPrefix(value, "$") {
+			lines[i] = line[:at[6]] + preview.Masked
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func sortChanges(changes []preview.Change) {
+	slices.SortStableFunc(changes, func(a, b preview.Change) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Op, b.Op))
+	})
+}

@@ -1,0 +1,119 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+func fileSection(p *preview.Plan, l layout) section {
+	if len(p.Files) == 0 {
+		return section{}
+	}
+	s := section{title: "FILES", note: fileCounts(p.Files)}
+	for _, f := range p.Files {
+		s.lines = append(s.lines, fileLines(f, l)...)
+	}
+	return s
+}
+
+// configSection is what the host of a plugin set is told in another way.
+func configSection(p *preview.Plan, l layout) section {
+	if len(p.ConfigChanges) == 0 {
+		return section{}
+	}
+	s := section{title: "CONFIG", note: plural(len(p.ConfigChanges), "setting") + " changed"}
+	for _, c := range p.ConfigChanges[:min(len(p.ConfigChanges), maxSettings)] {
+		s.lines = append(s.lines, changeLinesAt("  ", c, l)...)
+	}
+	if n := len(p.ConfigChanges) - maxSettings; n > 0 {
+		s.lines = append(s.lines, fmt.Sprintf("  … %s more, -o json has them", plural(n, "setting")))
+	}
+	return s
+}
+
+const maxSettings = 200
+
+// platformSection is what the set is on other platforms than the plan's own.
+func platformSection(p *preview.Plan) section {
+	if len(p.Platforms) == 0 {
+		return section{}
+	}
+	s := section{title: "PLATFORMS", note: plural(len(p.Platforms), "platform")}
+	for _, other := range p.Platforms {
+		what := plural(len(other.Files), "file")
+		if other.Platform == p.Platform {
+			what = "this plan's own, see FILES"
+		}
+		s.lines = append(s.lines, "  "+line(other.Platform)+"  "+what, "      content "+line(other.ContentDigest))
+		for _, f := range other.Files {
+			s.lines = append(s.lines, fmt.Sprintf("      %s  %s  %d bytes  sha256:%s", line(f.Mode), line(f.Path), f.Size, line(f.SHA256)),
+				"          "+line(joined("  ", f.Contents, prefixed("from ", f.Origin))))
+		}
+	}
+	return s
+}
+
+// fileLines are what there is to say of a file: the first names it, the others
+// stand below its name.
+func fileLines(f preview.File, l layout) []string {
+	const below = "                   "
+	head := fmt.Sprintf("  %-3s %-9s  ", f.Action.Symbol(), f.Action)
+	if f.Action == preview.ActionDelete {
+		return []string{head + line(f.Live.Mode) + "  " + line(f.Path), below + "sha256:" + line(f.Live.SHA256)}
+	}
+	out := []string{fmt.Sprintf("%s%s  %s  %d bytes", head, line(f.Mode), line(f.Path), f.Size)}
+	for _, more := range []string{prefixed("sha256:", f.SHA256), f.Contents, prefixed("from ", f.Origin), replacedText(f)} {
+		if more != "" {
+			out = append(out, below+line(more))
+		}
+	}
+	for _, c := range f.Changes {
+		out = append(out, fileChangeLines(c, below, l)...)
+	}
+	return out
+}
+
+// fileChangeLines is one change in a file: lines of a text as a diff, a setting
+// as its two values.
+func fileChangeLines(c preview.Change, below string, l layout) []string {
+	from, fromText := c.From.(string)
+	to, toText := c.To.(string)
+	if !fromText && c.From != nil || !toText && c.To != nil || !strings.Contains(from+to, "\n") {
+		return changeLinesAt(below, c, l)
+	}
+	return append([]string{below + line(c.Path) + ":"}, fold(textDiff(from, to, below+"  "), maxDiffLines, below+"  ")...)
+}
+
+// replacedText says what an update of a file changes.
+func replacedText(f preview.File) string {
+	if f.Action != preview.ActionUpdate {
+		return ""
+	}
+	text := "now"
+	if f.Live.Mode != f.Mode {
+		text += " mode " + f.Live.Mode
+	}
+	if f.Live.SHA256 != f.SHA256 {
+		text += " sha256:" + f.Live.SHA256
+	}
+	return text
+}
+
+// fileCounts counts files by action, those that occur.
+func fileCounts(files []preview.File) string {
+	parts := []string{plural(len(files), "file")}
+	for _, action := range preview.Actions() {
+		n := 0
+		for _, f := range files {
+			if f.Action == action {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d %s", action.Symbol(), n, action))
+		}
+	}
+	return strings.Join(parts, "   ")
+}

@@ -1,0 +1,71 @@
+package preview
+
+import (
+	"slices"
+	"strings"
+)
+
+// SetDigest hashes what a plugin set is: its name, platform, files, config and
+// objects. Where it comes from and where it goes are not in it. Of a plan for
+// several platforms it is the hash of what the set is on each, so that it is
+// the same on every machine.
+func SetDigest(p *Plan, pkg Package) (string, error) {
+	if len(p.Platforms) == 0 {
+		return PlatformDigest(p, pkg, p.Platform)
+	}
+	type one struct {
+		Platform      string `json:"platform"`
+		ContentDigest string `json:"contentDigest"`
+	}
+	content := struct {
+		FormatVersion int    `json:"formatVersion"`
+		Name          string `json:"name"`
+		Platforms     []one  `json:"platforms"`
+	}{1, pkg.Name, []one{}}
+	for _, other := range p.Platforms {
+		digest, err := PlatformDigest(p, pkg, other.Platform)
+		if err != nil {
+			return "", err
+		}
+		content.Platforms = append(content.Platforms, one{other.Platform, digest})
+	}
+	slices.SortFunc(content.Platforms, func(a, b one) int { return strings.Compare(a.Platform, b.Platform) })
+	return hashStruct(content)
+}
+
+// PlatformDigest is [SetDigest] of a set on one platform alone: the plan's own,
+// or another of its [Plan.Platforms].
+func PlatformDigest(p *Plan, pkg Package, platform string) (string, error) {
+	type file struct {
+		Path   string `json:"path"`
+		Mode   string `json:"mode"`
+		SHA256 string `json:"sha256"`
+	}
+	content := struct {
+		FormatVersion int               `json:"formatVersion"`
+		Name          string            `json:"name"`
+		Platform      string            `json:"platform"`
+		Config        string            `json:"config"`
+		Files         []file            `json:"files"`
+		Objects       map[string]string `json:"objects"`
+	}{1, pkg.Name, platform, pkg.Parameters.Values, []file{}, map[string]string{}}
+	for _, other := range p.Platforms {
+		if other.Platform == platform && platform != p.Platform {
+			for _, f := range other.Files {
+				content.Files = append(content.Files, file{f.Path, f.Mode, f.SHA256})
+			}
+		}
+	}
+	for _, f := range p.Files {
+		if platform == p.Platform && f.Action != ActionDelete {
+			content.Files = append(content.Files, file{f.Path, f.Mode, f.SHA256})
+		}
+	}
+	slices.SortFunc(content.Files, func(a, b file) int { return strings.Compare(a.Path, b.Path) })
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Sealed != nil {
+			content.Objects[o.ID] = o.Digest
+		}
+	}
+	return hashStruct(content)
+}
