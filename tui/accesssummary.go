@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -15,40 +16,40 @@ import (
 // by name.
 type accessClass struct {
 	name    string
-	matches func(preview.Grant) bool
+	matches func(*preview.Grant) bool
 }
 
 func accessClasses() []accessClass {
 	const rbac = "rbac.authorization.k8s.io"
 	write, writeRoles := []string{"create", "update", "patch", "delete", "deletecollection"}, []string{"create", "update", "patch", "delete", "deletecollection", "escalate", "bind"}
 	return []accessClass{
-		{"read secrets", func(g preview.Grant) bool { return reaches(g, "", "secrets") && does(g, "get", "list", "watch") }},
-		{"write workloads", func(g preview.Grant) bool {
+		{"read secrets", func(g *preview.Grant) bool { return reaches(g, "", "secrets") && does(g, "get", "list", "watch") }},
+		{"write workloads", func(g *preview.Grant) bool {
 			workload := reaches(g, "", "pods", "replicationcontrollers") || reaches(g, "batch", "jobs", "cronjobs") ||
 				reaches(g, "apps", "deployments", "daemonsets", "statefulsets", "replicasets")
 			return workload && does(g, write...) || reaches(g, "", "pods/exec", "pods/attach") && does(g, "create", "get")
 		}},
-		{"change RBAC / escalate", func(g preview.Grant) bool {
+		{"change RBAC / escalate", func(g *preview.Grant) bool {
 			roles := reaches(g, rbac, "roles", "clusterroles", "rolebindings", "clusterrolebindings")
 			return roles && does(g, writeRoles...) ||
 				reaches(g, "", "users", "groups", "serviceaccounts") && does(g, "impersonate") ||
 				reaches(g, "", "serviceaccounts/token") && does(g, "create")
 		}},
-		{"wildcard verbs or resources", func(g preview.Grant) bool {
+		{"wildcard verbs or resources", func(g *preview.Grant) bool {
 			return slices.Contains(g.Verbs, "*") || slices.Contains(g.Resources, "*")
 		}},
 	}
 }
 
 // reaches reports whether a grant covers one of some resources of a group.
-func reaches(g preview.Grant, group string, resources ...string) bool {
+func reaches(g *preview.Grant, group string, resources ...string) bool {
 	if !slices.Contains(g.APIGroups, group) && !slices.Contains(g.APIGroups, "*") {
 		return false
 	}
 	return slices.Contains(g.Resources, "*") || slices.ContainsFunc(resources, func(r string) bool { return slices.Contains(g.Resources, r) })
 }
 
-func does(g preview.Grant, verbs ...string) bool {
+func does(g *preview.Grant, verbs ...string) bool {
 	return slices.Contains(g.Verbs, "*") || slices.ContainsFunc(verbs, func(v string) bool { return slices.Contains(g.Verbs, v) })
 }
 
@@ -57,7 +58,8 @@ type tally struct{ cluster, namespaced, changed int }
 
 func count(grants []preview.Grant, c accessClass) tally {
 	var t tally
-	for _, g := range grants {
+	for i := range grants {
+		g := &grants[i]
 		if g.Change == preview.GrantRemoved || g.Held || !c.matches(g) {
 			continue
 		}
@@ -93,20 +95,30 @@ func accessSummary(m *review) []row {
 	}
 	rows := []row{textRow(table(theme.Heading, "ACCESS ASKED FOR", "cluster-wide", "namespaced", since))}
 	number := func(n int) string { return fmt.Sprintf("%7d", n) }
+	grants := m.plan.Access.Grants
 	for _, c := range accessClasses() {
-		t := count(m.plan.Access.Grants, c)
-		rows = append(rows, accessLink(c.name, table(theme.Plain, c.name, number(t.cluster), number(t.namespaced), number(t.changed))))
+		rows = append(rows, accessLink(c.name, func() widget.Line {
+			t := count(grants, c)
+			return table(theme.Plain, c.name, number(t.cluster), number(t.namespaced), number(t.changed))
+		}))
 	}
 	for _, c := range cloudTally(m.plan.Cloud) {
 		name := "cloud: " + c.provider + " statements"
-		rows = append(rows, accessLink(name, table(theme.Caution, name, number(c.statements), "      -", number(c.changed))))
+		rows = append(rows, accessLink(name, func() widget.Line {
+			return table(theme.Caution, name, number(c.statements), "      -", number(c.changed))
+		}))
 	}
 	return rows
 }
 
-// accessLink is a table row that opens the access tab.
-func accessLink(name string, line widget.Line) row {
-	return row{id: linkAccess + "/" + name, text: line.Plain(), line: func(int) widget.Line { return line }}
+// accessLink is a table row that opens the access tab. Grants are counted once,
+// when it comes into the window.
+func accessLink(name string, count func() widget.Line) row {
+	line := sync.OnceValue(count)
+	return row{
+		id: linkAccess + "/" + name, words: func() string { return line().Plain() },
+		line: func(int) widget.Line { return line() },
+	}
 }
 
 func accessShort(m *review) []row {

@@ -67,13 +67,7 @@ type board struct {
 	seenIn map[section]int
 }
 
-// foldKey is what findings of one item have in common.
-type foldKey struct {
-	section section
-	rule    string
-}
-
-// fold counts the findings of a key, and says which item they are.
+// fold counts the findings of a rule in a section, and says which item they are.
 type fold struct{ count, at int }
 
 func newBoard(findings []preview.Finding, m marks) *board {
@@ -84,14 +78,16 @@ func newBoard(findings []preview.Finding, m marks) *board {
 	slices.SortStableFunc(byRank, func(x, y *preview.Finding) int {
 		return cmp.Or(x.Severity.Rank()-y.Severity.Rank(), preview.FalseFirst(x.AcceptedIn > 0, y.AcceptedIn > 0))
 	})
-	folds := make(map[foldKey]*fold)
+	folds := make(map[string]*fold)
 	of := make([]*fold, len(byRank))
 	for i, f := range byRank {
-		key := foldKey{section{f.Severity, f.AcceptedIn > 0}, f.Rule}
-		if folds[key] == nil {
-			folds[key] = &fold{at: -1}
+		if i > 0 && (f.Severity != byRank[i-1].Severity || f.AcceptedIn > 0 != (byRank[i-1].AcceptedIn > 0)) {
+			clear(folds)
 		}
-		of[i] = folds[key]
+		if of[i] = folds[f.Rule]; of[i] == nil {
+			of[i] = &fold{at: -1}
+			folds[f.Rule] = of[i]
+		}
 		of[i].count++
 	}
 	b := &board{marks: m, items: make([]item, 0, len(byRank))}

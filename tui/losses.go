@@ -14,7 +14,11 @@ import (
 
 // holdsData are the kinds with which data goes when they are deleted.
 func holdsData(kind string) bool {
-	return slices.Contains([]string{"CustomResourceDefinition", "Namespace", "PersistentVolumeClaim", "PersistentVolume", "Secret", "ConfigMap"}, kind)
+	switch kind {
+	case "CustomResourceDefinition", "Namespace", "PersistentVolumeClaim", "PersistentVolume", "Secret", "ConfigMap":
+		return true
+	}
+	return false
 }
 
 // lossRows say at the top of the summary what is lost for good with a plan, and
@@ -22,7 +26,7 @@ func holdsData(kind string) bool {
 func (m *review) lossRows() []row {
 	var rows []row
 	if lost := m.byKind(func(o *preview.Object) bool {
-		return holdsData(o.Kind) && (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace)
+		return (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace) && holdsData(o.Kind)
 	}); lost != "" {
 		rows = append(rows, textRow(widget.Line{widget.Text(theme.Risk, "lost  "), widget.Text(theme.Plain, lost+m.operands())}))
 	}
@@ -83,5 +87,7 @@ func (m *review) accessTaken() []row {
 		subjects[g.Subject] = true
 	}
 	text := fmt.Sprintf("%s of %s", plural(len(m.plan.Access.Grants), "grant"), plural(len(subjects), "subject"))
-	return []row{accessLink("ACCESS TAKEN AWAY", widget.Line{widget.Text(theme.Heading, "ACCESS TAKEN AWAY  "), widget.Text(theme.Plain, text)})}
+	return []row{accessLink("ACCESS TAKEN AWAY", func() widget.Line {
+		return widget.Line{widget.Text(theme.Heading, "ACCESS TAKEN AWAY  "), widget.Text(theme.Plain, text)}
+	})}
 }
