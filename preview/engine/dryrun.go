@@ -43,7 +43,6 @@ func (d *decider) dryRun(ctx context.Context) error {
 	if d.plan.ReadMode == preview.ReadGet {
 		return d.merge(ctx, pending)
 	}
-	d.tell("asking the cluster for %d dry runs", len(pending))
 	for round := 1; len(pending) > 0; round++ {
 		moved, err := d.dryRunRound(ctx, pending)
 		if err != nil {
@@ -82,7 +81,11 @@ func (d *decider) secretKeys() {
 func (d *decider) dryRunRound(ctx context.Context, pending []int) (moved []int, err error) {
 	for len(pending) > 0 {
 		var contested []int
-		for n, result := range d.cluster.DryRun(ctx, d.dryRuns(pending)) {
+		results, err := d.askDryRuns(ctx, d.dryRuns(pending))
+		if err != nil {
+			return nil, err
+		}
+		for n, result := range results {
 			o := &d.plan.Objects[pending[n]]
 			switch {
 			case result.Err == nil:
@@ -101,6 +104,24 @@ func (d *decider) dryRunRound(ctx context.Context, pending []int) (moved []int, 
 		pending = contested
 	}
 	return moved, nil
+}
+
+// dryRunsAtOnce are asked for together: many times what a client has under way at
+// a time, so that waiting for the last of them costs little, and few enough to
+// tell a person how far it is.
+const dryRunsAtOnce = 200
+
+// askDryRuns asks for dry runs and tells how many were answered.
+func (d *decider) askDryRuns(ctx context.Context, items []preview.DryRun) ([]preview.DryRunResult, error) {
+	results := make([]preview.DryRunResult, 0, len(items))
+	for some := range slices.Chunk(items, dryRunsAtOnce) {
+		d.tell("asking the cluster for dry runs: %d of %d", len(results), len(items))
+		results = append(results, d.cluster.DryRun(ctx, some)...)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
 }
 
 func (d *decider) dryRuns(pending []int) []preview.DryRun {

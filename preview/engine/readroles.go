@@ -24,6 +24,7 @@ func (d *decider) readRoles(ctx context.Context) error {
 	if len(d.plan.Packages) == 0 || !access.Touches(objects) {
 		return nil
 	}
+	d.tell("reading the roles and bindings of the cluster")
 	roles, mayList, err := d.listRBAC(ctx, "ClusterRole")
 	if err != nil {
 		return err

@@ -68,6 +68,9 @@ func (d *decider) readReferences(ctx context.Context) error {
 		}
 		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: ref.ID()})
 	}
+	if len(refs) > 0 {
+		d.tell("reading %d objects that the content refers to", len(refs))
+	}
 	for i, r := range d.cluster.Read(ctx, refs) {
 		read := preview.Read{ID: refs[i].ID()}
 		switch {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,16 +175,39 @@ func TestARegistryThatStallsIsGivenUp(t *testing.T) {
 }
 
 func TestCancellingStopsADownload(t *testing.T) {
-	registry := sourcetest.TLS(t, stalling)
+	var asked atomic.Int32
+	registry := sourcetest.TLS(t, func(h http.Handler) http.Handler {
+		slow := stalling(h)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			isBlob := r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/blobs/")
+			if isBlob && asked.Add(1) > 1 { // the first is the configuration
+				slow.ServeHTTP(w, r)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
 	digest := push(t, registry, "b:v1", bundleDir(), nil)
 	r, err := ref.Parse(registry.Host + "/b@" + digest)
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	f := source.New(registry.Options(t))
+	defer cancel()
+	o := registry.Options(t)
+	var came, total int64
+	o.Progress = func(p source.Progress) {
+		came, total = max(came, p.Done), p.Total
+		cancel() // what came so far is told while the rest is waited for
+	}
+	f := source.New(o)
 	pin, err := f.Pin(ctx, r)
 	must(t, err)
-	time.AfterFunc(50*time.Millisecond, cancel)
 	if _, err := f.Open(ctx, pin); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+	if came != int64(len("half")) || total <= came {
+		t.Errorf("told of %d of %d bytes", came, total)
+	}
+	if names := blobs(t, o); len(names) != 2 {
+		t.Errorf("cached %q, want the manifest and the configuration", names)
 	}
 }

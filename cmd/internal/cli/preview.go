@@ -318,18 +318,6 @@ func (a *app) print(plan *preview.Plan, format string) error {
 	})
 }
 
-// progress prints what is being done to a person who is waiting, and to nobody
-// else.
-func (a *app) progress() func(string) {
-	if !a.streams.ErrTTY() {
-		return func(line string) { a.log.Info(line) }
-	}
-	return func(line string) {
-		a.log.Info(line)
-		a.streams.Status(line)
-	}
-}
-
 func firstError(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
