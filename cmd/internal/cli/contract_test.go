@@ -60,7 +60,8 @@ var (
 		{"--install-mode --watch-namespace --values --set --certs", "install preview upgrade"},
 		{"--kube-version --api-versions --pin-images", "install preview upgrade"},
 		{"--format --path", "install preview upgrade"},
-		{"--conflicts --adopt --strict --on-failure", "install preview upgrade"},
+		{"--conflicts --adopt --strict", "install preview upgrade"},
+		{"--on-failure", "install preview upgrade rollback"},
 		{"--filename", "install preview"},
 		// Beyond the contract: what DESIGN asks for by words, an explicit flag.
 		{"--allow-cross-namespace-secrets", "install preview"},

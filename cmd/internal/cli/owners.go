@@ -26,13 +26,19 @@ var (
 )
 
 func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet) {
-	f.given = flags.Changed
+	f.addOnFailure(cmd, flags)
 	flags.StringVar(&f.conflicts, "conflicts", preview.ConflictsFail, "fields that other managers own with other values: fail, take them over, or leave them as they are")
 	flags.BoolVar(&f.adopt, "adopt", false, "take over existing objects that nobody manages any more, or that Helm or OLM v0 made")
 	flags.BoolVar(&f.strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
-	flags.StringVar(&f.onFailure, "on-failure", preview.OnFailureStop, "after a failed apply: stop, or rollback to what was installed before, as the review shows")
 	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(conflictChoices, cobra.ShellCompDirectiveNoFileComp)) // the flags exist
-	_ = cmd.RegisterFlagCompletionFunc("on-failure", cobra.FixedCompletions(failureChoices, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// addOnFailure adds what a rollback has a choice about, too: the rest follows
+// from the revision that it goes back to.
+func (f *ownerFlags) addOnFailure(cmd *cobra.Command, flags *pflag.FlagSet) {
+	f.given, f.conflicts = flags.Changed, preview.ConflictsFail
+	flags.StringVar(&f.onFailure, "on-failure", preview.OnFailureStop, "after a failed apply: stop, or rollback to what was installed before, as the review shows")
+	_ = cmd.RegisterFlagCompletionFunc("on-failure", cobra.FixedCompletions(failureChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
 
 // check refuses what is no choice, choices beside a plan that has made them, and
@@ -45,7 +51,7 @@ func (f *ownerFlags) check(planned, offline bool) error {
 	case !slices.Contains(failureChoices, f.onFailure):
 		return usagef("--on-failure %s: want stop or rollback", f.onFailure)
 	case planned && (f.given("conflicts") || f.given("adopt") || f.given("strict") || f.given("on-failure")):
-		return usagef("--plan applies what was reviewed; give --conflicts, --adopt, --strict and --on-failure to preview")
+		return usagef("--plan applies what was reviewed; give --conflicts, --adopt, --strict and --on-failure when it is made")
 	case offline && f.undoes():
 		return usagef("--on-failure rollback goes back to what the cluster has installed; leave out --offline")
 	}

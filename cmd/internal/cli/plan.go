@@ -223,6 +223,11 @@ func (p *planner) rollback(ctx context.Context, name string, to int) (*preview.P
 	}
 	opts := p.options(record.Release, record)
 	opts.Request = preview.Request{Reference: name, Action: preview.RequestRollback, Revision: revision}
+	if p.owners.undoes() {
+		if opts.Undo, err = record.Earlier(ctx, p.cluster); err != nil {
+			return nil, err
+		}
+	}
 	return p.judge(engine.Build(ctx, contents, p.cluster, opts))
 }
 

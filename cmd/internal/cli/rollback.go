@@ -21,7 +21,10 @@ revision before the newest that was applied.
 
 Hooks do not run. Definitions to which the cluster could not go back without loss
 stay as they are, and so do the values of Secrets, which records do not hold; the
-review says where.`,
+review says where.
+
+With --on-failure rollback a rollback that fails goes back in turn, to the revision
+it was planned on; that one must be applied as a whole.`,
 		Example: `  # Review, then go back
   kubectl operator rollback mongodb
 
@@ -50,6 +53,7 @@ review says where.`,
 	flags := cmd.Flags()
 	flags.IntVar(&to, "to", 0, "revision to go back to (default: the last before the newest that was applied)")
 	a.completeRevisions(cmd, "to")
+	p.owners.addOnFailure(cmd, flags)
 	p.read.add(flags, false)
 	r.health.add(flags)
 	r.addWithPreview(flags)
