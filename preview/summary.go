@@ -59,13 +59,18 @@ func (s *Summary) slot(a Action) *int {
 	return nil
 }
 
+// Add counts one more.
+func (s *Summary) Add(a Action) {
+	if n := s.slot(a); n != nil {
+		*n++
+	}
+}
+
 // Summarize counts objects by action.
 func Summarize(objects []Object) Summary {
 	var s Summary
 	for i := range objects {
-		if n := s.slot(objects[i].Action); n != nil {
-			*n++
-		}
+		s.Add(objects[i].Action)
 	}
 	return s
 }

@@ -80,7 +80,7 @@ func (m *review) rechecked(msg recheckedMsg) tea.Cmd {
 		// The prompt appears now: keys typed before were not for it.
 		c.checked, c.at, c.awake, c.lastKey = true, m.opts.Now(), false, m.opts.Now()
 	default:
-		return m.replace(msg.plan, "the cluster changed during the review: ")
+		return m.replace(msg.plan, surroundings(m.plan)+" changed during the review: ")
 	}
 	return nil
 }
@@ -236,10 +236,10 @@ func (m *review) prompt() ([]widget.Line, int) {
 	question := append(lead, widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " and press enter to approve, or esc to go back:"))
 	switch {
 	case c.err != nil:
-		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, "the cluster could not be checked again: "+c.err.Error()))
+		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, surroundings(m.plan)+" could not be checked again: "+c.err.Error()))
 		return []widget.Line{nil, text, append(lead, widget.Text(theme.Plain, "  nothing was applied. r checks again, esc goes back")), nil}, -1
 	case !c.checked:
-		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking the cluster again …")), nil, nil}, -1
+		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+surroundings(m.plan)+" again …")), nil, nil}, -1
 	case c.wrong:
 		question = append(lead, widget.Text(theme.Caution, "! That was not the answer. "), widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " to approve, esc goes back:"))
 	}

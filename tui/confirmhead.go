@@ -65,7 +65,7 @@ func (m *review) confirmHead(width, height int) []widget.Line {
 	}
 	h.blank()
 	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
-		widget.Text(theme.Strong, "You are about to change a cluster. Nothing has been changed yet.")})
+		widget.Text(theme.Strong, "You are about to change "+changed(m.plan)+". Nothing has been changed yet.")})
 	h.blank()
 	m.targetLines(h)
 	h.blank()
@@ -74,7 +74,7 @@ func (m *review) confirmHead(width, height int) []widget.Line {
 	m.effectLines(h)
 	if m.confirm.checked {
 		h.blank()
-		h.add("checked", widget.Text(theme.Plain, m.confirm.at.Format("15:04:05")+"  no reviewed object has changed since the review"))
+		h.add("checked", widget.Text(theme.Plain, m.confirm.at.Format("15:04:05")+"  no reviewed "+reviewedThing(m.plan)+" has changed since the review"))
 	}
 	if len(h.lines) <= height {
 		return h.lines
@@ -88,8 +88,35 @@ func (m *review) confirmHead(width, height int) []widget.Line {
 	return dense
 }
 
+// surroundings is what a plan is compared with.
+func surroundings(p *preview.Plan) string {
+	if ofSet(p) {
+		return "the location"
+	}
+	return "the cluster"
+}
+
+// changed is what an approval lets this tool write to.
+func changed(p *preview.Plan) string {
+	if ofSet(p) {
+		return "files on this machine"
+	}
+	return "a cluster"
+}
+
+func reviewedThing(p *preview.Plan) string {
+	if ofSet(p) {
+		return "file"
+	}
+	return "object"
+}
+
 func (m *review) targetLines(h *head) {
 	t, p := m.plan.Target, m.plan
+	if ofSet(p) {
+		m.placeLines(h)
+		return
+	}
 	uid := t.Identity
 	if uid == "" {
 		uid = "unknown"
@@ -105,6 +132,19 @@ func (m *review) targetLines(h *head) {
 	h.add("namespace", widget.Text(theme.Strong, p.Release.Namespace), widget.Text(theme.Plain, m.namespaceState()))
 }
 
+// placeLines is the target of a plugin set.
+func (m *review) placeLines(h *head) {
+	p := m.plan
+	h.add("platform", widget.Text(theme.Strong, p.Platform))
+	h.add("location", widget.Text(theme.Strong, place(p)))
+	if p.Location != nil {
+		h.add("host", widget.Text(theme.Plain, p.Location.Host))
+	}
+	if p.Generation != nil {
+		h.add("generation", widget.Text(theme.Plain, generationText(p.Generation)))
+	}
+}
+
 func (m *review) namespaceState() string {
 	o := m.plan.Object(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: m.plan.Release.Namespace}.ID())
 	if o != nil && o.Action == preview.ActionCreate {
@@ -115,6 +155,11 @@ func (m *review) namespaceState() string {
 
 func (m *review) contentLines(h *head) {
 	p := m.plan
+	if ofSet(p) {
+		h.digest("content", p.ContentDigest)
+		h.digest("plan", p.Digest)
+		return
+	}
 	for _, pkg := range p.Packages {
 		name := "bundle"
 		for _, s := range pkg.Sources {
@@ -140,6 +185,9 @@ func (m *review) contentLines(h *head) {
 
 func (m *review) effectLines(h *head) {
 	line := counts(m.plan.Summary, m.size.mode == modeDouble)
+	if ofSet(m.plan) {
+		line = fileCounts(m.plan.Files, m.size.mode == modeDouble)
+	}
 	if m.size.mode == modeDouble {
 		// Counts start with the gap they have in a sentence.
 		h.column -= 3

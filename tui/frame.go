@@ -47,11 +47,19 @@ func (f frame) header() []string {
 			widget.Text(theme.Plain, " kubectl operator   "+f.plan.Request.Action+"  "),
 			widget.Text(theme.Strong, f.plan.Release.Name), widget.Text(theme.Plain, "  "+version(f.plan)+backTo(f.plan)),
 		}
-		right := widget.Line{widget.Text(theme.Plain, "  "+clip(cluster(f.plan), 30)+"  ns "+clip(f.plan.Release.Namespace, 30)+"  "), state}
+		where := clip(cluster(f.plan), 30) + "  ns " + clip(f.plan.Release.Namespace, 30)
+		if ofSet(f.plan) {
+			where = clip(place(f.plan), 50) + "  " + clip(cluster(f.plan), 20)
+		}
+		right := widget.Line{widget.Text(theme.Plain, "  "+where+"  "), state}
 		return []string{widget.Spread(left, right, w).Paint(f.theme, w), f.origin().Paint(f.theme, w)}
 	case modeSingle:
 		left := widget.Line{widget.Text(theme.Plain, " "), what, widget.Text(theme.Plain, pinMark(f.plan))}
-		right := widget.Line{widget.Text(theme.Plain, "  "+clip(cluster(f.plan), 20)+"/"+clip(f.plan.Release.Namespace, 18)+"  "), state}
+		where := clip(cluster(f.plan), 20) + "/" + clip(f.plan.Release.Namespace, 18)
+		if ofSet(f.plan) {
+			where = clip(cluster(f.plan), 20)
+		}
+		right := widget.Line{widget.Text(theme.Plain, "  "+where+"  "), state}
 		return []string{widget.Spread(left, right, w).Paint(f.theme, w)}
 	}
 	second := pinMark(f.plan) + "   " + f.state + "   " + f.stats
@@ -66,6 +74,9 @@ func (f frame) header() []string {
 func pinMark(p *preview.Plan) string {
 	if len(p.Packages) == 0 {
 		return " " + p.Request.Action
+	}
+	if ofSet(p) {
+		return " @" + shortDigest(p.ContentDigest, 4)
 	}
 	return " @" + shortDigest(contentPin(p), 4)
 }
@@ -96,6 +107,10 @@ func (f frame) origin() widget.Line {
 		return widget.Spread(plain(removed), right, w)
 	}
 	tail := "@sha256:" + shortDigest(contentPin(f.plan), 8) + "   plan " + shortDigest(f.plan.Digest, 4)
+	if ofSet(f.plan) {
+		text := fmt.Sprintf(" %s   content %s   plan %s", plural(len(f.plan.Packages[0].Sources), "artifact"), shortDigest(f.plan.ContentDigest, 8), shortDigest(f.plan.Digest, 4))
+		return widget.Spread(plain(text), right, w)
+	}
 	room := w - right.Width() - textsafe.Width(tail) - len(" bundle  ")
 	return widget.Spread(plain(" bundle  "+clip(contentRef(f.plan), room)+tail), right, w)
 }
@@ -150,6 +165,8 @@ func version(p *preview.Plan) string {
 // cluster is the shortest name of the target that a person would know.
 func cluster(p *preview.Plan) string {
 	switch {
+	case ofSet(p):
+		return p.Platform
 	case p.ReadMode == preview.ReadOffline:
 		return "no cluster"
 	case p.Target.Context != "":
@@ -158,6 +175,14 @@ func cluster(p *preview.Plan) string {
 		return strings.TrimPrefix(strings.TrimPrefix(p.Target.Server, "https://"), "http://")
 	}
 	return p.Target.Identity
+}
+
+// place is where a plugin set goes.
+func place(p *preview.Plan) string {
+	if p.Location == nil {
+		return ""
+	}
+	return p.Location.Path
 }
 
 // contentRef is where the first package came from, without tag or digest.

@@ -87,7 +87,7 @@ func (x poison) value(v reflect.Value, field string) {
 // can hold otherwise and on which views depend, get nothing.
 func (x poison) before(field string) string {
 	switch field {
-	case "Kind", "APIVersion", "Change", "Scope", "Op", "Rules":
+	case "Kind", "APIVersion", "Change", "Scope", "Op", "Rules", "Platform":
 		return ""
 	case "ID", "Object", "Objects":
 		return x.id
@@ -121,7 +121,7 @@ func everyView() [][]any {
 		{"1"}, {"end"}, {"2"}, {"enter"}, {"end"}, {"esc", "x"}, {"d"}, {"]"}, {"p"}, {"p", "s"}, {"end"}, {"right", "right"}, {"s", "esc", "e"}, {"end", "right"},
 		{"esc", "esc", "3"}, {"F", "enter"}, {"end"}, {"esc", "g"}, {"g", "x"}, {"4"}, {"end", "enter"}, {"end"}, {"d"}, {"esc", "e"}, {"right"},
 		{"esc", "esc", "5"}, {"enter"}, {"home", "down", "down", "enter"}, {"s"}, {"s", "p", "end"}, {"p", "esc", "end", "enter"}, {"esc", "6"}, {"enter"}, {"end", "y"}, {"Y"}, {"?"}, {"end"},
-		{"esc", "/", "x"}, {"enter"}, {"]"}, {"]", "]"}, {"esc", "1", "end"},
+		{"esc", "/", "x"}, {"enter"}, {"]"}, {"]", "]"}, {"esc", "1", "end"}, {"3", "down", "enter"}, {"end"}, {"esc", "down", "enter"}, {"esc", "down", "down", "enter"}, {"end"}, {"esc", "end", "enter"}, {"esc", "1"},
 	}
 }
 
@@ -132,7 +132,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		step = 12
 	}
 	for name, plan := range map[string]func(*testing.T) *preview.Plan{
-		"fresh": freshPlan, "upgrade": upgradePlan, "settings": func(t *testing.T) *preview.Plan { return settingsPlan(t, 40) },
+		"fresh": freshPlan, "upgrade": upgradePlan, "set": setPlan, "settings": func(t *testing.T) *preview.Plan { return settingsPlan(t, 40) },
 	} {
 		for first := 0; first < len(texts); first += step {
 			next := first

@@ -33,7 +33,7 @@ func newKeyMap() keyMap {
 		Home: bind("home", "top", "home"), End: bind("G/end", "bottom", "G", "end"), Top: bind("g", "top", "g"),
 		HalfUp: bind("ctrl+u", "half page up", "ctrl+u"), HalfDown: bind("ctrl+d", "half page down", "ctrl+d"),
 		PageUp: bind("pgup", "page up", "pgup"), PageDown: bind("pgdn", "page down", "pgdown"),
-		Tabs:     bind("1-6", "open a tab", "1", "2", "3", "4", "5", "6"),
+		Tabs:     bind("1-6", "open a tab", "1", "2", "3", "4", "5", "6", "7"),
 		NextPane: bind("tab", "next pane or tab", "tab"), PrevPane: bind("shift+tab", "previous pane or tab", "shift+tab"),
 		Open: bind("enter", "open", "enter"), Back: bind("esc", "back", "esc"),
 		Next: bind("n", "next to look at", "n"), Previous: bind("N", "previous to look at", "N"),

@@ -1,6 +1,9 @@
 package tui
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // back goes one level up. It never quits.
 func (m *review) back() {
@@ -82,7 +85,7 @@ func (m *review) openFinding(at int) {
 }
 
 func (m *review) openTab(t tab) {
-	if t < 0 || t >= tabCount {
+	if !slices.Contains(m.shownTabs(), t) {
 		return
 	}
 	m.tab = t
@@ -103,7 +106,8 @@ func (m *review) nextPane(step int) {
 		return
 	}
 	b.pane = paneList
-	m.openTab((m.tab + tab(step) + tabCount) % tabCount)
+	shown := m.shownTabs()
+	m.openTab(shown[(slices.Index(shown, m.tab)+step+len(shown))%len(shown)])
 }
 
 // open is enter: one level down.

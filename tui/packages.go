@@ -23,6 +23,9 @@ func (m *review) packageFacts(f *facts, pkg *preview.Package) {
 	for _, s := range pkg.Sources {
 		f.add(s.Kind, s.Reference)
 		f.add("  pin", s.Digest)
+		if s.Verification != nil {
+			signatureFact(f, "  signature", *s.Verification)
+		}
 	}
 	signatureFact(f, "signature", pkg.Verification)
 	for _, v := range pkg.Via {

@@ -188,17 +188,17 @@ func (p *plainReview) approve() (ended bool, err error) {
 		p.say("This plan cannot be approved: " + why.Error())
 		return false, nil
 	}
-	plan, err := p.wait("checking the cluster again", func(ctx context.Context, _ func(string)) (*preview.Plan, error) {
+	plan, err := p.wait("checking "+surroundings(p.m.plan)+" again", func(ctx context.Context, _ func(string)) (*preview.Plan, error) {
 		return p.opts.Recheck(ctx, p.m.plan)
 	})
 	switch {
 	case p.ctx.Err() != nil:
 		return true, p.ctx.Err()
 	case err != nil:
-		p.say("The cluster could not be checked again: " + err.Error())
+		p.say("The " + strings.TrimPrefix(surroundings(p.m.plan), "the ") + " could not be checked again: " + err.Error())
 		return false, nil
 	case plan.Digest != p.m.plan.Digest:
-		p.m.replace(plan, "The cluster changed during the review: ")
+		p.m.replace(plan, "The "+strings.TrimPrefix(surroundings(plan), "the ")+" changed during the review: ")
 		p.say(p.m.banner)
 		return false, p.report()
 	}

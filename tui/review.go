@@ -2,6 +2,8 @@ package tui
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -172,6 +174,10 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 	m.index, m.branches = index{plan: p, board: m.board}, branches{}
 	m.questions = report.NotAsked(p)
 	m.filter = startFilters(p)
+	if shown := m.shownTabs(); !slices.Contains(shown, m.tab) {
+		m.tab = tabSummary
+	}
+	m.keys.Tabs.SetHelp(fmt.Sprintf("1-%d", len(m.shownTabs())), m.keys.Tabs.Help().Desc)
 	for t := range m.tabs {
 		m.tabs[t] = browser{}
 	}
@@ -273,7 +279,9 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		return m.quit()
 	case m.sheetKey(msg):
 	case key.Matches(msg, k.Tabs):
-		m.openTab(tab(msg.Code - '1'))
+		if at, shown := int(msg.Code-'1'), m.shownTabs(); at < len(shown) {
+			m.openTab(shown[at])
+		}
 	case key.Matches(msg, k.NextPane):
 		m.nextPane(1)
 	case key.Matches(msg, k.PrevPane):

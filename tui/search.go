@@ -189,8 +189,8 @@ func (m *review) look(step int) tea.Cmd {
 		document = b.lookup(s.find)
 	}
 	var rows [tabCount][]row
-	for t := range m.tabs {
-		m.ready(tab(t))
+	for _, t := range m.shownTabs() {
+		m.ready(t)
 		rows[t] = m.tabs[t].rows
 	}
 	return func() tea.Msg {

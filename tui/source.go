@@ -65,8 +65,12 @@ func sourceRows(m *review) []row {
 	f.add("content", p.ContentDigest)
 	f.add("asked for", strings.Join(words(p.Request.Action, p.Request.Reference, p.Request.Version, p.Request.Channel), "  "))
 	f.add("by the file", p.Request.File)
-	f.add("release", p.Release.Namespace+"/"+p.Release.Name)
-	f.add("base", base(p))
+	if ofSet(p) {
+		f.add("set", p.Release.Name)
+	} else {
+		f.add("release", p.Release.Namespace+"/"+p.Release.Name)
+		f.add("base", base(p))
+	}
 	f.add("ruleset", strconv.Itoa(p.Ruleset))
 	if p.Policy != nil {
 		f.add("policy", strings.Join(words(p.Policy.Path, p.Policy.SHA256), "  "))
@@ -77,6 +81,12 @@ func sourceRows(m *review) []row {
 		m.packageFacts(f, &p.Packages[i])
 	}
 	m.imageFacts(f)
+	if p.Platform != "" {
+		setFacts(f, p)
+	}
+	if ofSet(p) {
+		return f.rows
+	}
 	clusterFacts(f, p)
 	f.heading(fmt.Sprintf("STEPS  (%d)", len(p.Stages)))
 	for i, s := range p.Stages {

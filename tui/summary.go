@@ -15,6 +15,7 @@ const (
 	linkFindings = "link/findings"
 	linkAccess   = "link/access"
 	linkObjects  = "link/objects"
+	linkFiles    = "link/files"
 )
 
 func linkTo(id string) (tab, bool) {
@@ -25,6 +26,8 @@ func linkTo(id string) (tab, bool) {
 		return tabAccess, true
 	case id == linkObjects:
 		return tabObjects, true
+	case id == linkFiles:
+		return tabFiles, true
 	}
 	return 0, false
 }
@@ -78,7 +81,13 @@ func (m *review) summaryWith(should int) []row {
 			rows = gap(append(rows, part...))
 		}
 	}
+	if ofSet(m.plan) {
+		return append(rows, filesRow(m))
+	}
 	rows = gap(append(rows, accessSummary(m)...))
+	if len(m.plan.Files) > 0 {
+		rows = append(rows, filesRow(m))
+	}
 	return append(rows, restRow(m))
 }
 
@@ -89,6 +98,9 @@ func textRow(l widget.Line) row {
 
 // countsRow counts objects by action, what does nothing left out.
 func countsRow(m *review) row {
+	if ofSet(m.plan) {
+		return fileCountsRow(m)
+	}
 	line := widget.Line{widget.Text(theme.Strong, strconv.Itoa(len(m.plan.Objects))+" objects")}
 	if m.size.mode != modeDouble {
 		line = nil
@@ -106,6 +118,33 @@ func countsRow(m *review) row {
 		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("  drift %d", n)))
 	}
 	return textRow(line)
+}
+
+// fileCountsRow counts the files of a plugin set by action.
+func fileCountsRow(m *review) row {
+	roomy := m.size.mode == modeDouble
+	line := fileCounts(m.plan.Files, roomy)
+	if roomy {
+		line = append(widget.Line{widget.Text(theme.Strong, plural(len(m.plan.Files), "file"))}, line...)
+	} else {
+		line = append(line, widget.Text(theme.Plain, " plan "+shortDigest(m.plan.Digest, 4)))
+	}
+	if g := m.plan.Generation; g != nil && roomy {
+		line = append(line, widget.Text(theme.Plain, "   generation "+generationText(g)))
+	}
+	return textRow(line)
+}
+
+// filesRow leads to the files.
+func filesRow(m *review) row {
+	text := "Browse: " + plural(len(m.plan.Files), "file")
+	if n := len(m.plan.ConfigChanges); n > 0 {
+		text += ", " + plural(n, "setting") + " of the config"
+	}
+	if n := len(m.plan.Platforms); n > 1 {
+		text += ", for " + plural(n, "platform")
+	}
+	return linkRow(linkFiles, text)
 }
 
 // counts is the number of objects per action, with symbol and word.

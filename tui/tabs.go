@@ -17,6 +17,7 @@ const (
 	tabObjects
 	tabDiff
 	tabSource
+	tabFiles // of a plugin set, else not there
 	tabCount
 )
 
@@ -42,7 +43,20 @@ func tabTable() [tabCount]tabRow {
 			count: func(m *review) int { return len(m.plan.Objects) }},
 		tabDiff:   {name: "Diff", short: "Diff", split: true, rows: diffRows, diff: true},
 		tabSource: {name: "Source", short: "Src", rows: sourceRows},
+		tabFiles: {name: "Files", short: "Files", split: true, rows: fileRows, doc: fileDoc,
+			count: func(m *review) int { return len(m.plan.Files) }},
 	}
+}
+
+// shownTabs are the tabs that the plan has something for, in their order.
+func (m *review) shownTabs() []tab {
+	switch {
+	case m.plan == nil || m.plan.Platform == "":
+		return []tab{tabSummary, tabFindings, tabAccess, tabObjects, tabDiff, tabSource}
+	case ofSet(m.plan):
+		return []tab{tabSummary, tabFindings, tabFiles, tabSource}
+	}
+	return []tab{tabSummary, tabFindings, tabFiles, tabAccess, tabObjects, tabDiff, tabSource}
 }
 
 // tabBar draws the tabs and the columns each takes, for the mouse.
@@ -53,16 +67,17 @@ func (m *review) tabBar() (widget.Line, [tabCount][2]int) {
 	if m.size.mode == modeSingle {
 		gap = 1
 	}
-	for t, spec := range m.table {
-		label := strconv.Itoa(t+1) + " " + spec.name
+	for i, t := range m.shownTabs() {
+		spec := m.table[t]
+		label := strconv.Itoa(i+1) + " " + spec.name
 		if m.size.mode == modeSingle {
-			label = strconv.Itoa(t+1) + " " + spec.short
+			label = strconv.Itoa(i+1) + " " + spec.short
 		}
 		if spec.count != nil {
 			label += " " + strconv.Itoa(spec.count(m))
 		}
 		role, text := theme.Plain, " "+label+" "
-		if tab(t) == m.tab {
+		if t == m.tab {
 			role, text = theme.Current, "["+label+"]"
 		}
 		span := widget.Text(role, text)

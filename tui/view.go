@@ -216,6 +216,10 @@ func (m *review) footerKeys() []key.Binding {
 		return m.sheetKeys(b.sheet)
 	case m.tab == tabFindings:
 		return []key.Binding{as(k.Mark, "looked"), k.Next, k.YAML, k.Diff, as(k.NextPane, "pane"), k.Search, k.Help}
+	case m.tab == tabFiles && b.pane == paneDetail:
+		return []key.Binding{k.Back, as(k.Down, "scroll"), k.Search, k.Copy, k.Help}
+	case m.tab == tabFiles:
+		return []key.Binding{k.Open, k.Explain, as(k.Down, "move"), k.Search, k.Copy, k.Help}
 	case b.pane == paneDetail:
 		return []key.Binding{k.Back, k.YAML, k.Diff, as(k.Down, "scroll"), k.Search, k.Copy, k.Help}
 	case m.tab == tabAccess:
