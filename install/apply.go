@@ -138,10 +138,12 @@ func (r *run) hasWork() bool {
 }
 
 // isUninstall tells a removal by its objects, which are Facts: nothing but
-// deletes and keeps on top of an installed revision.
+// deletes and keeps, and hosts that are let go of, on top of an installed
+// revision.
 func isUninstall(plan *preview.Plan) bool {
 	for i := range plan.Objects {
-		if a := plan.Objects[i].Action; a != preview.ActionDelete && a != preview.ActionKeep {
+		o := &plan.Objects[i]
+		if a := o.Action; a != preview.ActionDelete && a != preview.ActionKeep && !o.LetsGo() {
 			return false
 		}
 	}

@@ -77,7 +77,7 @@ func presence(record *Record, item Item, live preview.ReadResult) (drift Drift, 
 		return DriftMissing, "somebody deleted it"
 	case item.Action == preview.ActionShared:
 		return DriftKept, "it belongs to another release"
-	case !preview.Ours(live.Body, record.Release):
+	case item.Manager == "" && !preview.Ours(live.Body, record.Release):
 		return DriftTaken, "no longer marked as part of this release"
 	case pending:
 		return DriftPending, "its write was not acknowledged"

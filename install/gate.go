@@ -135,7 +135,8 @@ func gateActions(plan *preview.Plan) []string {
 		}
 		switch o.Action {
 		case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged,
-			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionSkip, preview.ActionShared, preview.ActionUnknown:
+			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionPatch,
+			preview.ActionSkip, preview.ActionShared, preview.ActionUnknown:
 		case preview.ActionBlocked:
 			reasons = append(reasons, o.ID+" "+engine.BlockedBy(plan, o))
 		case preview.ActionAdopt:
@@ -199,6 +200,11 @@ func gateContent(plan *preview.Plan) []string {
 		switch o.Action {
 		case preview.ActionDelete:
 			reasons = append(reasons, o.ID+" would be deleted, which a content digest does not cover")
+		case preview.ActionPatch:
+			// What is set follows from the content alone.
+			if o.LetsGo() {
+				reasons = append(reasons, o.ID+" would be let go of, which a content digest does not cover")
+			}
 		case preview.ActionAdopt:
 			reasons = append(reasons, o.ID+" would be taken over, which a content digest does not cover")
 		case preview.ActionShared:

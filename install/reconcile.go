@@ -63,7 +63,7 @@ func (r *run) reconciled(ctx context.Context, o *preview.Object, live map[string
 		return StatePending, nil
 	case o.Action == preview.ActionAdopt && !preview.Ours(live, r.plan.Release):
 		return r.reconciledAdoption(o, live)
-	case o.Action != preview.ActionUpdate:
+	case o.Action != preview.ActionUpdate && o.Action != preview.ActionPatch:
 		// It did not exist before, and only this release marks it so.
 		if preview.Ours(live, r.plan.Release) {
 			return StateApplied, nil

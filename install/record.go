@@ -108,6 +108,9 @@ type Item struct {
 	UID        string         `json:"uid,omitempty"`
 	Package    string         `json:"package,omitempty"`
 	Action     preview.Action `json:"action"` // what was last done to it
+	// Manager is the field manager of an object that is only patched, and
+	// belongs to somebody else.
+	Manager string `json:"manager,omitempty"`
 }
 
 // Ref returns the item's reference.
@@ -162,7 +165,10 @@ func newRecord(plan *preview.Plan, approval Approval, before *Record, tool strin
 			if o.Action == preview.ActionSkip {
 				receipt.State = StateSkipped
 			}
-			if o.Action == preview.ActionUnchanged || o.Action == preview.ActionShared {
+			switch {
+			case o.LetsGo():
+				r.disown(o.ID) // nothing of it was ours any more
+			case o.Action == preview.ActionUnchanged || o.Action == preview.ActionShared:
 				r.own(o, o.Live.UID)
 			}
 		}
@@ -194,7 +200,8 @@ func acceptedFindings(plan *preview.Plan, before *Record, revision int) map[stri
 // sends reports whether apply sends anything for an action.
 func sends(a preview.Action) bool {
 	switch a {
-	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionDelete, preview.ActionUnknown:
+	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionDelete,
+		preview.ActionPatch, preview.ActionUnknown:
 		return true
 	}
 	return false
@@ -208,7 +215,7 @@ func (r *Record) own(o *preview.Object, uid string) {
 	}
 	item := Item{
 		APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name,
-		UID: uid, Package: o.Package, Action: o.Action,
+		UID: uid, Package: o.Package, Action: o.Action, Manager: o.Manager,
 	}
 	at, found := slices.BinarySearchFunc(r.Inventory, o.ID, func(i Item, id string) int { return cmp.Compare(i.Ref().ID(), id) })
 	switch {
@@ -273,14 +280,19 @@ func (r *Record) holdings() preview.Holdings {
 }
 
 // groupKinds lists the kinds of the inventory as KIND.GROUP, sorted, in the
-// form of the applyset annotation; more adds kinds that are about to come.
+// form of the applyset annotation; more adds kinds that are about to come. What
+// is only patched is no member of the set.
 func (r *Record) groupKinds(more []preview.Object) string {
 	set := map[string]bool{}
 	for _, item := range r.Inventory {
-		set[groupKind(item.Ref())] = true
+		if item.Manager == "" {
+			set[groupKind(item.Ref())] = true
+		}
 	}
 	for i := range more {
-		set[groupKind(more[i].Ref())] = true
+		if !more[i].Patches() {
+			set[groupKind(more[i].Ref())] = true
+		}
 	}
 	return strings.Join(slices.Sorted(maps.Keys(set)), ",")
 }
@@ -297,11 +309,12 @@ func groupKind(ref preview.Ref) string {
 func (r *Record) namespaces(more []preview.Object) string {
 	set := map[string]bool{}
 	for _, item := range r.Inventory {
-		set[item.Namespace] = true
+		set[item.Namespace] = item.Manager == "" || set[item.Namespace]
 	}
 	for i := range more {
-		set[more[i].Namespace] = true
+		set[more[i].Namespace] = !more[i].Patches() || set[more[i].Namespace]
 	}
+	maps.DeleteFunc(set, func(_ string, member bool) bool { return !member })
 	delete(set, "")
 	delete(set, r.Release.Namespace)
 	return strings.Join(slices.Sorted(maps.Keys(set)), ",")

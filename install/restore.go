@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -30,7 +31,7 @@ func Restored(ctx context.Context, cluster BulkReader, record *Record) ([]engine
 	members := map[string][]preview.Object{}
 	for i := range plan.Objects {
 		o := plan.Objects[i]
-		if o.Package == "" || o.Digest == "" || o.Hook != nil {
+		if o.Package == "" || o.Digest == "" || o.Hook != nil || o.LetsGo() {
 			continue
 		}
 		wanted, err := r.restore(&o)
@@ -43,7 +44,7 @@ func Restored(ctx context.Context, cluster BulkReader, record *Record) ([]engine
 	}
 	var contents []engine.Content
 	for _, pkg := range plan.Packages {
-		content, err := engine.Restored(record.Release, pkg, members[pkg.Name], record.Revision, r.notes[pkg.Name])
+		content, err := engine.Restored(record.Release, pkg, members[pkg.Name], engine.SetOf(plan), record.Revision, r.notes[pkg.Name])
 		if err != nil {
 			return nil, err
 		}
@@ -128,4 +129,22 @@ func (r *restoring) restore(o *preview.Object) (wanted bool, err error) {
 
 func (r *restoring) note(o *preview.Object, text string) {
 	r.notes[o.Package] = append(r.notes[o.Package], preview.Note{Rule: engine.RuleRollbackKept, Object: o.ID, Text: text})
+}
+
+// InstalledSet is the plugin set that a record brought, as it says itself; the
+// zero value where it is none's.
+func InstalledSet(ctx context.Context, cluster Getter, record *Record) (engine.InstalledSet, error) {
+	if record == nil || record.State == RecordUninstalled || !record.isSet() {
+		return engine.InstalledSet{}, nil
+	}
+	plan, err := loadPlan(ctx, cluster, record)
+	if err != nil {
+		return engine.InstalledSet{}, err
+	}
+	return engine.SetOf(plan.Plan).Installed(plan.Plan), nil
+}
+
+// isSet reports whether a record is of a plugin set, which is its only package.
+func (r *Record) isSet() bool {
+	return len(r.Packages) == 1 && strings.HasPrefix(r.Packages[0].Format, preview.FormatPlugins)
 }

@@ -175,7 +175,7 @@ func stopsOnDivergence(o *preview.Object) bool {
 	case "rbac.authorization.k8s.io", "admissionregistration.k8s.io":
 		return true
 	}
-	return preview.Map(o.Sealed, "spec", "template", "spec") != nil ||
+	return o.Patches() || preview.Map(o.Sealed, "spec", "template", "spec") != nil ||
 		preview.Map(o.Sealed, "spec", "jobTemplate", "spec", "template", "spec") != nil || o.Kind == "Pod"
 }
 
@@ -205,6 +205,8 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 		doing, write = "replacing", r.replace
 	case preview.ActionAdopt:
 		doing, write = "adopting", r.adopt
+	case preview.ActionPatch:
+		doing = "patching"
 	}
 	live, err := write(ctx, o, before)
 	if err != nil {
@@ -251,8 +253,12 @@ func (r *run) liveOf(o *preview.Object) map[string]any {
 func (r *run) settled(o *preview.Object, w Written) Verdict {
 	entry := r.record.object(o.ID)
 	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = StateApplied, uidOf(w.Live), "", "", ""
-	r.record.own(o, entry.UID)
-	r.record.made(o, entry.UID)
+	if o.LetsGo() {
+		r.record.disown(o.ID)
+	} else {
+		r.record.own(o, entry.UID)
+		r.record.made(o, entry.UID)
+	}
 	verdict, notes, err := Compare(r.opts.Schemas, w)
 	switch {
 	case err != nil:

@@ -136,7 +136,10 @@ func (r *run) planUndo(ctx context.Context) (*preview.Plan, error) {
 	}
 	opts.Installed.Base = preview.Base{Revision: r.record.Revision, Digest: r.record.Digest, Accepted: r.record.Accepted}
 	for _, item := range r.record.Inventory {
-		opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package})
+		opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package, Manager: item.Manager})
+	}
+	if opts.Installed.Set, err = InstalledSet(ctx, r.cluster, r.record); err != nil {
+		return nil, err
 	}
 	return engine.Build(ctx, earlier.Contents, r.cluster, opts)
 }

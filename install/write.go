@@ -56,7 +56,7 @@ func (r *run) write(ctx context.Context, o *preview.Object, before map[string]an
 	var last error
 	lost := false // a write may have happened without our knowing
 	for try := range maxAttempts {
-		item := preview.DryRun{Body: r.plan.Sent(o)}
+		item := preview.DryRun{Body: r.plan.Sent(o), Manager: o.Manager}
 		if before != nil {
 			item.UID, item.ResourceVersion = uidOf(before), versionOf(before)
 		}
@@ -202,7 +202,7 @@ func (r *run) isBefore(o *preview.Object, live map[string]any) (bool, error) {
 	if uidOf(live) != o.Live.UID {
 		return false, nil
 	}
-	fingerprint, err := preview.Fingerprint(r.opts.Schemas, live, o.Sealed, o.Whole())
+	fingerprint, err := o.Fingerprint(r.opts.Schemas, live)
 	return fingerprint == o.Live.Fingerprint || o.Adoption != nil && fingerprint == o.Adoption.Fingerprint, err
 }
 
@@ -210,10 +210,12 @@ func (r *run) isBefore(o *preview.Object, live map[string]any) (bool, error) {
 // dry run by our manager changes neither a value nor which fields we own.
 func (r *run) isAfter(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
 	for range maxAttempts {
-		result := r.cluster.DryRun(ctx, []preview.DryRun{{Body: r.plan.Sent(o), UID: uidOf(live), ResourceVersion: versionOf(live)}})[0]
+		result := r.cluster.DryRun(ctx, []preview.DryRun{{
+			Body: r.plan.Sent(o), UID: uidOf(live), ResourceVersion: versionOf(live), Manager: o.Manager,
+		}})[0]
 		switch preview.ReasonOf(result.Err) {
 		case "":
-			return result.Err == nil && changesNothing(live, result.Body), result.Err
+			return result.Err == nil && changesNothing(o, live, result.Body), result.Err
 		case preview.ReasonChanged: // such as a status that a controller wrote
 		case preview.ReasonUnavailable, preview.ReasonUnauthorized:
 			return false, result.Err
@@ -229,9 +231,9 @@ func (r *run) isAfter(ctx context.Context, o *preview.Object, live map[string]an
 	return false, nil
 }
 
-func changesNothing(live, result map[string]any) bool {
-	owned, err := preview.OwnedFields(live)
-	wouldOwn, wouldErr := preview.OwnedFields(result)
+func changesNothing(o *preview.Object, live, result map[string]any) bool {
+	owned, err := o.OwnedFields(live)
+	wouldOwn, wouldErr := o.OwnedFields(result)
 	return err == nil && wouldErr == nil && owned.Equals(wouldOwn) &&
 		reflect.DeepEqual(preview.WithoutVolatile(live), preview.WithoutVolatile(result))
 }
@@ -241,8 +243,8 @@ func (r *run) movedFields(o *preview.Object, before, live map[string]any) string
 	if uidOf(before) != uidOf(live) {
 		return "it was deleted and created again meanwhile"
 	}
-	a, errA := preview.Relevant(r.opts.Schemas, before, o.Sealed)
-	b, errB := preview.Relevant(r.opts.Schemas, live, o.Sealed)
+	a, errA := o.Relevant(r.opts.Schemas, before)
+	b, errB := o.Relevant(r.opts.Schemas, live)
 	if o.Whole() || errA != nil || errB != nil {
 		a, b = before, live
 	}

@@ -20,13 +20,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Merge computes here what a server-side apply of sealed (KEP-555) would make
+// Merge computes here what a server-side apply (KEP-555) would make
 // of a live object, reading no more than the schema of its kind. It goes by
 // the live object's managedFields, as the API server does, and answers as
 // [Client.DryRun] would, conflicts included unless force takes them. Not in the result: what defaulting
 // and admission would add, and whether anything would refuse it.
-func (c *Client) Merge(ctx context.Context, live, sealed map[string]any, force bool) preview.DryRunResult {
-	result, err := c.merged(ctx, live, sealed, force)
+func (c *Client) Merge(ctx context.Context, live map[string]any, item preview.DryRun) preview.DryRunResult {
+	result, err := c.merged(ctx, live, item)
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
 		return preview.DryRunResult{Err: conflictRefusal(conflicts)}
@@ -37,9 +37,9 @@ func (c *Client) Merge(ctx context.Context, live, sealed map[string]any, force b
 	return preview.DryRunResult{Body: result, Err: err}
 }
 
-func (c *Client) merged(ctx context.Context, live, sealed map[string]any, force bool) (map[string]any, error) {
-	ref := preview.RefOf(sealed)
-	managers, err := managersOf(live, ref.APIVersion)
+func (c *Client) merged(ctx context.Context, live map[string]any, item preview.DryRun) (map[string]any, error) {
+	ref := preview.RefOf(item.Body)
+	managers, err := managersOf(live, ref.APIVersion, managerOf(item))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (c *Client) merged(ctx context.Context, live, sealed map[string]any, force 
 	if err != nil {
 		return nil, fmt.Errorf("the live object does not fit its schema: %w", err)
 	}
-	wanted, err := typedOf(from, asStored(sealed))
+	wanted, err := typedOf(from, asStored(item.Body))
 	if err != nil {
 		return nil, &preview.Refusal{Reason: preview.ReasonNotAppliable, Message: capped("it does not fit its schema: " + err.Error()), Err: err}
 	}
@@ -67,7 +67,7 @@ func (c *Client) merged(ctx context.Context, live, sealed map[string]any, force 
 		managers["before-first-apply"] = fieldpath.NewVersionedSet(all.Difference(untracked()), fieldpath.APIVersion(ref.APIVersion), false)
 	}
 	updater := (&merge.UpdaterBuilder{Converter: sameVersion{}, ReturnInputOnNoop: true}).BuildUpdater()
-	after, _, err := updater.Apply(before, wanted, fieldpath.APIVersion(ref.APIVersion), managers, applyManager, force)
+	after, _, err := updater.Apply(before, wanted, fieldpath.APIVersion(ref.APIVersion), managers, applyManager, item.Force)
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +89,14 @@ func (c *Client) merged(ctx context.Context, live, sealed map[string]any, force 
 	return body, nil
 }
 
-// applyManager is this tool among the managers of an object.
-const applyManager = "apply " + preview.FieldManager
+// applyManager is whoever applies among the managers of an object. The others
+// have a number in their names.
+const applyManager = "apply"
 
 // managersOf reads who owns which fields. Fields that somebody set in another
 // version of the kind would have to be converted, which only the API server
 // can do.
-func managersOf(live map[string]any, apiVersion string) (fieldpath.ManagedFields, error) {
+func managersOf(live map[string]any, apiVersion, own string) (fieldpath.ManagedFields, error) {
 	managers := fieldpath.ManagedFields{}
 	for i, item := range preview.List(live, "metadata", "managedFields") {
 		entry, ok := item.(map[string]any)
@@ -116,7 +117,7 @@ func managersOf(live map[string]any, apiVersion string) (fieldpath.ManagedFields
 		}
 		applied := preview.String(entry, "operation") == "Apply"
 		name := strconv.Itoa(i) + " " + manager
-		if applied && manager == preview.FieldManager && preview.String(entry, "subresource") == "" {
+		if applied && manager == own && preview.String(entry, "subresource") == "" {
 			name = applyManager
 		}
 		managers[name] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(version), applied)

@@ -73,7 +73,7 @@ selector: {matchLabels: {a: a}}, template: {metadata: {labels: {a: a}}, spec: {c
 				want = c.DryRun(t.Context(), []preview.DryRun{item})[0]
 				return preview.ReasonOf(want.Err) != preview.ReasonChanged
 			})
-			got := c.Merge(t.Context(), live, sealed, false)
+			got := c.Merge(t.Context(), live, preview.DryRun{Body: sealed})
 			if a, b := preview.ReasonOf(want.Err), preview.ReasonOf(got.Err); a != b {
 				t.Fatalf("the dry run answers %v, the merge %v", want.Err, got.Err)
 			}

@@ -115,10 +115,17 @@ func (c *Client) applyRequest(res resource, item preview.DryRun) (*rest.Request,
 	}
 	return r.
 		SetHeader("Content-Type", string(types.ApplyPatchType)).
-		Param("fieldManager", preview.FieldManager).
+		Param("fieldManager", managerOf(item)).
 		Param("fieldValidation", metav1.FieldValidationStrict).
 		Param("force", strconv.FormatBool(item.Force)).
 		Body(data), nil
+}
+
+func managerOf(item preview.DryRun) string {
+	if item.Manager != "" {
+		return item.Manager
+	}
+	return preview.FieldManager
 }
 
 // Patch sends a JSON patch (RFC 6902). Like Apply it is sent once; the patch

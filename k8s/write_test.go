@@ -14,7 +14,7 @@ import (
 func TestCreateMakesAnAbsentObjectOurs(t *testing.T) {
 	c := admin(t)
 	body := create(t, c, configMap(newNamespace(t, c), "a", "{k: v}"))
-	fields, err := preview.OwnedFields(body)
+	fields, err := (&preview.Object{}).OwnedFields(body)
 	if err != nil || !strings.Contains(fields.String(), ".data.k") {
 		t.Errorf("our manager owns %v, %v", fields, err)
 	}

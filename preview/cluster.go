@@ -10,11 +10,13 @@ type ReadResult struct {
 
 // DryRun asks what applying Body would lead to. UID and ResourceVersion pin
 // the object it was decided on; both are empty when it does not exist. Force
-// takes fields other managers own.
+// takes fields other managers own. Manager is the field manager; empty means
+// [FieldManager].
 type DryRun struct {
 	Body                 map[string]any
 	UID, ResourceVersion string
 	Force                bool
+	Manager              string
 }
 
 // DryRunResult answers one [DryRun]: the would-be object, or why not. Warnings

@@ -75,6 +75,7 @@ type ObjectFact struct {
 	SecretKeys map[string]string `json:"secretKeys"`
 	Hook       *Hook             `json:"hook,omitempty"`
 	Adoption   *Adoption         `json:"adoption,omitempty"`
+	Manager    string            `json:"manager,omitempty"`
 }
 
 // Facts extracts the sealed half of a plan, lists sorted by key.
@@ -134,7 +135,7 @@ func (p *Package) fact() PackageFact {
 func (o *Object) Fact() ObjectFact {
 	return ObjectFact{
 		ID: o.ID, Package: o.Package, Origin: o.Origin, Action: o.Action, Digest: o.Digest, Live: o.Live,
-		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook, Adoption: o.Adoption,
+		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook, Adoption: o.Adoption, Manager: o.Manager,
 	}
 }
 

@@ -25,11 +25,15 @@ type Typer interface {
 // object (delete, keep) or with whole set (replace, adopt), every path but the
 // volatile ones is. Values of Secrets stay out: [SecretKeys] compares them.
 func Fingerprint(t Typer, live, sealed map[string]any, whole bool) (string, error) {
+	return fingerprint(t, live, sealed, whole, FieldManager)
+}
+
+func fingerprint(t Typer, live, sealed map[string]any, whole bool, manager string) (string, error) {
 	live = MaskObject(live)
 	content := WithoutVolatile(live)
 	if sealed != nil && !whole {
 		var err error
-		if content, err = Relevant(t, live, sealed); err != nil {
+		if content, err = relevant(t, live, sealed, manager); err != nil {
 			return "", fmt.Errorf("fingerprint of %s: %w", RefOf(live).ID(), err)
 		}
 	}
@@ -44,11 +48,9 @@ func Fingerprint(t Typer, live, sealed map[string]any, whole bool) (string, erro
 	})
 }
 
-// Relevant cuts a live object down to the relevant paths (see [Fingerprint]),
-// sensitive values masked.
-func Relevant(t Typer, live, sealed map[string]any) (map[string]any, error) {
+func relevant(t Typer, live, sealed map[string]any, manager string) (map[string]any, error) {
 	live, sealed = MaskObject(live), MaskObject(sealed)
-	owned, err := OwnedFields(live)
+	owned, err := ownedFields(live, manager)
 	if err != nil {
 		return nil, err
 	}
@@ -170,13 +172,16 @@ func field(v any, key string) any {
 	return m[key]
 }
 
-// OwnedFields returns the paths of a live object that this tool's field
-// manager owns through apply (metadata.managedFields, KEP-555).
-func OwnedFields(live map[string]any) (*fieldpath.Set, error) {
+// FieldSet is a set of paths of an object.
+type FieldSet = fieldpath.Set
+
+// ownedFields returns the paths of a live object that a field manager owns
+// through apply (metadata.managedFields, KEP-555).
+func ownedFields(live map[string]any, manager string) (*fieldpath.Set, error) {
 	owned := fieldpath.NewSet()
 	for _, item := range List(live, "metadata", "managedFields") {
 		entry, ok := item.(map[string]any)
-		if !ok || String(entry, "manager") != FieldManager ||
+		if !ok || String(entry, "manager") != manager ||
 			String(entry, "operation") != "Apply" || String(entry, "subresource") != "" {
 			continue
 		}

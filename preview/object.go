@@ -18,7 +18,7 @@ const (
 	ActionKeep      Action = "keep"    // left the set, but is never pruned
 	ActionReplace   Action = "replace" // an immutable field changes: delete, then create
 	ActionAdopt     Action = "adopt"   // exists and belongs to nobody
-	ActionPatch     Action = "patch"
+	ActionPatch     Action = "patch"   // somebody else's: a few fields of it are set, or taken back
 	ActionSkip      Action = "skip"
 	ActionShared    Action = "shared"
 	ActionBlocked   Action = "blocked" // belongs to somebody else
@@ -73,6 +73,9 @@ type Object struct {
 	Changes    []Change          `json:"changes"`
 	Origin     Origin            `json:"origin"`
 	Hook       *Hook             `json:"hook,omitempty"`
+	// Manager is the field manager of an object that is only patched; see
+	// [Object.Patches]. Empty for [FieldManager].
+	Manager string `json:"manager,omitempty"`
 	// Adoption says what taking an object over takes off it; nil otherwise.
 	Adoption *Adoption `json:"adoption,omitempty"`
 

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -208,6 +209,17 @@ func HashSecretValues(values map[string]any, pin string) (string, error) {
 		return "", err
 	}
 	return Hash(map[string]any{"sensitive": secret})
+}
+
+// SensitivePaths returns the paths of the values that are secret by the names of
+// their keys, sorted.
+func SensitivePaths(values map[string]any) []string {
+	var out []string
+	for _, leaf := range namedLeaves(values, "") {
+		out = append(out, leaf.path)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // namedLeaves finds the scalars below v whose own key names something secret.

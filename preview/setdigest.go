@@ -8,7 +8,10 @@ import (
 // SetDigest hashes what a plugin set is: its name, platform, files, config and
 // objects. Where it comes from and where it goes are not in it. Of a plan for
 // several platforms it is the hash of what the set is on each, so that it is
-// the same on every machine.
+// the same on every machine. The restart of a host is in it with an empty
+// annotation: the annotation's value is this digest, and no digest can cover
+// itself. So the digest says which Deployment is restarted, and the value follows
+// from the digest.
 func SetDigest(p *Plan, pkg Package) (string, error) {
 	if len(p.Platforms) == 0 {
 		return PlatformDigest(p, pkg, p.Platform)
@@ -63,7 +66,16 @@ func PlatformDigest(p *Plan, pkg Package, platform string) (string, error) {
 	}
 	slices.SortFunc(content.Files, func(a, b file) int { return strings.Compare(a.Path, b.Path) })
 	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Sealed != nil {
+		o := &p.Objects[i]
+		switch {
+		case o.Sealed == nil, o.Package != pkg.Name, o.LetsGo():
+		case o.Patches():
+			blank, err := Hash(Restart(o.Ref(), ""))
+			if err != nil {
+				return "", err
+			}
+			content.Objects[o.ID] = blank
+		default:
 			content.Objects[o.ID] = o.Digest
 		}
 	}

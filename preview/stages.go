@@ -97,6 +97,8 @@ func BuildStages(objects []Object, timeout string) []Stage {
 			id = StageHandOver
 		case o.Action == ActionDelete:
 			id = leaving.stage(o)
+		case o.Action == ActionPatch && o.LetsGo():
+			id = StagePrune
 		case o.Hook != nil && o.Hook.Phase == HookPre:
 			id = StageHooksPre
 		case o.Hook != nil:
@@ -227,10 +229,14 @@ func compareInStage(id string) func(a, b *Object) int {
 }
 
 // deleteRank orders deletions. Blocking API extensions first: a namespace
-// hangs in Terminating while an APIService or webhook without backend stands.
+// hangs in Terminating while an APIService or webhook without backend stands. A
+// host that is let go of is last: it restarts without what is deleted before.
 func deleteRank(o *Object) int {
-	if blocks(o) {
+	switch {
+	case blocks(o):
 		return 0
+	case o.Patches():
+		return len(stageOrder) + 1
 	}
 	return len(stageOrder) - stageIndex(o)
 }

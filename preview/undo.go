@@ -25,7 +25,7 @@ type Undo struct {
 type UndoObject struct {
 	ID         string `json:"id"`
 	APIVersion string `json:"apiVersion"`
-	// Action is create, update, unchanged, delete, keep, skip or shared.
+	// Action is create, update, patch, unchanged, delete, keep, skip or shared.
 	Action Action `json:"action"`
 	// Digest is that of the object which comes back; empty where none does.
 	Digest string `json:"digest"`

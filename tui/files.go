@@ -18,7 +18,7 @@ const (
 )
 
 // ofSet reports whether a plan is of files alone: it has no cluster.
-func ofSet(p *preview.Plan) bool { return p.Platform != "" && len(p.Objects) == 0 }
+func ofSet(p *preview.Plan) bool { return p.OnMachine() }
 
 // fileRows lists what is told to the host in another way, the files that change
 // before those that stay, and what the set is on other platforms.

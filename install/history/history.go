@@ -41,6 +41,7 @@ type Item struct {
 	UID     string // empty while its creation is in flight
 	Package string
 	Action  preview.Action // what was last done to it
+	Manager string         // the field manager, of an object that is only patched
 }
 
 func newRecord(r *install.Record) *Record {
@@ -70,7 +71,7 @@ func (r *Record) Base() preview.Base {
 func (r *Record) Inventory() []Item {
 	items := make([]Item, 0, len(r.record.Inventory))
 	for _, i := range r.record.Inventory {
-		items = append(items, Item{Ref: i.Ref(), UID: i.UID, Package: i.Package, Action: i.Action})
+		items = append(items, Item{Ref: i.Ref(), UID: i.UID, Package: i.Package, Action: i.Action, Manager: i.Manager})
 	}
 	slices.SortFunc(items, func(a, b Item) int { return cmp.Compare(a.Ref.ID(), b.Ref.ID()) })
 	return items

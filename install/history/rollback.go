@@ -10,6 +10,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
+// Set is the plugin set that the release runs; the zero value for any other.
+func (r *Record) Set(ctx context.Context, cluster Getter) (engine.InstalledSet, error) {
+	return install.InstalledSet(ctx, cluster, r.record)
+}
+
 // Rollback makes the content of an earlier revision again, for a plan against
 // the cluster as it is now. to 0 is the last revision before the newest that
 // was applied. Hooks are left out, and so are the CustomResourceDefinitions that

@@ -58,9 +58,9 @@ func (d *decider) decideAdoptions(ctx context.Context) error {
 			return fmt.Errorf("reading who owns %s: %w", o.ID, err)
 		}
 		o.Adoption = adoption
-		result := d.cluster.Merge(ctx, released, o.Sealed, false)
+		result := d.cluster.Merge(ctx, released, preview.DryRun{Body: o.Sealed})
 		for d.settles(o, result.Err) {
-			result = d.cluster.Merge(ctx, released, d.plan.Sent(o), d.plan.Takes(o))
+			result = d.cluster.Merge(ctx, released, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o)})
 		}
 		if result.Err != nil {
 			if err := d.decideFromRefusal(o, result.Err); err != nil {

@@ -13,6 +13,7 @@ import (
 type Content struct {
 	Package preview.Package
 	Objects []preview.Object
+	Set     *Set // nil for what is no plugin set
 }
 
 // Material is one package as it comes from its source and format.

@@ -96,6 +96,9 @@ func (d *decider) decideOffline() {
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
 		o.Action = preview.ActionCreate
+		if o.Patches() {
+			o.Action = preview.ActionPatch
+		}
 		o.SecretKeys = preview.SecretKeys(nil, o.Sealed)
 	}
 	d.cannotCollect(access.Collecting(sealedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
@@ -214,7 +217,9 @@ func (d *decider) readObjects(ctx context.Context) error {
 		switch {
 		case r.Err == nil:
 			o.LiveBody = r.Body
-			d.decideFromLive(o)
+			if err := d.decideFromLive(o); err != nil {
+				return err
+			}
 			if o.Action == preview.ActionBlocked || o.Action == preview.ActionAdopt {
 				if err := d.decideForeign(ctx, o); err != nil {
 					return err
@@ -227,7 +232,7 @@ func (d *decider) readObjects(ctx context.Context) error {
 			return fmt.Errorf("reading %s: %w", o.ID, r.Err)
 		}
 	}
-	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool { return o.Action == "" && o.Sealed == nil })
+	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool { return o.Action == "" && (o.Sealed == nil || o.LetsGo()) })
 	return nil
 }
 
@@ -267,14 +272,16 @@ func (d *decider) bringsKind(ref preview.Ref) bool {
 
 // decideFromLive settles ownership. What is absent or ours and wanted is left
 // for the dry run, marked create or update.
-func (d *decider) decideFromLive(o *preview.Object) {
-	if o.Sealed == nil {
+func (d *decider) decideFromLive(o *preview.Object) error {
+	switch {
+	case o.Patches():
+		return decidePatch(o)
+	case o.Sealed == nil:
 		o.Action = d.leftoverAction(o)
-		return
-	}
-	if o.LiveBody == nil {
+		return nil
+	case o.LiveBody == nil:
 		o.Action = preview.ActionCreate
-		return
+		return nil
 	}
 	_, foreign := preview.ForeignOwner(o.LiveBody, d.plan.Release)
 	switch {
@@ -285,6 +292,7 @@ func (d *decider) decideFromLive(o *preview.Object) {
 	default:
 		o.Action = preview.ActionUpdate
 	}
+	return nil
 }
 
 // leftoverAction decides on a member of the installed revision that is in the

@@ -63,7 +63,7 @@ func changes(o *preview.Object) []preview.Change {
 		after = o.Sealed
 	}
 	switch o.Action {
-	case preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt:
+	case preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionPatch:
 		return diff.Changes(o.LiveBody, after)
 	}
 	return nil

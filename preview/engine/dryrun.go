@@ -20,7 +20,7 @@ func (d *decider) dryRun(ctx context.Context) error {
 	var pending []int
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
-		if o.Action != preview.ActionCreate && o.Action != preview.ActionUpdate {
+		if !asksDryRun(o.Action) {
 			continue
 		}
 		if d.served[o.APIVersion+"/"+o.Kind] != nil || o.Namespace != "" && !d.namespaces[o.Namespace] {
@@ -60,6 +60,10 @@ func (d *decider) dryRun(ctx context.Context) error {
 	}
 	d.secretKeys()
 	return nil
+}
+
+func asksDryRun(a preview.Action) bool {
+	return a == preview.ActionCreate || a == preview.ActionUpdate || a == preview.ActionPatch
 }
 
 func (d *decider) secretKeys() {
@@ -128,7 +132,7 @@ func (d *decider) dryRuns(pending []int) []preview.DryRun {
 	items := make([]preview.DryRun, 0, len(pending))
 	for _, i := range pending {
 		o := &d.plan.Objects[i]
-		item := preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o)}
+		item := preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o), Manager: o.Manager}
 		if o.LiveBody != nil {
 			item.UID = preview.String(o.LiveBody, "metadata", "uid")
 			item.ResourceVersion = preview.String(o.LiveBody, "metadata", "resourceVersion")
@@ -167,8 +171,10 @@ func (d *decider) readAgain(ctx context.Context, moved []int) (pending []int, er
 			return nil, fmt.Errorf("reading %s again: %w", o.ID, r.Err)
 		}
 		o.LiveBody, o.Conflicts = r.Body, nil
-		d.decideFromLive(o)
-		if o.Action == preview.ActionCreate || o.Action == preview.ActionUpdate {
+		if err := d.decideFromLive(o); err != nil {
+			return nil, err
+		}
+		if asksDryRun(o.Action) {
 			pending = append(pending, moved[n])
 		}
 	}
@@ -194,7 +200,7 @@ func (d *decider) decideFromResult(o *preview.Object, result map[string]any) err
 		return fmt.Errorf("comparing %s: %w", o.ID, err)
 	}
 	o.Result = hash
-	if o.Action == preview.ActionUpdate && len(diff.Changes(o.LiveBody, result)) == 0 && !secretMoves(o.LiveBody, result) {
+	if (o.Action == preview.ActionUpdate || o.Action == preview.ActionPatch) && len(diff.Changes(o.LiveBody, result)) == 0 && !secretMoves(o.LiveBody, result) {
 		o.Action = preview.ActionUnchanged
 	}
 	return nil
@@ -222,8 +228,10 @@ func (d *decider) decideFromRefusal(o *preview.Object, err error) error {
 	case preview.ReasonConflict:
 		return nil // entered already; the gate refuses what nothing settles
 	case preview.ReasonImmutable:
-		o.Action = preview.ActionReplace
-		return nil
+		if !o.Patches() {
+			o.Action = preview.ActionReplace
+			return nil
+		}
 	case preview.ReasonRoleMissing:
 		if d.bringsRole(o.Sealed) {
 			return nil // decided by the caller's own rights, EXACTNESS section 5

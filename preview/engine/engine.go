@@ -35,10 +35,9 @@ type Cluster interface {
 	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
 	// DryRun answers in the order of items.
 	DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult
-	// Merge computes from reads alone what applying sealed would make of a live
-	// object, as far as that can be known without a dry run. With force it
-	// takes fields that other managers own.
-	Merge(ctx context.Context, live, sealed map[string]any, force bool) preview.DryRunResult
+	// Merge computes from reads alone what an apply would make of a live
+	// object, as far as that can be known without a dry run.
+	Merge(ctx context.Context, live map[string]any, item preview.DryRun) preview.DryRunResult
 	// Plural names the resource of a kind, such as "deployments".
 	Plural(ctx context.Context, apiVersion, kind string) (string, error)
 	// May answers which rights the user has, in their order.
@@ -93,12 +92,14 @@ type Options struct {
 type Installed struct {
 	Base    preview.Base
 	Members []Member
+	Set     InstalledSet
 }
 
 // Member is one object of the installed revision.
 type Member struct {
 	Ref     preview.Ref
 	Package string
+	Manager string // of an object that is only patched
 }
 
 // Build plans contents against a cluster, or offline when cluster is nil.
@@ -123,6 +124,7 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 	}
 	ids := map[string]bool{}
 	for _, content := range contents {
+		content.Set.plan(p, opts.Installed.Set)
 		p.Packages = append(p.Packages, content.Package)
 		p.Objects = append(p.Objects, content.Objects...)
 		for i := range content.Objects {
@@ -174,6 +176,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 	p := &preview.Plan{
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
 		ReadMode: mode, Options: old.Options, Packages: old.Packages, Files: old.Files,
+		Platform: old.Platform, Generation: old.Generation, Location: old.Location,
 		Undo: comesBack(old.Undo),
 	}
 	for i := range old.Objects {
@@ -186,7 +189,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		}
 		fresh := preview.Object{
 			ID: o.ID, Package: o.Package, APIVersion: o.APIVersion, Kind: o.Kind,
-			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Sealed: o.Sealed,
+			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Manager: o.Manager, Sealed: o.Sealed,
 		}
 		p.Objects = append(p.Objects, fresh)
 	}
@@ -247,10 +250,15 @@ func written(objects []preview.Object) []preview.Object {
 }
 
 func leftover(m Member) preview.Object {
-	return preview.Object{
+	o := preview.Object{
 		ID: m.Ref.ID(), Package: m.Package, APIVersion: m.Ref.APIVersion,
-		Kind: m.Ref.Kind, Namespace: m.Ref.Namespace, Name: m.Ref.Name,
+		Kind: m.Ref.Kind, Namespace: m.Ref.Namespace, Name: m.Ref.Name, Manager: m.Manager,
 	}
+	if o.Patches() {
+		o.Sealed = preview.NothingOf(m.Ref)
+		o.Digest, _ = preview.Hash(o.Sealed) // strings only: cannot fail
+	}
+	return o
 }
 
 func releaseNamespaceID(p *preview.Plan) string {

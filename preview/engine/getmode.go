@@ -15,15 +15,15 @@ func (d *decider) merge(ctx context.Context, pending []int) error {
 	d.tell("merging %d objects here: the cluster is only read", len(pending))
 	for _, i := range pending {
 		o := &d.plan.Objects[i]
-		if o.Action != preview.ActionUpdate {
+		if o.Action != preview.ActionUpdate && o.Action != preview.ActionPatch {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		result := d.cluster.Merge(ctx, o.LiveBody, o.Sealed, false)
+		result := d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: o.Sealed, Manager: o.Manager})
 		for d.settles(o, result.Err) {
-			result = d.cluster.Merge(ctx, o.LiveBody, d.plan.Sent(o), d.plan.Takes(o))
+			result = d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o), Manager: o.Manager})
 		}
 		var err error
 		if result.Err != nil {
@@ -85,5 +85,5 @@ func hasUnknown(p *preview.Plan, object string) bool {
 // out to change nothing. What turned unknown is told by its reason.
 func sameEffect(reviewed, now preview.Action) bool {
 	return reviewed == now || now == preview.ActionUnknown ||
-		reviewed == preview.ActionUpdate && now == preview.ActionUnchanged
+		(reviewed == preview.ActionUpdate || reviewed == preview.ActionPatch) && now == preview.ActionUnchanged
 }

@@ -65,7 +65,7 @@ func movedFields(before, after *preview.Object, typer preview.Typer) []Move {
 		if o.LiveBody == nil || o.Whole() {
 			return o.LiveBody
 		}
-		body, err := preview.Relevant(typer, o.LiveBody, o.Sealed)
+		body, err := o.Relevant(typer, o.LiveBody)
 		if err != nil {
 			return o.LiveBody
 		}

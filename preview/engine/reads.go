@@ -147,7 +147,7 @@ func liveFact(typer preview.Typer, o *preview.Object) (preview.Live, error) {
 	if o.LiveBody == nil {
 		return preview.Live{}, nil
 	}
-	fingerprint, err := preview.Fingerprint(typer, o.LiveBody, o.Sealed, o.Whole())
+	fingerprint, err := o.Fingerprint(typer, o.LiveBody)
 	if err != nil {
 		return preview.Live{}, err
 	}

@@ -250,7 +250,7 @@ func (d *decider) tryShared(ctx context.Context, pending []int) []preview.DryRun
 	}
 	for n, i := range pending {
 		if preview.ReasonOf(results[n].Err) == preview.ReasonForbidden {
-			results[n] = d.cluster.Merge(ctx, d.plan.Objects[i].LiveBody, items[n].Body, false)
+			results[n] = d.cluster.Merge(ctx, d.plan.Objects[i].LiveBody, preview.DryRun{Body: items[n].Body})
 		}
 	}
 	return results

@@ -10,9 +10,9 @@ import (
 
 // Restored makes content again of objects that an earlier revision sealed. They
 // stay as they were rendered then: what rendering asked the cluster does not
-// count any more, nor what was found out about the package's source. notes are
+// count any more, nor what was found out about the package's source. set is that of a plugin set, notes are
 // about what does not come back.
-func Restored(release preview.Release, pkg preview.Package, objects []preview.Object, revision int, notes []preview.Note) (Content, error) {
+func Restored(release preview.Release, pkg preview.Package, objects []preview.Object, set *Set, revision int, notes []preview.Note) (Content, error) {
 	c := Content{Package: pkg}
 	byID := map[string]bool{}
 	for _, o := range objects {
@@ -22,7 +22,7 @@ func Restored(release preview.Release, pkg preview.Package, objects []preview.Ob
 		}
 		c.Objects = append(c.Objects, preview.Object{
 			ID: o.ID, Package: pkg.Name, APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name,
-			Digest: digest, Origin: o.Origin, Sealed: o.Sealed,
+			Digest: digest, Origin: o.Origin, Manager: o.Manager, Sealed: o.Sealed,
 		})
 		byID[o.ID] = true
 	}
@@ -40,7 +40,11 @@ func Restored(release preview.Release, pkg preview.Package, objects []preview.Ob
 	}
 	p.Notes = append(p.Notes, notes...)
 	var err error
-	p.ContentDigest, err = preview.ContentDigest(release, *p, c.Objects, nil)
+	if c.Set = set; set != nil {
+		p.ContentDigest, err = set.digest(*p, c.Objects)
+	} else {
+		p.ContentDigest, err = preview.ContentDigest(release, *p, c.Objects, nil)
+	}
 	return c, err
 }
 

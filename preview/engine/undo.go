@@ -106,8 +106,12 @@ func undoing(p *preview.Plan, o *preview.Object, digest string) preview.Action {
 		return preview.ActionCreate
 	case digest != "" && (o.Action == preview.ActionKeep || same):
 		return preview.ActionUnchanged
+	case digest != "" && o.Patches():
+		return preview.ActionPatch
 	case digest != "":
 		return preview.ActionUpdate
+	case o.Action == preview.ActionPatch:
+		return preview.ActionPatch // what is patched is taken back
 	case o.Action == preview.ActionCreate && o.Kind != "CustomResourceDefinition" && o.Kind != "Namespace":
 		return preview.ActionDelete
 	case o.Action == preview.ActionSkip:
@@ -234,7 +238,7 @@ func Undoes(p, back *preview.Plan) []string {
 		case !known && o.Action == preview.ActionKeep:
 		case !known:
 			reasons = append(reasons, fmt.Sprintf("%s: the undo that was approved does not know it", o.ID))
-		case o.Digest != sealed.Digest:
+		case o.Digest != sealed.Digest && !(sealed.Digest == "" && o.LetsGo()):
 			reasons = append(reasons, o.ID+" would come back as another object than was approved")
 		case !partOf(sealed.Action, o.Action) && !(o.Action == preview.ActionCreate && creates(p, o.ID)):
 			reasons = append(reasons, fmt.Sprintf("%s is not as the plan left it: approved was to %s it, now it would be %s", o.ID, sealed.Action, o.Action))
@@ -262,7 +266,7 @@ func partOf(sealed, now preview.Action) bool {
 	switch sealed {
 	case preview.ActionCreate:
 		return now == sealed || now == preview.ActionUpdate || now == preview.ActionUnchanged
-	case preview.ActionUpdate:
+	case preview.ActionUpdate, preview.ActionPatch:
 		return now == sealed || now == preview.ActionUnchanged
 	}
 	return now == sealed

@@ -111,6 +111,9 @@ func checkSealed(p *preview.Plan, o *preview.Object) error {
 	if err != nil || digest != o.Digest || preview.RefOf(o.Sealed) != o.Ref() {
 		return tampered("the sealed object " + o.ID + " does not match its digest")
 	}
+	if o.Patches() {
+		return checkPatch(p, o)
+	}
 	return checkForm(p, o)
 }
 

@@ -70,7 +70,7 @@ func writes(a preview.Action) []string {
 	switch a {
 	case preview.ActionCreate, preview.ActionUnknown:
 		return []string{"create", "patch"}
-	case preview.ActionUpdate, preview.ActionAdopt:
+	case preview.ActionUpdate, preview.ActionAdopt, preview.ActionPatch:
 		return []string{"patch"}
 	case preview.ActionReplace:
 		return []string{"get", "create", "patch", "delete"}

@@ -168,7 +168,7 @@ func (s *Set) check() error {
 		}
 		outputs[p.Output] = p.Name
 	}
-	return nil
+	return s.checkHost()
 }
 
 // CheckOutput refuses what is no path below the location: it leads out, or

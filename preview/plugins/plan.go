@@ -37,7 +37,7 @@ func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
 		return nil, err
 	}
 	texts, executors, notes := review(set, t.Platform, files)
-	pkg := preview.Package{Name: set.Name, Version: set.Version, Bundle: set.Name, Format: "plugins/" + string(set.Form)}
+	pkg := preview.Package{Name: set.Name, Version: set.Version, Bundle: set.Name, Format: preview.FormatPlugins + string(set.Form)}
 	pkg.Notes = slices.Concat(set.Notes, origins(fetched, t), notes)
 	slices.SortStableFunc(pkg.Notes, func(a, b preview.Note) int { return strings.Compare(a.Rule+"/"+a.Object, b.Rule+"/"+b.Object) })
 	for _, f := range fetched {
@@ -93,39 +93,31 @@ func origins(fetched []Fetched, t Target) []preview.Note {
 
 // decide compares the files of a set with those that are there.
 func decide(files []File, texts []string, live Installed) ([]preview.File, error) {
-	out := make([]preview.File, 0, len(files))
-	wanted := map[string]bool{}
-	tell := &teller{left: maxSetLines}
+	listed := make([]preview.File, 0, len(files))
+	data := map[string][]byte{}
 	for i, f := range files {
-		wanted[f.Path] = true
-		was, there := live.Files[f.Path]
-		one := preview.File{
-			Path: f.Path, Mode: f.Mode, Size: int64(len(f.Data)), SHA256: f.SHA256, Origin: f.Origin,
-			Contents: texts[i], Action: preview.ActionCreate, Live: was,
-		}
-		switch {
-		case there && was == (preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}):
-			one.Action = preview.ActionUnchanged
-		case there:
-			one.Action = preview.ActionUpdate
-			before, err := live.bytes(f.Path, was)
+		data[f.Path] = f.Data
+		listed = append(listed, preview.File{
+			Path: f.Path, Mode: f.Mode, Size: int64(len(f.Data)), SHA256: f.SHA256, Origin: f.Origin, Contents: texts[i],
+		})
+	}
+	out := preview.DecideFiles(listed, live.Files)
+	tell := &teller{left: maxSetLines}
+	for i := range out {
+		one := &out[i]
+		switch one.Action {
+		case preview.ActionCreate:
+			one.Changes = tell.changes(one.Path, nil, data[one.Path])
+		case preview.ActionUpdate:
+			before, err := live.bytes(one.Path, one.Live)
 			if err != nil {
-				return nil, fmt.Errorf("reading what is installed as %s: %w", f.Path, err)
+				return nil, fmt.Errorf("reading what is installed as %s: %w", one.Path, err)
 			}
 			if before != nil {
-				one.Changes = tell.changes(f.Path, before, f.Data)
+				one.Changes = tell.changes(one.Path, before, data[one.Path])
 			}
-		default:
-			one.Changes = tell.changes(f.Path, nil, f.Data)
-		}
-		out = append(out, one)
-	}
-	for path, was := range live.Files {
-		if !wanted[path] {
-			out = append(out, preview.File{Path: path, Action: preview.ActionDelete, Live: was})
 		}
 	}
-	slices.SortFunc(out, func(a, b preview.File) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
 

@@ -36,8 +36,11 @@ type Set struct {
 	Location string
 	Plugins  []Plugin
 	Config   map[string]any // of the whole set; may be nil
+	Host     *Host          // that loads it in a cluster; nil for one on a machine
 	// Notes are what a reviewer should be told of the config itself.
 	Notes []preview.Note
+
+	body map[string]any // the document of a PluginSet
 }
 
 // Plugin is one entry of a config.

@@ -11,4 +11,5 @@ const (
 	RuleName             = "plugin-name"
 	RuleInvalid          = "plugin-invalid"
 	RuleImageByTag       = "plugin-image-by-tag"
+	RuleLocal            = "plugin-local"
 )

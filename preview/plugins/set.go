@@ -15,6 +15,7 @@ import (
 //	  installLocation: .plugins      # default: .plugins
 //	  version: 1.2.0                 # of the set; may be left out
 //	  config: {}                     # of the whole set
+//	  host: {}                       # that loads it in a cluster, see Host
 //	  plugins:
 //	    - output: bin/neo            # below the location
 //	      reference: https://example.com/neo.tgz
@@ -35,7 +36,9 @@ const KindPluginSet = "PluginSet"
 func (p *parser) pluginSet() {
 	p.set.Form, p.set.Name = FormSet, p.at("metadata.name").need()
 	p.ignore("apiVersion", "kind", "metadata.labels", "metadata.annotations")
+	p.set.body = p.root
 	spec := p.at("spec")
+	p.set.Host = p.host(spec.at("host"))
 	if p.set.Location = spec.at("installLocation").text(); p.set.Location == "" {
 		p.set.Location = defaultLocation
 	}

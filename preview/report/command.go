@@ -60,7 +60,10 @@ func command(p *preview.Plan) string {
 func needsReference(p *preview.Plan) bool { return command(p) == preview.RequestInstall }
 
 func operands(p *preview.Plan) []string {
-	if p.Request.File != "" {
+	switch {
+	case p.Request.File != "" && p.Platform != "":
+		return []string{"-f", p.Request.File, "--platform", p.Platform}
+	case p.Request.File != "":
 		return []string{"-f", p.Request.File}
 	}
 	switch command(p) {
@@ -171,7 +174,7 @@ func installSection(p *preview.Plan, l layout) section {
 	switch {
 	case p.Summary.Blocked > 0:
 		s = section{title: "NOT INSTALLABLE"}
-	case p.Platform != "" && !nothingToDo(p):
+	case p.OnMachine() && !nothingToDo(p):
 		s = section{title: "TO DO"}
 	case nothingToDo(p):
 		s = section{title: "NOTHING TO DO"}
@@ -190,7 +193,7 @@ func nothingToDo(p *preview.Plan) bool {
 
 // hasCommand reports whether there is a line that does what the plan says.
 func hasCommand(p *preview.Plan) bool {
-	return p.Summary.Blocked == 0 && p.Platform == "" && !nothingToDo(p)
+	return p.Summary.Blocked == 0 && !p.OnMachine() && !nothingToDo(p)
 }
 
 // installNotes say what holds for the command, or why there is none.
@@ -198,9 +201,9 @@ func installNotes(p *preview.Plan) []string {
 	switch {
 	case p.Summary.Blocked > 0:
 		return []string{"Belonging to somebody else: " + plural(p.Summary.Blocked, "object") + "."}
-	case p.Platform != "" && nothingToDo(p):
+	case p.OnMachine() && nothingToDo(p):
 		return []string{"The location is as this plan would leave it."}
-	case p.Platform != "":
+	case p.OnMachine():
 		return []string{"This is a review; this version does not install plugin sets yet."}
 	case nothingToDo(p):
 		return []string{"The cluster is as this plan would leave it."}

@@ -29,7 +29,7 @@ func facts(p *preview.Plan) []fact {
 		}
 	}
 	switch {
-	case p.Platform != "":
+	case p.OnMachine():
 	case p.ReadMode == preview.ReadOffline:
 		rows = append(rows, fact{"cluster", offlineText(p)})
 	default:
@@ -63,10 +63,14 @@ func headRows(p *preview.Plan) []fact {
 	if p.Generation.To != p.Generation.From {
 		generation += ", this would be generation " + strconv.Itoa(p.Generation.To)
 	}
-	return []fact{
+	rows := []fact{
 		{"set", p.Release.Name + "  for " + p.Platform}, {"location", p.Location.Path},
 		{"host", p.Location.Host}, {"installed", generation},
 	}
+	if !p.OnMachine() {
+		rows = append([]fact{{"release", releaseText(p)}}, rows...)
+	}
+	return rows
 }
 
 // offlineText says what stands in for the cluster.
@@ -199,7 +203,7 @@ func header(p *preview.Plan, l layout) []string {
 
 // countText counts the objects by action, those that occur.
 func countText(p *preview.Plan) string {
-	if p.Platform != "" && len(p.Objects) == 0 {
+	if p.OnMachine() {
 		return fileCounts(p.Files)
 	}
 	parts := []string{plural(len(p.Objects), "object")}

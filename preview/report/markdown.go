@@ -234,7 +234,7 @@ func summaryTable(p *preview.Plan) string {
 		out.WriteString("| | … " + plural(dropped, "more row") + ", see `-o json` |\n")
 	}
 	what := "objects"
-	if p.Platform != "" && len(p.Objects) == 0 {
+	if p.OnMachine() {
 		what = "files"
 	}
 	out.WriteString("| " + what + " | " + cell(countText(p)) + " |\n")

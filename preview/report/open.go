@@ -19,7 +19,7 @@ type Question struct{ What, Why string }
 // NotAsked tells what the way in which the cluster was read cannot know. Each is
 // about this plan: what no object of it raises is left out.
 func NotAsked(p *preview.Plan) []Question {
-	if p.Platform != "" && len(p.Objects) == 0 {
+	if p.OnMachine() {
 		return nil
 	}
 	switch p.ReadMode {
@@ -100,7 +100,7 @@ func dryRunQuestions(p *preview.Plan) []Question {
 
 // openSection lays the questions out; it says so, too, when none is left.
 func openSection(p *preview.Plan, l layout) section {
-	if p.Platform != "" && len(p.Objects) == 0 {
+	if p.OnMachine() {
 		return section{} // no cluster has a part in it
 	}
 	s := section{title: openTitle}

@@ -99,8 +99,12 @@ func (r *runner) runFiles(ctx context.Context) error {
 	if err != nil {
 		return r.failed(err)
 	}
-	r.health.checks = append(r.health.checks, want.file.HealthChecks...)
-	return r.run(ctx, "install "+want.file.Object, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+	title := "install PluginSet " + want.name
+	if want.file != nil {
+		r.health.checks = append(r.health.checks, want.file.HealthChecks...)
+		title = "install " + want.file.Object
+	}
+	return r.run(ctx, title, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		plan, err := r.planner.content(ctx, want, progress)
 		if err != nil {
 			return nil, fmt.Errorf("request file %s: %w", files[0], err)

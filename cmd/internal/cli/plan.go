@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
 // planner makes plans. One serves one command.
@@ -84,7 +85,8 @@ type wanted struct {
 	params   format.Params
 	// pinImages resolves the tags of the pods' images.
 	pinImages bool
-	file      *asked // the request file that asks for it, nil for a command line
+	file      *asked       // the request file that asks for it, nil for a command line
+	set       *plugins.Set // that a host in the cluster loads, of the file called text; nil for anything else
 }
 
 // wanted puts the flags and arguments of a command line together.
@@ -106,6 +108,9 @@ func (p *planner) typer() *k8s.Schemas {
 // content plans to install what is wanted, or to upgrade the release it is
 // installed as.
 func (p *planner) content(ctx context.Context, want wanted, progress func(string)) (*preview.Plan, error) {
+	if want.set != nil {
+		return p.hosted(ctx, want, progress)
+	}
 	r, err := p.resolver(progress)
 	if err != nil {
 		return nil, err
@@ -228,6 +233,9 @@ func (p *planner) rollback(ctx context.Context, name string, to int) (*preview.P
 			return nil, err
 		}
 	}
+	if opts.Installed.Set, err = record.Set(ctx, p.cluster); err != nil {
+		return nil, err
+	}
 	return p.judge(engine.Build(ctx, contents, p.cluster, opts))
 }
 
@@ -269,10 +277,14 @@ func (p *planner) build(ctx context.Context, r *resolver, found *resolved, relea
 		return nil, err
 	}
 	opts := p.options(release, record)
-	opts.Progress = r.progress
-	opts.Request = found.request
+	opts.Progress, opts.Request = r.progress, found.request
+	return p.onTop(ctx, contents, record, opts)
+}
+
+// onTop plans contents on top of a record, nil for none.
+func (p *planner) onTop(ctx context.Context, contents []engine.Content, record *history.Record, opts engine.Options) (*preview.Plan, error) {
 	opts.Request.Action = preview.RequestInstall
-	if upgrade {
+	if record != nil && record.Installed() {
 		opts.Request.Action = preview.RequestUpgrade
 	}
 	var cluster engine.Cluster
@@ -280,6 +292,7 @@ func (p *planner) build(ctx context.Context, r *resolver, found *resolved, relea
 		cluster = p.cluster
 	}
 	if p.owners.undoes() {
+		var err error
 		if opts.Undo, err = record.Earlier(ctx, p.cluster); err != nil {
 			return nil, err
 		}
@@ -315,7 +328,7 @@ func (p *planner) options(release preview.Release, record *history.Record) engin
 	if record != nil {
 		opts.Installed = engine.Installed{Base: record.Base()}
 		for _, item := range record.Inventory() {
-			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref, Package: item.Package})
+			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref, Package: item.Package, Manager: item.Manager})
 		}
 	}
 	return opts

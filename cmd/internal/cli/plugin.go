@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
 func (a *app) newPluginCommand() *cobra.Command {
@@ -37,6 +41,25 @@ func (f *pluginFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.lock, "lock", "", "file with the sha256 of every artifact (default: CONFIG.lock, if it is there)")
 	flags.BoolVar(&f.updateLock, "update-lock", false, "write the lock file anew from what was fetched, instead of holding that to it")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"server"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// lockPath is where the lock file is.
+func (f *pluginFlags) lockPath() string {
+	if f.lock != "" {
+		return f.lock
+	}
+	return f.config + ".lock"
+}
+
+// keepLock writes the lock file where that was asked for.
+func (f *pluginFlags) keepLock(fresh *plugins.Lock) error {
+	if !f.updateLock {
+		return nil
+	}
+	if err := writeLock(f.lockPath(), fresh.Encode()); err != nil {
+		return fmt.Errorf("writing the lock file %s: %w", f.lockPath(), err)
+	}
+	return nil
 }
 
 func (f *pluginFlags) check() error {

@@ -23,36 +23,24 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags) (*previ
 	if err != nil {
 		return nil, fmt.Errorf("config %s: %w", f.config, err)
 	}
+	if set.Host != nil {
+		fetched, fresh, err := p.fetchSet(ctx, set, f, hostPlatform(p.source), a.progress())
+		if err != nil {
+			return nil, err
+		}
+		plan, err := p.hostedPlan(ctx, p.wantedSet(f.config, set), fetched, fresh, a.progress())
+		if err != nil {
+			return nil, err
+		}
+		return plan, f.keepLock(fresh)
+	}
 	target, err := p.pluginTarget(ctx, set, f)
 	if err != nil {
 		return nil, err
 	}
-	lockPath := f.lock
-	if lockPath == "" {
-		lockPath = f.config + ".lock"
-	}
-	lock, err := readLock(lockPath, set, f.lock != "" && !f.updateLock)
-	if err != nil {
-		return nil, fmt.Errorf("lock file %s: %w", lockPath, err)
-	}
-	opts, err := a.sourceOptions(p.source, a.progress())
+	fetched, fresh, err := p.fetchSet(ctx, set, f, target.Platform, a.progress())
 	if err != nil {
 		return nil, err
-	}
-	opts.Artifacts, opts.Platform = true, target.Platform
-	request := plugins.Request{Platform: target.Platform, Sources: source.New(opts), Getenv: a.getenv}
-	if !f.updateLock {
-		request.Lock = lock
-	}
-	fetched, err := plugins.Fetch(ctx, set, request)
-	if err != nil {
-		return nil, err
-	}
-	fresh := plugins.NewLock(set.Name, target.Platform, fetched, lock)
-	if f.updateLock {
-		for i := range fetched {
-			fetched[i].Pinned = true // by the lock that is written below
-		}
 	}
 	plan, err := plugins.Plan(set, fetched, target)
 	if err != nil {
@@ -63,12 +51,34 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags) (*previ
 	if err := engine.Finish(plan, p.typer()); err != nil {
 		return nil, err
 	}
+	return plan, f.keepLock(fresh)
+}
+
+// fetchSet fetches what a set names, held to its lock, and locks it anew.
+func (p *planner) fetchSet(ctx context.Context, set *plugins.Set, f pluginFlags, platform string, progress func(string)) ([]plugins.Fetched, *plugins.Lock, error) {
+	lock, err := readLock(f.lockPath(), set, f.lock != "" && !f.updateLock)
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock file %s: %w", f.lockPath(), err)
+	}
+	opts, err := p.app.sourceOptions(p.source, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts.Artifacts, opts.Platform = true, platform
+	request := plugins.Request{Platform: platform, Sources: source.New(opts), Getenv: p.app.getenv}
+	if !f.updateLock {
+		request.Lock = lock
+	}
+	fetched, err := plugins.Fetch(ctx, set, request)
+	if err != nil {
+		return nil, nil, err
+	}
 	if f.updateLock {
-		if err := writeLock(lockPath, fresh.Encode()); err != nil {
-			return nil, fmt.Errorf("writing the lock file %s: %w", lockPath, err)
+		for i := range fetched {
+			fetched[i].Pinned = true // by the lock that is written at the end
 		}
 	}
-	return plan, nil
+	return fetched, plugins.NewLock(set.Name, platform, fetched, lock), nil
 }
 
 // pluginSet reads a config.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -25,7 +26,7 @@ type requestFlags struct {
 }
 
 func (f *requestFlags) add(flags *pflag.FlagSet, how string) {
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, "request file instead of REF: a Request, BundleDeployment, ClusterExtension, Subscription, HelmRelease, OCIRepository, Kustomization or Application"+how)
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "request file instead of REF: a Request, BundleDeployment, ClusterExtension, Subscription, HelmRelease, OCIRepository, Kustomization, Application, or a PluginSet with a host in the cluster"+how)
 	flags.BoolVar(&f.crossNamespaceSecrets, "allow-cross-namespace-secrets", false, "let a request file name credentials outside its own namespace")
 }
 
@@ -59,6 +60,9 @@ func (p *planner) requested(ctx context.Context, path string) (wanted, error) {
 	data, err := readRequestFile(path)
 	if err != nil {
 		return wanted{}, err
+	}
+	if plugins.IsHosted(data) {
+		return p.requestedSet(path)
 	}
 	var more ref.Objects
 	if !p.read.offline {
@@ -170,6 +174,9 @@ func (w wanted) root(plan *preview.Plan) *preview.Package {
 
 // pinned writes what was wanted back as a request for exactly what was planned.
 func (w wanted) pinned(plan *preview.Plan) ([]byte, error) {
+	if w.set != nil {
+		return nil, usagef("-o request: a PluginSet is pinned by its lock file; plugin preview -c %s --update-lock writes it", w.text)
+	}
 	root := w.root(plan)
 	p := ref.Pinned{ContentDigest: plan.ContentDigest, Sources: root.Sources, Version: root.Version, Bundle: root.Bundle}
 	if len(root.Via) > 0 {

@@ -149,6 +149,7 @@ func setupCluster(t testing.TB) func(*testscript.Env) error {
 		env.Defer(box.Stop)
 		env.Values[sandboxKey{}] = box
 		env.Setenv("KUBECONFIG", box.Kubeconfig())
+		env.Setenv("KUBECTL", sandboxtest.Kubectl(t))
 		return nil
 	}
 }

@@ -30,7 +30,8 @@ func ageKeyCommand(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // eventually CODE PATTERN COMMAND... repeats a command until it exits with the
-// code and its standard error matches.
+// code and what it says matches: with 0 its standard output, else its standard
+// error.
 func eventuallyCommand(ts *testscript.TestScript, _ bool, args []string) {
 	pattern := regexp.MustCompile(args[1])
 	deadline := time.Now().Add(patience)
@@ -39,7 +40,9 @@ func eventuallyCommand(ts *testscript.TestScript, _ bool, args []string) {
 	for {
 		err := ts.Exec(args[2], args[3:]...)
 		var exit *exec.ExitError
-		if errors.As(err, &exit) && strconv.Itoa(exit.ExitCode()) == args[0] && pattern.MatchString(ts.ReadFile("stderr")) {
+		switch {
+		case err == nil && args[0] == "0" && pattern.MatchString(ts.ReadFile("stdout")),
+			errors.As(err, &exit) && strconv.Itoa(exit.ExitCode()) == args[0] && pattern.MatchString(ts.ReadFile("stderr")):
 			return
 		}
 		if time.Now().After(deadline) {

@@ -40,6 +40,9 @@ func pluginRules() []Page {
 		page("plugin-image-by-tag", preview.Warning, "runs an image named by tag", "The images that plugins of Optimus in YAML name.",
 			"Whoever can push to the repository decides what the plugin runs.", "Name the image by digest.",
 			"file/optimus-plugin-neo.yaml", "image docker.io/org/neo:latest is named by tag"),
+		page("plugin-local", preview.Warning, "comes from a path of the pod's own", "The artifacts of a set whose host runs in the cluster.",
+			"The lock lets nothing else in, but a pod that has nothing at the path, or something else, does not start.", "Name an address that every pod reaches.",
+			"plugin/neo", "it comes from /opt/neo.tgz, and each pod of the host has a path of that name to itself, or none"),
 		{
 			Rule: "plugin-inline-credential", Severity: preview.Warning, Title: "has a credential in its config",
 			Looks:  "The logins of the providers in a config of plugins.",

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+)
+
+// requestedSet reads a PluginSet that a host in the cluster loads: it is planned
+// and applied like a bundle.
+func (p *planner) requestedSet(path string) (wanted, error) {
+	set, err := p.pluginSet(path)
+	if err != nil {
+		return wanted{}, fmt.Errorf("request file %s: %w", path, err)
+	}
+	return p.wantedSet(path, set), nil
+}
+
+func (p *planner) wantedSet(path string, set *plugins.Set) wanted {
+	return wanted{
+		text: path, name: set.Name, namespace: orElse(p.app.kube.Namespace(), set.Host.Deployment.Namespace), set: set,
+	}
+}
+
+// hosted plans the ConfigMap of a set and the restart of its host.
+func (p *planner) hosted(ctx context.Context, want wanted, progress func(string)) (*preview.Plan, error) {
+	fetched, lock, err := p.fetchSet(ctx, want.set, pluginFlags{config: want.text}, hostPlatform(p.source), progress)
+	if err != nil {
+		return nil, err
+	}
+	return p.hostedPlan(ctx, want, fetched, lock, progress)
+}
+
+// hostPlatform is that of the pods, which run on Linux whatever runs here.
+func hostPlatform(f sourceFlags) string { return orElse(f.platform, "linux/"+runtime.GOARCH) }
+
+func (p *planner) hostedPlan(ctx context.Context, want wanted, fetched []plugins.Fetched, lock *plugins.Lock, progress func(string)) (*preview.Plan, error) {
+	release := preview.Release{Name: want.name, Namespace: want.namespace}
+	if err := checkRelease(release); err != nil {
+		return nil, err
+	}
+	content, err := plugins.Hosted(want.set, fetched, lock, hostPlatform(p.source), release)
+	if err != nil {
+		return nil, err
+	}
+	var record *history.Record
+	if !p.read.offline {
+		if record, err = p.record(ctx, release); err != nil {
+			return nil, err
+		}
+	}
+	opts := p.options(release, record)
+	opts.Progress, opts.Request = progress, preview.Request{Reference: want.text, File: want.text}
+	if record != nil {
+		if opts.Installed.Set, err = record.Set(ctx, p.cluster); err != nil {
+			return nil, err
+		}
+	}
+	return p.onTop(ctx, []engine.Content{content}, record, opts)
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Set is what makes a package a plugin set that a host in the cluster loads:
+// the files that the host fetches, for which platform, and where it looks for
+// them. The host itself fetches them; apply writes the objects alone.
+type Set struct {
+	Platform string // OS/ARCH
+	Location preview.Location
+	Files    []preview.File // what they do to the installed ones is not decided here
+}
+
+// InstalledSet is the set that the newest revision of a release brought. The
+// zero value is none.
+type InstalledSet struct {
+	Generation int
+	Files      map[string]preview.LiveFile
+}
+
+// SetOf returns the set that a plan is of, nil when it is of none.
+func SetOf(p *preview.Plan) *Set {
+	if p.Platform == "" || p.Location == nil {
+		return nil
+	}
+	s := &Set{Platform: p.Platform, Location: *p.Location}
+	for _, f := range p.Files {
+		if f.Action != preview.ActionDelete {
+			s.Files = append(s.Files, f)
+		}
+	}
+	return s
+}
+
+// Installed returns what a plan of the set leaves behind.
+func (s *Set) Installed(p *preview.Plan) InstalledSet {
+	out := InstalledSet{Files: map[string]preview.LiveFile{}}
+	if s == nil {
+		return out
+	}
+	if p.Generation != nil {
+		out.Generation = p.Generation.To
+	}
+	for _, f := range s.Files {
+		out.Files[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}
+	}
+	return out
+}
+
+// plan fills in what a plan says of the set.
+func (s *Set) plan(p *preview.Plan, installed InstalledSet) {
+	if s == nil {
+		return
+	}
+	location := s.Location
+	p.Platform, p.Location = s.Platform, &location
+	p.Files = preview.DecideFiles(s.Files, installed.Files)
+	p.Generation = &preview.Generation{From: installed.Generation, To: installed.Generation}
+	if preview.FileChanges(p.Files) {
+		p.Generation.To++
+	}
+}
+
+func (s *Set) digest(pkg preview.Package, objects []preview.Object) (string, error) {
+	return preview.SetDigest(&preview.Plan{Platform: s.Platform, Files: s.Files, Objects: objects}, pkg)
+}
+
+// SealSet turns a prepared package into a plugin set, and adds the restart of
+// the Deployment that loads it. values is the hash of its config.
+func SealSet(c Content, release preview.Release, set Set, values string, host preview.Ref) (Content, error) {
+	c.Set, c.Package.Parameters.Values = &set, values
+	c.Objects = append(c.Objects, preview.Object{
+		ID: host.ID(), Package: c.Package.Name, APIVersion: host.APIVersion, Kind: host.Kind,
+		Namespace: host.Namespace, Name: host.Name, Manager: preview.PatchManager(release.Name),
+		Sealed: preview.Restart(host, ""),
+	})
+	var err error
+	if c.Package.ContentDigest, err = set.digest(c.Package, c.Objects); err != nil {
+		return c, err
+	}
+	restart := &c.Objects[len(c.Objects)-1]
+	restart.Sealed = preview.Restart(host, c.Package.ContentDigest)
+	restart.Digest, err = preview.Hash(restart.Sealed)
+	return c, err
+}
+
+// checkPatch holds what is patched to the two forms that are sealed: a restart
+// of a Deployment by the content that the plan has, or nothing at all.
+func checkPatch(p *preview.Plan, o *preview.Object) error {
+	if o.Manager != preview.PatchManager(p.Release.Name) {
+		return tampered("object " + o.ID + " is patched by a manager that is not the release's")
+	}
+	if o.LetsGo() {
+		return nil
+	}
+	for _, pkg := range p.Packages {
+		if p.Platform != "" && pkg.Name == o.Package && o.APIVersion == "apps/v1" && o.Kind == "Deployment" &&
+			reflect.DeepEqual(o.Sealed, preview.Restart(o.Ref(), pkg.ContentDigest)) {
+			return nil
+		}
+	}
+	return tampered("object " + o.ID + " is patched, and not with the content of the plan")
+}
+
+// decidePatch decides what is patched: somebody else made it, so it has to be
+// there. Letting go of what is not there any more is nothing.
+func decidePatch(o *preview.Object) error {
+	leaving := preview.String(o.LiveBody, "metadata", "deletionTimestamp") != ""
+	switch {
+	case o.LetsGo() && (o.LiveBody == nil || leaving):
+		o.Action = ""
+	case o.LiveBody == nil:
+		return &Refused{
+			What: fmt.Sprintf("the host, %s %s in namespace %s, is not there", o.Kind, o.Name, o.Namespace),
+			Next: "install it first, or name the one that loads the plugins under spec.host",
+		}
+	case leaving:
+		o.Action = preview.ActionBlocked
+	default:
+		o.Action = preview.ActionPatch
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package preview
+
+import "reflect"
+
+// AnnotationPlugins on the pod template of a host Deployment holds the
+// contentDigest of the plugin set that its pods load: another set restarts them
+// (EXACTNESS section 7).
+const AnnotationPlugins = "kubectl-operator/plugins"
+
+// FormatPlugins begins the format of a package that is a plugin set.
+const FormatPlugins = "plugins/"
+
+// PatchManager is the field manager of what a release changes in objects that
+// are somebody else's: a name of its own, so that an empty apply takes back
+// that and nothing else.
+func PatchManager(release string) string { return FieldManager + "-" + release }
+
+// Patches reports whether an object is somebody else's, of which the release
+// owns a few fields by a manager of its own. It carries no label of the release
+// and is never pruned.
+func (o *Object) Patches() bool { return o.Manager != "" }
+
+// LetsGo reports whether an object is only patched to take back what was
+// patched before.
+func (o *Object) LetsGo() bool {
+	return o.Patches() && reflect.DeepEqual(o.Sealed, NothingOf(o.Ref()))
+}
+
+// NothingOf is the body of an apply that sets nothing: the API server removes
+// what its manager owned, and nobody else does.
+func NothingOf(ref Ref) map[string]any {
+	meta := map[string]any{"name": ref.Name}
+	if ref.Namespace != "" {
+		meta["namespace"] = ref.Namespace
+	}
+	return map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind, "metadata": meta}
+}
+
+// Restart is the body of an apply that restarts a Deployment once for every
+// contentDigest of the set that its pods load.
+func Restart(deployment Ref, contentDigest string) map[string]any {
+	body := NothingOf(deployment)
+	body["spec"] = map[string]any{"template": map[string]any{"metadata": map[string]any{
+		"annotations": map[string]any{AnnotationPlugins: contentDigest},
+	}}}
+	return body
+}
+
+// Fingerprint is that of a live body of the object (see [Fingerprint]).
+func (o *Object) Fingerprint(t Typer, live map[string]any) (string, error) {
+	return fingerprint(t, live, o.Sealed, o.Whole(), o.manager())
+}
+
+// Relevant cuts a live body of the object down to the relevant paths (see
+// [Fingerprint]), sensitive values masked.
+func (o *Object) Relevant(t Typer, live map[string]any) (map[string]any, error) {
+	return relevant(t, live, o.Sealed, o.manager())
+}
+
+// OwnedFields returns the paths of a live body that the manager which writes
+// the object owns.
+func (o *Object) OwnedFields(live map[string]any) (*FieldSet, error) {
+	return ownedFields(live, o.manager())
+}
+
+func (o *Object) manager() string {
+	if o.Patches() {
+		return o.Manager
+	}
+	return FieldManager
+}

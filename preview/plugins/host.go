@@ -1,0 +1,176 @@
+package plugins
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// Host is what loads a set in a cluster: a Deployment whose pods fetch the
+// plugins themselves, by a config that they find in a ConfigMap. A PluginSet
+// names it:
+//
+//	spec:
+//	  host:
+//	    deployment: {namespace: optimus, name: optimus-server}
+//	    configMap: {name: optimus-plugins, key: plugins.yaml}  # default: the set's name, plugins.yaml
+//
+// The ConfigMap gets the config without its host under the key, the lock file
+// under KEY.lock, and under KEY.digest the contentDigest of the files, which is
+// what the pods hold their installation to.
+type Host struct {
+	Deployment preview.Ref
+	ConfigMap  preview.Ref
+	Key        string
+}
+
+// The keys of a host's ConfigMap besides that of the config.
+const (
+	defaultKey   = "plugins.yaml"
+	suffixLock   = ".lock"
+	suffixDigest = ".digest"
+)
+
+// maxConfigMap is what a ConfigMap can hold, less some room for its metadata.
+const maxConfigMap = 1000 << 10
+
+var configMapKey = regexp.MustCompile(`^[A-Za-z0-9_][-._A-Za-z0-9]{0,200}$`)
+
+// host reads where a set is loaded in a cluster; nil where it is not.
+func (p *parser) host(f field) *Host {
+	if !f.isMap() {
+		return nil
+	}
+	deployment, configMap := f.at("deployment"), f.at("configMap")
+	h := &Host{
+		Deployment: preview.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: name(deployment.at("namespace"), ""), Name: name(deployment.at("name"), "")},
+		Key:        configMap.at("key").text(),
+	}
+	h.ConfigMap = preview.Ref{
+		APIVersion: "v1", Kind: "ConfigMap",
+		Namespace: name(configMap.at("namespace"), h.Deployment.Namespace), Name: name(configMap.at("name"), p.set.Name),
+	}
+	switch {
+	case h.Key == "":
+		h.Key = defaultKey
+	case !configMapKey.MatchString(h.Key):
+		configMap.at("key").fail("it is no key of a ConfigMap: letters, digits, \"-\", \"_\" and \".\"")
+	}
+	if configMap.set() {
+		configMap.isMap()
+	}
+	return h
+}
+
+// name reads the name of an object; an empty fallback makes it due.
+func name(f field, fallback string) string {
+	text := fallback
+	if f.set() || fallback == "" {
+		text = f.need()
+	}
+	if text != "" && !ref.IsName(text) {
+		f.fail("%q is not a name: lower-case letters, digits, \"-\" and \".\"", clip(text))
+	}
+	return text
+}
+
+// checkHost holds a set that is loaded in a cluster to what everybody may see:
+// its config ends up in a ConfigMap.
+func (s *Set) checkHost() error {
+	if s.Host == nil {
+		return nil
+	}
+	for _, p := range s.Plugins {
+		for _, a := range p.Artifacts {
+			for _, secret := range []Secret{a.Auth.Password, a.Auth.Bearer, a.Auth.Google, a.Auth.SecretKey} {
+				if secret.inline != "" {
+					return fmt.Errorf("plugin %s: its login is in the config, which ends up in a ConfigMap; write {env: NAME} or {file: PATH} there instead", clip(p.Name))
+				}
+			}
+		}
+	}
+	if paths := preview.SensitivePaths(configOf(s)); len(paths) > 0 {
+		return fmt.Errorf("%s is a secret by its name, and the config ends up in a ConfigMap; have the host read it from a file or its environment, and give only the name of that, as in %s_file",
+			clip(strings.TrimPrefix(paths[0], ".")), clip(paths[0][strings.LastIndex(paths[0], ".")+1:]))
+	}
+	return nil
+}
+
+// Hosted makes what a release of a set consists of that a host in the cluster
+// loads: the ConfigMap and the restart of the host. lock is what the pods are
+// held to.
+func Hosted(set *Set, fetched []Fetched, lock *Lock, platform string, release preview.Release) (engine.Content, error) {
+	host := set.Host
+	p, err := Plan(set, fetched, Target{Platform: platform, Location: preview.Location{Path: set.Location, Host: host.Deployment.ID()}})
+	if err != nil {
+		return engine.Content{}, err
+	}
+	pkg := p.Packages[0]
+	configMap, err := host.configMap(set, lock, pkg.ContentDigest)
+	if err != nil {
+		return engine.Content{}, err
+	}
+	content, err := engine.Prepare(release, engine.Material{
+		Info:    format.Info{Package: pkg.Name, Version: pkg.Version, Bundle: pkg.Bundle, Format: pkg.Format},
+		Output:  &format.Output{Objects: []format.Rendered{{Body: configMap, Origin: preview.Origin{File: "spec.host.configMap"}}}},
+		Sources: pkg.Sources, Notes: slices.Concat(pkg.Notes, local(fetched)),
+	})
+	if err != nil {
+		return content, err
+	}
+	content.Package.Executors = pkg.Executors
+	restart := engine.Set{Platform: platform, Location: *p.Location, Files: p.Files}
+	return engine.SealSet(content, release, restart, pkg.Parameters.Values, host.Deployment)
+}
+
+func (h *Host) configMap(set *Set, lock *Lock, filesDigest string) (map[string]any, error) {
+	body := preview.CloneBody(set.body)
+	delete(preview.Map(body, "spec"), "host")
+	config, locked := diff.Manifest(body), string(lock.Encode())
+	if n := len(config) + len(locked); n > maxConfigMap {
+		return nil, errors.New("the config and its lock have " + strconv.Itoa(n) + " bytes, and a ConfigMap takes " + strconv.Itoa(maxConfigMap))
+	}
+	return map[string]any{
+		"apiVersion": h.ConfigMap.APIVersion, "kind": h.ConfigMap.Kind,
+		"metadata": map[string]any{"namespace": h.ConfigMap.Namespace, "name": h.ConfigMap.Name},
+		"data":     map[string]any{h.Key: config, h.Key + suffixLock: locked, h.Key + suffixDigest: filesDigest},
+	}, nil
+}
+
+// local tells of artifacts that a pod looks for in its own file system.
+func local(fetched []Fetched) []preview.Note {
+	var out []preview.Note
+	for _, f := range fetched {
+		if f.Artifact.Local {
+			out = append(out, preview.Note{Rule: RuleLocal, Object: "plugin/" + f.Name,
+				Text: "it comes from " + clip(f.Source.Reference) + ", and each pod of the host has a path of that name to itself, or none"})
+		}
+	}
+	return out
+}
+
+// IsHosted reports whether a file holds a PluginSet that a host in a cluster
+// loads. What it cannot read it is not.
+func IsHosted(data []byte) bool {
+	if len(data) > MaxBytes {
+		return false
+	}
+	docs, err := preview.Decode(data)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(docs, func(doc any) bool {
+		body, _ := doc.(map[string]any)
+		return preview.String(body, "kind") == KindPluginSet && preview.String(body, "apiVersion") == preview.APIVersion &&
+			preview.Map(body, "spec", "host") != nil
+	})
+}

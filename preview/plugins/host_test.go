@@ -1,0 +1,134 @@
+package plugins
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+func hostedSet(host, more string) []byte {
+	return []byte(`apiVersion: kubectl-operator/v1alpha1
+kind: PluginSet
+metadata: {name: optimus}
+spec:
+  host: ` + host + more + `
+  plugins:
+  - {output: neo, reference: "https://example.com/neo.tgz"}
+`)
+}
+
+// TestAHostThatCannotBeRestartedIsRefusedInASentence also holds configs to what
+// a ConfigMap may show.
+func TestAHostThatCannotBeRestartedIsRefusedInASentence(t *testing.T) {
+	const server = "{deployment: {namespace: hosts, name: server}}"
+	for _, test := range []struct{ name, host, more, want string }{
+		{"no name of the Deployment", "{deployment: {namespace: hosts}}", "", "the PluginSet: spec.host.deployment.name: it is missing"},
+		{"no namespace", "{deployment: {name: server}}", "", "the PluginSet: spec.host.deployment.namespace: it is missing"},
+		{"a name that is none", "{deployment: {namespace: hosts, name: a/b}}", "", `the PluginSet: spec.host.deployment.name: "a/b" is not a name: lower-case letters, digits, "-" and "."`},
+		{"a key that is none", "{deployment: {namespace: hosts, name: server}, configMap: {key: a/b}}", "", `the PluginSet: spec.host.configMap.key: it is no key of a ConfigMap: letters, digits, "-", "_" and "."`},
+		{"a host that is text", "server", "", "the PluginSet: spec.host: it is text where a map is due"},
+		{"a field that nobody knows", "{deployment: {namespace: hosts, name: server}, statefulSet: x}", "", "the PluginSet: not known here, and it may change what is installed: spec.host.statefulSet; take it out to go on"},
+		{"a password in the config", server, "\n  config: {db: {password: hunter2}}", "the PluginSet: config.db.password is a secret by its name"},
+		{"a login in the config", server, "\n  version: v1", "the PluginSet: plugin neo: its login is in the config, which ends up in a ConfigMap; write {env: NAME} or {file: PATH} there instead"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			data := string(hostedSet(test.host, test.more))
+			if test.name == "a login in the config" {
+				data = strings.Replace(data, "neo.tgz\"", "neo.tgz\", auth: {bearer: hunter2}", 1)
+			}
+			_, err := Parse([]byte(data), Options{})
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("got %v, want %s", err, test.want)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Fatalf("the sentence holds the secret: %v", err)
+			}
+		})
+	}
+}
+
+func hosted(t *testing.T, more string) engine.Content {
+	t.Helper()
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "neo"), "1\n")
+	config := strings.Replace(string(hostedSet("{deployment: {namespace: hosts, name: server}}", more)), "https://example.com/neo.tgz", "./neo", 1)
+	set, got, err := fetched(t, dir, config, Options{}, Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := Hosted(set, got, NewLock(set.Name, "linux/amd64", got, nil), "linux/amd64", preview.Release{Name: "optimus", Namespace: "hosts"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// TestARestartCarriesTheDigestOfItsSet: the digest cannot cover its own value,
+// but covers everything else.
+func TestARestartCarriesTheDigestOfItsSet(t *testing.T) {
+	content := hosted(t, "\n  config: {level: debug}")
+	if n := len(content.Objects); n != 2 {
+		t.Fatalf("%d objects", n)
+	}
+	configMap, restart := content.Objects[0], content.Objects[1]
+	annotations := preview.Map(restart.Sealed, "spec", "template", "metadata", "annotations")
+	if annotations[preview.AnnotationPlugins] != content.Package.ContentDigest || restart.Manager != "kubectl-operator-optimus" || !restart.Patches() || restart.LetsGo() {
+		t.Errorf("the restart is %v by %q, and the set %s", annotations, restart.Manager, content.Package.ContentDigest)
+	}
+	if preview.Ours(restart.Sealed, preview.Release{Name: "optimus", Namespace: "hosts"}) {
+		t.Error("the host carries a label of the release")
+	}
+	config := preview.String(configMap.Sealed, "data", "plugins.yaml")
+	if strings.Contains(config, "host") || !strings.Contains(config, "level: debug") {
+		t.Errorf("the ConfigMap holds\n%s", config)
+	}
+	if again := hosted(t, "\n  config: {level: debug}"); again.Package.ContentDigest != content.Package.ContentDigest {
+		t.Error("the same set has another digest")
+	}
+	if other := hosted(t, "\n  config: {level: info}"); other.Package.ContentDigest == content.Package.ContentDigest {
+		t.Error("another config has the same digest")
+	}
+}
+
+func TestAChangedRestartDoesNotPassAsTheReviewedOne(t *testing.T) {
+	for name, change := range map[string]func(o *preview.Object){
+		"another value of the annotation": func(o *preview.Object) { o.Sealed = preview.Restart(o.Ref(), "sha256:00") },
+		"another field besides": func(o *preview.Object) {
+			preview.Map(o.Sealed, "spec")["replicas"] = int64(0)
+		},
+		"the manager of another release": func(o *preview.Object) { o.Manager = preview.PatchManager("other") },
+		"the manager of everything":      func(o *preview.Object) { o.Manager = preview.FieldManager },
+		"nothing at all":                 func(o *preview.Object) { o.Sealed = preview.NothingOf(o.Ref()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := hosted(t, "")
+			plan := &preview.Plan{
+				Release: preview.Release{Name: "optimus", Namespace: "hosts"}, ReadMode: preview.ReadOffline, Options: preview.DefaultOptions(),
+				Packages: []preview.Package{content.Package}, Objects: content.Objects, Platform: "linux/amd64",
+				Generation: &preview.Generation{To: 1}, Location: &preview.Location{}, Files: content.Set.Files,
+			}
+			seal := func() {
+				o := &plan.Objects[1]
+				digest, err := preview.HashObject(o.Sealed, content.Package.Sources[0].Digest)
+				if o.Digest = digest; err != nil {
+					t.Fatal(err)
+				}
+				if err := plan.Seal(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			seal()
+			if err := engine.CheckSealed(plan); err != nil {
+				t.Fatalf("the reviewed plan is refused: %v", err)
+			}
+			change(&plan.Objects[1])
+			seal()
+			if err := engine.CheckSealed(plan); err == nil {
+				t.Error("it passes")
+			}
+		})
+	}
+}
