@@ -94,6 +94,47 @@ func (c *Config) changes(older *Config) []preview.Change {
 	return out
 }
 
+// artifactChanges says which artifacts are others than a lock has for a platform,
+// or come from elsewhere; with no lock before it there is nothing to say.
+func artifactChanges(older *Lock, platform string, fetched []Fetched) []preview.Change {
+	if older == nil {
+		return nil
+	}
+	before, after := map[string]any{}, map[string]any{}
+	for _, one := range older.Platforms[platform] {
+		before[one.Plugin] = map[string]any{"reference": one.Reference, "digest": one.Digest}
+	}
+	for _, f := range fetched {
+		after[f.Name] = map[string]any{"reference": f.Source.Reference, "digest": f.Source.Digest}
+	}
+	return diff.Values(map[string]any{"artifacts": before}, map[string]any{"artifacts": after})
+}
+
+// AsInstalled is what a set brings as if it stood at a location.
+func AsInstalled(set *Set, fetched []Fetched, platform string) (Installed, error) {
+	files, err := Files(fetched)
+	if err != nil {
+		return Installed{}, err
+	}
+	config, err := ConfigOf(set)
+	if err != nil {
+		return Installed{}, err
+	}
+	out := Installed{Files: map[string]preview.LiveFile{}, Lock: NewLock(set.Name, platform, fetched, nil), Config: config}
+	data := map[string][]byte{}
+	for _, f := range files {
+		out.Files[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}
+		data[f.Path] = f.Data
+	}
+	out.Read = func(path string, most int64) ([]byte, error) {
+		if int64(len(data[path])) > most {
+			return nil, nil
+		}
+		return data[path], nil
+	}
+	return out, nil
+}
+
 // imageKey is the name of a setting that holds an image.
 var imageKey = regexp.MustCompile(`(?i)(^|[_.-])image$|Image$`)
 

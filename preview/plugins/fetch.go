@@ -25,6 +25,15 @@ type Request struct {
 	Sources *source.Fetcher
 	// Getenv answers for credentials in the environment.
 	Getenv func(string) string
+	// Check, when set, decides whether a pinned artifact may be read at all.
+	// bundle is a detached signature, nil where the config names none.
+	Check func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (Signed, error)
+}
+
+// Signed is what is known of who signed an artifact.
+type Signed struct {
+	Verification preview.Verification
+	Rule, Text   string // of the finding that there is to be; empty for none
 }
 
 // Fetched is one plugin with what its artifact brought.
@@ -34,6 +43,7 @@ type Fetched struct {
 	Source   preview.Source // kind, reference as written, sha256
 	Pinned   bool           // by the config, the lock or the reference itself
 	content  *source.Content
+	signed   Signed
 }
 
 // Fetch pins and opens the artifact of every plugin for one platform.
@@ -78,15 +88,76 @@ func fetch(ctx context.Context, p *Plugin, q Request) (Fetched, error) {
 			return Fetched{}, err
 		}
 	}
-	content, err := from.Open(ctx, pin)
-	if err != nil {
-		return Fetched{}, err
-	}
-	return Fetched{
-		Plugin: p, Artifact: a, content: content,
+	out := Fetched{
+		Plugin: p, Artifact: a,
 		Source: preview.Source{Kind: pin.Source.Kind, Reference: a.Reference.Text, Digest: digest},
 		Pinned: q.Lock != nil || a.SHA256 != "" || immutable(a.Reference),
-	}, nil
+	}
+	if out.signed, err = q.check(ctx, from, pin, a); err != nil {
+		return Fetched{}, err
+	}
+	if v := out.signed.Verification; v != (preview.Verification{}) {
+		out.Source.Verification = &v
+	}
+	out.content, err = from.Open(ctx, pin)
+	return out, err
+}
+
+// maxSignature bounds a detached signature.
+const maxSignature = 1 << 20
+
+// check asks who signed, before anything of the artifact is read.
+func (q Request) check(ctx context.Context, from *source.Fetcher, pin source.Pin, a *Artifact) (Signed, error) {
+	if q.Check == nil {
+		return Signed{}, nil
+	}
+	if a.Signature == nil {
+		return q.Check(ctx, from, pin, nil)
+	}
+	at := *a.Signature
+	var err error
+	if at.Path != "" {
+		if at, err = look(at); err != nil {
+			return Signed{}, fmt.Errorf("its signature: %w", err)
+		}
+	}
+	found, err := from.Pin(ctx, at)
+	if err != nil {
+		return Signed{}, fmt.Errorf("its signature: %w", err)
+	}
+	content, err := from.Open(ctx, found)
+	if err != nil {
+		return Signed{}, fmt.Errorf("its signature: %w", err)
+	}
+	if !content.Plain {
+		return Signed{}, fmt.Errorf("its signature: %s is no single file; it has to be a Sigstore bundle", clip(at.Text))
+	}
+	bundle, err := fs.ReadFile(content.FS, source.PlainFile)
+	switch {
+	case err != nil:
+		return Signed{}, fmt.Errorf("its signature: %w", err)
+	case len(bundle) > maxSignature:
+		return Signed{}, fmt.Errorf("its signature: %s has %d bytes; at most %d are read", clip(at.Text), len(bundle), maxSignature)
+	}
+	return q.Check(ctx, from, pin, bundle)
+}
+
+// verified is what holds for a whole set: it is signed when every artifact is,
+// by the one who signed them all where that is one.
+func verified(fetched []Fetched) preview.Verification {
+	out := preview.Verification{}
+	for i, f := range fetched {
+		v := f.signed.Verification
+		switch {
+		case i == 0:
+			out = v
+		case v.Status != out.Status && v.Status != "":
+			out = preview.Verification{Status: "unverified"}
+		case v.Identity != out.Identity:
+			out.Identity = ""
+		}
+	}
+	return out
 }
 
 // look tells a directory of this machine from a file.

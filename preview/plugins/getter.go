@@ -52,7 +52,7 @@ func (p *parser) getter(item field, text string) (Artifact, bool) {
 		item.fail("%s:: is not read; git::, s3:: and gcs:: are", clip(forced))
 		return a, false
 	case remote && scheme == "file":
-		return p.local(a, tail), true
+		return p.local(a, item, tail), true
 	case remote && strings.HasSuffix(address, ".git"):
 		return p.gitGetter(a, item, address, values)
 	case remote:
@@ -60,7 +60,7 @@ func (p *parser) getter(item field, text string) (Artifact, bool) {
 	case strings.HasPrefix(rest, "github.com/") || strings.HasPrefix(rest, "gitlab.com/") || strings.HasPrefix(rest, "bitbucket.org/"):
 		return p.shortGit(a, item, address, values)
 	}
-	return p.local(a, address), true
+	return p.local(a, item, address), true
 }
 
 // shortGit is HOST/ORG/REPO[//SUBDIR], which go-getter takes for git.

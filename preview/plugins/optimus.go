@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -114,7 +115,7 @@ func (p *parser) from(from provider, where field, sum string) Artifact {
 	case "oci":
 		text = "oci://" + strings.TrimRight(strings.TrimPrefix(from.base, "oci://"), "/") + "/" + strings.TrimLeft(at, "/")
 	case "file", "local":
-		return p.local(a, filepath.Join(from.base, at))
+		return p.local(a, where, filepath.Join(from.base, at))
 	}
 	return p.reference(a, where, text)
 }
@@ -145,7 +146,11 @@ func query(pairs ...string) string {
 
 // local is a path of this machine; a relative one is below the config's folder.
 // Its text stays as written, the same on every machine.
-func (p *parser) local(a Artifact, where string) Artifact {
+func (p *parser) local(a Artifact, field field, where string) Artifact {
+	if p.o.Fetched {
+		field.fail("a config that was fetched names the file %s of its own machine; let it name an address", clip(where))
+		return a
+	}
 	a.Local, a.Reference = true, ref.Reference{Kind: ref.KindArchive, Text: where, Path: where}
 	if !filepath.IsAbs(where) {
 		a.Reference.Path = filepath.Join(p.o.Dir, where)
@@ -184,7 +189,7 @@ func (p *parser) reference(a Artifact, where field, text string) Artifact {
 	case r.Kind == ref.KindPackage || r.Kind == ref.KindChart || r.Kind == ref.KindConfigMap:
 		where.fail("a %s holds no plugin", r.Kind)
 	case r.Path != "" && r.Kind != ref.KindLayout:
-		return p.local(a, r.Path)
+		return p.local(a, where, r.Path)
 	}
 	a.Reference = r
 	return a
@@ -224,6 +229,14 @@ func (p *parser) secret(f field, provider string) Secret {
 	out := Secret{Env: f.at("env").text(), File: f.at("file").text()}
 	if (out.Env == "") == (out.File == "") {
 		f.fail("a credential is {env: NAME} or {file: PATH}")
+	}
+	switch {
+	case p.o.Fetched && out.File != "":
+		f.fail("a config that was fetched may not send a file of this machine, %s, to its provider", clip(out.File))
+		return Secret{}
+	case p.o.Fetched && out.Env != "" && !slices.Contains(p.o.Env, out.Env):
+		f.fail("a config that was fetched may not send the environment variable %s to its provider unless --credential-env names it", clip(out.Env))
+		return Secret{}
 	}
 	if out.File != "" && !filepath.IsAbs(out.File) {
 		out.File = filepath.Join(p.o.Dir, out.File)

@@ -18,6 +18,11 @@ type Options struct {
 	File string
 	// Dir is the folder that relative paths of the config are below.
 	Dir string
+	// Fetched says that the config came from elsewhere: it names no file of this
+	// machine, and of its environment only the variables Env. What it named
+	// would be sent to whoever it names as a provider.
+	Fetched bool
+	Env     []string
 	// PlainHTTP allows http addresses, which need a sha256 besides.
 	PlainHTTP bool
 }

@@ -63,7 +63,7 @@ func (p *parser) pipedURL(f field) Artifact {
 	case "":
 		return Artifact{}
 	case "file":
-		return p.local(Artifact{}, rest)
+		return p.local(Artifact{}, f, rest)
 	case "oci":
 		name := rest[strings.LastIndex(rest, "/")+1:]
 		if !strings.ContainsAny(name, ":@") {

@@ -43,6 +43,7 @@ func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
 	for _, f := range fetched {
 		pkg.Sources = append(pkg.Sources, f.Source)
 	}
+	pkg.Verification = verified(fetched)
 	if pkg.Parameters.Values, err = preview.HashValues(configOf(set), set.Name); err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
 		Release: preview.Release{Name: set.Name}, ReadMode: preview.ReadOffline, Options: preview.DefaultOptions(),
 		Platform: t.Platform, Location: &t.Location,
 		Generation: &preview.Generation{From: t.Generation, To: t.Generation},
-		Files:      decided, ConfigChanges: config.changes(t.Config),
+		Files:      decided, ConfigChanges: append(config.changes(t.Config), artifactChanges(t.Lock, t.Platform, fetched)...),
 	}
 	if preview.FileChanges(p.Files) {
 		p.Generation.To++
@@ -75,6 +76,9 @@ func origins(fetched []Fetched, t Target) []preview.Note {
 	var out []preview.Note
 	for _, f := range fetched {
 		object := "plugin/" + f.Name
+		if f.signed.Rule != "" {
+			out = append(out, preview.Note{Rule: f.signed.Rule, Object: object, Text: f.signed.Text})
+		}
 		if !f.Pinned {
 			out = append(out, preview.Note{Rule: RuleUnpinned, Object: object,
 				Text: "nothing says which bytes " + f.Source.Reference + " has to be; they are " + f.Source.Digest + " now"})

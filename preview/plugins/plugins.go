@@ -74,6 +74,8 @@ type Artifact struct {
 	Files []Placement // what is taken of it; empty is all
 	Bin   string      // the program among the installed files; may be empty
 	Auth  Auth
+	// Signature is where a Sigstore bundle of the artifact is; nil for none.
+	Signature *ref.Reference
 }
 
 // Placement moves files of an artifact: those that From, a glob, fits go into

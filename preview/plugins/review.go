@@ -36,10 +36,12 @@ func review(set *Set, platform string, files []File) ([]string, []preview.Execut
 			r.image(e)
 		}
 	}
-	slices.SortFunc(r.images, func(a, b preview.Executor) int {
-		return cmp.Or(strings.Compare(a.By, b.By), strings.Compare(a.Image, b.Image))
-	})
+	slices.SortFunc(r.images, compareExecutors)
 	return texts, slices.Compact(r.images), r.notes
+}
+
+func compareExecutors(a, b preview.Executor) int {
+	return cmp.Or(strings.Compare(a.By, b.By), strings.Compare(a.Image, b.Image))
 }
 
 // image notes an image that a plugin runs in.

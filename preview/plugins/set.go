@@ -20,6 +20,7 @@ import (
 //	    - output: bin/neo            # below the location
 //	      reference: https://example.com/neo.tgz
 //	      sha256: …                  # of the artifact
+//	      signature: https://…       # a Sigstore bundle of the artifact
 //	      path: neo-1.0/neo          # the file or directory in it; default: all
 //	      files: [{from: "bin/*", to: bin}]
 //	      bin: bin/neo               # becomes executable, and COMMAND
@@ -83,6 +84,10 @@ func (p *parser) ownArtifact(item field, name string, perPlatform bool) Artifact
 	reference := item.at("reference")
 	if text := reference.need(); text != "" {
 		a = p.reference(a, reference, text)
+	}
+	if where := item.at("signature"); where.text() != "" {
+		signature := p.reference(Artifact{}, where, where.text()).Reference
+		a.Signature = &signature
 	}
 	return a
 }

@@ -201,8 +201,18 @@ func (u *archiveUnpacker) zipEntry(f *zip.File) error {
 		return fmt.Errorf("%s: %w", clip(f.Name), err)
 	}
 	defer func() { _ = body.Close() }()
-	return u.entry(archiveMember{f.Name, f.Mode(), int64(f.UncompressedSize64)}, body)
+	mode := f.Mode()
+	if creator := f.CreatorVersion >> 8; creator != zipByUnix && creator != zipByDarwin {
+		mode = 0 // made where files have no such modes: archive/zip answers 0666
+	}
+	return u.entry(archiveMember{f.Name, mode, int64(f.UncompressedSize64)}, body)
 }
+
+// The systems whose modes a zip archive keeps (APPNOTE.TXT, 4.4.2).
+const (
+	zipByUnix   = 3
+	zipByDarwin = 19
+)
 
 // archiveMember is what an archive claims of a file or directory.
 type archiveMember struct {

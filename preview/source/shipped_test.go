@@ -91,6 +91,34 @@ func TestArtifactsKeepModesAndTheirTopDirectory(t *testing.T) {
 	}
 }
 
+// A zip archive made where files have no modes says none, instead of one that
+// lets everybody write.
+func TestAZipFromAnotherSystemHasNoModes(t *testing.T) {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	one, err := w.Create("neo.exe")
+	if err == nil {
+		_, err = one.Write([]byte("x"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "neo.zip")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	content, err := shipped(t, ref.KindArchive, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := listing(t, content); got != "---------- neo.exe\n" {
+		t.Errorf("it holds %s", got)
+	}
+}
+
 func TestWhatIsNoArchiveIsOneFile(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "neo")

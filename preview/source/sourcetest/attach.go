@@ -110,3 +110,20 @@ func digestOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
+
+// Artifact pushes one manifest of the given layers without a tag, as tools do
+// whose config is empty, and returns its digest and size.
+func (r Registry) Artifact(t testing.TB, repo string, layers ...source.Signature) (digest string, size int) {
+	t.Helper()
+	var list []any
+	for _, l := range layers {
+		list = append(list, r.blob(t, repo, l.MediaType, l.Payload))
+	}
+	data, err := json.Marshal(map[string]any{
+		"schemaVersion": 2, "mediaType": manifestType, "config": r.blob(t, repo, emptyType, []byte("{}")), "layers": list,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Manifest(t, repo, "", manifestType, data), len(data)
+}

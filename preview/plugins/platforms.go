@@ -1,0 +1,144 @@
+package plugins
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// AllPlatforms stands for every platform that a set and its lock name.
+const AllPlatforms = "all"
+
+// hostPlatforms are those that selectors are tried on: what hosts of plugins are
+// built for.
+func hostPlatforms() []string {
+	var out []string
+	for system, arches := range map[string][]string{
+		"linux": {"386", "amd64", "arm", "arm64", "ppc64le", "riscv64", "s390x"}, "darwin": {"amd64", "arm64"},
+		"windows": {"386", "amd64", "arm64"}, "freebsd": {"amd64", "arm64"},
+	} {
+		for _, arch := range arches {
+			out = append(out, system+"/"+arch)
+		}
+	}
+	return out
+}
+
+// Platforms are those that a set is for, sorted: all of its lock, and where the
+// config selects artifacts by platform each for which every plugin has one. A
+// set of neither is for the given platform alone.
+func (s *Set) Platforms(lock *Lock, own string) []string {
+	found := map[string]bool{}
+	if lock != nil {
+		for platform := range lock.Platforms {
+			found[platform] = true
+		}
+	}
+	if s.selects() {
+		for _, platform := range hostPlatforms() {
+			if s.covers(platform) {
+				found[platform] = true
+			}
+		}
+	}
+	if len(found) == 0 || s.covers(own) {
+		found[own] = true
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// selects reports whether any artifact is for some platforms only.
+func (s *Set) selects() bool {
+	for _, p := range s.Plugins {
+		for _, a := range p.Artifacts {
+			if !anywhere(a.Selector) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func anywhere(s ref.Selector) bool { return len(s.MatchLabels)+len(s.MatchExpressions) == 0 }
+
+// covers reports whether every plugin has an artifact for a platform.
+func (s *Set) covers(platform string) bool {
+	for i := range s.Plugins {
+		if s.Plugins[i].Artifact(platform) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// OnPlatform is a set as it was fetched for one platform.
+type OnPlatform struct {
+	Platform string
+	Fetched  []Fetched
+}
+
+// AddPlatforms makes a plan one for several platforms: its own, which others
+// leaves out, and those. What is found in their files is found in the plan, and
+// its content digest is that of all of them.
+func AddPlatforms(p *preview.Plan, set *Set, others []OnPlatform) error {
+	pkg := &p.Packages[0]
+	p.Platforms = []preview.PlatformContent{{Platform: p.Platform, Sources: sourceFacts(pkg.Sources)}}
+	for _, other := range others {
+		files, err := Files(other.Fetched)
+		if err != nil {
+			return err
+		}
+		texts, executors, notes := review(set, other.Platform, files)
+		content := preview.PlatformContent{Platform: other.Platform}
+		for i, f := range files {
+			content.Files = append(content.Files, preview.PlatformFile{
+				Path: f.Path, Mode: f.Mode, Size: int64(len(f.Data)), SHA256: f.SHA256, Origin: f.Origin, Contents: texts[i],
+			})
+		}
+		var sources []preview.Source
+		for _, f := range other.Fetched {
+			sources = append(sources, f.Source)
+		}
+		content.Sources = sourceFacts(sources)
+		p.Platforms = append(p.Platforms, content)
+		for _, n := range slices.Concat(origins(other.Fetched, Target{Platform: other.Platform}), notes) {
+			if slices.Contains(pkg.Notes, n) {
+				continue // as on this platform
+			}
+			n.Object += "@" + other.Platform
+			pkg.Notes = append(pkg.Notes, n)
+		}
+		pkg.Executors = append(pkg.Executors, executors...)
+	}
+	sortNotes(pkg)
+	slices.SortFunc(p.Platforms, func(a, b preview.PlatformContent) int { return strings.Compare(a.Platform, b.Platform) })
+	var err error
+	for i := range p.Platforms {
+		if p.Platforms[i].ContentDigest, err = preview.PlatformDigest(p, *pkg, p.Platforms[i].Platform); err != nil {
+			return err
+		}
+	}
+	pkg.ContentDigest, err = preview.SetDigest(p, *pkg)
+	return err
+}
+
+// sortNotes orders what is told of a package; the same is told once.
+func sortNotes(pkg *preview.Package) {
+	slices.SortStableFunc(pkg.Notes, func(a, b preview.Note) int {
+		return strings.Compare(a.Rule+"/"+a.Object+"/"+a.Text, b.Rule+"/"+b.Object+"/"+b.Text)
+	})
+	pkg.Notes = slices.Compact(pkg.Notes)
+	slices.SortFunc(pkg.Executors, compareExecutors)
+	pkg.Executors = slices.Compact(pkg.Executors)
+}
+
+func sourceFacts(sources []preview.Source) []preview.SourceFact {
+	var out []preview.SourceFact
+	for _, s := range sources {
+		out = append(out, preview.SourceFact{Kind: s.Kind, Digest: s.Digest})
+	}
+	return out
+}

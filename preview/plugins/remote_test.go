@@ -1,0 +1,459 @@
+package plugins
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
+)
+
+// site serves files by their path behind TLS; it returns its address and the
+// file of its root certificate.
+func site(t *testing.T, files map[string][]byte) (address, caFile string) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, ok := files[r.URL.Path]
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/private/") && r.Header.Get("Authorization") != "Bearer hunter2":
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/truncated.tar":
+			w.Header().Set("Content-Length", strconv.Itoa(len(data)+1000))
+			_, _ = w.Write(data)
+		case !ok:
+			http.NotFound(w, r)
+		default:
+			_, _ = w.Write(data)
+		}
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	caFile = filepath.Join(t.TempDir(), "ca.pem")
+	root := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(caFile, root, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return server.URL, caFile
+}
+
+// reviewed parses, fetches and lays out a config for a platform.
+func reviewed(t *testing.T, config string, o Options, opts source.Options, q Request) (*Set, []Fetched, []File, error) {
+	t.Helper()
+	set, err := Parse([]byte(config), o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	opts.Artifacts, opts.Platform, opts.CacheDir = true, q.Platform, t.TempDir()
+	q.Sources = source.New(opts)
+	if q.Getenv == nil {
+		q.Getenv = func(string) string { return "" }
+	}
+	got, err := Fetch(t.Context(), set, q)
+	if err != nil {
+		return set, nil, nil, err
+	}
+	files, err := Files(got)
+	return set, got, files, err
+}
+
+func tarOf(t *testing.T, members ...tar.Header) []byte {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "x.tar")
+	packed(t, name, members...)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// bomb is a small archive of a large file.
+func bomb(t *testing.T) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	packer, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(packer)
+	const size = 64 << 20
+	if err := w.WriteHeader(&tar.Header{Name: "neo", Mode: 0o644, Size: size}); err != nil {
+		t.Fatal(err)
+	}
+	zeros := make([]byte, 1<<20)
+	for range size / len(zeros) {
+		if _, err := w.Write(zeros); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), packer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func sumOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// What comes from the web is refused in one sentence that names the plugin and
+// the address, and no credential.
+func TestWhatCannotBeFetchedIsRefusedWithOneSentence(t *testing.T) {
+	good := tarOf(t, tar.Header{Name: "neo", Mode: 0o755})
+	address, caFile := site(t, map[string][]byte{
+		"/good.tar": good, "/truncated.tar": good, "/private/neo.tar": good, "/bomb.tgz": bomb(t),
+		"/out.tar":      tarOf(t, tar.Header{Name: "../neo", Mode: 0o755}),
+		"/absolute.tar": tarOf(t, tar.Header{Name: "/etc/neo", Mode: 0o755}),
+		"/link.tar":     tarOf(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "neo", Linkname: "../../etc/passwd"}),
+		"/cut.tgz":      {0x1f, 0x8b, 8, 0},
+	})
+	sum := strings.Repeat("0a", 32)
+	for _, test := range []struct{ name, plugin, want string }{
+		{"an archive bomb", `{output: a, reference: ADDRESS/bomb.tgz}`, "more than 200 times"},
+		{"a path out of the archive", `{output: a, reference: ADDRESS/out.tar}`, `a path with ".."`},
+		{"an absolute path", `{output: a, reference: ADDRESS/absolute.tar}`, "/etc/neo"},
+		{"a link out of the location", `{output: a, reference: ADDRESS/link.tar}`, "is a symbolic link"},
+		{"a wrong checksum", `{output: a, reference: ADDRESS/good.tar, sha256: ` + sum + `}`, "sha256:0a0a"},
+		{"404", `{output: a, reference: ADDRESS/none.tar}`, "404"},
+		{"a truncated download", `{output: a, reference: ADDRESS/truncated.tar}`, "ends too early"},
+		{"an archive that is cut off", `{output: a, reference: ADDRESS/cut.tgz}`, "EOF"},
+		{"a missing credential", `{output: a, reference: ADDRESS/private/neo.tar}`, "401"},
+		{"a wrong credential", `{output: a, reference: ADDRESS/private/neo.tar, auth: {bearer: swordfish}}`, "401"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			config := own(strings.ReplaceAll(test.plugin, "ADDRESS", address))
+			_, _, _, err := reviewed(t, config, Options{}, source.Options{CAFile: caFile}, Request{Platform: "linux/amd64"})
+			switch {
+			case err == nil:
+				t.Fatal("it is taken")
+			case !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "plugin a: "):
+				t.Errorf("error %q, want %q", err, test.want)
+			case strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "swordfish"):
+				t.Errorf("not one sentence, or a credential: %q", err)
+			}
+		})
+	}
+	t.Run("the right credential, by reference", func(t *testing.T) {
+		config := own(strings.ReplaceAll(`{output: a, reference: ADDRESS/private/neo.tar, auth: {bearer: {env: TOKEN}}}`, "ADDRESS", address))
+		_, _, files, err := reviewed(t, config, Options{}, source.Options{CAFile: caFile}, Request{
+			Platform: "linux/amd64", Getenv: func(name string) string { return map[string]string{"TOKEN": "hunter2"}[name] },
+		})
+		if err != nil || len(files) != 1 || files[0].Path != "a" || files[0].Mode != "0755" {
+			t.Errorf("files %+v, %v", files, err)
+		}
+	})
+}
+
+// A plugin of PipeCD in a registry is one layer of its own media type, by
+// platform, behind a login of either kind.
+func TestAPluginOfPipeCDComesFromARegistry(t *testing.T) {
+	const layerType = "application/vnd.pipecd.piped.plugin"
+	for name, login := range map[string]struct {
+		front sourcetest.Middleware
+		auth  string
+	}{
+		"without a login":    {nil, ""},
+		"with a password":    {sourcetest.Basic("me", "hunter2"), "me:hunter2"},
+		"with a token":       {sourcetest.Bearer("me", "hunter2", 99), "me:hunter2"},
+		"with another login": {sourcetest.Basic("me", "hunter2"), "me:swordfish"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asks atomic.Bool // for the login; what is pushed first needs none
+			registry := sourcetest.TLS(t, func(next http.Handler) http.Handler {
+				guarded := next
+				if login.front != nil {
+					guarded = login.front(next)
+				}
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if asks.Load() {
+						guarded.ServeHTTP(w, r)
+						return
+					}
+					next.ServeHTTP(w, r)
+				})
+			})
+			program := map[string][]byte{"amd64": []byte("\x7fELF for amd64"), "arm64": []byte("\x7fELF for arm64")}
+			var manifests []any
+			for _, arch := range []string{"amd64", "arm64"} {
+				digest, size := registry.Artifact(t, "org/neo", source.Signature{MediaType: layerType, Payload: program[arch]})
+				manifests = append(manifests, map[string]any{
+					"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": digest, "size": size,
+					"platform": map[string]any{"os": "linux", "architecture": arch},
+				})
+			}
+			index, err := json.Marshal(map[string]any{"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": manifests})
+			if err != nil {
+				t.Fatal(err)
+			}
+			registry.Manifest(t, "org/neo", "v1", "application/vnd.oci.image.index.v1+json", index)
+			asks.Store(true)
+			config := "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  plugins: [{name: neo, url: \"oci://" + registry.Host + "/org/neo:v1\", port: 7001}]\n"
+			if login.auth != "" {
+				config = "providers: [{type: oci, name: r, url: " + registry.Host + "/org, auth: \"" + login.auth + "\"}]\nplugins: [{provider: r, output: neo, path: \"neo:v1\"}]\n"
+			}
+			for arch, want := range program {
+				_, got, files, err := reviewed(t, config, Options{}, registry.Options(t), Request{Platform: "linux/" + arch})
+				if strings.HasSuffix(login.auth, "swordfish") {
+					if err == nil || !strings.HasPrefix(err.Error(), "plugin neo: ") || strings.Contains(err.Error(), "swordfish") {
+						t.Errorf("another password: %v", err)
+					}
+					continue
+				}
+				if err != nil || len(files) != 1 || !bytes.Equal(files[0].Data, want) || files[0].Mode != "0755" {
+					t.Errorf("%s: files %+v, %v", arch, files, err)
+					continue
+				}
+				if got[0].Source.Kind != "image" || !strings.HasPrefix(got[0].Source.Digest, "sha256:") {
+					t.Errorf("its source is %+v", got[0].Source)
+				}
+			}
+		})
+	}
+}
+
+// A manifest of krew as its index has it: two platforms, a zip and a tar, one
+// with files that are moved.
+func TestAKrewManifestIsLaidOutAsKrewWould(t *testing.T) {
+	packedTar := tarOf(t, tar.Header{Name: "dist/neo", Mode: 0o755}, tar.Header{Name: "dist/LICENSE", Mode: 0o644}, tar.Header{Name: "dist/notes", Mode: 0o644})
+	var zipped bytes.Buffer
+	w := zip.NewWriter(&zipped)
+	for _, name := range []string{"neo.exe", "LICENSE"} {
+		one, err := w.Create(name)
+		if err == nil {
+			_, err = one.Write([]byte(name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	address, caFile := site(t, map[string][]byte{"/neo.tar": packedTar, "/neo.zip": zipped.Bytes()})
+	config := fmt.Sprintf(`apiVersion: krew.googlecontainertools.github.com/v1alpha2
+kind: Plugin
+metadata: {name: view-neo}
+spec:
+  version: v1.2.3
+  shortDescription: Shows neo
+  homepage: https://example.com
+  platforms:
+    - selector: {matchExpressions: [{key: os, operator: In, values: [linux, darwin]}]}
+      uri: %[1]s/neo.tar
+      sha256: %[2]s
+      files: [{from: "dist/neo", to: "."}, {from: "dist/LICENSE", to: "."}]
+      bin: neo
+    - selector: {matchLabels: {os: windows, arch: amd64}}
+      uri: %[1]s/neo.zip
+      sha256: %[3]s
+      bin: neo.exe
+`, address, sumOf(packedTar), sumOf(zipped.Bytes()))
+	for platform, want := range map[string]string{
+		"linux/arm64":   "0755 bin/kubectl-view_neo, 0644 view-neo/LICENSE, 0755 view-neo/neo",
+		"windows/amd64": "0755 bin/kubectl-view_neo, 0644 view-neo/LICENSE, 0755 view-neo/neo.exe",
+		"freebsd/amd64": "plugin view-neo: it has no artifact for freebsd/amd64; --platform names another platform",
+	} {
+		set, got, files, err := reviewed(t, config, Options{File: "view-neo.yaml"}, source.Options{CAFile: caFile}, Request{Platform: platform})
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		var list []string
+		for _, f := range files {
+			list = append(list, f.Mode+" "+f.Path)
+		}
+		if text += strings.Join(list, ", "); text != want {
+			t.Errorf("%s: %s, want %s", platform, text, want)
+			continue
+		}
+		if err == nil && (!got[0].Pinned || set.Version != "v1.2.3") {
+			t.Errorf("%s: pinned %v, version %s", platform, got[0].Pinned, set.Version)
+		}
+	}
+	wrong := strings.Replace(config, sumOf(packedTar), strings.Repeat("0a", 32), 1)
+	if _, _, _, err := reviewed(t, wrong, Options{File: "view-neo.yaml"}, source.Options{CAFile: caFile}, Request{Platform: "linux/amd64"}); !errors.Is(err, source.ErrDigestMismatch) {
+		t.Errorf("another sha256: %v", err)
+	}
+}
+
+// One plan for all platforms has one content digest, the same on each of them.
+func TestOnePlanCoversAllPlatforms(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "amd"), "#!/bin/sh\necho amd\n")
+	put(t, filepath.Join(dir, "arm"), "#!/bin/sh\necho arm\n")
+	config := own(`{output: neo, config: {image: "docker.io/org/neo:1"}, platforms: [{platform: linux/amd64, reference: ./amd}, {platform: darwin/arm64, reference: ./arm}]}`)
+	plan := func(own string) *preview.Plan {
+		t.Helper()
+		var set *Set
+		var others []OnPlatform
+		var mine []Fetched
+		for _, platform := range []string{"linux/amd64", "darwin/arm64"} {
+			read, got, err := fetched(t, dir, config, Options{}, Request{Platform: platform})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if set = read; platform == own {
+				mine = got
+			} else {
+				others = append(others, OnPlatform{platform, got})
+			}
+		}
+		if text := strings.Join(set.Platforms(nil, own), " "); text != "darwin/arm64 linux/amd64" {
+			t.Errorf("the set is for %s", text)
+		}
+		p, err := Plan(set, mine, Target{Platform: own, Location: preview.Location{Path: "/opt/" + own, Host: "h"}})
+		if err == nil {
+			err = AddPlatforms(p, set, others)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	amd, arm := plan("linux/amd64"), plan("darwin/arm64")
+	digest := amd.Packages[0].ContentDigest
+	switch {
+	case digest != arm.Packages[0].ContentDigest:
+		t.Error("the content is another on another platform")
+	case len(amd.Platforms) != 2 || len(amd.Platforms[0].Files) != 1 || len(amd.Platforms[1].Files) != 0:
+		t.Errorf("platforms %+v", amd.Platforms)
+	case amd.Files[0].SHA256 != arm.Platforms[1].Files[0].SHA256:
+		t.Error("what is written on linux/amd64 is not what the other plan says of it")
+	}
+	var notes []string
+	for _, n := range amd.Packages[0].Notes {
+		notes = append(notes, n.Rule+" "+n.Object)
+	}
+	if text := strings.Join(notes, ", "); text != "plugin-image-by-tag plugin/neo, plugin-unpinned plugin/neo, plugin-unpinned plugin/neo@darwin/arm64" {
+		t.Errorf("notes: %s", text)
+	}
+	put(t, filepath.Join(dir, "arm"), "#!/bin/sh\necho other\n")
+	if again := plan("linux/amd64"); again.Packages[0].ContentDigest == digest {
+		t.Error("another file on another platform is the same content")
+	}
+}
+
+// A set compared with another config, as if that were installed.
+func TestASetIsComparedWithAnother(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "old"), "#!/bin/sh\nold\n")
+	put(t, filepath.Join(dir, "new"), "#!/bin/sh\nnew\n")
+	older, before, err := fetched(t, dir, own(`{output: neo, reference: ./old, config: {mode: half}}`, `{output: gone, reference: ./old}`), Options{}, Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, err := AsInstalled(older, before, "linux/amd64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, got, err := fetched(t, dir, own(`{output: neo, reference: ./new, config: {mode: full}}`), Options{}, Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Plan(set, got, Target{Platform: "linux/amd64", Installed: was})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := actions(p); text != "gone delete, neo update; 0 -> 1" {
+		t.Errorf("files: %s", text)
+	}
+	text := changeText(p.ConfigChanges)
+	for _, part := range []string{`.plugins.neo.mode change "half" "full"`, `.artifacts.neo.reference change "./old" "./new"`, `.artifacts.gone.reference remove`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the config does not say %s: %s", part, text)
+		}
+	}
+	if text := changeText(p.Files[1].Changes); text != `lines 1-2 change "#!/bin/sh\nold\n" "#!/bin/sh\nnew\n"` {
+		t.Errorf("changes %s", text)
+	}
+}
+
+// A config that was fetched reads no file of this machine and sends none of its
+// variables to anybody, but those it is allowed.
+func TestAFetchedConfigCannotTakeFromThisMachine(t *testing.T) {
+	for _, test := range []struct{ name, plugin, want string }{
+		{"a file", `{output: a, reference: ./passwd}`, "names the file ./passwd of its own machine"},
+		{"a file by its whole path", `{output: a, reference: /etc/passwd}`, "names the file /etc/passwd of its own machine"},
+		{"a secret from a file", `{output: a, reference: "https://example.com/a.tar", auth: {bearer: {file: /etc/passwd}}}`, "may not send a file of this machine, /etc/passwd"},
+		{"a variable", `{output: a, reference: "https://example.com/a.tar", auth: {bearer: {env: AWS_SECRET_ACCESS_KEY}}}`, "may not send the environment variable AWS_SECRET_ACCESS_KEY"},
+		{"a variable that it may", `{output: a, reference: "https://example.com/a.tar", auth: {bearer: {env: TOKEN}}}`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Parse([]byte(own(test.plugin)), Options{Fetched: true, Env: []string{"TOKEN"}})
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+	for name, config := range map[string]string{
+		"a provider of files": "providers: [{type: file, name: here, path: /etc}]\nplugins: [{provider: here, output: a, path: passwd}]",
+		"go-getter":           "plugin: {artifacts: [/etc/passwd]}",
+		"piped":               "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec: {plugins: [{name: a, url: \"file:///etc/passwd\"}]}",
+	} {
+		if _, err := Parse([]byte(config), Options{Fetched: true}); err == nil || !strings.Contains(err.Error(), "of its own machine") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Whoever checks signatures is asked before an artifact is read, with the
+// detached one that the config names; a set is signed when all of it is.
+func TestSignaturesAreAskedForBeforeAnArtifactIsRead(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "neo"), "neo\n")
+	put(t, filepath.Join(dir, "neo.sigstore.json"), `{"the": "bundle"}`)
+	var asked []string
+	check := func(_ context.Context, _ *source.Fetcher, pin source.Pin, bundle []byte) (Signed, error) {
+		asked = append(asked, pin.Source.Reference+" "+string(bundle))
+		if bundle == nil {
+			return Signed{Verification: preview.Verification{Status: "unverified"}, Rule: "signature-missing", Text: "it carries no signature"}, nil
+		}
+		return Signed{Verification: preview.Verification{Status: "verified", Identity: "me"}}, nil
+	}
+	set, got, err := fetched(t, dir, own(`{output: a, reference: ./neo, signature: ./neo.sigstore.json}`, `{output: b, reference: ./neo}`), Options{}, Request{Check: check})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := strings.Join(asked, ", "); text != `./neo {"the": "bundle"}, ./neo ` {
+		t.Errorf("asked %s", text)
+	}
+	p, err := Plan(set, got, Target{Platform: "linux/amd64"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg := p.Packages[0]
+	if pkg.Verification.Status != "unverified" || pkg.Sources[0].Verification.Identity != "me" || pkg.Notes[0].Rule != "plugin-unpinned" && pkg.Notes[0].Rule != "signature-missing" {
+		t.Errorf("package %+v", pkg)
+	}
+	refused := func(context.Context, *source.Fetcher, source.Pin, []byte) (Signed, error) {
+		return Signed{}, errors.New("no signature by whom you trust")
+	}
+	if _, _, err := fetched(t, dir, own(`{output: a, reference: ./neo}`), Options{}, Request{Check: refused}); err == nil || !strings.HasPrefix(err.Error(), "plugin a: no signature") {
+		t.Errorf("refused: %v", err)
+	}
+	if _, _, err := fetched(t, dir, own(`{output: a, reference: ./neo, signature: ./none}`), Options{}, Request{Check: check}); err == nil || !strings.HasPrefix(err.Error(), "plugin a: its signature: ") {
+		t.Errorf("a signature that is not there: %v", err)
+	}
+}
