@@ -187,6 +187,9 @@ func contentIn(m tea.Model, opts theme.Options) string {
 	case *review:
 		defer func(before theme.Theme) { m.theme = before }(m.theme)
 		m.theme = theme.New(opts)
+	case *pick:
+		defer func(before theme.Theme) { m.theme = before }(m.theme)
+		m.theme = theme.New(opts)
 	case *follow:
 		defer func(before theme.Theme) { m.theme = before }(m.theme)
 		m.theme = theme.New(opts)

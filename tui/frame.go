@@ -24,6 +24,21 @@ type frame struct {
 	stats  string // a few words for the smallest header
 	stale  string // what moved since the plan was made, empty when nothing did
 	blind  bool   // nobody looks whether something moves
+	tabs   string // the painted line of tabs, empty without
+}
+
+// stack puts header, tabs, body and footer between separators.
+func (f frame) stack(body []string, tee, footer string) []string {
+	lines := f.header()
+	if f.tabs != "" {
+		lines = append(lines, f.tabs)
+	}
+	lines = append(lines, f.rule(tee, f.size.left))
+	lines = append(lines, body...)
+	if tee != "" {
+		tee = "┴"
+	}
+	return append(lines, f.rule(tee, f.size.left), footer)
 }
 
 func plain(text string) widget.Line { return widget.Line{widget.Text(theme.Plain, text)} }

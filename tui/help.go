@@ -46,23 +46,23 @@ func (m *review) openPage(title, text string) {
 	m.page = &widget.Pager{Lines: b.lines}
 }
 
-// pageKey scrolls or closes what is over the screen.
-func (m *review) pageKey(msg tea.KeyPressMsg) {
-	k, height := m.keys, m.size.body
+// pageKey scrolls or closes what is over the screen, and returns what stays.
+func pageKey(k keyMap, page *widget.Pager, msg tea.KeyPressMsg, height int) *widget.Pager {
 	switch {
 	case key.Matches(msg, k.Back, k.Help, k.Quit, k.Open):
-		m.page = nil
+		return nil
 	case key.Matches(msg, k.Down):
-		m.page.Scroll(1, height)
+		page.Scroll(1, height)
 	case key.Matches(msg, k.Up):
-		m.page.Scroll(-1, height)
+		page.Scroll(-1, height)
 	case key.Matches(msg, k.PageDown, k.HalfDown):
-		m.page.Scroll(height/2, height)
+		page.Scroll(height/2, height)
 	case key.Matches(msg, k.PageUp, k.HalfUp):
-		m.page.Scroll(-height/2, height)
+		page.Scroll(-height/2, height)
 	case key.Matches(msg, k.Home):
-		m.page.Scroll(-len(m.page.Lines), height)
+		page.Scroll(-len(page.Lines), height)
 	case key.Matches(msg, k.End):
-		m.page.Scroll(len(m.page.Lines), height)
+		page.Scroll(len(page.Lines), height)
 	}
+	return page
 }

@@ -111,14 +111,17 @@ func (m *review) resolved(msg resolvedMsg) tea.Cmd {
 
 // resolveBody shows the last lines of progress.
 func (m *review) resolveBody() []string {
-	width, height := m.size.width, m.size.body
-	lines := m.resolving.log.lines
-	if room := height - 3; len(lines) > room {
-		lines = lines[len(lines)-room:]
-	}
 	what := " Resolving. Nothing has been changed."
 	if m.plan != nil {
 		what = " Planning again. Nothing has been changed."
+	}
+	return progressBody(m.theme, m.size, what, m.resolving.log.lines)
+}
+
+// progressBody draws what is being done: the last lines, the newest under way.
+func progressBody(t theme.Theme, size layout, what string, lines []string) []string {
+	if room := size.body - 3; len(lines) > room {
+		lines = lines[len(lines)-room:]
 	}
 	body := []widget.Line{widget.Blank(), plain(what), widget.Blank()}
 	for i, line := range lines {
@@ -129,7 +132,7 @@ func (m *review) resolveBody() []string {
 		body = append(body, widget.Line{widget.Text(theme.Plain, "   "), sign, widget.Text(theme.Plain, line)})
 	}
 	p := widget.Pager{Lines: body}
-	return p.Paint(m.theme, width, height, -1)
+	return p.Paint(t, size.width, size.body, -1)
 }
 
 func (m *review) resolveKeys() []key.Binding {

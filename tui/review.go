@@ -242,7 +242,7 @@ func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
 		m.canIKey(msg)
 		return nil
 	case m.page != nil:
-		m.pageKey(msg)
+		m.page = pageKey(m.keys, m.page, msg, m.size.body)
 		return nil
 	case m.screen == screenConfirm:
 		return m.confirmKey(msg)
@@ -327,7 +327,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		return m.replan()
 	case key.Matches(msg, k.Mouse):
 		m.mouseOff = !m.mouseOff
-		m.notice = map[bool]string{true: "mouse off", false: "mouse on"}[m.mouseOff]
+		m.notice = mouseNotice(m.mouseOff)
 	case key.Matches(msg, k.Help):
 		m.openHelp()
 	default:

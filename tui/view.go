@@ -96,17 +96,11 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 
 // compose stacks header, tabs, body and footer between separators.
 func (m *review) compose(f frame, body []string, tee, footer string) []string {
-	lines := f.header()
 	if m.screen == screenReview && m.size.mode != modeTiny && m.plan != nil {
 		bar, _ := m.tabBar()
-		lines = append(lines, bar.Paint(m.theme, m.size.width))
+		f.tabs = bar.Paint(m.theme, m.size.width)
 	}
-	lines = append(lines, f.rule(tee, m.size.left))
-	lines = append(lines, body...)
-	if tee != "" {
-		tee = "┴"
-	}
-	return append(lines, f.rule(tee, m.size.left), footer)
+	return f.stack(body, tee, footer)
 }
 
 // browserBody draws the open tab.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,29 +15,102 @@ import (
 )
 
 // pick asks a person which package of the catalogs to install, and returns its
-// name. Where several catalogs have it, the one meant becomes the only one.
+// name. What else was chosen with it is as if the command line said it.
 func (p *planner) pick(ctx context.Context) (string, error) {
-	r, err := p.resolver(p.app.progress())
+	picks := picker{planner: p}
+	choose := picks.onScreen
+	if p.app.streams.Lines() {
+		choose = picks.byLines
+	}
+	picked, err := choose(ctx)
 	if err != nil {
 		return "", err
 	}
-	catalogs, err := r.catalogsFor(ctx, p.resolve)
+	if picked.Hit == nil {
+		p.app.streams.Printf("Nothing was applied.\n")
+		return "", &silentExit{exitDeclined}
+	}
+	if picks.several(picked.Hit.Package) {
+		p.resolve.catalogs, p.resolve.catalogSource, p.resolve.selector = []string{picked.Hit.Catalog.Reference}, "", ref.Selector{}
+	}
+	if picked.Version != "" {
+		p.resolve.version, p.resolve.channel = picked.Version, picked.Channel
+	}
+	return picked.Hit.Package, nil
+}
+
+// picker is what there is to choose from.
+type picker struct {
+	planner  *planner
+	catalogs []*catalog.Catalog
+	hits     []catalog.Hit
+}
+
+func (p *picker) load(ctx context.Context, progress func(string)) ([]catalog.Hit, error) {
+	r, err := p.planner.resolver(progress)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	all := catalog.Search(catalogs, "")
-	q := question{ctx: ctx, in: p.app.streams.In, app: p.app}
-	hit, err := q.choose(all)
+	if p.catalogs, err = r.catalogsFor(ctx, p.planner.resolve); err != nil {
+		return nil, err
+	}
+	progress("listing the packages")
+	p.hits = catalog.Search(p.catalogs, "")
+	return p.hits, somePackage(p.hits)
+}
+
+// somePackage is why there is nothing to choose from, nil when there is.
+func somePackage(hits []catalog.Hit) error {
+	why := ""
+	for _, h := range hits {
+		if h.Package != "" {
+			return nil
+		}
+		why += "\ncatalog " + clipped(h.Catalog.Reference, 80) + ": " + clipped(h.Problem, 120)
+	}
+	return errors.New("the catalogs hold no package to choose from" + why)
+}
+
+// several reports whether more than one catalog has a package.
+func (p *picker) several(name string) bool {
+	n := 0
+	for _, h := range p.hits {
+		if h.Package == name {
+			n++
+		}
+	}
+	return n > 1
+}
+
+func (p *picker) byLines(ctx context.Context) (tui.Picked, error) {
+	hits, err := p.load(ctx, p.planner.app.progress())
 	if err != nil {
-		return "", err
+		return tui.Picked{}, err
 	}
-	same := func(h catalog.Hit) bool {
-		return h.Package == hit.Package && h.Catalog.Reference != hit.Catalog.Reference
+	q := question{ctx: ctx, in: p.planner.app.streams.In, app: p.planner.app}
+	hit, err := q.choose(hits)
+	return tui.Picked{Hit: &hit}, err
+}
+
+func (p *picker) onScreen(ctx context.Context) (tui.Picked, error) {
+	var asked []string
+	for _, flag := range [][2]string{{"--version", p.planner.resolve.version}, {"--channel", p.planner.resolve.channel}} {
+		if flag[1] != "" {
+			asked = append(asked, flag[0]+" "+flag[1])
+		}
 	}
-	if slices.ContainsFunc(all, same) {
-		p.resolve.catalogs, p.resolve.catalogSource, p.resolve.selector = []string{hit.Catalog.Reference}, "", ref.Selector{}
-	}
-	return hit.Package, nil
+	return tui.Pick(ctx, tui.PickOptions{
+		Terminal: p.planner.app.terminal(), Title: "install", Asked: strings.Join(asked, " "),
+		Load: p.load,
+		Package: func(_ context.Context, hit catalog.Hit) (*catalog.Package, error) {
+			for _, c := range p.catalogs {
+				if o := c.Origin(); o.Reference == hit.Catalog.Reference && o.Digest == hit.Catalog.Digest {
+					return c.Package(hit.Package)
+				}
+			}
+			return nil, fmt.Errorf("catalog %s is not open any more", hit.Catalog.Reference)
+		},
+	})
 }
 
 // maxListed bounds the packages that are listed at once; a part of a name
@@ -60,9 +134,6 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 			continue
 		}
 		packages = append(packages, h)
-	}
-	if len(packages) == 0 {
-		return catalog.Hit{}, fmt.Errorf("the catalogs hold no package to choose from")
 	}
 	listed := packages
 	if err := q.list(listed); err != nil {

@@ -115,7 +115,7 @@ func TestPickEndsWithTheProgram(t *testing.T) {
 }
 
 func TestPickFromNothing(t *testing.T) {
-	_, err, _ := pickFrom(t, t.Context(), strings.NewReader("1\n"), nil)
+	err := somePackage([]catalog.Hit{{Problem: "it changed"}})
 	if err == nil || exitCode(err) != exitError {
 		t.Errorf("err = %v", err)
 	}

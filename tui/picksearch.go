@@ -1,0 +1,96 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// searchKey handles the keys while a search is typed. The list follows each.
+func (m *pick) searchKey(msg tea.KeyPressMsg) {
+	k := m.keys
+	switch {
+	case key.Matches(msg, k.Back):
+		m.typing = false
+		m.input.Clear()
+	case key.Matches(msg, k.Open):
+		m.typing = false
+		return
+	case msg.Code == tea.KeyUp, msg.Code == tea.KeyDown:
+		moveList(k, &m.list, msg, len(m.shown), m.paneHeight(), func(int) bool { return true })
+		return
+	case msg.Code == tea.KeyBackspace:
+		m.input.Backspace()
+	default:
+		m.input.Type(msg.Text)
+	}
+	m.narrow()
+}
+
+// narrow lists the packages whose name or description holds what is searched
+// for, those with it in their name first. The list stays as it was while an
+// expression is not whole.
+func (m *pick) narrow() {
+	find, err := finder(m.input.Value)
+	if err != nil {
+		m.notice = err.Error()
+		return
+	}
+	m.find, m.list = find, widget.List{}
+	m.shown = m.shown[:0]
+	var described []int
+	for i, text := range m.texts {
+		switch {
+		case find == nil:
+			m.shown = append(m.shown, i)
+			continue
+		case m.input.Value == strings.ToLower(m.input.Value) && !strings.HasPrefix(m.input.Value, "re:") && isASCII(m.input.Value) && foldIndex(text, m.input.Value) < 0:
+			continue // found out without noting where
+		}
+		if len(find(m.hits[i].Package)) > 0 {
+			m.shown = append(m.shown, i)
+		} else if len(find(text)) > 0 {
+			described = append(described, i)
+		}
+	}
+	m.shown = append(m.shown, described...)
+}
+
+// head says what is listed, and which catalogs could not be.
+func (m *pick) head() []widget.Line {
+	text := plural(len(m.hits), "package")
+	if m.catalogs > 1 {
+		text += fmt.Sprintf(" of %d catalogs", m.catalogs)
+	}
+	if m.input.Value != "" {
+		text = fmt.Sprintf("%d of %s: %q", len(m.shown), text, m.input.Value)
+	}
+	lines := []widget.Line{{widget.Text(theme.Strong, " "+text)}}
+	for i, problem := range m.problems {
+		if i == 2 && len(m.problems) > 3 {
+			lines = append(lines, widget.Line{widget.Text(theme.Caution, fmt.Sprintf(" ! %d more catalogs cannot be read", len(m.problems)-i))})
+			break
+		}
+		lines = append(lines, widget.Line{widget.Text(theme.Caution, " ! "+problem)})
+	}
+	return lines
+}
+
+// openHelp shows the keys and signs of this screen.
+func (m *pick) openHelp() {
+	k, b := m.keys, &builder{width: m.size.width}
+	helpGroup(b, "Choose a package", []key.Binding{as(k.Open, "its versions; there: review that one"), as(k.Back, "back; in the list: leave"), as(k.Search, "search names and descriptions; re: an expression"), k.NextPane})
+	helpGroup(b, "Move", []key.Binding{k.Down, k.Up, k.Home, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp})
+	helpGroup(b, "Other", []key.Binding{k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop})
+	b.heading("Signs")
+	b.add(widget.Line{widget.Text(theme.Caution, "   !   "), widget.Text(theme.Plain, "deprecated")})
+	b.add(widget.Line{widget.Text(theme.Fail, "   x   "), widget.Text(theme.Plain, "cannot be installed")})
+	b.blank()
+	b.text(theme.Plain, "   ", "A choice only opens the review: nothing is applied without an approval there.")
+	m.page = &widget.Pager{Lines: b.lines}
+}
