@@ -57,7 +57,7 @@ func gateAdvice(plan *preview.Plan, approval Approval) string {
 // gateDigest compares the approved digest with the plan's.
 func gateDigest(plan *preview.Plan, approval Approval) error {
 	doing := "checking the approval of " + plan.Release.Name
-	if plan.ReadMode == preview.ReadOffline {
+	if plan.SawNothing() {
 		return refusal(doing, "make the plan again without --offline", "an offline plan has seen no cluster and cannot be applied")
 	}
 	want, what := plan.Digest, "plan"
@@ -223,6 +223,7 @@ func gateContent(plan *preview.Plan) []string {
 			reasons = append(reasons, u.Object+" is unknown, which a content digest does not cover")
 		}
 	}
+	reasons = append(reasons, gateFiles(plan)...)
 	if why := answersInContent(plan); why != "" {
 		reasons = append(reasons, why)
 	}
@@ -246,6 +247,21 @@ func gateContent(plan *preview.Plan) []string {
 	}
 	slices.Sort(reasons)
 	return slices.Compact(reasons)
+}
+
+// gateFiles names what happens to files that does not follow from the content of
+// a plugin set alone.
+func gateFiles(plan *preview.Plan) []string {
+	var reasons []string
+	for _, f := range plan.Files {
+		switch {
+		case f.Action == preview.ActionDelete:
+			reasons = append(reasons, "file "+f.Path+" would be removed, which a content digest does not cover")
+		case f.Action == preview.ActionUpdate && plan.Generation.From == 0:
+			reasons = append(reasons, "file "+f.Path+" is not of this tool and would be replaced, which a content digest does not cover")
+		}
+	}
+	return reasons
 }
 
 // collectingRoles returns the roles of the plan, as grants name them, that are
@@ -317,6 +333,9 @@ func (a Approval) coversRuleset() bool {
 // fromContent reports whether a finding is about an object that the content
 // brings, rather than about something seen only in the cluster.
 func fromContent(plan *preview.Plan, f preview.Finding) bool {
+	if plan.Platform != "" && strings.HasPrefix(f.Object, "file/") {
+		return true
+	}
 	o := plan.Object(f.Object)
 	return o != nil && o.Sealed != nil
 }

@@ -66,7 +66,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"":                            "access against apiVersion base cloud complete configChanges contentDigest digest files findings generation images kind location objects options packages platform platforms policy readMode reads release request ruleset stages summary target tool undo unknowns",
-		"request":                     "action channel file format path reference revision version",
+		"request":                     "action channel file format keep path reference revision version",
 		"release":                     "name namespace",
 		"options":                     "adopt conflicts expires includeCRDs includeNamespaces onFailure prune strict",
 		"target":                      "context identity server user version",
@@ -87,7 +87,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"platforms.0":                 "contentDigest files platform sources",
 		"platforms.0.sources.0":       "digest kind",
 		"platforms.0.files.0":         "contents mode origin path sha256 size",
-		"generation":                  "from to",
+		"generation":                  "from restores to",
 		"location":                    "host path",
 		"files.0.live":                "mode sha256",
 		"stages.0":                    "id objects requires rollback timeout",

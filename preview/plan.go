@@ -2,6 +2,7 @@ package preview
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -87,6 +88,7 @@ const (
 	RequestUpgrade   = "upgrade"
 	RequestRollback  = "rollback"
 	RequestUninstall = "uninstall"
+	RequestClean     = "clean" // of generations of a plugin set
 )
 
 // Request is what the user asked for; its reference may float.
@@ -99,6 +101,7 @@ type Request struct {
 	Path      string `json:"path,omitempty"`     // of the part of the content that was meant
 	File      string `json:"file,omitempty"`     // the request file that said so
 	Revision  int    `json:"revision,omitempty"` // to roll back to
+	Keep      *int   `json:"keep,omitempty"`     // how many earlier generations stay
 }
 
 // Release is one installed thing, by name and namespace.
@@ -316,6 +319,9 @@ type File struct {
 type Generation struct {
 	From int `json:"from"`
 	To   int `json:"to"`
+	// Restores is the earlier generation whose files To has again; nil where the
+	// files come from a config.
+	Restores *int `json:"restores,omitempty"`
 }
 
 // Location is where a plugin set is installed: an absolute path, and the id of
@@ -346,9 +352,46 @@ type PlatformFile struct {
 	Contents string `json:"contents,omitempty"`
 }
 
+// GenerationsSuffix follows a location in the name of the folder of its
+// generations, which the plan of a clean is about.
+const GenerationsSuffix = ".generations"
+
 // FileChanges reports whether any file would be written or removed.
 func FileChanges(files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool { return f.Action != ActionUnchanged })
+}
+
+// FileCounts counts files by action, those that occur, with a text in between.
+func FileCounts(files []File, between string) string {
+	count := map[Action]int{}
+	for _, f := range files {
+		count[f.Action]++
+	}
+	var parts []string
+	for _, a := range Actions() {
+		if n := count[a]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d %s", a.Symbol(), n, a))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, between)
+}
+
+// SawNothing reports whether a plan was made without a look at what it is to
+// change, and so cannot be applied: that of a plugin set looks at files alone.
+func (p *Plan) SawNothing() bool {
+	return p.ReadMode == ReadOffline && !p.OnMachine()
+}
+
+// SetChanges reports whether a plan leaves other files, or other generations of
+// them, than there are.
+func (p *Plan) SetChanges() bool {
+	if p.Generation == nil {
+		return FileChanges(p.Files)
+	}
+	return p.Generation.To != p.Generation.From || len(p.Packages) == 0 && FileChanges(p.Files)
 }
 
 // LiveFile is what stands at a File's path now.

@@ -13,8 +13,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// configFile records what the host was told by a generation.
-const configFile = "config.yaml"
+// ConfigFile is the name of what a host was told by a generation, beside its
+// files.
+const ConfigFile = "config.yaml"
 
 // bytesAt reads files below a location, never out of it.
 func bytesAt(location string) func(string, int64) ([]byte, error) {
@@ -39,7 +40,7 @@ func bytesAt(location string) func(string, int64) ([]byte, error) {
 
 // configAt reads what a generation recorded of its config; none is nil.
 func configAt(location string, generation int) (*plugins.Config, error) {
-	data, err := readSmall(filepath.Join(location+generationsSuffix, strconv.Itoa(generation), configFile))
+	data, err := readSmall(filepath.Join(location+generationsSuffix, strconv.Itoa(generation), ConfigFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

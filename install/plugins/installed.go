@@ -7,10 +7,11 @@
 //	.plugins.generations/3/files/…
 //	.plugins.generations/3/lock.yaml
 //	.plugins.generations/3/config.yaml
+//	.plugins.generations/3/receipt.json
 //
 // so that another generation is switched to by one rename. A plain directory at
-// the location is generation 0: none of ours, and its files are what an install
-// replaces.
+// the location is generation 0: none of ours. The first install moves it, as it
+// is, to .plugins.generations/0/files.
 package plugins
 
 import (
@@ -31,17 +32,19 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
+// LockFile is the name of the lock of a generation, beside its files.
+const LockFile = "lock.yaml"
+
 const (
-	generationsSuffix = ".generations"
+	generationsSuffix = preview.GenerationsSuffix
 	filesDir          = "files"
-	lockFile          = "lock.yaml"
 )
 
 // Limits on what is read at a location.
 const (
 	maxFiles = 10_000
 	maxBytes = 4 << 30
-	maxLock  = 1 << 20
+	maxLock  = 16 << 20
 )
 
 // Read returns what stands at a location, an absolute path. Nothing there is
@@ -51,7 +54,8 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 	info, err := os.Lstat(location)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return out, nil
+		out.Next, err = next(location, 0)
+		return out, err
 	case err != nil:
 		return out, fmt.Errorf("reading the location: %w", err)
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -71,7 +75,22 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 	if err := readFiles(ctx, location, out.Files); err != nil {
 		return out, fmt.Errorf("reading %s: %w", location, err)
 	}
-	return out, nil
+	out.Next, err = next(location, out.Generation)
+	return out, err
+}
+
+// next is the first number above those of all generations. One that is pending
+// and not the current one never was one.
+func next(location string, current int) (int, error) {
+	all, err := numbers(location)
+	out := current + 1
+	for _, n := range all {
+		if receipt, err := ReadReceipt(location, n); err == nil && receipt.State == StatePending && n != current {
+			continue
+		}
+		out = max(out, n+1)
+	}
+	return out, err
 }
 
 // generationOf reads the number from where the location leads.
@@ -90,7 +109,7 @@ func generationOf(location string) (int, error) {
 }
 
 func lockOf(location string, generation int) (*plugins.Lock, error) {
-	data, err := readSmall(filepath.Join(location+generationsSuffix, strconv.Itoa(generation), lockFile))
+	data, err := readSmall(filepath.Join(location+generationsSuffix, strconv.Itoa(generation), LockFile))
 	if err != nil {
 		return nil, fmt.Errorf("reading its lock: %w", err)
 	}
@@ -122,6 +141,10 @@ func readFiles(ctx context.Context, location string, into map[string]preview.Liv
 		return err
 	}
 	defer root.Close()
+	return readRoot(ctx, root, into)
+}
+
+func readRoot(ctx context.Context, root *os.Root, into map[string]preview.LiveFile) error {
 	left := int64(maxBytes)
 	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {

@@ -67,7 +67,7 @@ func Of(p *preview.Plan, planFile string) Statement {
 		Digest: p.Digest, Target: p.Target.Identity, PlanFile: planFile,
 		ContentDigest: p.ContentDigest, Ruleset: p.Ruleset, Accepted: []Accepted{},
 	}
-	if p.ReadMode == preview.ReadOffline {
+	if p.SawNothing() {
 		s.Scope, s.Digest, s.Target, s.PlanFile = ScopeContent, "", "", ""
 	}
 	return s

@@ -323,6 +323,10 @@ func forget(p *preview.Plan) {
 // actionOf tells what a plan does from its facts.
 func actionOf(p *preview.Plan) string {
 	switch {
+	case len(p.Packages) == 0 && p.Platform != "":
+		return preview.RequestClean
+	case p.Generation != nil && p.Generation.Restores != nil:
+		return preview.RequestRollback
 	case len(p.Packages) == 0:
 		return preview.RequestUninstall
 	case isRollback(p):

@@ -13,7 +13,8 @@ func checkSet(p *preview.Plan) error {
 		}
 		return nil
 	}
-	if p.Generation == nil || p.Location == nil || len(p.Packages) != 1 || p.Packages[0].Name != p.Release.Name {
+	clean := len(p.Packages) == 0
+	if p.Generation == nil || p.Location == nil || !clean && (len(p.Packages) != 1 || p.Packages[0].Name != p.Release.Name) {
 		return tampered("it is not whole as the plan of a plugin set")
 	}
 	paths := map[string]bool{}
@@ -25,6 +26,8 @@ func checkSet(p *preview.Plan) error {
 		gone, same := f.Action == preview.ActionDelete, f.Live == (preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode})
 		there := f.Live != preview.LiveFile{}
 		switch {
+		case clean && !gone:
+			return tampered("file " + f.Path + " belongs to no package of the plan")
 		case (gone || f.Action == preview.ActionUnchanged) && len(f.Changes) > 0:
 			return tampered("file " + f.Path + " changes, and its action says that it does not")
 		case gone && there && f.SHA256 == "", f.Action == preview.ActionUnchanged && same && there,
@@ -33,14 +36,28 @@ func checkSet(p *preview.Plan) error {
 			return tampered("file " + f.Path + " has another action than follows from what is there")
 		}
 	}
-	want := p.Generation.From
-	if preview.FileChanges(p.Files) {
-		want++
+	if clean && len(p.Platforms)+len(p.ConfigChanges) > 0 {
+		return tampered("it removes generations, and says of what")
 	}
-	if p.Generation.From < 0 || p.Generation.To != want {
-		return tampered("its generations do not follow one another")
+	if err := checkGeneration(p, clean); err != nil {
+		return err
 	}
 	return checkPlatforms(p)
+}
+
+// checkGeneration wants another generation exactly where files or the config
+// change, or there is none yet, and none of what only removes earlier ones.
+func checkGeneration(p *preview.Plan, clean bool) error {
+	g := p.Generation
+	follows := g.To == g.From
+	if !clean && (g.From == 0 || preview.FileChanges(p.Files) || len(p.ConfigChanges) > 0) {
+		follows = g.To > g.From
+	}
+	restored := g.Restores == nil || !clean && *g.Restores >= 0 && *g.Restores != g.To
+	if g.From < 0 || !follows || !restored {
+		return tampered("its generations do not follow one another")
+	}
+	return nil
 }
 
 // checkPlatforms holds a plan for several platforms to saying of each what its

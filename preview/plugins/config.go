@@ -80,6 +80,18 @@ func ReadConfig(data []byte) (*Config, error) {
 	return out, r.err()
 }
 
+// plugins are those of the set that have a config, with that.
+func (c *Config) plugins() []Plugin {
+	var out []Plugin
+	told := preview.Map(c.Values, "plugins")
+	for _, name := range slices.Sorted(maps.Keys(told)) {
+		if config, ok := told[name].(map[string]any); ok {
+			out = append(out, Plugin{Name: name, Config: config})
+		}
+	}
+	return out
+}
+
 // changes says how a config differs from an older one; with none before it
 // everything is new.
 func (c *Config) changes(older *Config) []preview.Change {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
@@ -215,13 +216,16 @@ func matched(pattern, name string) (head, rest string, ok bool) {
 	return head, strings.Join(parts[depth:], "/"), ok && err == nil
 }
 
+// specialModes are what chmod has beside the permissions.
+var specialModes = [...]struct {
+	mode fs.FileMode
+	bit  uint32
+}{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}}
+
 // ModeText is a mode as chmod takes it, four octal digits.
 func ModeText(m fs.FileMode) string {
 	bits := uint32(m.Perm())
-	for _, special := range []struct {
-		mode fs.FileMode
-		bit  uint32
-	}{{fs.ModeSetuid, 0o4000}, {fs.ModeSetgid, 0o2000}, {fs.ModeSticky, 0o1000}} {
+	for _, special := range specialModes {
 		if m&special.mode != 0 {
 			bits |= special.bit
 		}
@@ -232,4 +236,19 @@ func ModeText(m fs.FileMode) string {
 // isProgram tells by its first bytes whether a file is one that is run.
 func isProgram(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("#!")) || formatOf(data) != ""
+}
+
+// ParseMode is a mode as [ModeText] writes it.
+func ParseMode(text string) (fs.FileMode, error) {
+	bits, err := strconv.ParseUint(text, 8, 32)
+	if err != nil || len(text) != 4 {
+		return 0, fmt.Errorf("%s is no mode of four octal digits", clip(text))
+	}
+	mode := fs.FileMode(bits) & fs.ModePerm
+	for _, special := range specialModes {
+		if bits&uint64(special.bit) != 0 {
+			mode |= special.mode
+		}
+	}
+	return mode, nil
 }

@@ -35,7 +35,11 @@ type Lock struct {
 }
 
 // Locked is one artifact of a lock, by the name of its plugin.
-type Locked struct{ Plugin, Reference, Digest string }
+type Locked struct {
+	Plugin    string `json:"plugin"`
+	Reference string `json:"reference"`
+	Digest    string `json:"digest"`
+}
 
 // NewLock locks what was fetched. Other platforms of an older lock stay.
 func NewLock(name, platform string, fetched []Fetched, older *Lock) *Lock {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 // Installed is what stands at the location of a set now.
 type Installed struct {
 	Generation int                         // 0 when this tool put nothing there
+	Next       int                         // the first number that no generation has had; 0 is Generation + 1
 	Files      map[string]preview.LiveFile // by path below the location
 	Lock       *Lock                       // of the generation; nil when there is none
 	Config     *Config                     // of the generation; nil when nothing says it
@@ -38,8 +40,7 @@ func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
 	}
 	texts, executors, notes := review(set, t.Platform, files)
 	pkg := preview.Package{Name: set.Name, Version: set.Version, Bundle: set.Name, Format: preview.FormatPlugins + string(set.Form)}
-	pkg.Notes = slices.Concat(set.Notes, origins(fetched, t), notes)
-	slices.SortStableFunc(pkg.Notes, func(a, b preview.Note) int { return strings.Compare(a.Rule+"/"+a.Object, b.Rule+"/"+b.Object) })
+	pkg.Notes = slices.Concat(set.Notes, origins(fetched, t), unmanaged(t), notes)
 	for _, f := range fetched {
 		pkg.Sources = append(pkg.Sources, f.Source)
 	}
@@ -48,23 +49,54 @@ func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
 		return nil, err
 	}
 	pkg.Executors = executors
-	decided, err := decide(files, texts, t.Installed)
-	if err != nil {
-		return nil, err
-	}
 	config, err := ConfigOf(set)
 	if err != nil {
 		return nil, err
 	}
+	changes := append(config.changes(t.Config), artifactChanges(t.Lock, t.Platform, fetched)...)
+	return planOf(pkg, files, texts, changes, t)
+}
+
+// FilesOf says whose files [PlanFiles] plans: what a generation keeps of its set.
+type FilesOf struct {
+	Name, Version, Format string
+	Values                string  // hash of what the host is told; may be empty
+	Config                *Config // of that; nil when nothing says it
+}
+
+// PlanFiles is [Plan] for files that were installed before, of which the config
+// and its artifacts are not at hand.
+func PlanFiles(of FilesOf, files []File, t Target) (*preview.Plan, error) {
+	form, _ := strings.CutPrefix(of.Format, preview.FormatPlugins)
+	config := of.Config
+	if config == nil {
+		config = &Config{Name: of.Name}
+	}
+	texts, executors, notes := review(&Set{Form: Form(form), Plugins: config.plugins()}, t.Platform, files)
+	pkg := preview.Package{
+		Name: of.Name, Version: of.Version, Bundle: of.Name, Format: of.Format,
+		Parameters: preview.Parameters{Values: of.Values}, Executors: executors, Notes: notes,
+	}
+	return planOf(pkg, files, texts, config.changes(t.Config), t)
+}
+
+// planOf compares the files of a package with those at the target. changes are
+// those of what the host is told.
+func planOf(pkg preview.Package, files []File, texts []string, changes []preview.Change, t Target) (*preview.Plan, error) {
+	decided, err := decide(files, texts, t.Installed)
+	if err != nil {
+		return nil, err
+	}
 	p := &preview.Plan{
-		Release: preview.Release{Name: set.Name}, ReadMode: preview.ReadOffline, Options: preview.DefaultOptions(),
+		Release: preview.Release{Name: pkg.Name}, ReadMode: preview.ReadOffline, Options: preview.DefaultOptions(),
 		Platform: t.Platform, Location: &t.Location,
 		Generation: &preview.Generation{From: t.Generation, To: t.Generation},
-		Files:      decided, ConfigChanges: append(config.changes(t.Config), artifactChanges(t.Lock, t.Platform, fetched)...),
+		Files:      decided, ConfigChanges: changes,
 	}
-	if preview.FileChanges(p.Files) {
-		p.Generation.To++
+	if t.Generation == 0 || preview.FileChanges(p.Files) || len(p.ConfigChanges) > 0 {
+		p.Generation.To = max(t.Next, t.Generation+1)
 	}
+	slices.SortStableFunc(pkg.Notes, func(a, b preview.Note) int { return strings.Compare(a.Rule+"/"+a.Object, b.Rule+"/"+b.Object) })
 	pkg.ContentDigest, err = preview.SetDigest(p, pkg)
 	p.Packages = []preview.Package{pkg}
 	return p, err
@@ -139,4 +171,17 @@ func (i Installed) bytes(path string, was preview.LiveFile) ([]byte, error) {
 		return nil, errors.New("it changed while it was read; try again")
 	}
 	return data, nil
+}
+
+// unmanaged tells of files that nobody installed with this tool.
+func unmanaged(t Target) []preview.Note {
+	if t.Generation > 0 || len(t.Files) == 0 {
+		return nil
+	}
+	files := "1 file here is"
+	if n := len(t.Files); n > 1 {
+		files = fmt.Sprintf("%d files here are", n)
+	}
+	return []preview.Note{{Rule: RuleUnmanaged, Object: "location/" + filepath.Base(t.Location.Path),
+		Text: files + " none of this tool's; kept as generation 0 when the set is installed, and plugin rollback --to 0 brings that back"}}
 }

@@ -12,4 +12,5 @@ const (
 	RuleInvalid          = "plugin-invalid"
 	RuleImageByTag       = "plugin-image-by-tag"
 	RuleLocal            = "plugin-local"
+	RuleUnmanaged        = "plugin-unmanaged"
 )

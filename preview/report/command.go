@@ -14,6 +14,9 @@ import (
 // whatever the plan holds. Where the plan does not say where it came from, the
 // line takes the plan file, and so it does where the plan was saved.
 func Command(p *preview.Plan) string {
+	if p.OnMachine() && p.Location != nil {
+		return setCommand(p)
+	}
 	words := []string{"kubectl", "operator", command(p)}
 	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file
 	sourceless := needsReference(p) && p.Request.Reference == "" || command(p) == preview.RequestRollback && p.Request.Revision == 0
@@ -174,8 +177,6 @@ func installSection(p *preview.Plan, l layout) section {
 	switch {
 	case p.Summary.Blocked > 0:
 		s = section{title: "NOT INSTALLABLE"}
-	case p.OnMachine() && !nothingToDo(p):
-		s = section{title: "TO DO"}
 	case nothingToDo(p):
 		s = section{title: "NOTHING TO DO"}
 	default:
@@ -188,12 +189,12 @@ func installSection(p *preview.Plan, l layout) section {
 }
 
 func nothingToDo(p *preview.Plan) bool {
-	return len(p.Objects)+len(p.Files) > 0 && !p.Summary.Changes() && !preview.FileChanges(p.Files)
+	return (len(p.Objects)+len(p.Files) > 0 || p.Generation != nil) && !p.Summary.Changes() && !p.SetChanges()
 }
 
 // hasCommand reports whether there is a line that does what the plan says.
 func hasCommand(p *preview.Plan) bool {
-	return p.Summary.Blocked == 0 && !p.OnMachine() && !nothingToDo(p)
+	return p.Summary.Blocked == 0 && !nothingToDo(p)
 }
 
 // installNotes say what holds for the command, or why there is none.
@@ -204,7 +205,7 @@ func installNotes(p *preview.Plan) []string {
 	case p.OnMachine() && nothingToDo(p):
 		return []string{"The location is as this plan would leave it."}
 	case p.OnMachine():
-		return []string{"This is a review; this version does not install plugin sets yet."}
+		return setNotes(p)
 	case nothingToDo(p):
 		return []string{"The cluster is as this plan would leave it."}
 	}

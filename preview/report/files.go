@@ -103,17 +103,5 @@ func replacedText(f preview.File) string {
 
 // fileCounts counts files by action, those that occur.
 func fileCounts(files []preview.File) string {
-	parts := []string{plural(len(files), "file")}
-	for _, action := range preview.Actions() {
-		n := 0
-		for _, f := range files {
-			if f.Action == action {
-				n++
-			}
-		}
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d %s", action.Symbol(), n, action))
-		}
-	}
-	return strings.Join(parts, "   ")
+	return plural(len(files), "file") + "   " + preview.FileCounts(files, "   ")
 }

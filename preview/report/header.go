@@ -63,6 +63,9 @@ func headRows(p *preview.Plan) []fact {
 	if p.Generation.To != p.Generation.From {
 		generation += ", this would be generation " + strconv.Itoa(p.Generation.To)
 	}
+	if from := p.Generation.Restores; from != nil {
+		generation += " with the files of generation " + strconv.Itoa(*from)
+	}
 	rows := []fact{
 		{"set", p.Release.Name + "  for " + p.Platform}, {"location", p.Location.Path},
 		{"host", p.Location.Host}, {"installed", generation},

@@ -11,18 +11,21 @@ import (
 func (a *app) newPluginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
-		Short: "Review files that a host program loads",
+		Short: "Review and install files that a host program loads",
 		Long: `A plugin set is files that a host program loads, listed in a config: that of
-Optimus or PipeCD, a manifest of krew, or a PluginSet of this tool.`,
+Optimus or PipeCD, a manifest of krew, or a PluginSet of this tool. It is installed
+as a generation: beside the earlier one, and switched to at once. Earlier ones stay
+until they are cleaned away.`,
 		Example: `  # What an Optimus server would load
   kubectl operator plugin preview -c plugin_config.yaml
 
-  # The same for a pull request, with every artifact locked
-  kubectl operator plugin preview -c plugin_config.yaml --update-lock -o markdown`,
+  # Review, then install exactly that
+  kubectl operator plugin install -c plugin_config.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.newPluginPreviewCommand())
+	cmd.AddCommand(a.newPluginPreviewCommand(), a.newPluginInstallCommand(), a.newPluginListCommand(),
+		a.newPluginRollbackCommand(), a.newPluginCleanCommand())
 	return cmd
 }
 
@@ -38,8 +41,6 @@ func (f *pluginFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&f.config, "config", "c", "", "file that lists the plugins")
 	flags.StringVar(&f.mode, "mode", "server", "where they are installed: server, on this machine, where the host runs")
 	flags.StringVar(&f.location, "location", "", "directory that the host loads them from (default: the one that the config names, else the host's own)")
-	flags.StringVar(&f.lock, "lock", "", "file with the sha256 of every artifact (default: CONFIG.lock, if it is there)")
-	flags.BoolVar(&f.updateLock, "update-lock", false, "write the lock file anew from what was fetched, instead of holding that to it")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"server"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -62,14 +63,51 @@ func (f *pluginFlags) keepLock(fresh *plugins.Lock) error {
 	return nil
 }
 
+// addLock declares the flag of commands that fetch artifacts.
+func (f *pluginFlags) addLock(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.lock, "lock", "", "file with the sha256 of every artifact (default: CONFIG.lock, if it is there)")
+}
+
 func (f *pluginFlags) check() error {
-	switch {
-	case f.config == "":
+	if f.config == "" {
 		return usagef("name the config of the plugins with -c FILE")
+	}
+	return f.checkMode()
+}
+
+func (f *pluginFlags) checkMode() error {
+	switch {
 	case f.mode == "client":
 		return usagef("--mode client is not there yet; it fetches the config from the server")
 	case f.mode != "server":
 		return usagef("--mode %s: want server", f.mode)
 	}
 	return nil
+}
+
+// place is the location of commands that are about what is installed: the flag
+// says it, or the config.
+func (f *pluginFlags) place(p *planner) (string, error) {
+	if err := f.checkMode(); err != nil {
+		return "", err
+	}
+	switch {
+	case f.location != "":
+		return locationOf(f.location)
+	case f.config == "":
+		return "", usagef("name the config of the plugins with -c FILE, or where they are with --location DIR")
+	}
+	set, err := p.pluginSet(f.config)
+	if err != nil {
+		return "", err
+	}
+	return f.locationOf(set)
+}
+
+// locationOf is where a set goes, as an absolute path.
+func (f *pluginFlags) locationOf(set *plugins.Set) (string, error) {
+	if f.location != "" {
+		return locationOf(f.location)
+	}
+	return locationOf(set.Location)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 
 	"github.com/kubectl-operator/kubectl-operator/install/history"
@@ -16,7 +15,7 @@ import (
 func (p *planner) requestedSet(path string) (wanted, error) {
 	set, err := p.pluginSet(path)
 	if err != nil {
-		return wanted{}, fmt.Errorf("request file %s: %w", path, err)
+		return wanted{}, err
 	}
 	return p.wantedSet(path, set), nil
 }

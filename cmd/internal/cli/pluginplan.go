@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -16,12 +17,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// pluginPlan makes the plan of a set. The lock file is written when everything
-// else went well.
-func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags) (*preview.Plan, error) {
+// setPlan is the plan of a plugin set, with what its apply needs.
+type setPlan struct {
+	*preview.Plan
+	// files have the bytes of what the plan wants; nil for a clean.
+	files  func() ([]plugins.File, error)
+	beside map[string][]byte // that belongs to the generation
+}
+
+// pluginPlan makes the plan of a set with choices of the reviewer; nil are the
+// default. The lock file is written when everything else went well.
+func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options *preview.Options) (*setPlan, error) {
 	set, err := p.pluginSet(f.config)
 	if err != nil {
-		return nil, fmt.Errorf("config %s: %w", f.config, err)
+		return nil, err
 	}
 	if set.Host != nil {
 		fetched, fresh, err := p.fetchSet(ctx, set, f, hostPlatform(p.source), a.progress())
@@ -32,7 +41,7 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags) (*previ
 		if err != nil {
 			return nil, err
 		}
-		return plan, f.keepLock(fresh)
+		return &setPlan{Plan: plan}, f.keepLock(fresh)
 	}
 	target, err := p.pluginTarget(ctx, set, f)
 	if err != nil {
@@ -46,12 +55,38 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags) (*previ
 	if err != nil {
 		return nil, err
 	}
-	plan.Tool = preview.Tool{Version: a.version}
 	plan.Request = preview.Request{Action: preview.RequestInstall, File: f.config}
-	if err := engine.Finish(plan, p.typer()); err != nil {
+	if err := p.finishSet(plan, options); err != nil {
 		return nil, err
 	}
-	return plan, f.keepLock(fresh)
+	config, err := plugins.ConfigOf(set)
+	if err != nil {
+		return nil, err
+	}
+	return &setPlan{
+		Plan:  plan,
+		files: func() ([]plugins.File, error) { return plugins.Files(fetched) },
+		beside: map[string][]byte{
+			installed.LockFile:   plugins.NewLock(set.Name, target.Platform, fetched, nil).Encode(),
+			installed.ConfigFile: config.Encode(),
+		},
+	}, f.keepLock(fresh)
+}
+
+// finishSet notes the choices of the reviewer, and judges and seals the plan.
+func (p *planner) finishSet(plan *preview.Plan, options *preview.Options) error {
+	switch {
+	case options != nil:
+		plan.Options = *options
+	case p.expires > 0:
+		plan.Options.Expires = preview.ExpiryText(time.Now().Add(p.expires))
+	}
+	plan.Tool = preview.Tool{Version: p.app.version}
+	if err := engine.Finish(plan, p.typer()); err != nil {
+		return err
+	}
+	_, err := p.judge(plan, nil)
+	return err
 }
 
 // fetchSet fetches what a set names, held to its lock, and locks it anew.
@@ -85,9 +120,13 @@ func (p *planner) fetchSet(ctx context.Context, set *plugins.Set, f pluginFlags,
 func (p *planner) pluginSet(path string) (*plugins.Set, error) {
 	data, err := readAtMost(path, plugins.MaxBytes)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("config %s: %w", path, err)
 	}
-	return plugins.Parse(data, plugins.Options{File: filepath.Base(path), Dir: filepath.Dir(path), PlainHTTP: p.source.plainHTTP})
+	set, err := plugins.Parse(data, plugins.Options{File: filepath.Base(path), Dir: filepath.Dir(path), PlainHTTP: p.source.plainHTTP})
+	if err != nil {
+		return nil, fmt.Errorf("config %s: %w", path, err)
+	}
+	return set, nil
 }
 
 // pluginTarget finds out where a set goes and what is there.
@@ -96,22 +135,33 @@ func (p *planner) pluginTarget(ctx context.Context, set *plugins.Set, f pluginFl
 	if out.Platform == "" {
 		out.Platform = runtime.GOOS + "/" + runtime.GOARCH
 	}
-	location := f.location
-	if location == "" {
-		location = set.Location
+	location, err := f.locationOf(set)
+	if err != nil {
+		return out, err
 	}
-	if below, ok := strings.CutPrefix(location, "~/"); ok {
+	out.Location = preview.Location{Path: location, Host: installed.HostID()}
+	if out.Installed, err = installed.Read(ctx, location); err != nil {
+		return out, err
+	}
+	if lock := out.Lock; lock != nil && lock.Name != set.Name {
+		return out, refuse(fmt.Sprintf("the plugins of another set, %s, are installed at %s", lock.Name, location),
+			"name another place with --location; or clear that one, if nothing loads it any more")
+	}
+	return out, nil
+}
+
+// locationOf makes a location absolute; "~/" is the user's home.
+func locationOf(text string) (string, error) {
+	if below, ok := strings.CutPrefix(text, "~/"); ok {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return out, errors.New("the plugins go below the home directory, and HOME is not set; name a place with --location")
+			return "", errors.New("the plugins go below the home directory, and HOME is not set; name a place with --location")
 		}
-		location = filepath.Join(home, below)
+		text = filepath.Join(home, below)
 	}
-	absolute, err := filepath.Abs(location)
+	absolute, err := filepath.Abs(text)
 	if err != nil {
-		return out, fmt.Errorf("location %s: %w", location, err)
+		return "", fmt.Errorf("location %s: %w", text, err)
 	}
-	out.Location = preview.Location{Path: absolute, Host: installed.HostID()}
-	out.Installed, err = installed.Read(ctx, absolute)
-	return out, err
+	return absolute, nil
 }

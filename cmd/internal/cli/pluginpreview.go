@@ -37,22 +37,18 @@ without it the review says which ones nothing pins. --update-lock writes it.`,
 			if doc.output.format == outputRequest || doc.output.format == outputInstallerRole {
 				return usagef("-o %s: want %s", doc.output.format, outputOfPlan)
 			}
-			if doc.out.expires > 0 {
-				return usagef("--expires says how long the saved plan can be applied, and that of a plugin set is only a review yet; leave it out")
-			}
-			p.read.offline = true
-			plan, err := a.pluginPlan(cmd.Context(), p, f)
+			p.read.offline, p.expires = true, doc.out.expires
+			plan, err := a.pluginPlan(cmd.Context(), p, f, nil)
 			if err != nil {
 				return err
 			}
-			if _, err := p.judge(plan, nil); err != nil {
-				return err
-			}
-			return p.documents(cmd.Context(), []reviewed{{Plan: plan}}, doc)
+			return p.documents(cmd.Context(), []reviewed{{Plan: plan.Plan}}, doc)
 		},
 	}
 	flags := cmd.Flags()
 	f.add(cmd)
+	f.addLock(cmd)
+	flags.BoolVar(&f.updateLock, "update-lock", false, "write the lock file anew from what was fetched, instead of holding that to it")
 	p.source.addPlugins(flags)
 	p.policy.add(flags)
 	doc.add(flags)

@@ -247,7 +247,7 @@ func (p *planner) documents(ctx context.Context, all []reviewed, doc documentFla
 	bad, changes := 0, false
 	for _, r := range all {
 		bad += countAtLeast(r.Plan, doc.failOn)
-		changes = changes || r.Summary.Changes() || preview.FileChanges(r.Files)
+		changes = changes || r.Summary.Changes() || r.SetChanges()
 	}
 	switch {
 	case bad > 0:

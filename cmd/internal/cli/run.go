@@ -183,6 +183,8 @@ func (r *runner) runPlanFile(ctx context.Context, name, action string) error {
 	}
 	namespace := r.app.kube.Namespace()
 	switch {
+	case p.OnMachine():
+		return r.failed(usagef("the plan is to %s the plugin set %s; apply it with plugin %s", p.Request.Action, p.Release.Name, p.Request.Action))
 	case name != "" && name != p.Release.Name:
 		return r.failed(usagef("the plan is for release %s, not %s", p.Release.Name, name))
 	case namespace != "" && namespace != p.Release.Namespace:

@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// defaultKeep leaves one generation to go back to.
+const defaultKeep = 1
+
+func (a *app) newPluginCleanCommand() *cobra.Command {
+	r := newSetRunner(a)
+	var f pluginFlags
+	keep := defaultKeep
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Review and remove earlier generations of a plugin set",
+		Long: `List every file of the generations before the current one, but for the newest of
+them that --keep leaves, and remove exactly those once it is approved. Never the
+current one, and never generation 0: what was at the location before the first
+install is nobody's to remove but yours.`,
+		Example: `  # Keep the current generation and the one before it
+  kubectl operator plugin clean -c plugin_config.yaml
+
+  # Only show what would be removed if the current one alone stayed
+  kubectl operator plugin clean -c plugin_config.yaml --keep 0 --preview`,
+		Args: rangeArgs(0, 0, "none: the place is named with -c FILE or --location DIR"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch given := cmd.Flags().Changed("keep"); {
+			case keep < 0:
+				return r.failed(usagef("--keep %d: want how many earlier generations stay, 0 for none", keep))
+			case given && r.approve.plan != "":
+				return r.failed(usagef("--plan says what is removed; leave out --keep"))
+			}
+			if err := r.check(); err != nil {
+				return r.failed(err)
+			}
+			return r.run(cmd.Context(), "what can be cleaned away", preview.RequestClean, func(ctx context.Context, options *preview.Options) (*setPlan, error) {
+				return r.clean(ctx, f, keep, options)
+			})
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().IntVar(&keep, "keep", defaultKeep, "how many earlier generations stay")
+	r.addWithPreview(cmd)
+	return cmd
+}
+
+// clean plans from the disk. A saved plan says itself which generations it
+// removes.
+func (r *setRunner) clean(ctx context.Context, f pluginFlags, keep int, options *preview.Options) (*setPlan, error) {
+	if r.loaded != nil {
+		return &setPlan{Plan: r.loaded.Plan}, nil // Apply reads the disk again
+	}
+	location, err := r.place(f)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := installed.PlanClean(ctx, location, keep)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.planner.finishSet(plan, options); err != nil {
+		return nil, err
+	}
+	return &setPlan{Plan: plan}, nil
+}

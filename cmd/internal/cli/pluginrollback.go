@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+)
+
+func (a *app) newPluginRollbackCommand() *cobra.Command {
+	r := newSetRunner(a)
+	var f pluginFlags
+	to := -1
+	cmd := &cobra.Command{
+		Use:   "rollback",
+		Short: "Review and bring back an earlier generation of a plugin set",
+		Long: `Plan the files of an earlier generation against those that are installed, review
+that like an install, and write exactly it as a new generation. Without --to it is
+the generation that the current one replaced. Nothing is fetched: the bytes are
+those on this machine, and a generation that is not as it was installed is refused.
+Generation 0 is what was at the location before the first install.`,
+		Example: `  # Review, then go back
+  kubectl operator plugin rollback -c plugin_config.yaml
+
+  # Only show what going back to the second generation would change
+  kubectl operator plugin rollback --location /opt/piped/plugins --to 2 --preview`,
+		Args: rangeArgs(0, 0, "none: the place is named with -c FILE or --location DIR"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch given := cmd.Flags().Changed("to"); {
+			case given && to < 0:
+				return r.failed(usagef("--to %d: want the number of a generation; see plugin list", to))
+			case given && r.approve.plan != "":
+				return r.failed(usagef("--plan says which generation to go back to; leave out --to"))
+			}
+			if err := r.check(); err != nil {
+				return r.failed(err)
+			}
+			return r.run(cmd.Context(), "the rollback", preview.RequestRollback, func(ctx context.Context, options *preview.Options) (*setPlan, error) {
+				return r.rollback(ctx, f, to, options)
+			})
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().IntVar(&to, "to", -1, "generation to go back to (default: the one that the current one replaced)")
+	cmd.Flags().Lookup("to").DefValue = "0" // which pflag does not print
+	r.addWithPreview(cmd)
+	return cmd
+}
+
+// rollback plans from the disk. A saved plan says where, and to what.
+func (r *setRunner) rollback(ctx context.Context, f pluginFlags, to int, options *preview.Options) (*setPlan, error) {
+	location, err := r.place(f)
+	if err != nil {
+		return nil, err
+	}
+	if r.loaded != nil {
+		to = *r.loaded.Generation.Restores
+	}
+	planned, err := installed.PlanRollback(ctx, location, to)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.planner.finishSet(planned.Plan, options); err != nil {
+		return nil, err
+	}
+	return &setPlan{
+		Plan:   planned.Plan,
+		files:  func() ([]plugins.File, error) { return planned.Files, nil },
+		beside: planned.Beside,
+	}, nil
+}

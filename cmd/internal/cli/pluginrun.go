@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/approval"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/tui"
+)
+
+// makeSet plans a plugin set, with choices of the reviewer where they are known
+// already.
+type makeSet func(ctx context.Context, options *preview.Options) (*setPlan, error)
+
+// setRunner takes the plan of a plugin set to an approval and through apply: the
+// part that install, rollback and clean share.
+type setRunner struct {
+	app     *app
+	planner *planner
+	approve approveFlags
+	saved   savedFlags
+	output  outputFlag
+	out     outFlags
+	preview bool
+
+	loaded *savedPlan // of --plan, nil without it
+	quorum *approval.Quorum
+}
+
+func newSetRunner(a *app) *setRunner {
+	p := &planner{app: a}
+	p.read.offline = true
+	return &setRunner{app: a, planner: p}
+}
+
+func (r *setRunner) addApply(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	r.approve.add(flags)
+	r.saved.add(flags)
+	if flags.Lookup("registry-config") == nil { // commands that fetch no content still fetch plans
+		r.planner.source.addRegistry(flags)
+	}
+	r.planner.policy.add(flags)
+}
+
+// addWithPreview is addApply for commands that may stop after the plan.
+func (r *setRunner) addWithPreview(cmd *cobra.Command) {
+	r.addApply(cmd)
+	flags := cmd.Flags()
+	r.output.add(flags, outputOfEither)
+	r.out.add(flags)
+	flags.Lookup("out").Usage = "save the plan, for --plan: to this file, or to a registry as oci://HOST/REPO[:TAG]"
+	flags.BoolVar(&r.preview, "preview", false, "stop after the plan and print it; --out saves it for --plan")
+}
+
+// check refuses flags that make no sense, and a run that could not ask, before
+// anything is read.
+func (r *setRunner) check() error {
+	if err := firstError(r.approve.check(), r.output.check(), r.out.check(), r.planner.loadPolicy()); err != nil {
+		return err
+	}
+	r.planner.expires = r.out.expires
+	switch {
+	case r.out.to != "" && !r.preview:
+		return usagef("--out saves the plan that --preview stops after; add --preview, or leave out --out")
+	case r.preview && r.approve.yes:
+		return usagef("--preview writes nothing; leave out --yes")
+	case r.preview:
+		return nil
+	case r.output.format != "text" && r.output.format != "json":
+		return usagef("-o %s is a form of plans; use preview, or text or json here", r.output.format)
+	case r.approve.yes:
+		return nil
+	case r.output.format == "json":
+		return usagef("-o json never asks and never approves; add --yes")
+	case !r.app.streams.CanAsk():
+		return fmt.Errorf("not a terminal: review with \"plugin preview -o markdown\", then \"plugin install --yes --approve sha256:...\"")
+	}
+	return nil
+}
+
+// place is the location that flags or a saved plan name.
+func (r *setRunner) place(f pluginFlags) (string, error) {
+	if r.loaded != nil && f.location == "" && f.config == "" {
+		return r.loaded.Location.Path, f.checkMode()
+	}
+	return f.place(r.planner)
+}
+
+func (r *setRunner) run(ctx context.Context, title, action string, plan makeSet) error {
+	if r.approve.plan != "" {
+		if err := r.load(ctx, action); err != nil {
+			return r.failed(err)
+		}
+	}
+	switch {
+	case r.preview:
+		p, err := plan(ctx, nil)
+		if err == nil && r.out.to != "" {
+			err = r.out.save(ctx, r.planner, p.Plan)
+		}
+		if err != nil {
+			return err
+		}
+		return r.app.print(p.Plan, r.output.format)
+	case r.approve.yes:
+		return r.scripted(ctx, plan)
+	}
+	return r.interactive(ctx, title, plan)
+}
+
+// load reads the saved plan, which must be one that the command carries out.
+func (r *setRunner) load(ctx context.Context, action string) error {
+	p, err := r.planner.loadPlan(ctx, r.approve.plan, r.saved)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.Platform == "":
+		return usagef("the plan is to %s release %s; apply it with that command", p.Request.Action, p.Release.Name)
+	case p.Request.Action != action:
+		return usagef("the plan is to %s %s; apply it with plugin %s", p.Request.Action, p.Release.Name, p.Request.Action)
+	}
+	if why := p.Expired(time.Now()); why != "" {
+		return refuse(why, "preview again; if the clock is wrong, set it")
+	}
+	r.loaded = p
+	r.quorum, err = r.planner.quorum(ctx, p, r.approve)
+	return err
+}
+
+// scripted plans and applies without asking.
+func (r *setRunner) scripted(ctx context.Context, plan makeSet) error {
+	approval := install.Approval{Digest: r.approve.approve, How: install.ApprovedByDigest, By: localUser(), Ruleset: r.approve.ruleset}
+	var options *preview.Options
+	if r.loaded != nil {
+		approval.Digest, approval.How, options = r.loaded.Digest, install.ApprovedByPlan, &r.loaded.Options
+	}
+	p, err := plan(ctx, options)
+	if err != nil {
+		return r.failed(err)
+	}
+	switch approval.Digest {
+	case "":
+		approval.How, approval.Digest = install.ApprovedByYes, p.Digest
+	case p.Digest:
+	case p.ContentDigest:
+		approval.How = install.ApprovedByContent
+	default:
+		if done, err := r.interrupted(ctx, p.Plan, approval.Digest); done || err != nil {
+			return r.failed(err)
+		}
+		if r.loaded != nil {
+			return r.failed(refuse("what is there, or the artifacts, are not what the plan was made for: it would be "+p.Digest+" now, and the plan is "+approval.Digest,
+				"preview again, and approve that"))
+		}
+	}
+	if approval.Accepted, err = install.ParseAccept(r.approve.accept, p.Findings, r.loaded != nil || r.approve.approve != ""); err != nil {
+		return r.failed(err)
+	}
+	return r.carryOut(ctx, p, approval)
+}
+
+// interrupted ends a run whose plan is the installed generation already: one
+// that was interrupted after the switch is finished, any other refused.
+func (r *setRunner) interrupted(ctx context.Context, p *preview.Plan, digest string) (bool, error) {
+	receipt, err := installed.Resume(ctx, p, digest, r.options(nil))
+	if receipt == nil || err != nil {
+		return false, err
+	}
+	printer := r.printer()
+	printer.result(receipt)
+	return true, nil
+}
+
+// interactive reviews and applies what was approved there.
+func (r *setRunner) interactive(ctx context.Context, title string, plan makeSet) error {
+	made := map[string]*setPlan{}
+	again := func(ctx context.Context) (*preview.Plan, error) {
+		p, err := plan(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		made[p.Digest] = p
+		return p.Plan, nil
+	}
+	review := tui.Review
+	if r.app.streams.Lines() {
+		review = tui.PlainReview
+	}
+	outcome, err := review(ctx, tui.ReviewOptions{
+		Terminal: r.app.terminal(), Title: title,
+		Resolve: func(ctx context.Context, _ func(string)) (*preview.Plan, error) { return again(ctx) },
+		Recheck: func(ctx context.Context, _ *preview.Plan) (*preview.Plan, error) { return again(ctx) },
+	})
+	switch {
+	case err != nil:
+		return err
+	case outcome.Kind == tui.Failed:
+		return outcome.Err
+	case outcome.Kind == tui.Approved:
+		return r.carryOut(ctx, made[outcome.PlanDigest], install.Approval{
+			Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: localUser(), Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
+		})
+	}
+	r.app.streams.Printf("Nothing was installed.\n")
+	if outcome.Plan != nil && outcome.Plan.SetChanges() {
+		r.app.streams.Printf("  plan    %s\n  resume  %s\n", outcome.Plan.Digest, report.Command(outcome.Plan))
+	}
+	return &silentExit{exitDeclined}
+}
+
+// carryOut applies what was approved, with progress as lines.
+func (r *setRunner) carryOut(ctx context.Context, p *setPlan, approval install.Approval) error {
+	printer := r.printer()
+	o := r.options(printer.event)
+	o.Beside = p.beside
+	if p.files != nil {
+		files, err := p.files()
+		if err != nil {
+			return r.failed(err)
+		}
+		o.Files = files
+	}
+	printer.begin(p.Plan)
+	receipt, err := installed.Apply(ctx, p.Plan, approval, o)
+	printer.end(p.Plan, receipt, err)
+	return err
+}
+
+func (r *setRunner) options(sink install.Sink) installed.Options {
+	return installed.Options{
+		Holder: r.holder(), Tool: r.app.version, Quorum: r.quorum, Sink: sink,
+		Step: func(what string) { r.app.log.Debug("plugins", "step", what) },
+	}
+}
+
+func (r *setRunner) printer() *setPrinter {
+	return &setPrinter{printer{app: r.app, json: r.output.format == "json", last: map[string]install.ObjectState{}}}
+}
+
+func (r *setRunner) holder() string {
+	host, _ := os.Hostname() // only words for a person
+	return fmt.Sprintf("process %d of %s on %s", os.Getpid(), localUser(), host)
+}
+
+// failed reports an error before apply began, as the last event where events
+// were asked for.
+func (r *setRunner) failed(err error) error {
+	if err != nil && r.output.format == "json" {
+		r.printer().failed(err)
+	}
+	return err
+}
+
+// localUser is who runs this program, by the machine's account.
+func localUser() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return fmt.Sprintf("uid %d", os.Getuid())
+}

@@ -1,0 +1,231 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/approval"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+)
+
+// Options steer [Apply] without changing what is applied.
+type Options struct {
+	// Files hold the bytes of every file that the plan wants.
+	Files []plugins.File
+	// Beside are small files that go into the folder of the generation, by name,
+	// such as its lock; they are no part of what the host loads.
+	Beside map[string][]byte
+	// Holder names this run to another that finds the location locked.
+	Holder string
+	Tool   string // version of this program
+	// Quorum is asked for signed approvals, when not nil.
+	Quorum *approval.Quorum
+	// Sink is told every step, when not nil. The last event has type result.
+	Sink install.Sink
+	// Step is told of every change of the disk before it is made; may be nil.
+	Step func(what string)
+	Now  func() time.Time // nil is the clock
+}
+
+// Apply carries out an approved plan on files, and nothing else. In this order it
+//
+//  1. recomputes the digest, and passes the gate,
+//  2. compares what is at the location with what the plan saw there,
+//  3. takes the lock of the location, and does 2 again,
+//  4. writes the new generation beside the old one, reads it again and compares,
+//  5. switches to it by one rename, and compares once more,
+//  6. writes the receipt.
+//
+// The plan of a clean removes the generations it names instead of 4 and 5. Until
+// the switch the host finds the old generation whole, whatever happens. Every
+// error is an [install.Error]; the receipt is nil where nothing was to do, and
+// for a clean.
+func Apply(ctx context.Context, plan *preview.Plan, approved install.Approval, o Options) (*Receipt, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if approved.How == install.ApprovedByPlan {
+		approved = approved.WithReviewed(plan.Findings)
+	}
+	if approved.Accepted == nil {
+		approved.Accepted = []install.Acceptance{}
+	}
+	r := &run{plan: plan, approval: approved, o: o}
+	err := r.apply(ctx)
+	if ctx.Err() != nil && err != nil && !r.switched && install.KindOf(err) == install.NotStarted {
+		err = &install.Error{Kind: install.Declined, Doing: r.doing(), Came: "stopped before anything was changed", Next: "run the command again", Err: err}
+	}
+	return r.result(err)
+}
+
+// run is one call of Apply.
+type run struct {
+	plan     *preview.Plan
+	approval install.Approval
+	o        Options
+	place    *place
+	receipt  *Receipt
+	switched bool // the host finds something else than before
+}
+
+// clean reports whether a plan removes generations rather than adding one.
+func clean(plan *preview.Plan) bool { return len(plan.Packages) == 0 }
+
+// location is where the host looks, whatever the plan is about.
+func location(plan *preview.Plan) string {
+	if clean(plan) {
+		return strings.TrimSuffix(plan.Location.Path, generationsSuffix)
+	}
+	return plan.Location.Path
+}
+
+func (r *run) doing() string { return r.plan.Request.Action + " " + r.plan.Release.Name }
+
+func (r *run) apply(ctx context.Context) error {
+	if err := r.allowed(); err != nil {
+		return err
+	}
+	if err := r.check(ctx); err != nil {
+		return err
+	}
+	if !r.plan.SetChanges() {
+		return nil
+	}
+	place, err := openPlace(location(r.plan), r.o.Step)
+	if err != nil {
+		return r.failed(err)
+	}
+	r.place = place
+	defer place.close()
+	release, err := place.hold(r.o.Holder, r.o.Now())
+	if err != nil {
+		return r.failed(err)
+	}
+	defer release() //nolint:errcheck // the process's end unlocks too
+	if err := r.check(ctx); err != nil {
+		return err
+	}
+	if err := place.sweep(location(r.plan)); err != nil {
+		return r.failed(fmt.Errorf("clearing away what an interrupted run left: %w", err))
+	}
+	if clean(r.plan) {
+		return r.removeGenerations(ctx)
+	}
+	if err := r.stage(ctx); err != nil {
+		// What was written is of no use, and nobody looks at it.
+		return r.failed(errors.Join(err, place.sweep(location(r.plan))))
+	}
+	return r.switchOver(ctx)
+}
+
+// allowed holds the plan to its digest and the approval to the plan.
+func (r *run) allowed() error {
+	if err := engine.CheckSealed(r.plan); err != nil {
+		return &install.Error{Kind: install.Refused, Doing: "checking the plan of " + r.plan.Release.Name, Came: err.Error(), Err: err}
+	}
+	doing := "checking the approval of " + r.plan.Release.Name
+	if r.plan.Location == nil || !filepath.IsAbs(r.plan.Location.Path) {
+		return &install.Error{Kind: install.Refused, Doing: doing, Came: "the plan is not that of files at one place", Next: "preview again"}
+	}
+	if host := HostID(); r.plan.Location.Host != host {
+		return &install.Error{Kind: install.Refused, Doing: doing,
+			Came: fmt.Sprintf("the plan is for host %s, and this is %s", r.plan.Location.Host, host), Next: "preview again on this one"}
+	}
+	if why := r.plan.Expired(r.o.Now()); why != "" {
+		return &install.Error{Kind: install.Refused, Doing: doing, Came: why, Next: "preview again; if the clock is wrong, set it"}
+	}
+	if r.o.Quorum != nil {
+		if err := r.countSigned(); err != nil {
+			return err
+		}
+	}
+	return install.Gate(r.plan, r.approval)
+}
+
+// countSigned asks for the signed approvals that are required.
+func (r *run) countSigned() error {
+	doing := "counting the signed approvals of " + r.plan.Release.Name
+	signed, accepted, err := r.o.Quorum.Check(r.plan, r.approval.By, r.o.Now())
+	if err != nil {
+		kind := install.NotStarted
+		if _, refused := errors.AsType[*approval.Refused](err); refused {
+			kind = install.Refused
+		}
+		return &install.Error{Kind: kind, Doing: doing, Came: err.Error(), Next: "let somebody approve exactly this plan: approve PLAN --key FILE", Err: err}
+	}
+	r.approval.Signed = signed
+	for _, a := range accepted {
+		r.approval.Accepted = append(r.approval.Accepted, install.Acceptance{ID: a.ID, Fingerprint: a.Fingerprint})
+	}
+	return nil
+}
+
+// failed words what went wrong by what it means: before the switch nothing
+// changed for the host, after it something did.
+func (r *run) failed(err error) error {
+	if known, ok := errors.AsType[*install.Error](err); ok {
+		return known
+	}
+	e := &install.Error{Kind: install.NotStarted, Doing: r.doing(), Came: err.Error(), Next: advice(err) + "nothing was changed", Err: err}
+	if r.switched {
+		e.Kind, e.Next = install.Failed, advice(err)+"the host has the new generation; plugin rollback goes back"
+		if clean(r.plan) {
+			e.Next = advice(err) + "part of it is removed; preview again for the rest"
+		}
+	}
+	return e
+}
+
+// advice is what to do about an error of the disk, with a separator; empty for
+// others.
+func advice(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "make room on that disk, then run the command again; "
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return "run it as somebody who may write there, or name another place with --location; "
+	case errors.Is(err, syscall.EBUSY):
+		return "the location is a mount point, which cannot be switched: name a directory inside it with --location; "
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.EXDEV):
+		return "this file system cannot switch from a plain directory at once: move it away, then preview again; "
+	}
+	return ""
+}
+
+// result ends the run: it tells the sink.
+func (r *run) result(err error) (*Receipt, error) {
+	event := install.Event{Type: install.EventResult, Digest: r.plan.Digest, ContentDigest: r.plan.ContentDigest}
+	receipt := r.receipt
+	if !r.switched {
+		receipt = nil
+	}
+	code := 0
+	if err != nil {
+		code = int(install.KindOf(err))
+		r.emit(install.Event{Type: install.EventError, Message: err.Error()})
+	}
+	event.ExitCode = &code
+	event.Revision = r.plan.Generation.From
+	if receipt != nil {
+		event.Revision, event.Receipt = receipt.Generation, receipt.Install()
+	}
+	r.emit(event)
+	return receipt, err
+}
+
+func (r *run) emit(e install.Event) {
+	if r.o.Sink == nil {
+		return
+	}
+	e.Time = r.o.Now().UTC()
+	r.o.Sink(e)
+}

@@ -1,0 +1,109 @@
+package plugins
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// check compares what is at the location now with what the plan saw there.
+func (r *run) check(ctx context.Context) error {
+	seen := map[string]preview.LiveFile{}
+	for _, f := range r.plan.Files {
+		if f.Live != (preview.LiveFile{}) {
+			seen[f.Path] = f.Live
+		}
+	}
+	now, err := Read(ctx, location(r.plan))
+	if err != nil {
+		return r.failed(err)
+	}
+	reasons := r.movedGeneration(now.Generation, now.Next)
+	there := now.Files
+	if clean(r.plan) {
+		if there, err = doomedFiles(ctx, location(r.plan), doomed(r.plan)); err != nil {
+			return r.failed(err)
+		}
+	}
+	reasons = append(reasons, differences(seen, there, "")...)
+	if len(reasons) == 0 {
+		return nil
+	}
+	return &install.Error{
+		Kind: install.Refused, Doing: "comparing " + r.plan.Location.Path + " with what was reviewed",
+		Came: joined(reasons), Next: "preview again, and approve that", Reasons: reasons,
+	}
+}
+
+func (r *run) movedGeneration(current, next int) []string {
+	g := r.plan.Generation
+	switch {
+	case current != g.From:
+		return []string{fmt.Sprintf("generation %d is installed now, and %d was when it was reviewed", current, g.From)}
+	case g.To != g.From && next != g.To:
+		return []string{fmt.Sprintf("the next generation is %d now, and %d was when it was reviewed", next, g.To)}
+	}
+	return nil
+}
+
+// Drift is one file that is not as it was installed.
+type Drift struct {
+	Path string `json:"path"`
+	What string `json:"what"` // changed, mode, missing or extra
+	// Was and Is are sha256 or mode, where there are both.
+	Was string `json:"was,omitempty"`
+	Is  string `json:"is,omitempty"`
+}
+
+// drift compares files with what they should be, by path.
+func drift(want, there map[string]preview.LiveFile) []Drift {
+	var out []Drift
+	for _, path := range slices.Sorted(maps.Keys(want)) {
+		is, found := there[path]
+		switch was := want[path]; {
+		case !found:
+			out = append(out, Drift{Path: path, What: "missing"})
+		case is.SHA256 != was.SHA256:
+			out = append(out, Drift{path, "changed", was.SHA256, is.SHA256})
+		case is.Mode != was.Mode:
+			out = append(out, Drift{path, "mode", was.Mode, is.Mode})
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(there)) {
+		if _, wanted := want[path]; !wanted {
+			out = append(out, Drift{Path: path, What: "extra"})
+		}
+	}
+	return out
+}
+
+func (d Drift) String() string {
+	if d.What == "mode" {
+		return d.Path + " has mode " + d.Is + ", was " + d.Was
+	}
+	return d.Path + " is " + d.What
+}
+
+// differences are sentences about files that are not as they were.
+func differences(want, there map[string]preview.LiveFile, prefix string) []string {
+	var out []string
+	for _, d := range drift(want, there) {
+		out = append(out, prefix+d.String())
+	}
+	return out
+}
+
+// maxNamed bounds how many reasons one line names.
+const maxNamed = 8
+
+func joined(reasons []string) string {
+	if n := len(reasons); n > maxNamed {
+		return fmt.Sprintf("%s; and %d more", strings.Join(reasons[:maxNamed], "; "), n-maxNamed)
+	}
+	return strings.Join(reasons, "; ")
+}

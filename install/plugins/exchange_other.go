@@ -1,0 +1,8 @@
+//go:build !linux
+
+package plugins
+
+import "errors"
+
+// exchange needs a call that only Linux has in this form.
+func (p *place) exchange(string, string) error { return errors.ErrUnsupported }

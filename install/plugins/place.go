@@ -1,0 +1,188 @@
+package plugins
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Names beside a location, besides those of installed.go.
+const (
+	receiptFile   = "receipt.json"
+	heldFile      = ".lock"
+	nextLink      = ".next" // where the location will lead
+	stagingPrefix = ".new-" // a generation that is being written
+	doomedPrefix  = ".old-" // one that is being removed
+)
+
+// place is a location with the folder of its generations, reached through the
+// directory that both are in: nothing done through root leaves that directory.
+type place struct {
+	location string
+	root     *os.Root
+	base     string // of the location
+	step     func(what string)
+}
+
+// openPlace makes the directories that a location needs, and opens them. step is
+// told of every change of the disk before it is made; it may be nil.
+func openPlace(location string, step func(string)) (*place, error) {
+	if step == nil {
+		step = func(string) {}
+	}
+	dir := filepath.Dir(location)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("making the directory of the location: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the directory of the location: %w", err)
+	}
+	p := &place{location: location, root: root, base: filepath.Base(location), step: step}
+	if err := p.openGenerations(); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return p, nil
+}
+
+func (p *place) openGenerations() error {
+	err := p.root.Mkdir(p.generations(), 0o755)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("making the folder of the generations: %w", err)
+	}
+	info, err := p.root.Lstat(p.generations())
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading the folder of the generations: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("%s is no directory of its own; move it away, or name another place with --location", p.location+generationsSuffix)
+	}
+	return nil
+}
+
+func (p *place) close() error { return p.root.Close() }
+
+// generations is the folder of the generations, below root.
+func (p *place) generations() string { return p.base + generationsSuffix }
+
+// beside is a name in the folder of the generations, below root.
+func (p *place) beside(name string) string { return path.Join(p.generations(), name) }
+
+// generation is the folder of one generation, below root.
+func (p *place) generation(n int) string { return p.beside(strconv.Itoa(n)) }
+
+// leadsTo is where the location points to for a generation.
+func (p *place) leadsTo(n int) string { return path.Join(p.generation(n), filesDir) }
+
+// mkdir makes one directory that everybody may look into, whatever the umask.
+func (p *place) mkdir(name string) error {
+	p.step("make " + name)
+	if err := p.root.Mkdir(name, 0o755); err != nil {
+		return err
+	}
+	return p.root.Chmod(name, 0o755)
+}
+
+func (p *place) rename(from, to string) error {
+	p.step("rename " + from + " to " + to)
+	return p.root.Rename(from, to)
+}
+
+func (p *place) symlink(to, name string) error {
+	p.step("link " + name + " to " + to)
+	return p.root.Symlink(to, name)
+}
+
+func (p *place) remove(name string) error {
+	p.step("remove " + name)
+	return p.root.RemoveAll(name)
+}
+
+// write makes a file that must not exist, and has its bytes on the disk before it
+// returns.
+func (p *place) write(name string, data []byte, mode fs.FileMode) error {
+	p.step("write " + name)
+	file, err := p.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	// The mode last: a write takes setuid away again.
+	return errors.Join(file.Chmod(mode), file.Sync(), file.Close())
+}
+
+// replace writes a file anew, as a whole.
+func (p *place) replace(name string, data []byte) error {
+	temp := path.Join(path.Dir(name), ".temp")
+	if err := p.remove(temp); err != nil {
+		return err
+	}
+	if err := p.write(temp, data, 0o644); err != nil {
+		return err
+	}
+	if err := p.rename(temp, name); err != nil {
+		return err
+	}
+	return p.sync(path.Dir(name))
+}
+
+// sync has the entries of a directory on the disk.
+func (p *place) sync(name string) error {
+	p.step("sync " + name)
+	dir, err := p.root.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// numbers are those of the folders that look like generations, in order.
+func numbers(location string) ([]int, error) {
+	entries, err := os.ReadDir(location + generationsSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the folder of the generations: %w", err)
+	}
+	var out []int
+	for _, entry := range entries {
+		n, err := strconv.Atoi(entry.Name())
+		if err == nil && n >= 0 && strconv.Itoa(n) == entry.Name() && entry.IsDir() {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// names lists the folder of the generations.
+func (p *place) names() ([]string, error) {
+	dir, err := p.root.Open(p.generations())
+	if err != nil {
+		return nil, err
+	}
+	names, err := dir.Readdirnames(-1)
+	slices.Sort(names)
+	return names, errors.Join(err, dir.Close())
+}
+
+// isLink reports whether a name below root is a symbolic link.
+func (p *place) isLink(name string) bool {
+	info, err := p.root.Lstat(name)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
+}
+
+// temporary reports whether a name stands for work that was begun.
+func temporary(name string) bool {
+	return name == nextLink || strings.HasPrefix(name, stagingPrefix) || strings.HasPrefix(name, doomedPrefix)
+}

@@ -1,0 +1,142 @@
+package plugins
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// KindReceipt is the kind of the receipt of a generation.
+const KindReceipt = "PluginReceipt"
+
+// The states of a generation. One that is pending and not the current one is
+// what an interrupted install left.
+const (
+	StatePending   = "pending"
+	StateInstalled = "installed"
+	// StateFound is that of generation 0: files that were there before.
+	StateFound = "found"
+)
+
+// Receipt is what was approved and installed as one generation. It lies beside
+// its files.
+type Receipt struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Generation int    `json:"generation"`
+	// From is the generation that was the current one before, Restores the one
+	// whose files these are again.
+	From     int    `json:"from"`
+	Restores *int   `json:"restores,omitempty"`
+	State    string `json:"state"`
+	// TookOver says that files which were there before became generation 0.
+	TookOver bool `json:"tookOver,omitempty"`
+
+	Set      string `json:"set"`
+	Version  string `json:"version"`
+	Format   string `json:"format"`
+	Platform string `json:"platform"`
+	Config   string `json:"config"` // sha256 of what the host is told; may be empty
+
+	Digest        string           `json:"digest"` // of the plan
+	ContentDigest string           `json:"contentDigest"`
+	Approval      install.Approval `json:"approval"`
+	Tool          string           `json:"tool"`
+	Started       time.Time        `json:"started"`
+	Finished      time.Time        `json:"finished,omitzero"`
+
+	Files []ReceiptFile `json:"files"`
+}
+
+// ReceiptFile is one file of a generation.
+type ReceiptFile struct {
+	Path     string `json:"path"`
+	Mode     string `json:"mode"` // four octal digits
+	Size     int64  `json:"size"`
+	SHA256   string `json:"sha256"`
+	Origin   string `json:"origin,omitempty"`
+	Contents string `json:"contents,omitempty"`
+}
+
+// pending is the receipt of what a plan is about to install.
+func pending(plan *preview.Plan, approval install.Approval, tool string, now time.Time) *Receipt {
+	pkg := plan.Packages[0]
+	r := &Receipt{
+		APIVersion: preview.APIVersion, Kind: KindReceipt, Generation: plan.Generation.To, From: plan.Generation.From,
+		Restores: plan.Generation.Restores, State: StatePending,
+		Set: pkg.Name, Version: pkg.Version, Format: pkg.Format, Platform: plan.Platform, Config: pkg.Parameters.Values,
+		Digest: plan.Digest, ContentDigest: plan.ContentDigest, Approval: approval, Tool: tool, Started: now,
+		Files: []ReceiptFile{},
+	}
+	for _, f := range plan.Files {
+		if f.Action != preview.ActionDelete {
+			r.Files = append(r.Files, ReceiptFile{f.Path, f.Mode, f.Size, f.SHA256, f.Origin, f.Contents})
+		}
+	}
+	return r
+}
+
+// found is the receipt of the files that a plan finds at its location and did
+// not install.
+func found(plan *preview.Plan, now time.Time) *Receipt {
+	r := &Receipt{
+		APIVersion: preview.APIVersion, Kind: KindReceipt, State: StateFound, Set: plan.Release.Name, Format: "files",
+		Platform: plan.Platform, Started: now, Finished: now, Files: []ReceiptFile{},
+	}
+	for _, f := range plan.Files {
+		if f.Live != (preview.LiveFile{}) {
+			r.Files = append(r.Files, ReceiptFile{Path: f.Path, Mode: f.Live.Mode, SHA256: f.Live.SHA256})
+		}
+	}
+	return r
+}
+
+// Encode is the file that holds a receipt.
+func (r *Receipt) Encode() ([]byte, error) {
+	data, err := json.MarshalIndent(r, "", "  ")
+	return append(data, '\n'), err
+}
+
+// wanted are the files of a generation as a look at the disk must find them.
+func (r *Receipt) wanted() map[string]preview.LiveFile {
+	out := map[string]preview.LiveFile{}
+	for _, f := range r.Files {
+		out[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}
+	}
+	return out
+}
+
+// Install is the receipt in the form that every apply reports.
+func (r *Receipt) Install() *install.Receipt {
+	out := &install.Receipt{
+		Release: preview.Release{Name: r.Set}, Revision: r.Generation, Digest: r.Digest, ContentDigest: r.ContentDigest,
+		Approval: r.Approval, Started: r.Started, Finished: r.Finished, State: r.State, Objects: []install.ObjectReceipt{},
+	}
+	for _, f := range r.Files {
+		out.Objects = append(out.Objects, install.ObjectReceipt{ID: "file/" + f.Path, State: install.StateReady, Digest: "sha256:" + f.SHA256})
+	}
+	return out
+}
+
+// ReadReceipt reads the receipt of a generation at a location. Whoever can write
+// there can write receipts: what is done with one holds its files to it.
+func ReadReceipt(location string, generation int) (*Receipt, error) {
+	data, err := readSmall(filepath.Join(location+generationsSuffix, strconv.Itoa(generation), receiptFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading its receipt: %w", err)
+	}
+	r := &Receipt{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("its receipt is not what this tool writes: %w", err)
+	}
+	if r.Kind != KindReceipt || r.APIVersion != preview.APIVersion || r.Generation != generation {
+		return nil, errors.New("its receipt is not that of this generation")
+	}
+	return r, nil
+}

@@ -1,0 +1,47 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Resume looks whether the installed generation at the place of a plan is the
+// one that an approved digest made. A run that was interrupted after its switch
+// is finished, and its receipt returned; one that was not is a refusal: a plan is
+// carried out once. Both nil means that the digest is of another generation.
+func Resume(ctx context.Context, plan *preview.Plan, digest string, o Options) (*Receipt, error) {
+	at := location(plan)
+	current, receipt, err := currentOf(at)
+	if err != nil || receipt.Digest != digest {
+		return nil, nil //nolint:nilerr // what is not readable is none of that digest
+	}
+	if receipt.State != StatePending {
+		return nil, &install.Error{
+			Kind: install.Refused, Doing: "checking the plan of " + receipt.Set,
+			Came: fmt.Sprintf("already applied: generation %d at %s is this plan", current, at),
+			Next: "plugin list shows whether its files are still so",
+		}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	place, err := openPlace(at, o.Step)
+	if err != nil {
+		return nil, err
+	}
+	defer place.close()
+	release, err := place.hold(o.Holder, o.Now())
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(ctx.Err(), place.sweep(at), release())
+	if err != nil {
+		return nil, err
+	}
+	return ReadReceipt(at, current)
+}

@@ -1,0 +1,201 @@
+package plugins
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+)
+
+// sweep removes what interrupted runs left, and finishes the receipt of one that
+// was interrupted after its switch. The lock must be held.
+func (p *place) sweep(location string) error {
+	current := 0
+	if p.isLink(p.base) {
+		var err error
+		if current, err = generationOf(location); err != nil {
+			return err
+		}
+	}
+	names, err := p.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if temporary(name) {
+			if err := p.remove(p.beside(name)); err != nil {
+				return err
+			}
+			continue
+		}
+		n, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if n == 0 && p.isLink(p.leadsTo(0)) { // the exchange that would have filled it never came
+			if err := p.remove(p.generation(0)); err != nil {
+				return err
+			}
+			continue
+		}
+		receipt, err := ReadReceipt(location, n)
+		switch {
+		case err != nil || receipt.State != StatePending:
+		case n == current:
+			err = p.installed(receipt)
+		default:
+			err = p.remove(p.generation(n))
+		}
+		if err != nil && receipt != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// installed notes in a receipt that its generation is the one that the host
+// finds.
+func (p *place) installed(receipt *Receipt) error {
+	receipt.State = StateInstalled
+	data, err := receipt.Encode()
+	if err != nil {
+		return err
+	}
+	return p.replace(path.Join(p.generation(receipt.Generation), receiptFile), data)
+}
+
+// stage writes the new generation beside the others, where no host looks, and
+// holds every file of it to the plan.
+func (r *run) stage(ctx context.Context) error {
+	to := r.plan.Generation.To
+	r.receipt = pending(r.plan, r.approval, r.o.Tool, r.o.Now().UTC())
+	r.emit(install.Event{Type: install.EventStage, Stage: "write", Message: fmt.Sprintf("generation %d beside generation %d", to, r.plan.Generation.From)})
+	staging := r.place.beside(stagingPrefix + strconv.Itoa(to))
+	for _, dir := range []string{staging, path.Join(staging, filesDir)} {
+		if err := r.place.mkdir(dir); err != nil {
+			return err
+		}
+	}
+	if err := r.writeFiles(ctx, path.Join(staging, filesDir)); err != nil {
+		return err
+	}
+	if err := r.writeBeside(staging); err != nil {
+		return err
+	}
+	if err := r.syncAll(staging); err != nil {
+		return err
+	}
+	if err := r.compare(ctx, path.Join(staging, filesDir)); err != nil {
+		return err
+	}
+	if err := r.place.rename(staging, r.place.generation(to)); err != nil {
+		return err
+	}
+	return r.place.sync(r.place.generations())
+}
+
+func (r *run) writeFiles(ctx context.Context, dir string) error {
+	bytes := map[string]*plugins.File{}
+	for i := range r.o.Files {
+		bytes[r.o.Files[i].Path] = &r.o.Files[i]
+	}
+	made := map[string]bool{".": true}
+	for _, f := range r.plan.Files {
+		if f.Action == preview.ActionDelete {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		from := bytes[f.Path]
+		if from == nil {
+			return fmt.Errorf("file %s: nobody has its bytes", f.Path)
+		}
+		if sum := sha256.Sum256(from.Data); hex.EncodeToString(sum[:]) != f.SHA256 {
+			return fmt.Errorf("file %s: its bytes are not those that were reviewed", f.Path)
+		}
+		mode, err := plugins.ParseMode(f.Mode)
+		if err != nil {
+			return fmt.Errorf("file %s: %w", f.Path, err)
+		}
+		if err := errors.Join(plugins.CheckOutput(f.Path), r.parents(dir, f.Path, made)); err != nil {
+			return fmt.Errorf("file %s: %w", f.Path, err)
+		}
+		if err := r.place.write(path.Join(dir, f.Path), from.Data, mode); err != nil {
+			return err
+		}
+		r.emit(install.Event{Type: install.EventObject, Object: "file/" + f.Path, State: install.StateApplied})
+	}
+	return nil
+}
+
+// parents makes the directories that a file is in.
+func (r *run) parents(dir, file string, made map[string]bool) error {
+	parts := strings.Split(path.Dir(file), "/")
+	for i := range parts {
+		one := path.Join(parts[:i+1]...)
+		if made[one] {
+			continue
+		}
+		if err := r.place.mkdir(path.Join(dir, one)); err != nil {
+			return err
+		}
+		made[one] = true
+	}
+	return nil
+}
+
+// writeBeside writes the receipt and what else belongs to the generation.
+func (r *run) writeBeside(staging string) error {
+	data, err := r.receipt.Encode()
+	if err != nil {
+		return err
+	}
+	if err := r.place.write(path.Join(staging, receiptFile), data, 0o644); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.o.Beside)) {
+		if err := r.place.write(path.Join(staging, name), r.o.Beside[name], 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncAll has the entries of all directories below one on the disk.
+func (r *run) syncAll(dir string) error {
+	return fs.WalkDir(r.place.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return r.place.sync(name)
+	})
+}
+
+// compare reads a directory below root, and wants exactly the files of the plan.
+func (r *run) compare(ctx context.Context, dir string) error {
+	root, err := r.place.root.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	there := map[string]preview.LiveFile{}
+	if err := readRoot(ctx, root, there); err != nil {
+		return err
+	}
+	if reasons := differences(r.receipt.wanted(), there, ""); len(reasons) > 0 {
+		return fmt.Errorf("what was written is not what was reviewed: %s", joined(reasons))
+	}
+	return nil
+}

@@ -1,0 +1,56 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// setCommand is the line that carries out the plan of a plugin set. What a
+// loaded plan does not say, the config, is left to fill in.
+func setCommand(p *preview.Plan) string {
+	words := []string{"kubectl", "operator", "plugin"}
+	installs := p.Request.Action != preview.RequestRollback && p.Request.Action != preview.RequestClean
+	if installs {
+		words = append(words, preview.RequestInstall, "-c", orDefault(p.Request.File, "CONFIG"))
+	} else {
+		words = append(words, p.Request.Action)
+	}
+	known := p.Request.File != "" || p.Request.Revision > 0 || p.Request.Keep != nil || !installs && p.SavedAs == ""
+	if p.SavedAs != "" || p.Options.Expires != "" || !known {
+		if installs {
+			words = append(words, "--location", p.Location.Path, "--platform", p.Platform)
+		}
+		return shell(append(words, "--plan", orDefault(p.SavedAs, "PLANFILE"), "--yes"))
+	}
+	switch p.Request.Action {
+	case preview.RequestRollback:
+		words = append(words, "--location", p.Location.Path, "--to", strconv.Itoa(p.Request.Revision))
+	case preview.RequestClean:
+		words = append(words, "--location", strings.TrimSuffix(p.Location.Path, preview.GenerationsSuffix))
+		if p.Request.Keep != nil {
+			words = append(words, "--keep", strconv.Itoa(*p.Request.Keep))
+		}
+	default:
+		words = append(words, "--location", p.Location.Path, "--platform", p.Platform)
+	}
+	return shell(append(words, "--yes", "--approve", p.Digest, "--ruleset", strconv.Itoa(p.Ruleset)))
+}
+
+// SetRollback is the line that reviews the way back to a generation.
+func SetRollback(location string, generation int) string {
+	return shell([]string{"kubectl", "operator", "plugin", "rollback", "--location", location, "--to", strconv.Itoa(generation)})
+}
+
+// setNotes say what holds for that command.
+func setNotes(p *preview.Plan) []string {
+	text := "It is refused (exit 5) when artifacts, files at the location or rules differ from this review."
+	switch p.Request.Action {
+	case preview.RequestRollback:
+		text = "It is refused (exit 5) when files at the location, those of the earlier generation or rules differ from this review."
+	case preview.RequestClean:
+		text = "It is refused (exit 5) when any of these files differ from this review."
+	}
+	return []string{text + " A plan saved with --out FILE is applied with --plan FILE --yes."}
+}
