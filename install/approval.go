@@ -51,6 +51,7 @@ type Receipt struct {
 	Finished      time.Time       `json:"finished"`
 	State         string          `json:"state"` // of the record: applied, failed, …
 	Objects       []ObjectReceipt `json:"objects"`
+	Stages        []StageReceipt  `json:"stages,omitempty"` // in the order in which they began
 	// HealthChecks are those that objects had to meet besides, as they were asked
 	// for; they are no part of what was approved.
 	HealthChecks []string `json:"healthChecks,omitempty"`

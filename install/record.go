@@ -68,6 +68,8 @@ type Record struct {
 	Started       time.Time         `json:"started"`
 	Updated       time.Time         `json:"updated"`
 
+	// Stages are those of the plan.
+	Stages []preview.Stage `json:"stages,omitempty"`
 	// Objects is what was observed so far, in the order of the plan.
 	Objects []ObjectReceipt `json:"objects"`
 	// Inventory is every object the release has in the cluster, by id. While a
@@ -132,6 +134,7 @@ func (r *Record) Receipt() *Receipt {
 		Release: r.Release, Revision: r.Revision, Digest: r.Digest, ContentDigest: r.ContentDigest,
 		Target: r.Target, Approval: r.Approval, Started: r.Started, Finished: r.Updated,
 		State: string(r.State), Objects: slices.Clone(r.Objects), Undoes: r.Undoes, HealthChecks: r.HealthChecks,
+		Stages: r.stageReceipts(),
 	}
 }
 
@@ -142,7 +145,7 @@ func newRecord(plan *preview.Plan, approval Approval, before *Record, tool strin
 	r := &Record{
 		Release: plan.Release, Revision: plan.Base.Revision + 1, State: RecordPending,
 		Digest: plan.Digest, ContentDigest: plan.ContentDigest, Target: plan.Target.Identity, Tool: tool,
-		Base: plan.Base, Request: plan.Request, Packages: plan.Packages, Approval: approval,
+		Base: plan.Base, Request: plan.Request, Packages: plan.Packages, Stages: plan.Stages, Approval: approval,
 		Started: now, Updated: now,
 	}
 	if before != nil {

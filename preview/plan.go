@@ -401,7 +401,8 @@ type LiveFile struct {
 }
 
 // Stage is a group of objects written together. Objects holds object ids;
-// Timeout is a duration such as "2m" after which a gate gives up.
+// Timeout is a duration such as "2m" after which a gate gives up. Rollback says
+// that it brings an earlier revision back.
 type Stage struct {
 	ID       string   `json:"id"`
 	Requires []string `json:"requires"`

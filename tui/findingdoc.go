@@ -305,9 +305,9 @@ func short(v any) string {
 // undo is the command that takes back what a plan does; empty when none does.
 func undo(p *preview.Plan) string {
 	switch {
-	case p.Platform != "" && p.Location != nil && p.Generation != nil && p.Generation.From > 0:
+	case p.Platform != "" && p.Location != nil && p.Generation != nil && p.Generation.From > 0 && p.OnMachine():
 		return fmt.Sprintf("kubectl operator plugin rollback --to %d --location %s", p.Generation.From, p.Location.Path)
-	case p.Platform != "":
+	case p.OnMachine():
 		return ""
 	case p.Request.Action == preview.RequestInstall:
 		return fmt.Sprintf("kubectl operator uninstall %s -n %s", p.Release.Name, p.Release.Namespace)

@@ -206,7 +206,7 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 	if err := d.decide(ctx); err != nil {
 		return err
 	}
-	p.Stages = preview.BuildStages(written(p.Objects), opts.StageTimeout)
+	p.Stages = stages(p, opts.StageTimeout)
 	if err := derive(p, opts.Schemas); err != nil {
 		return err
 	}
@@ -219,6 +219,15 @@ func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) e
 		}
 	}
 	return p.Seal()
+}
+
+// stages puts what is written into stages. Those of a rollback say so.
+func stages(p *preview.Plan, timeout string) []preview.Stage {
+	out := preview.BuildStages(written(p.Objects), timeout)
+	for i := range out {
+		out[i].Rollback = isRollback(p)
+	}
+	return out
 }
 
 // commonTimeout recovers --stage-timeout from a plan: the timeout that all its

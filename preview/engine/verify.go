@@ -31,7 +31,7 @@ func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice stri
 	if err := decideUndo(&fresh); err != nil {
 		return nil, "", tampered(err.Error())
 	}
-	fresh.Stages = preview.BuildStages(written(fresh.Objects), commonTimeout(loaded))
+	fresh.Stages = stages(&fresh, commonTimeout(loaded))
 	if err := derive(&fresh, schemas); err != nil {
 		return nil, "", tampered("the review cannot be recomputed: " + err.Error())
 	}

@@ -124,6 +124,7 @@ func setup(t testing.TB) func(*testscript.Env) error {
 		env.Setenv("KUBECONFIG", filepath.Join(home, "no-kubeconfig"))
 		env.Setenv("BUNDLES", filepath.Join(root(t), "testdata", "bundles"))
 		env.Setenv("CATALOG", filepath.Join(root(t), "testdata", "catalogs", "demo"))
+		env.Setenv("EXAMPLES", filepath.Join(root(t), "testdata", "examples"))
 		env.Setenv("CORPUS", corpusDir(t))
 		env.Setenv("RULESET", strconv.Itoa(preview.Ruleset))
 		env.Setenv("FAKE_GCS_SERVER", gcsServer(t))
@@ -198,6 +199,7 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"needs":      needsCommand,
 		"approvers":  approversCommand,
 		"artifact":   artifactCommand,
+		"stage":      stageCommand,
 	}
 }
 

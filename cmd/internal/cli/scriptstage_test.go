@@ -1,0 +1,55 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// stage FILE FIELD SCRIPT writes what the first SCRIPT_RUN stage of a PipeCD
+// application runs there.
+func stageCommand(ts *testscript.TestScript, _ bool, args []string) {
+	text, err := stageScript(ts.MkAbs(args[0]), args[1])
+	ts.Check(err)
+	if text == "" {
+		ts.Fatalf("%s has no stage with %s", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(text), 0o600))
+}
+
+func stageScript(path, field string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	docs, err := preview.Decode(data)
+	if err != nil {
+		return "", err
+	}
+	application, _ := docs[0].(map[string]any)
+	for _, stage := range preview.Maps(application, "spec", "pipeline", "stages") {
+		if preview.String(stage, "name") == "SCRIPT_RUN" {
+			return preview.String(stage, "with", field), nil
+		}
+	}
+	return "", nil
+}
+
+func TestTheReadmeShowsTheExampleForPipeCD(t *testing.T) {
+	example, err := os.ReadFile(filepath.Join(root(t), "testdata", "examples", "pipecd", "app.pipecd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(filepath.Join(root(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "```yaml\n"+string(example)+"```\n") {
+		t.Error("README.md has another form of testdata/examples/pipecd/app.pipecd.yaml")
+	}
+}

@@ -1,0 +1,68 @@
+package install
+
+// StageStatus is how far a stage came. The set is closed.
+type StageStatus string
+
+// The statuses of a stage.
+const (
+	StagePending   StageStatus = "pending"
+	StageRunning   StageStatus = "running" // something of it was sent, and not all is as it should be
+	StageSucceeded StageStatus = "succeeded"
+	StageFailed    StageStatus = "failed"
+)
+
+// StageReceipt is what was observed of one stage. Rollback is set where it takes
+// back what an earlier revision did: by hand, or because a plan failed that
+// sealed so. Log has a line for each object that said something, in the order of
+// the stage.
+type StageReceipt struct {
+	ID       string      `json:"id"`
+	Requires []string    `json:"requires"`
+	Timeout  string      `json:"timeout"`
+	Rollback bool        `json:"rollback"`
+	Status   StageStatus `json:"status"`
+	Log      []string    `json:"log"`
+}
+
+// stageReceipts derives the receipts of the stages from those of the objects.
+func (r *Record) stageReceipts() []StageReceipt {
+	var out []StageReceipt
+	for _, stage := range r.Stages {
+		receipt := StageReceipt{
+			ID: stage.ID, Requires: stage.Requires, Timeout: stage.Timeout,
+			Rollback: stage.Rollback || r.Undoes != nil, Log: []string{},
+		}
+		var begun, open, failed bool
+		for _, id := range stage.Objects {
+			o := r.object(id)
+			if o == nil {
+				continue
+			}
+			switch o.State {
+			case StatePending:
+				open = true
+			case StateFailed, StateDiverged:
+				begun, failed = true, true
+			case StateSent, StateReleased, StateWaiting, StateRemoving:
+				begun, open = true, true
+			default:
+				begun = true
+			}
+			if o.Message != "" {
+				receipt.Log = append(receipt.Log, string(o.State)+" "+o.ID+": "+o.Message)
+			}
+		}
+		switch {
+		case failed:
+			receipt.Status = StageFailed
+		case !begun:
+			receipt.Status = StagePending
+		case open:
+			receipt.Status = StageRunning
+		default:
+			receipt.Status = StageSucceeded
+		}
+		out = append(out, receipt)
+	}
+	return out
+}
