@@ -102,7 +102,7 @@ func (r *run) endedWith(ctx context.Context) (ended bool, err error) {
 	record := *r.before
 	record.Approval = r.approval
 	r.record, r.leaving, r.wrote = &record, true, true
-	return true, r.close(ctx, ctx, r.seeOff(ctx, o, live))
+	return true, r.close(ctx, ctx, r.seeOff(ctx))
 }
 
 // stays reports whether a live Namespace is the one of a uid and is not being
@@ -122,47 +122,63 @@ func FinishRemoval(ctx context.Context, receipt *Receipt, cluster Cluster, opts 
 	if opts.RolloutTimeout == 0 {
 		opts.RolloutTimeout = DefaultRolloutTimeout
 	}
-	ref := namespaceRef(receipt.Release)
-	at := slices.IndexFunc(receipt.Objects, func(o ObjectReceipt) bool {
+	plan := &preview.Plan{
+		Release: receipt.Release, Digest: receipt.Digest, ContentDigest: receipt.ContentDigest, Base: preview.Base{Revision: receipt.Revision - 1},
+	}
+	own := false
+	for _, o := range receipt.Objects {
+		group, kind, _, name, err := preview.ParseID(o.ID)
+		if err != nil || group != "" || kind != "Namespace" || o.Action != preview.ActionDelete {
+			continue
+		}
+		plan.Objects = append(plan.Objects, preview.Object{
+			ID: o.ID, APIVersion: "v1", Kind: kind, Name: name, Action: o.Action, Live: preview.Live{UID: o.UID},
+		})
 		sent := o.State == StateSent || o.State == StateRemoving || o.State == StateRemoved
-		return o.ID == ref.ID() && o.Action == preview.ActionDelete && sent // and so all before it is gone
-	})
-	if at < 0 {
+		own = own || sent && name == receipt.Release.Namespace // and so all before it is sent, and gone but for Namespaces
+	}
+	if !own {
 		return nil, nil
 	}
-	o := preview.Object{
-		ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name,
-		Action: preview.ActionDelete, Live: preview.Live{UID: receipt.Objects[at].UID},
-	}
-	live, err := cluster.Get(ctx, ref)
+	o := ownNamespaceGoes(plan)
+	live, err := cluster.Get(ctx, o.Ref())
 	if err != nil {
-		return nil, asError(NotStarted, "reading namespace "+ref.Name, "run the command again", err)
+		return nil, asError(NotStarted, "reading namespace "+o.Name, "run the command again", err)
 	}
 	if stays(live, o.Live.UID) {
 		return nil, nil
 	}
 	r := &run{
-		cluster: cluster, opts: opts, leaving: true, wrote: true,
-		plan: &preview.Plan{
-			Release: receipt.Release, Digest: receipt.Digest, ContentDigest: receipt.ContentDigest,
-			Base: preview.Base{Revision: receipt.Revision - 1}, Objects: []preview.Object{o},
-		},
+		plan: plan, cluster: cluster, opts: opts, leaving: true, wrote: true,
 		record: &Record{
 			Release: receipt.Release, Revision: receipt.Revision, State: RecordApplying, Digest: receipt.Digest, ContentDigest: receipt.ContentDigest,
 			Target: receipt.Target, Approval: receipt.Approval, Started: receipt.Started, Objects: slices.Clone(receipt.Objects),
 		},
 	}
-	return r.result(r.close(ctx, ctx, r.seeOff(ctx, &o, live)))
+	return r.result(r.close(ctx, ctx, r.seeOff(ctx)))
 }
 
-// seeOff waits until a Namespace is gone that an earlier run deleted.
-func (r *run) seeOff(ctx context.Context, o *preview.Object, live map[string]any) error {
-	gone := live == nil || uidOf(live) != o.Live.UID
-	r.removed(o, gone)
-	if gone || r.opts.NoWait {
+// seeOff waits until the Namespaces are gone that an earlier run deleted.
+func (r *run) seeOff(ctx context.Context) error {
+	var left []preview.Ref
+	for i := range r.plan.Objects {
+		o := &r.plan.Objects[i]
+		if o.Kind != "Namespace" || o.Action != preview.ActionDelete {
+			continue
+		}
+		live, err := r.cluster.Get(ctx, o.Ref())
+		if err != nil {
+			return r.fail("reading namespace "+o.Name, "", err)
+		}
+		gone := live == nil || uidOf(live) != o.Live.UID
+		if r.removed(o, gone); !gone {
+			left = append(left, o.Ref())
+		}
+	}
+	if len(left) == 0 || r.opts.NoWait {
 		return nil
 	}
-	end := rollout.Options{Gone: []preview.Ref{o.Ref()}, Timeout: r.opts.RolloutTimeout}
+	end := rollout.Options{Gone: left, Timeout: r.opts.RolloutTimeout}
 	return r.heldNamespace(ctx, r.await(ctx, preview.StagePruneNamespaces, end))
 }
 

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	apidiscovery "k8s.io/api/apidiscovery/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // Residents lists what a namespace holds: the objects of every kind that can be
@@ -55,7 +57,7 @@ func (c *Client) residentsOf(ctx context.Context, kind residentKind, namespace s
 		})
 	})
 	switch {
-	case isMissing(err):
+	case isMissing(err), preview.ReasonOf(err) == preview.ReasonNotServed:
 		return nil, nil // its definition went meanwhile, and its objects with it
 	case err != nil:
 		return nil, fmt.Errorf("listing the %s of namespace %s: %w", kind.plural, namespace, err)

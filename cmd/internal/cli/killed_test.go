@@ -43,6 +43,7 @@ const killedAtOnce = 8
 // is the same as one that dies before write n+1 is sent: the usual run kills
 // after every write, a soak at both places.
 func TestKilledAtEveryWrite(t *testing.T) {
+	t.Parallel()
 	box := sandboxtest.Start(t)
 	schemas := k8s.NewSchemas()
 	whole := newVictim(t, box, schemas, "whole")
@@ -104,8 +105,7 @@ type victim struct {
 // newVictim names it shortly: generated names cut what is long.
 func newVictim(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas, name string) *victim {
 	t.Helper()
-	v := &victim{t: t, box: box, schemas: schemas, name: "k-" + name, user: "k-" + name + "-installer", dir: t.TempDir()}
-	v.bundle = filepath.Join(v.dir, "bundle")
+	v := emptyVictim(t, box, schemas, name)
 	source := os.DirFS(filepath.Join(root(t), "testdata", "bundles", "mongodb", "1.11.0"))
 	err := fs.WalkDir(source, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -122,6 +122,15 @@ func newVictim(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas, name st
 	if err != nil {
 		t.Fatal(err)
 	}
+	return v
+}
+
+// emptyVictim has no bundle yet.
+func emptyVictim(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas, name string) *victim {
+	t.Helper()
+	v := &victim{t: t, box: box, schemas: schemas, name: "k-" + name, user: "k-" + name + "-installer", dir: t.TempDir()}
+	v.bundle = filepath.Join(v.dir, "bundle")
+	var err error
 	if v.client, err = k8s.Connect(t.Context(), k8s.Options{Kubeconfig: box.Kubeconfig()}); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +162,7 @@ func (v *victim) run(cmd *exec.Cmd) (code int, said string) {
 // review approves what the preview shows.
 func (v *victim) review() {
 	v.saved = filepath.Join(v.dir, "plan.tgz")
-	if code, said := v.run(v.program(v.box.Kubeconfig(), "preview", v.bundle, v.name, "-n", v.name, "--out", v.saved, "-o", "json")); code != 0 {
+	if code, said := v.run(v.program(v.box.Kubeconfig(), "preview", v.bundle, v.name, "-n", v.name, "--out", v.saved, "--plaintext-secrets", "-o", "json")); code != 0 {
 		v.find("preview: exit %d\n%s", code, said)
 	}
 	out, err := v.program(v.box.Kubeconfig(), "show", v.saved, "-o", "json").Output()
@@ -172,6 +181,12 @@ func (v *victim) byDigest() []string {
 // about every write, renewals of the lock aside.
 func (v *victim) install(strike func(cmd *exec.Cmd, write int) sandboxtest.Fault) (code int, said string) {
 	v.review()
+	return v.struck(strike, v.byDigest())
+}
+
+// struck runs the program with args until it ends, or until strike ends it.
+func (v *victim) struck(strike func(cmd *exec.Cmd, write int) sandboxtest.Fault, args []string) (code int, said string) {
+	v.writes = 0
 	locked := false
 	var cmd *exec.Cmd
 	proxy := sandboxtest.NewProxy(v.t, v.kubeconfig(), sandboxtest.ProxyOptions{Fault: func(r sandboxtest.Request) sandboxtest.Fault {
@@ -186,7 +201,7 @@ func (v *victim) install(strike func(cmd *exec.Cmd, write int) sandboxtest.Fault
 		}
 		return strike(cmd, v.writes)
 	}})
-	cmd = v.program(proxy.Kubeconfig, v.byDigest()...)
+	cmd = v.program(proxy.Kubeconfig, args...)
 	return v.run(cmd)
 }
 
@@ -198,21 +213,32 @@ func (v *victim) kubeconfig() string {
 	return kubeconfig
 }
 
-func (v *victim) killAndResume(at int, cut sandboxtest.Cut) {
-	killed := false
-	code, said := v.install(func(cmd *exec.Cmd, write int) sandboxtest.Fault {
+// killing ends the program with kill -9 at one of its writes.
+func (v *victim) killing(at int, cut sandboxtest.Cut) (strike func(cmd *exec.Cmd, write int) sandboxtest.Fault, killed func(code int, said string) bool) {
+	hit := false
+	strike = func(cmd *exec.Cmd, write int) sandboxtest.Fault {
 		if write != at {
 			return sandboxtest.Fault{}
 		}
 		return sandboxtest.Fault{Cut: cut, Then: func() {
-			killed = true
+			hit = true
 			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 				v.find("kill: %v", err)
 			}
 		}}
-	})
-	if !killed || code != -1 {
-		v.find("it was not killed, but ended with %d\n%s", code, said)
+	}
+	return strike, func(code int, said string) bool {
+		if !hit || code != -1 {
+			v.find("it was not killed at write %d, but ended with %d\n%s", at, code, said)
+		}
+		return hit && code == -1
+	}
+}
+
+func (v *victim) killAndResume(at int, cut sandboxtest.Cut) {
+	strike, killed := v.killing(at, cut)
+	code, said := v.install(strike)
+	if !killed(code, said) {
 		return
 	}
 	record, err := install.LoadRecord(context.Background(), v.client, v.release())
@@ -259,6 +285,9 @@ func (v *victim) written() map[string]int {
 	kinds := map[string]string{
 		"namespaces": "Namespace", "serviceaccounts": "ServiceAccount", "roles": "Role", "rolebindings": "RoleBinding", "clusterroles": "ClusterRole",
 		"clusterrolebindings": "ClusterRoleBinding", "deployments": "Deployment", "customresourcedefinitions": "CustomResourceDefinition",
+		"configmaps": "ConfigMap", "secrets": "Secret", "services": "Service", "jobs": "Job", "things": "Thing", "ingresses": "Ingress",
+		"networkpolicies": "NetworkPolicy", "priorityclasses": "PriorityClass", "persistentvolumeclaims": "PersistentVolumeClaim",
+		"validatingwebhookconfigurations": "ValidatingWebhookConfiguration", "mutatingwebhookconfigurations": "MutatingWebhookConfiguration",
 	}
 	written := map[string]int{}
 	for _, e := range sandboxtest.Mutations(v.t, v.box, v.user) {
@@ -277,6 +306,25 @@ func (v *victim) written() map[string]int {
 	return written
 }
 
+// secrets are those of a record's plan, with the values that the cluster has.
+func (v *victim) secrets(record *install.Record) map[string]map[string]any {
+	_, shapes, err := install.RecordedPlan(v.t.Context(), v.client, record)
+	if err != nil {
+		v.find("%v", err)
+	}
+	sealed := map[string]map[string]any{}
+	for id, shape := range shapes {
+		live, err := v.client.Get(v.t.Context(), preview.RefOf(shape))
+		if err == nil {
+			sealed[id], err = install.WithLiveValues(shape, live)
+		}
+		if err != nil {
+			v.find("%s: %v", id, err)
+		}
+	}
+	return sealed
+}
+
 // outcome says what is in the cluster, without what differs between two
 // releases: it is compared with that of an uninterrupted run.
 func (v *victim) outcome() string {
@@ -285,7 +333,7 @@ func (v *victim) outcome() string {
 	if err != nil || record == nil {
 		return fmt.Sprintf("no record: %v\n", err)
 	}
-	plan, err := install.LoadPlan(v.t.Context(), v.client, record, nil)
+	plan, err := install.LoadPlan(v.t.Context(), v.client, record, v.secrets(record))
 	if err != nil {
 		return err.Error() + "\n"
 	}
