@@ -57,7 +57,7 @@ type run struct {
 	before  *Record // the newest record before this revision, nil when none
 	record  *Record // nil until it was written
 	store   *store
-	lock    *lock
+	lock    *lock // nil until it is taken
 	// namespace is the live release Namespace that this plan creates and that
 	// counts as absent in checks; nil when it does not exist yet.
 	namespace map[string]any
@@ -73,6 +73,10 @@ type run struct {
 	// wrote is set as soon as a write of a plan object was acknowledged, or
 	// its outcome is unknown: from then on errors are Failed or Interrupted.
 	wrote bool
+	// told is what a screen was last told of a wait, and putOff by how much the
+	// waits of this run were longer than their timeouts.
+	told   Waiting
+	putOff time.Duration
 }
 
 func (r *run) apply(ctx context.Context) error {
@@ -199,7 +203,7 @@ func (r *run) close(ctx, held context.Context, err error) error {
 	}
 	// The last word is recorded even after a signal; when the lock is lost the
 	// record is somebody else's.
-	if errors.Is(context.Cause(held), errLockLost) {
+	if lockLost(held) {
 		return err
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
@@ -238,8 +242,8 @@ func (r *run) interrupted(ctx, held context.Context, err error) error {
 		Came: "stopped: " + r.progress(), Next: r.resumeAdvice(), Err: err,
 	}
 	switch {
-	case errors.Is(context.Cause(held), errLockLost):
-		e.Came = errLockLost.Error() + "; " + r.progress()
+	case lockLost(held):
+		e.Came = context.Cause(held).Error() + "; " + r.progress()
 		if !r.wrote {
 			e.Kind, e.Next = NotStarted, "nothing was applied; run the command again"
 		}

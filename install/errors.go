@@ -50,6 +50,9 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// TimedOut reports whether the run ended because its time was over.
+func (e *Error) TimedOut() bool { return e.timedOut }
+
 func (e *Error) Unwrap() error { return e.Err }
 
 // KindOf returns the kind of an [Error] in err's chain; an error of any other

@@ -62,6 +62,19 @@ type Event struct {
 	Receipt       *Receipt `json:"receipt,omitempty"`
 }
 
+// Waiting is what a run waits for at one moment, for a screen that shows it
+// live. It is no event: nothing of it is on record.
+type Waiting struct {
+	Stage    string    // empty when it does not wait
+	Deadline time.Time // when it gives up, zero when it never does
+	// LostSince is when the cluster stopped answering, zero while it does;
+	// since then it was asked Tries times.
+	LostSince time.Time
+	Tries     int
+	// TimedOut tells that it gave up at the deadline.
+	TimedOut bool
+}
+
 // Sink takes events in order. It must not block for long and is called from
 // one goroutine at a time.
 type Sink func(Event)

@@ -22,7 +22,17 @@ const (
 // microTime is the format of a MicroTime field (coordination.k8s.io/v1).
 const microTime = "2006-01-02T15:04:05.000000Z07:00"
 
-var errLockLost = errors.New("the lock on the release was lost to another writer")
+// Why a run ends that may no longer be the only writer.
+var (
+	errLockLost = errors.New("the lock on the release was lost to another writer")
+	errLockOld  = errors.New("the lock on the release could not be renewed in time")
+)
+
+// lockLost reports whether a context ended because of the lock.
+func lockLost(held context.Context) bool {
+	cause := context.Cause(held)
+	return errors.Is(cause, errLockLost) || errors.Is(cause, errLockOld)
+}
 
 // lock is a held lease. It renews itself until released.
 type lock struct {
@@ -32,10 +42,14 @@ type lock struct {
 	clock   Clock
 	tell    func(string) // told once when acquiring has to wait
 
-	mu   sync.Mutex
-	live map[string]any // the lease as last written
-	stop context.CancelFunc
-	done chan struct{}
+	mu      sync.Mutex
+	live    map[string]any // the lease as last written
+	renewed time.Time
+	stop    context.CancelFunc
+	lost    context.CancelCauseFunc // ends what is done under the lock
+	done    chan struct{}
+
+	resting atomic.Bool // see rest
 	// leaving is set while the namespace of the lease is being deleted, which
 	// takes the lease along: nobody else can take it there any more.
 	leaving atomic.Bool
@@ -162,24 +176,26 @@ func (l *lock) write(ctx context.Context, live map[string]any) (map[string]any, 
 }
 
 // keep renews the lease in the background. The context it returns ends, with
-// errLockLost as its cause, when the lease is lost or could not be renewed in
-// time: from then on somebody else may be writing.
+// that as its cause, when the lease is lost or could not be renewed in time:
+// from then on somebody else may be writing.
 func (l *lock) keep(ctx context.Context) context.Context {
 	held, lost := context.WithCancelCause(ctx)
+	l.lost, l.renewed = lost, l.clock.Now()
 	// Renewing goes on while an interrupted run records what it did.
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l.stop = stop
 	go func() {
 		defer close(l.done)
-		last := l.clock.Now()
 		for sleep(renewing, l.clock, renewEvery) == nil {
 			switch err := l.renew(renewing); {
 			case err == nil:
-				last = l.clock.Now()
 			case l.leaving.Load():
 				return
-			case errors.Is(err, errLockLost) || l.clock.Now().Sub(last) >= leaseDuration-renewEvery:
+			case errors.Is(err, errLockLost):
 				lost(errLockLost)
+				return
+			case err != nil && l.overdue() && !l.resting.Load():
+				lost(errLockOld)
 				return
 			}
 		}
@@ -187,12 +203,49 @@ func (l *lock) keep(ctx context.Context) context.Context {
 	return held
 }
 
+// overdue reports whether the lease may expire before the next renewal.
+func (l *lock) overdue() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.clock.Now().Sub(l.renewed) >= leaseDuration-renewEvery
+}
+
+// rest begins a time in which nothing is written: a cluster that does not answer
+// meanwhile ends nothing. It ends with wake, before the next write: a lease that
+// nobody took is renewed, and one that somebody took, or that cannot be renewed
+// now, is lost.
+func (l *lock) rest() { l.resting.Store(true) }
+
+func (l *lock) wake(ctx context.Context) {
+	defer l.resting.Store(false)
+	if !l.overdue() {
+		return
+	}
+	// A run that was told to stop records what it did, under the lock too.
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	for try := range maxAttempts {
+		err := l.renew(last)
+		switch {
+		case err == nil || l.leaving.Load():
+			return
+		case errors.Is(err, errLockLost):
+			l.lost(errLockLost)
+			return
+		}
+		if pause(last, l.clock, err, try) != nil {
+			break
+		}
+	}
+	l.lost(errLockOld)
+}
+
 func (l *lock) renew(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	written, err := l.write(ctx, l.live)
 	if err == nil {
-		l.live = written
+		l.live, l.renewed = written, l.clock.Now()
 		return nil
 	}
 	live, readErr := l.cluster.Get(ctx, l.ref)
@@ -206,6 +259,7 @@ func (l *lock) renew(ctx context.Context) error {
 	renewed := preview.String(live, "spec", "renewTime") != preview.String(l.live, "spec", "renewTime")
 	l.live = live
 	if renewed {
+		l.renewed = l.clock.Now()
 		return nil
 	}
 	return err

@@ -43,6 +43,12 @@ type Options struct {
 	// record with it; an error of it stops the run. A plan that deletes that
 	// Namespace needs it.
 	Keep func(*Receipt) error
+	// Waiting is told what the run waits for, each time that this changes, when
+	// not nil. Like Sink it must not block, and is called from one goroutine.
+	Waiting func(Waiting)
+	// More puts the end of the wait under way off by what it receives, when not
+	// nil. Nobody reads it while the run does not wait.
+	More <-chan time.Duration
 	// Stop, once closed, ends the run after the request under way, so that
 	// nothing stays in flight. Cancelling ctx ends it at once.
 	Stop <-chan struct{}

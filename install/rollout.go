@@ -127,14 +127,14 @@ func (r *run) rollout(ctx context.Context) error {
 			o.Refs = append(o.Refs, object.Ref())
 		}
 	}
-	end := r.opts.Clock.Now().Add(r.opts.RolloutTimeout)
+	end := r.opts.Clock.Now().Add(r.opts.RolloutTimeout - r.putOff)
 	o.Timeout = r.opts.RolloutTimeout
 	r.emit(Event{Type: EventStage, Stage: "rollout", Message: "waiting until everything is ready"})
 	if err := r.await(ctx, "rollout", o); err != nil || len(operands.Refs) == 0 {
 		return r.heldNamespace(ctx, err)
 	}
 	operands.Operands = operands.Refs
-	operands.Timeout = max(end.Sub(r.opts.Clock.Now()), time.Second)
+	operands.Timeout = max(end.Add(r.putOff).Sub(r.opts.Clock.Now()), time.Second)
 	r.emit(Event{Type: EventStage, Stage: "operands", Message: "waiting until what the operator looks after is ready"})
 	return r.await(ctx, "operands", operands)
 }
@@ -143,6 +143,7 @@ func (r *run) rollout(ctx context.Context) error {
 // an error of kind [Failed]; what needs more time than it has, [Interrupted].
 func (r *run) await(ctx context.Context, stage string, o rollout.Options) error {
 	o.Watcher, o.Inspector, o.Discovery, o.Clock, o.Checks = r.cluster, r.cluster, r.cluster, r.opts.Clock, r.opts.Checks
+	o.More = r.opts.More
 	seen := map[string]rollout.Object{}
 	var lost time.Time
 	blind := map[string]bool{}
@@ -156,8 +157,11 @@ func (r *run) await(ctx context.Context, stage string, o rollout.Options) error 
 		if !s.LostSince.Equal(lost) {
 			if lost = s.LostSince; !lost.IsZero() {
 				r.log("the cluster has not answered since " + lost.UTC().Format(time.TimeOnly) + "; trying again")
+			} else {
+				r.log("the cluster answers again")
 			}
 		}
+		r.waits(Waiting{Stage: stage, Deadline: s.Deadline, LostSince: s.LostSince, Tries: s.Tries})
 		for _, object := range s.Objects {
 			r.observe(seen, object)
 		}
@@ -171,22 +175,37 @@ func (r *run) await(ctx context.Context, stage string, o rollout.Options) error 
 		case <-waiting.Done():
 		}
 	}()
+	r.lock.rest()
 	report, err := rollout.Wait(waiting, o)
+	r.lock.wake(ctx)
+	r.waits(Waiting{TimedOut: report.Outcome == rollout.TimedOut})
+	r.putOff += report.Limit - o.Timeout
 	doing := "waiting for stage " + stage
 	switch {
 	case report.Outcome != rollout.AllReady && r.asked():
 		return r.stopped()
 	case err != nil:
 		return r.fail(doing, "", err)
+	case report.Outcome == rollout.AllReady && lockLost(ctx):
+		return r.fail(doing, "", context.Cause(ctx))
 	case report.Outcome == rollout.AllReady:
 		return nil
 	}
-	return r.unready(doing, o.Timeout, report)
+	return r.unready(doing, report)
+}
+
+// waits tells a screen what the run waits for, when that is something else
+// than before.
+func (r *run) waits(w Waiting) {
+	if r.opts.Waiting != nil && w != r.told {
+		r.told = w
+		r.opts.Waiting(w)
+	}
 }
 
 // unready is the error of a wait that did not end well. The first object is to
 // blame: what failed comes first.
-func (r *run) unready(doing string, limit time.Duration, report rollout.Report) *Error {
+func (r *run) unready(doing string, report rollout.Report) *Error {
 	e := &Error{Kind: Interrupted, Doing: doing, Next: "the cluster keeps trying; " + r.resumeAdvice()}
 	switch report.Outcome {
 	case rollout.HasFailed:
@@ -196,7 +215,7 @@ func (r *run) unready(doing string, limit time.Duration, report rollout.Report) 
 		e.Reasons = unready(report.Snapshot, rollout.Unknown)
 		e.Next = "everything else is ready; with the right to read these, " + r.resumeAdvice()
 	default:
-		e.Doing, e.timedOut = fmt.Sprintf("%s, %s long", doing, limit), true
+		e.Doing, e.timedOut = fmt.Sprintf("%s, %s long", doing, report.Limit), true
 		e.Reasons = unready(report.Snapshot, rollout.Waiting, rollout.Removing, rollout.Unknown)
 	}
 	e.Came = joinReasons(e.Reasons)

@@ -113,7 +113,7 @@ func (r *run) undoRun(back *preview.Plan, before *Record) *run {
 	opts.Checks = nil // they are about what failed
 	return &run{
 		plan: back, approval: r.approval, cluster: r.cluster, opts: opts, before: before,
-		store: r.store, done: map[string]bool{}, wrote: true, approved: r.plan.Digest,
+		store: r.store, lock: r.lock, done: map[string]bool{}, wrote: true, approved: r.plan.Digest,
 	}
 }
 

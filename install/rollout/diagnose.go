@@ -104,7 +104,8 @@ func certificateCause(body map[string]any) diagnosis {
 
 // podDiagnosis tells why a pod is not ready.
 func (l *look) podDiagnosis(ctx context.Context, p problem) diagnosis {
-	d := diagnosis{offender: preview.RefOf(p.pod), message: p.text(), logs: l.logs(ctx, p)}
+	d := diagnosis{offender: preview.RefOf(p.pod), message: p.text()}
+	d.logs, _ = l.logs(ctx, p, logLines)
 	events := l.warnings(ctx, p.pod)
 	if len(events) > 0 {
 		d.event = eventText(events[0])

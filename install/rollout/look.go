@@ -52,39 +52,44 @@ func (l *look) podsOf(ctx context.Context, body map[string]any) []map[string]any
 
 // warnings are the warnings about an object, newest first.
 func (l *look) warnings(ctx context.Context, body map[string]any) []map[string]any {
+	return warnings(l.events(ctx, body))
+}
+
+// events are all events about an object, in the order they are listed.
+func (l *look) events(ctx context.Context, body map[string]any) []map[string]any {
 	uid, namespace := preview.String(body, "metadata", "uid"), preview.RefOf(body).Namespace
 	if uid == "" {
 		return nil
 	}
 	events, err := l.in.Events(ctx, namespace, uid)
 	l.failed("list events", namespace, err)
-	return warnings(events)
+	return events
 }
 
-// logs are the last lines of the run of a container that ended, or else of the
+// logs are the last n lines of the run of a container that ended, or else of the
 // one under way.
-func (l *look) logs(ctx context.Context, p problem) []string {
+func (l *look) logs(ctx context.Context, p problem, n int) (lines []string, ended bool) {
 	if p.container == "" || !p.crashed && !p.running {
-		return nil
+		return nil, false
 	}
 	ref := preview.RefOf(p.pod)
-	var lines []string
 	for _, previous := range []bool{true, false} {
 		if previous && !p.crashed {
 			continue
 		}
 		var err error
-		lines, err = l.in.Logs(ctx, ref.Namespace, ref.Name, p.container, logLines, previous)
+		lines, err = l.in.Logs(ctx, ref.Namespace, ref.Name, p.container, n, previous)
 		l.failed("get pods/log", ref.Namespace, err)
 		if err == nil && len(lines) > 0 {
+			ended = previous
 			break // else the run before may be gone, or be the current one
 		}
 	}
-	lines = lines[max(0, len(lines)-logLines):]
+	lines = lines[max(0, len(lines)-n):]
 	for i, line := range lines {
 		lines[i] = clipped(line, maxLogLine)
 	}
-	return lines
+	return lines, ended
 }
 
 func clipped(text string, n int) string {

@@ -98,6 +98,10 @@ type Snapshot struct {
 	// LostSince is when the cluster stopped answering, zero while it does.
 	// Objects then stand as last seen.
 	LostSince time.Time
+	// Tries counts since then how often it was asked and did not answer.
+	Tries int
+	// Deadline is when the wait gives up, zero when it never does.
+	Deadline time.Time
 	// Blind is what the user may not read, such as "list events in namespace
 	// a": reasons may be missing because of it.
 	Blind []string
@@ -133,6 +137,9 @@ const (
 type Report struct {
 	Outcome Outcome
 	Elapsed time.Duration
+	// Limit is how long the wait could take in the end: the timeout, and what
+	// More added.
+	Limit time.Duration
 	Snapshot
 }
 
@@ -158,6 +165,9 @@ type Options struct {
 
 	// Timeout ends the wait; 0 waits as long as ctx.
 	Timeout time.Duration
+	// More puts the end off by what it receives, as long as the wait lasts; nil
+	// does not.
+	More <-chan time.Duration
 	// Grace is how long a cause that waiting cannot heal must stand before its
 	// object has failed, [DefaultGrace] by default.
 	Grace time.Duration

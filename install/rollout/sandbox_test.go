@@ -220,3 +220,61 @@ func TestWaitUntilADeletedObjectIsGone(t *testing.T) {
 		t.Errorf("got %q through %q, %v", report.Outcome, told, err)
 	}
 }
+
+func TestWhatStandsBehindAnObject(t *testing.T) {
+	c := connect(t)
+	namespace := newNamespace(t, c)
+	crash := create(t, c, namespace, deployment("crash", "crash-loop"))
+	ready := create(t, c, namespace, deployment("ready", ""))
+	if _, err := rollout.Wait(t.Context(), options(c, ready)); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(2 * time.Minute)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	var events, logs rollout.Behind
+	for ; ; <-tick.C {
+		var err error
+		if events, err = rollout.Events(t.Context(), c, c, crash); err != nil {
+			t.Fatal(err)
+		}
+		if logs, err = rollout.Logs(t.Context(), c, c, crash); err != nil {
+			t.Fatal(err)
+		}
+		if len(logs.Logs) > 0 && strings.Contains(fmt.Sprint(events.Events), "Back-off restarting") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("events %+v\nlogs %+v", events, logs)
+		}
+	}
+	kinds := map[string]bool{}
+	for i, e := range events.Events {
+		kinds[e.About.Kind] = true
+		if i > 0 && e.Time.Before(events.Events[i-1].Time) {
+			t.Errorf("event %d is older than the one before it", i)
+		}
+		if e.Count < 1 || e.Text == "" || e.Time.IsZero() {
+			t.Errorf("event %d says %+v", i, e)
+		}
+	}
+	if !kinds["Deployment"] || !kinds["Pod"] {
+		t.Errorf("events about %v, want those of the Deployment and of its pod", kinds)
+	}
+	log := logs.Logs[0]
+	if !strings.HasPrefix(log.Pod.Name, "crash-") || log.Container != "main" || !strings.Contains(strings.Join(log.Lines, "\n"), "cannot reach the database") {
+		t.Errorf("the log is %+v", log)
+	}
+	if got, err := rollout.Logs(t.Context(), c, c, ready); err != nil || len(got.Logs) != 0 {
+		t.Errorf("of what is ready: %+v, %v", got, err)
+	}
+	gone := crash
+	gone.Name = "nobody"
+	if got, err := rollout.Events(t.Context(), c, c, gone); err != nil || len(got.Events) != 0 {
+		t.Errorf("of what does not exist: %+v, %v", got, err)
+	}
+	blind, err := rollout.Logs(t.Context(), c, limited(t, c, namespace, "get, list, watch"), crash)
+	if err != nil || len(blind.Blind) == 0 {
+		t.Errorf("without the right to list pods: %+v, %v", blind, err)
+	}
+}

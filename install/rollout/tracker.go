@@ -27,10 +27,11 @@ type tracked struct {
 	needsMore bool // than its own readiness
 	order     int
 
-	seen bool
-	body map[string]any
-	err  error
-	lost time.Time // when the cluster stopped answering about it
+	seen       bool
+	body       map[string]any
+	err        error
+	lost       time.Time // when the cluster stopped answering about it
+	unanswered int       // reads of it since then
 
 	unmet     string    // what a check misses, empty when all hold
 	answerBy  time.Time // until then a controller may report a status; zero when none is to
@@ -110,11 +111,12 @@ func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 		if o.lost.IsZero() {
 			o.lost = t.options.Clock.Now()
 		}
+		o.unanswered++
 		if !o.seen {
 			o.err = err
 		}
 	} else {
-		o.seen, o.body, o.err, o.lost, o.unmet = err == nil, body, err, time.Time{}, unmet
+		o.seen, o.body, o.err, o.lost, o.unanswered, o.unmet = err == nil, body, err, time.Time{}, 0, unmet
 		if err == nil && o.verdict().state == Ready {
 			o.diagnosed(diagnosis{}, time.Time{}) // what stood in the way is over
 		}
@@ -168,13 +170,14 @@ func (t *tracker) snapshot() Snapshot {
 		}
 		if !o.lost.IsZero() {
 			lost++
+			s.Tries = max(s.Tries, o.unanswered)
 			if s.LostSince.IsZero() || o.lost.Before(s.LostSince) {
 				s.LostSince = o.lost
 			}
 		}
 	}
 	if lost < pending {
-		s.LostSince = time.Time{} // some part of the cluster answers
+		s.LostSince, s.Tries = time.Time{}, 0 // some part of the cluster answers
 	}
 	s.unseen = pending > 0 && unseen == pending
 	s.Blind = slices.Sorted(maps.Keys(t.blind))

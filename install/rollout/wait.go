@@ -23,7 +23,7 @@ const completeInterval = 250 * time.Millisecond
 // cluster cannot be watched any longer.
 func Wait(ctx context.Context, o Options) (Report, error) {
 	o = o.withDefaults()
-	w := &wait{Options: o, tracker: newTracker(o), start: o.Clock.Now()}
+	w := &wait{Options: o, tracker: newTracker(o), start: o.Clock.Now(), limit: o.Timeout}
 	if len(w.tracker.objects) == 0 {
 		return w.report(AllReady), nil
 	}
@@ -45,13 +45,14 @@ type wait struct {
 	Options
 	tracker *tracker
 	start   time.Time
+	limit   time.Duration
 	last    Snapshot
 }
 
 func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 	var deadline <-chan time.Time
-	if w.Timeout > 0 {
-		deadline = w.Clock.After(w.Timeout)
+	if w.limit > 0 {
+		deadline = w.Clock.After(w.limit)
 	}
 	tick := w.Clock.After(w.Interval)
 	for {
@@ -74,7 +75,15 @@ func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 		select {
 		case <-ctx.Done():
 			return w.report(Interrupted), ctx.Err()
+		case more := <-w.More:
+			deadline = w.putOff(more)
 		case <-deadline:
+			select {
+			case more := <-w.More: // asked for in time
+				deadline = w.putOff(more)
+				continue
+			default:
+			}
 			w.tracker.inspect(ctx)
 			return w.timedOut(), nil
 		case err := <-watched:
@@ -93,6 +102,15 @@ func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 	}
 }
 
+// putOff moves the deadline, where there is one.
+func (w *wait) putOff(more time.Duration) <-chan time.Time {
+	if w.limit <= 0 {
+		return nil
+	}
+	w.limit += max(0, more)
+	return w.Clock.After(w.start.Add(w.limit).Sub(w.Clock.Now()))
+}
+
 // timedOut is the end of a wait whose time is over. An object that cannot heal
 // has failed even so.
 func (w *wait) timedOut() Report {
@@ -107,11 +125,17 @@ func (w *wait) timedOut() Report {
 // tell passes a snapshot on when it differs from the last one.
 func (w *wait) tell() {
 	s := w.tracker.snapshot()
-	same := reflect.DeepEqual(s.Objects, w.last.Objects) && s.LostSince.Equal(w.last.LostSince) && slices.Equal(s.Blind, w.last.Blind)
+	if w.limit > 0 {
+		s.Deadline = w.start.Add(w.limit)
+	}
+	same := reflect.DeepEqual(s.Objects, w.last.Objects) && s.LostSince.Equal(w.last.LostSince) && s.Tries == w.last.Tries &&
+		s.Deadline.Equal(w.last.Deadline) && slices.Equal(s.Blind, w.last.Blind)
 	w.last = s
 	if !same && w.Each != nil {
 		// The receiver may keep it.
-		w.Each(Snapshot{Time: s.Time, Objects: slices.Clone(s.Objects), LostSince: s.LostSince, Blind: s.Blind})
+		kept := s
+		kept.Objects = slices.Clone(s.Objects)
+		w.Each(kept)
 	}
 }
 
@@ -127,5 +151,5 @@ func (w *wait) count(state State) int {
 
 func (w *wait) report(outcome Outcome) Report {
 	w.tell()
-	return Report{Outcome: outcome, Elapsed: w.Clock.Now().Sub(w.start), Snapshot: w.last}
+	return Report{Outcome: outcome, Elapsed: w.Clock.Now().Sub(w.start), Limit: w.limit, Snapshot: w.last}
 }

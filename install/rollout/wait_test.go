@@ -280,13 +280,28 @@ func TestWhatWaitingCannotHealEndsTheWaitAfterTheGrace(t *testing.T) {
 func TestWaitTellsSinceWhenTheConnectionIsLost(t *testing.T) {
 	unavailable := &preview.Refusal{Reason: preview.ReasonUnavailable}
 	var last rollout.Snapshot
-	reports := []report{{"a", body("a", "Ready=False"), nil}, {"a", nil, unavailable}}
+	reports := []report{{"a", body("a", "Ready=False"), nil}, {"a", nil, unavailable}, {"a", nil, unavailable}}
 	_, err := wait(t, script{reports: reports}, rollout.Options{
 		Refs: []preview.Ref{thing("a")}, Timeout: time.Minute,
 		Each: func(s rollout.Snapshot) { last = s },
 	})
-	if err != nil || last.LostSince.IsZero() {
-		t.Errorf("lost since %v, %v", last.LostSince, err)
+	if err != nil || last.LostSince.IsZero() || last.Tries != 2 {
+		t.Errorf("lost since %v, asked %d times, %v", last.LostSince, last.Tries, err)
+	}
+}
+
+func TestWaitIsPutOffBeforeItsEnd(t *testing.T) {
+	more, deadlines := make(chan time.Duration, 1), map[time.Time]bool{}
+	more <- 5 * time.Minute
+	report, err := wait(t, script{reports: []report{{"a", body("a", "Ready=False"), nil}}}, rollout.Options{
+		Refs: []preview.Ref{thing("a")}, Timeout: time.Minute, More: more,
+		Each: func(s rollout.Snapshot) { deadlines[s.Deadline] = true },
+	})
+	if err != nil || report.Outcome != rollout.TimedOut || report.Elapsed < 6*time.Minute || report.Limit != 6*time.Minute {
+		t.Errorf("got %q after %s of %s, %v", report.Outcome, report.Elapsed, report.Limit, err)
+	}
+	if start := report.Time.Add(-report.Elapsed); !deadlines[report.Deadline] || report.Deadline.Before(start.Add(5*time.Minute)) {
+		t.Errorf("it began at %s and told of the ends %v", start, deadlines)
 	}
 }
 

@@ -88,6 +88,7 @@ type Proxy struct {
 	upstream *url.URL
 	next     http.RoundTripper
 	token    string
+	server   *httptest.Server
 
 	mu       sync.Mutex
 	requests int
@@ -112,6 +113,7 @@ func NewProxy(t testing.TB, kubeconfig string, options ProxyOptions) *Proxy {
 	p := &Proxy{options: options, upstream: upstream, next: next, token: rand.Text()}
 	// HTTP/1.1, so that a cut ends a connection and not a stream of one.
 	server := httptest.NewTLSServer(p)
+	p.server = server
 	t.Cleanup(func() {
 		server.CloseClientConnections() // watches
 		server.Close()
@@ -145,6 +147,9 @@ func (p *Proxy) Requests() (all, writes int) {
 	defer p.mu.Unlock()
 	return p.requests, p.writes
 }
+
+// Break ends all connections that are open, those of watches too.
+func (p *Proxy) Break() { p.server.CloseClientConnections() }
 
 // ServeHTTP passes one request on, or does not.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {

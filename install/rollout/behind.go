@@ -1,0 +1,129 @@
+package rollout
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Bounds on what is shown of one object.
+const (
+	maxHappenings = 200
+	maxPodsBehind = 3
+	// LogTail is how many lines of each container's log are read.
+	LogTail = 200
+)
+
+// Behind is what stands behind an object: what happened to it and its pods, and
+// what those of its pods print that are not ready. Texts come from the cluster
+// and must pass textsafe before a person sees them.
+type Behind struct {
+	Events []Happening // oldest first
+	Logs   []Log       // of the newest pod first
+	// Blind is what the user may not read: something may be missing.
+	Blind []string
+}
+
+// Happening is one event.
+type Happening struct {
+	Time    time.Time // when it was last seen, zero when nobody said
+	Warning bool
+	About   preview.Ref
+	Count   int64 // how often, 1 at least
+	Text    string
+}
+
+// Log is the end of what one container printed, in the run that ended when
+// Ended is set.
+type Log struct {
+	Pod       preview.Ref
+	Container string
+	Ended     bool
+	Lines     []string
+}
+
+// Events reads what happened to an object and to its pods.
+func Events(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Behind, error) {
+	l, body, err := lookAt(ctx, r, in, ref)
+	if err != nil {
+		return Behind{}, err
+	}
+	var out Behind
+	subjects := []map[string]any{body}
+	if ref.Kind != "Pod" {
+		pods := sortedByAge(l.podsOf(ctx, body))
+		subjects = append(subjects, pods[:min(maxPodsBehind, len(pods))]...)
+	}
+	for _, subject := range subjects {
+		for _, event := range l.events(ctx, subject) {
+			out.Events = append(out.Events, happening(event, preview.RefOf(subject)))
+		}
+	}
+	slices.SortStableFunc(out.Events, func(a, b Happening) int { return a.Time.Compare(b.Time) })
+	out.Events = out.Events[max(0, len(out.Events)-maxHappenings):]
+	out.Blind = slices.Sorted(maps.Keys(l.blind))
+	return out, ctx.Err()
+}
+
+// Logs reads the last [LogTail] lines that the containers of an object's pods
+// printed which are not ready.
+func Logs(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Behind, error) {
+	l, body, err := lookAt(ctx, r, in, ref)
+	if err != nil {
+		return Behind{}, err
+	}
+	var out Behind
+	pods := slices.DeleteFunc(sortedByAge(l.podsOf(ctx, body)), func(pod map[string]any) bool {
+		return preview.String(condition(pod, "Ready"), "status") == "True" || preview.String(pod, "status", "phase") == "Succeeded"
+	})
+	for _, pod := range pods[:min(maxPodsBehind, len(pods))] {
+		for _, p := range containerProblems(pod) {
+			if lines, ended := l.logs(ctx, p, LogTail); len(lines) > 0 {
+				out.Logs = append(out.Logs, Log{Pod: preview.RefOf(pod), Container: p.container, Ended: ended, Lines: lines})
+			}
+		}
+	}
+	out.Blind = slices.Sorted(maps.Keys(l.blind))
+	return out, ctx.Err()
+}
+
+// lookAt reads the object itself: its uid leads to its events, its selector to
+// its pods.
+func lookAt(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (*look, map[string]any, error) {
+	read := r.Read(ctx, []preview.Ref{ref})
+	if len(read) == 0 {
+		return nil, nil, ctx.Err()
+	}
+	return &look{in: in, blind: map[string]bool{}}, read[0].Body, read[0].Err
+}
+
+// containerProblems are the containers of a pod that print or have printed, and
+// are not ready.
+func containerProblems(pod map[string]any) []problem {
+	var out []problem
+	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
+		for _, status := range preview.Maps(pod, "status", list) {
+			if p, ok := containerProblem(status); ok {
+				p.pod = pod
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+func happening(event map[string]any, about preview.Ref) Happening {
+	h := Happening{Time: eventTime(event), Warning: preview.String(event, "type") == "Warning", About: about, Count: 1, Text: eventText(event)}
+	for _, path := range [][]string{{"count"}, {"series", "count"}} {
+		if n, ok := preview.Value(event, path...).(int64); ok {
+			h.Count = cmp.Or(max(h.Count, n), 1)
+		}
+	}
+	h.Text = strings.TrimPrefix(h.Text, ": ")
+	return h
+}
