@@ -6,14 +6,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// copy puts text on the clipboard of the terminal (OSC 52), free of anything
+// copyText puts text on the clipboard of the terminal (OSC 52), free of anything
 // that a shell or editor would obey when it is pasted.
-func (m *review) copy(text string) tea.Cmd {
+func copyText(text string) (notice string, cmd tea.Cmd) {
 	if text == "" {
-		m.notice = "nothing to copy here"
-		return nil
+		return "nothing to copy here", nil
 	}
 	safe := textsafe.Line(text)
-	m.notice = "copied " + safe
-	return tea.SetClipboard(safe)
+	return "copied " + safe, tea.SetClipboard(safe)
+}
+
+func (m *review) copy(text string) (cmd tea.Cmd) {
+	m.notice, cmd = copyText(text)
+	return cmd
 }

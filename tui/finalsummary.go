@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -72,7 +73,11 @@ func ending(err error, elapsed time.Duration) string {
 		return "DONE in " + round(elapsed)
 	}
 	code := int(install.KindOf(err))
-	text := stateOf(code) + " after " + round(elapsed)
+	text := stateOf(code)
+	if e, ok := errors.AsType[*install.Error](err); ok && e.TimedOut() && e.Kind == install.Interrupted {
+		text = timedOutText
+	}
+	text += " after " + round(elapsed)
 	if code == int(install.Failed) || code == int(install.Interrupted) {
 		text += " (cluster was changed)"
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
@@ -24,16 +23,18 @@ const (
 
 // tracked is one object during apply and rollout.
 type tracked struct {
-	id      string
-	action  preview.Action
-	state   install.ObjectState
-	message string
-	since   time.Time
-	logs    []string
+	id       string
+	action   preview.Action
+	state    install.ObjectState
+	message  string
+	offender string // id of what is at fault
+	since    time.Time
+	logs     []string
 }
 
 // follow is the model of [Follow].
 type follow struct {
+	ctx   context.Context
 	opts  FollowOptions
 	theme theme.Theme
 	keys  keyMap
@@ -47,25 +48,39 @@ type follow struct {
 	notes          []string // log lines about no object
 	lastLog        string   // id of the object that logged last
 	failure        string   // what the error events said
+	waiting        install.Waiting
 
 	result    *install.Event
 	closed    bool // the events ended without a result
 	asking    bool
 	interrupt Interrupt
+	again     bool
 
-	pager      widget.Pager
+	rows       []followRow
+	list       widget.List
+	chosen     string // key of the row that the person went to, empty before
 	failedOnly bool
 	all        bool
-	logs       bool
-	paused     bool // the log does not follow its end
-	notice     string
+
+	pane     followPane
+	about    string       // id of the object whose events or logs are open
+	pager    widget.Pager // of the pane
+	paused   bool         // the log does not follow its end
+	held     excerpt      // the log as it was then
+	behind   behind
+	help     *widget.Pager // over the screen; open when not nil
+	search   followSearch
+	notice   string // until the next key
+	mouseOff bool
 }
 
 // The messages of a follow's own commands.
 type (
 	eventsMsg []install.Event
 	closedMsg struct{}
+	waitsMsg  install.Waiting
 	tickMsg   struct{}
+	nearMsg   struct{} // a deadline may be near
 )
 
 // Follow shows an apply until its result came and the person left the screen.
@@ -75,21 +90,23 @@ func Follow(ctx context.Context, opts FollowOptions) (FollowOutcome, error) {
 	if opts.Plan == nil || opts.Events == nil {
 		return FollowOutcome{}, errors.New("following the apply: there is no plan or nothing to follow")
 	}
-	m := newFollow(opts)
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	m := newFollow(reading, opts)
 	err := run(ctx, m, opts.Terminal)
-	outcome := FollowOutcome{Result: m.result, Interrupt: m.interrupt, Elapsed: m.elapsed()}
+	outcome := FollowOutcome{Result: m.result, Interrupt: m.interrupt, Elapsed: m.elapsed(), Again: m.again && err == nil}
 	if m.interrupt != NoInterrupt && ctx.Err() != nil {
 		return outcome, nil // ended because the person asked for it
 	}
 	return outcome, err
 }
 
-func newFollow(opts FollowOptions) *follow {
+func newFollow(ctx context.Context, opts FollowOptions) *follow {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
 	m := &follow{
-		opts: opts, theme: opts.theme(), keys: newKeyMap(), size: arrange(opts.Width, opts.Height, false),
+		ctx: ctx, opts: opts, theme: opts.theme(), keys: newKeyMap(), size: arrange(opts.Width, opts.Height, false),
 		started: opts.Now(), byID: map[string]*tracked{},
 	}
 	for i := range opts.Plan.Objects {
@@ -118,7 +135,7 @@ func (m *follow) track(id string, a preview.Action) *tracked {
 }
 
 // Init waits for the first events.
-func (m *follow) Init() tea.Cmd { return tea.Batch(m.wait(), m.tick()) }
+func (m *follow) Init() tea.Cmd { return tea.Batch(m.wait(), m.hear(), m.tick()) }
 
 // wait is a command that returns the next events.
 func (m *follow) wait() tea.Cmd {
@@ -157,20 +174,28 @@ func (m *follow) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.size = arrange(msg.Width, msg.Height, false)
+		m.size, m.help = arrange(msg.Width, msg.Height, false), nil
 	case tea.KeyPressMsg:
 		cmd = m.key(msg)
 	case tea.MouseWheelMsg:
 		m.wheel(msg)
+	case tea.MouseClickMsg:
+		m.click(msg)
 	case eventsMsg:
 		cmd = m.take(msg)
 	case closedMsg:
 		m.finish(nil)
+	case waitsMsg:
+		cmd = m.heard(install.Waiting(msg))
+	case behindMsg:
+		cmd = m.sawBehind(msg)
+	case lookAgainMsg:
+		m.lookAgain(msg)
 	case tickMsg:
 		cmd = m.ticked()
 	}
 	m.settle()
-	return m, cmd
+	return m, tea.Batch(cmd, m.lookBehind())
 }
 
 func (m *follow) ticked() tea.Cmd {
@@ -200,7 +225,7 @@ func (m *follow) event(e install.Event) {
 			if t.state != e.State {
 				t.since = m.opts.Now()
 			}
-			t.state, t.message = e.State, e.Message
+			t.state, t.message, t.offender = e.State, e.Message, e.Offender
 		}
 	case install.EventLog:
 		m.log(e)
@@ -222,16 +247,17 @@ func (m *follow) object(id string) *tracked {
 func (m *follow) log(e install.Event) {
 	t := m.object(e.Object)
 	if t == nil {
-		m.notes = lastLines(append(m.notes, e.Message))
+		m.notes = lastLines(append(m.notes, e.Message), maxLogLines)
 		return
 	}
-	t.logs = lastLines(append(t.logs, e.Message))
+	t.logs = lastLines(append(t.logs, e.Message), maxLogLines)
 	m.lastLog = t.id
 }
 
-func lastLines(lines []string) []string {
-	if len(lines) > maxLogLines {
-		return slices.Clone(lines[len(lines)-maxLogLines:])
+// lastLines are the last n lines; what is cut off is let go.
+func lastLines(lines []string, n int) []string {
+	if len(lines) > n {
+		return slices.Clone(lines[len(lines)-n:])
 	}
 	return lines
 }
@@ -244,123 +270,34 @@ func (m *follow) finish(result *install.Event) {
 	m.ended = m.opts.Now()
 }
 
-// over reports whether nothing more will come.
-func (m *follow) over() bool { return m.result != nil || m.closed }
-
-func (m *follow) elapsed() time.Duration {
-	if m.over() {
-		return m.ended.Sub(m.started)
-	}
-	return m.opts.Now().Sub(m.started)
-}
-
-// key handles a key. Nothing is stopped by a first one.
-func (m *follow) key(msg tea.KeyPressMsg) tea.Cmd {
-	m.notice = ""
-	k := m.keys
-	switch {
-	case m.over():
-		return m.doneKey(msg)
-	case m.asking:
-		return m.askKey(msg)
-	case key.Matches(msg, k.AskStop, k.Quit, k.Detach):
-		m.asking = true
-	default:
-		m.moveKey(msg)
-	}
-	return nil
-}
-
-func (m *follow) doneKey(msg tea.KeyPressMsg) tea.Cmd {
-	if key.Matches(msg, m.keys.Quit, m.keys.Open, m.keys.Stop, m.keys.Back) {
-		return tea.Quit
-	}
-	if key.Matches(msg, m.keys.Suspend) {
-		return tea.Suspend
-	}
-	m.moveKey(msg)
-	return nil
-}
-
-// askKey handles the answer to what should be stopped.
-func (m *follow) askKey(msg tea.KeyPressMsg) tea.Cmd {
-	k := m.keys
-	switch {
-	case key.Matches(msg, k.Back):
-		m.asking = false
-	case key.Matches(msg, k.StopObject):
-		return m.stop(StopAfterObject)
-	case key.Matches(msg, k.Detach):
-		return m.stop(Detach)
-	case key.Matches(msg, k.AskStop):
-		return m.stop(StopNow)
-	}
-	return nil
-}
-
-// stop hands on what the person asked for; the result event ends the screen.
-func (m *follow) stop(i Interrupt) tea.Cmd {
-	m.asking, m.interrupt = false, i
-	tell := m.opts.Interrupt
-	if tell == nil {
-		return nil
-	}
-	return func() tea.Msg {
-		tell(i)
-		return nil
-	}
-}
-
-// moveKey handles the keys that change what is shown.
-func (m *follow) moveKey(msg tea.KeyPressMsg) {
-	k, height := m.keys, m.bodyHeight()
-	switch {
-	case key.Matches(msg, k.Up):
-		m.scroll(-1)
-	case key.Matches(msg, k.Down):
-		m.scroll(1)
-	case key.Matches(msg, k.PageUp, k.HalfUp):
-		m.scroll(-height / 2)
-	case key.Matches(msg, k.PageDown, k.HalfDown):
-		m.scroll(height / 2)
-	case key.Matches(msg, k.Home, k.Top):
-		m.scroll(-len(m.pager.Lines))
-	case key.Matches(msg, k.End):
-		m.scroll(len(m.pager.Lines))
-	case key.Matches(msg, k.Logs):
-		m.logs, m.paused, m.pager.Top = !m.logs, false, 0
-	case key.Matches(msg, k.Pause):
-		m.paused = !m.paused
-	case key.Matches(msg, k.FailedOnly):
-		m.failedOnly, m.pager.Top = !m.failedOnly, 0
-	case key.Matches(msg, k.All):
-		m.all, m.pager.Top = !m.all, 0
-	}
-}
-
-// scroll moves the window. Scrolling a log stops following its end.
-func (m *follow) scroll(delta int) {
-	m.paused = true
-	m.pager.Scroll(delta, m.bodyHeight())
-}
-
-func (m *follow) wheel(msg tea.MouseWheelMsg) {
-	if msg.Button == tea.MouseWheelUp {
-		m.scroll(-wheelLines)
-		return
-	}
-	m.scroll(wheelLines)
-}
-
-// settle makes the document of this moment and keeps the window in it.
+// settle makes what is shown of this moment, and keeps the window in it.
 func (m *follow) settle() {
 	if m.size.mode == modeNone {
 		return
 	}
-	m.pager.Lines = m.document()
-	height := m.bodyHeight()
-	if m.logs && !m.paused {
+	m.settleRows(m.bodyHeight())
+	if m.pane == paneRows {
+		return
+	}
+	m.pager.Lines = m.paneLines()
+	m.pager.Found = m.search.find
+	if !m.paused {
 		m.pager.Top = len(m.pager.Lines)
 	}
-	m.pager.Scroll(0, height)
+	m.pager.Scroll(0, m.paneHeight())
+}
+
+// now is the time durations are measured to: they stand still at the end.
+func (m *follow) now() time.Time {
+	if m.over() {
+		return m.ended
+	}
+	return m.opts.Now()
+}
+
+// over reports whether nothing more will come.
+func (m *follow) over() bool { return m.result != nil || m.closed }
+
+func (m *follow) elapsed() time.Duration {
+	return m.now().Sub(m.started)
 }

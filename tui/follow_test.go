@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -19,12 +21,36 @@ func followOf(t *testing.T, p *preview.Plan, width, height int) (*follow, *clock
 	t.Helper()
 	c := newClock()
 	asked := &[]Interrupt{}
-	m := newFollow(FollowOptions{
-		Terminal: Terminal{NoMotion: true}, Plan: p, Events: closedEvents(), Limit: 5 * time.Minute, Now: c.Now,
-		Interrupt: func(i Interrupt) { *asked = append(*asked, i) },
+	m := newFollow(t.Context(), FollowOptions{
+		Terminal: Terminal{NoMotion: true}, Plan: p, Events: closedEvents(), Every: -1, Limit: 5 * time.Minute, Now: c.Now,
+		Interrupt: func(i Interrupt) { *asked = append(*asked, i) }, Longer: func(time.Duration) {}, Resumable: true,
+		ReadEvents: func(context.Context, preview.Ref) (rollout.Behind, error) { return podEvents(c.now), nil },
+		ReadLogs:   func(context.Context, preview.Ref) (rollout.Behind, error) { return podLogs(60), nil },
 	})
 	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	return m, c, asked
+}
+
+var operatorPod = preview.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "mongodb", Name: "operator-5d9c-8hx2l"}
+
+// podEvents is what happened to a Deployment and its pod until a time.
+func podEvents(now time.Time) rollout.Behind {
+	deployment := preview.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "mongodb", Name: "operator"}
+	return rollout.Behind{Events: []rollout.Happening{
+		{Time: now.Add(-40 * time.Second), About: deployment, Count: 1, Text: "ScalingReplicaSet: Scaled up replica set operator-5d9c to 1"},
+		{Time: now.Add(-39 * time.Second), About: operatorPod, Count: 1, Text: "Scheduled: Successfully assigned mongodb/operator-5d9c-8hx2l to node-1"},
+		{Time: now.Add(-9 * time.Second), Warning: true, About: operatorPod, Count: 3, Text: `Failed: Failed to pull image "quay.io/mongodb/mongodb-kubernetes:1.10.0": 401 unauthorized`},
+		{About: operatorPod, Count: 1, Text: "Killing: nobody says when"},
+	}, Blind: []string{"get pods/log in namespace mongodb"}}
+}
+
+// podLogs is a log of n lines, and that of the run before.
+func podLogs(n int) rollout.Behind {
+	log := rollout.Log{Pod: operatorPod, Container: "manager"}
+	for i := range n {
+		log.Lines = append(log.Lines, fmt.Sprintf("I1120 14:03:%02d  reconciling database-%d", i%60, i))
+	}
+	return rollout.Behind{Logs: []rollout.Log{log, {Pod: operatorPod, Container: "webhook", Ended: true, Lines: []string{"E1120 14:03:24  tls: no certificate", "exiting"}}}}
 }
 
 func closedEvents() <-chan install.Event { return make(chan install.Event) }
@@ -35,6 +61,24 @@ func happen(m *follow, c *clock, events ...install.Event) {
 		c.forward(time.Second)
 		m.Update(eventsMsg{e})
 	}
+	answer(m)
+}
+
+// answer lets the read under way end.
+func answer(m *follow) {
+	if !m.behind.busy {
+		return
+	}
+	read := m.opts.ReadLogs
+	if m.behind.aim.pane == paneEvents {
+		read = m.opts.ReadEvents
+	}
+	var ref preview.Ref
+	if o := m.opts.Plan.Object(m.behind.aim.id); o != nil {
+		ref = o.Ref()
+	}
+	found, err := read(m.ctx, ref)
+	m.Update(behindMsg{m.behind.aim, found, err})
 }
 
 func object(id string, s install.ObjectState, message string) install.Event {
@@ -45,8 +89,8 @@ func result(code int) install.Event {
 	return install.Event{Type: install.EventResult, ExitCode: &code, Revision: 1}
 }
 
-// rollout is an apply in which one object fails and one waits.
-func rollout(p *preview.Plan) []install.Event {
+// rolloutOf is an apply in which one object fails and one waits.
+func rolloutOf(p *preview.Plan) []install.Event {
 	events := []install.Event{{Type: install.EventStage, Stage: "crds", Message: "14 objects"}}
 	for i := range p.Objects {
 		events = append(events, object(p.Objects[i].ID, install.StateSent, ""), object(p.Objects[i].ID, install.StateReady, ""))
@@ -59,24 +103,99 @@ func rollout(p *preview.Plan) []install.Event {
 	)
 }
 
+// waits are what an apply may wait for at 14:02:11 and later.
+func waitsFor(m *follow, c *clock, change func(*install.Waiting)) {
+	w := install.Waiting{Stage: "rollout", Deadline: c.now.Add(4 * time.Minute)}
+	change(&w)
+	m.Update(waitsMsg(w))
+}
+
+func lostFor(d time.Duration) func(*testing.T, *follow, *clock) {
+	return func(_ *testing.T, m *follow, c *clock) {
+		waitsFor(m, c, func(w *install.Waiting) { w.LostSince, w.Tries = c.now, 3 })
+		c.forward(d)
+		m.Update(tickMsg{})
+	}
+}
+
+func pressing(keys ...any) func(*testing.T, *follow, *clock) {
+	return func(_ *testing.T, m *follow, c *clock) { drive(m, c, keys...) }
+}
+
+// followStates are the moments of an apply that look different.
+func followStates(p *preview.Plan) map[string]struct {
+	events []install.Event
+	then   func(*testing.T, *follow, *clock)
+} {
+	waiting := rolloutOf(p)
+	failed := append(rolloutOf(p), object(deployObject, install.StateFailed, "pod operator-x7k2p: ImagePullBackOff: Back-off pulling image \"quay.io/mongodb/mongodb-kubernetes:1.10.0\": 401 unauthorized"))
+	wentWrong := func(what string, code int) []install.Event {
+		return append(rolloutOf(p), install.Event{Type: install.EventError, Message: what}, result(code))
+	}
+	undone := result(3)
+	undone.Receipt = &install.Receipt{Undo: &install.Receipt{Revision: 2, State: string(install.RecordUninstalled)}}
+	timedOut := wentWrong("waiting for stage rollout, 5m0s long\napps/Deployment/mongodb/operator waiting: 0/1 ready\nthe cluster keeps trying; the same digest goes on", 4)
+	timeIsUp := func(_ *testing.T, m *follow, c *clock) { m.Update(waitsMsg{TimedOut: true}) }
+	return map[string]struct {
+		events []install.Event
+		then   func(*testing.T, *follow, *clock)
+	}{
+		"start":     {},
+		"waiting":   {events: waiting},
+		"failing":   {events: failed},
+		"done":      {events: append(rolloutOf(p), object(deployObject, install.StateReady, ""), result(0))},
+		"broken":    {events: append(slices.Clone(failed), install.Event{Type: install.EventError, Message: "waiting for the rollout\nDeployment operator failed\nlook at it with kubectl operator status mongodb"}, result(3))},
+		"undone":    {events: append(slices.Clone(failed), undone)},
+		"refused":   {events: []install.Event{{Type: install.EventError, Message: "checking the plan again\nDeployment operator changed\npreview again"}, result(5)}},
+		"ended":     {events: waiting, then: func(_ *testing.T, m *follow, _ *clock) { m.Update(closedMsg{}) }},
+		"timedout":  {events: timedOut, then: timeIsUp},
+		"asking":    {events: waiting, then: pressing("ctrl+c")},
+		"stopping":  {events: waiting, then: pressing("ctrl+c", "s")},
+		"detaching": {events: waiting, then: pressing("ctrl+c", "d")},
+		"detached": {events: waiting, then: func(_ *testing.T, m *follow, c *clock) {
+			drive(m, c, "ctrl+c", "d")
+			happen(m, c, install.Event{Type: install.EventError, Message: "stopped as asked\n1 object is not ready\nthe same digest goes on"}, result(4))
+		}},
+		"near": {events: waiting, then: func(_ *testing.T, m *follow, c *clock) {
+			waitsFor(m, c, func(w *install.Waiting) { w.Deadline = c.now.Add(48 * time.Second) })
+		}},
+		"longer":     {events: waiting, then: func(_ *testing.T, m *follow, c *clock) { waitsFor(m, c, func(*install.Waiting) {}); drive(m, c, "r") }},
+		"lost":       {events: failed, then: lostFor(9 * time.Second)},
+		"lost-log":   {events: waiting, then: func(t *testing.T, m *follow, c *clock) { drive(m, c, "l"); lostFor(time.Minute)(t, m, c) }},
+		"moved":      {events: waiting, then: pressing("down", "down")},
+		"all":        {events: waiting, then: pressing("a", "end")},
+		"failedonly": {events: failed, then: pressing("f")},
+		"nofailure":  {events: waiting, then: pressing("f")},
+		"events":     {events: failed, then: pressing("e")},
+		"reading":    {events: failed, then: func(_ *testing.T, m *follow, _ *clock) { m.Update(press("e")) }},
+		"logs":       {events: waiting, then: pressing("l")},
+		"paused":     {events: waiting, then: pressing("l", "up", "up")},
+		"heldlog": {events: waiting, then: func(_ *testing.T, m *follow, c *clock) {
+			drive(m, c, waitsMsg{}, "p")
+			happen(m, c, object(roleObject, install.StateWaiting, ""))
+		}},
+		"search":   {events: waiting, then: pressing("l", "/", "d", "a", "t", "a", "b", "a", "s", "e", "-", "7", "enter")},
+		"typing":   {events: waiting, then: pressing("/", "k", "i", "n")},
+		"found":    {events: waiting, then: pressing("/", "k", "i", "n", "d", "enter", "]")},
+		"help":     {events: waiting, then: pressing("?")},
+		"help-end": {events: waiting, then: pressing("?", "end")},
+	}
+}
+
 func TestFollowLooksAsRecorded(t *testing.T) {
 	p := freshPlan(t)
-	failed := append(rollout(p), object(deployObject, install.StateFailed, "pod operator-x7k2p: ImagePullBackOff: Back-off pulling image \"quay.io/mongodb/mongodb-kubernetes:1.10.0\": 401 unauthorized"))
-	done := append(rollout(p), object(deployObject, install.StateReady, ""), result(0))
-	broken := append(slices.Clone(failed), install.Event{Type: install.EventError, Message: "waiting for the rollout\nDeployment operator failed\nlook at it with kubectl operator status mongodb"}, result(3))
-	for name, events := range map[string][]install.Event{"start": nil, "waiting": rollout(p), "failing": failed, "done": done, "broken": broken} {
+	for name, state := range followStates(p) {
 		for _, size := range sizes {
 			t.Run(fmt.Sprintf("%s/%dx%d", name, size[0], size[1]), func(t *testing.T) {
 				m, c, _ := followOf(t, p, size[0], size[1])
-				happen(m, c, events...)
+				happen(m, c, state.events...)
+				if state.then != nil {
+					state.then(t, m, c)
+				}
 				golden(t, fmt.Sprintf("apply-%s/%dx%d/fresh", name, size[0], size[1]), m, size[0], size[1])
 			})
 		}
 	}
-	m, c, _ := followOf(t, p, 120, 36)
-	happen(m, c, rollout(p)...)
-	drive(m, c, "ctrl+c")
-	golden(t, "apply-asking/120x36/fresh", m, 120, 36)
 }
 
 func TestStoppingAnApply(t *testing.T) {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -18,19 +16,32 @@ import (
 // headLines of the body say how far the apply is; the rest scrolls.
 const headLines = 3
 
-func (m *follow) bodyHeight() int {
+func (m *follow) headHeight() int {
 	if m.size.mode == modeTiny {
-		return max(0, m.size.body-1)
+		return 1
 	}
-	return max(0, m.size.body-headLines)
+	return headLines
 }
+
+func (m *follow) bodyHeight() int { return max(0, m.size.body-m.headHeight()) }
+
+// paneHeight is what scrolls of a pane, below its title.
+func (m *follow) paneHeight() int { return max(0, m.bodyHeight()-1) }
+
+// bodyTop is the row of the body's first line that scrolls.
+func (m *follow) bodyTop() int { return m.size.bodyTop + m.headHeight() }
 
 // View draws the screen. It changes nothing.
 func (m *follow) View() tea.View {
-	v := tea.NewView(strings.Join(m.lines(), "\n"))
+	lines, cursor := m.lines()
+	v := tea.NewView(strings.Join(lines, "\n"))
 	v.AltScreen = true
+	v.Cursor = cursor
 	v.WindowTitle = "kubectl operator: " + clip(m.state()+" "+m.opts.Plan.Release.Name, 60)
 	v.ProgressBar = m.progressBar()
+	if !m.mouseOff {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	return v
 }
 
@@ -57,6 +68,8 @@ func (m *follow) state() string {
 		return "STOPPING"
 	case m.result == nil:
 		return "APPLYING"
+	case m.timedOut():
+		return timedOutText
 	}
 	return stateOf(exitCode(m.result))
 }
@@ -67,6 +80,8 @@ func exitCode(result *install.Event) int {
 	}
 	return *result.ExitCode
 }
+
+const timedOutText = "TIMED OUT"
 
 // stateOf words an exit code.
 func stateOf(code int) string {
@@ -81,37 +96,119 @@ func stateOf(code int) string {
 	return "NOT APPLIED"
 }
 
-func (m *follow) lines() []string {
+func (m *follow) lines() ([]string, *tea.Cursor) {
 	f := frame{theme: m.theme, size: m.size, plan: m.opts.Plan, state: m.state()}
 	if m.size.mode == modeNone {
 		text := fmt.Sprintf("window too small (%dx%d), need %dx%d - %s", m.size.width, m.size.height, minWidth, minHeight, m.state())
-		return []string{plain(text).Paint(m.theme, max(1, m.size.width))}
+		return []string{plain(text).Paint(m.theme, max(1, m.size.width))}, nil
 	}
 	t := m.tally()
 	f.stats = fmt.Sprintf("%d%%", widget.Percent(t.applied+t.ready, 2*t.total))
-	w := m.size.width
-	lines := append(f.header(), f.rule("", 0), m.stepLine(t).Paint(m.theme, w))
-	if m.size.mode != modeTiny {
-		bar := append(plain(" "), widget.Bar(t.applied+t.ready, 2*t.total, min(w-2, 64))...)
-		lines = append(lines, bar.Paint(m.theme, w), widget.Blank().Paint(m.theme, w))
+	lines := append(f.header(), f.rule("", 0))
+	if m.help != nil {
+		lines = append(lines, m.help.Paint(m.theme, m.size.width, m.size.body, -1)...)
+		return append(lines, f.rule("", 0), m.footer(f)), nil
 	}
-	lines = append(lines, m.pager.Paint(m.theme, w, m.bodyHeight(), -1)...)
-	return append(lines, f.rule("", 0), m.footer(f))
+	lines = append(lines, m.headLines(t)...)
+	body, cursor := m.body()
+	lines = append(append(lines, body...), f.rule("", 0))
+	if m.search.typing {
+		cursor = tea.NewCursor(min(m.search.prompt().Width(), m.size.width-1), m.size.height-1)
+	}
+	return append(lines, m.footer(f)), cursor
+}
+
+// headLines say how far the apply is, and what is in its way as long as it is.
+func (m *follow) headLines(t progress) []string {
+	w, status := m.size.width, m.statusLine()
+	if m.size.mode == modeTiny {
+		if status == nil || m.canGoOn() {
+			status = m.stepLine(t)
+		}
+		return []string{status.Paint(m.theme, w)}
+	}
+	bar := append(plain(" "), widget.Bar(t.applied+t.ready, 2*t.total, min(w-2, 64))...)
+	return []string{m.stepLine(t).Paint(m.theme, w), bar.Paint(m.theme, w), status.Paint(m.theme, w)}
+}
+
+// body is the objects, or the open pane. The real cursor stands on the selected
+// row: screen readers read that line.
+func (m *follow) body() ([]string, *tea.Cursor) {
+	height := m.bodyHeight()
+	if m.pane != paneRows {
+		found := -1
+		if m.search.active() {
+			found = m.search.line
+		}
+		title := m.paneTitle().Paint(m.theme, m.size.width)
+		return append([]string{title}, m.pager.Paint(m.theme, m.size.width, m.paneHeight(), found)...), nil
+	}
+	out := make([]string, height)
+	var cursor *tea.Cursor
+	for i := range out {
+		at := m.list.Top + i
+		switch {
+		case at >= len(m.rows):
+			out[i] = widget.Blank().Paint(m.theme, m.size.width)
+		case at == m.list.Cursor:
+			marked := append(plain(" > "), m.rows[at].line.From(len(" > "))...)
+			out[i] = marked.Find(m.search.find).PaintSelected(m.theme, m.size.width)
+			cursor = tea.NewCursor(1, m.bodyTop()+i)
+			cursor.Blink = false
+		default:
+			out[i] = m.rows[at].line.Find(m.search.find).Paint(m.theme, m.size.width)
+		}
+	}
+	return out, cursor
 }
 
 func (m *follow) footer(f frame) string {
-	k := m.keys
 	switch {
 	case m.asking:
+		k := m.keys
 		return f.footer([]key.Binding{k.StopObject, k.Detach, as(k.AskStop, "stop now"), as(k.Back, "go on")}, plain("stop what?"))
-	case m.over():
-		return f.footer([]key.Binding{as(k.Quit, "leave"), as(k.Down, "move"), k.Logs, k.FailedOnly, k.All}, nil)
-	case m.interrupt != NoInterrupt:
-		return f.footer([]key.Binding{as(k.Down, "move"), k.Logs, k.AskStop}, plain(strings.ToLower(m.state())+" …"))
-	case m.size.mode == modeTiny:
-		return f.footer([]key.Binding{k.Down, k.Logs, k.FailedOnly, k.All, k.AskStop}, nil)
+	case m.search.typing:
+		return m.search.prompt().Paint(m.theme, m.size.width)
+	case m.notice != "":
+		return widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.width)
 	}
-	return f.footer([]key.Binding{as(k.Down, "move"), k.AskStop, as(k.Detach, "detach…"), k.Logs, k.FailedOnly, k.All, k.Pause}, plain("detach leaves it running"))
+	return f.footer(m.footerKeys(), plain(m.footerText()))
+}
+
+// footerKeys are those of this moment, what matters most first.
+func (m *follow) footerKeys() []key.Binding {
+	k := m.keys
+	stop := []key.Binding{k.AskStop, as(k.Detach, "detach…")}
+	if m.over() {
+		stop = []key.Binding{as(k.Quit, "leave")}
+	} else if m.interrupt != NoInterrupt {
+		stop = []key.Binding{k.AskStop}
+	}
+	if m.near() || m.canGoOn() {
+		stop = append(stop, k.Longer)
+	}
+	move := as(k.Down, "move")
+	switch {
+	case m.help != nil:
+		return append([]key.Binding{k.Back, as(k.Down, "down"), as(k.Up, "up")}, stop...)
+	case m.pane == paneEvents:
+		return append(append([]key.Binding{k.Back}, stop...), k.Logs, k.Help, k.Search, move)
+	case m.pane == paneLogs:
+		return append(append([]key.Binding{k.Back}, stop...), k.Events, as(k.Pause, "pause"), k.Help, k.Search)
+	case m.over():
+		return append(stop, move, k.Logs, k.Events, k.Help, k.FailedOnly, k.All)
+	}
+	return append(stop, k.Logs, k.Events, k.Help, k.FailedOnly, move)
+}
+
+func (m *follow) footerText() string {
+	switch {
+	case m.help != nil || m.pane != paneRows || m.over() || m.size.mode == modeTiny:
+		return ""
+	case m.interrupt != NoInterrupt:
+		return strings.ToLower(m.state()) + " …"
+	}
+	return "detach leaves it running"
 }
 
 // progress counts where the plan's objects stand.
@@ -144,8 +241,8 @@ func (m *follow) tally() progress {
 func (m *follow) stepLine(t progress) widget.Line {
 	counts := fmt.Sprintf("applied %d/%d  ready %d  waiting %d  failed %d", t.applied, t.total, t.ready, t.waiting, t.failed)
 	clock := "elapsed " + round(m.elapsed())
-	if m.opts.Limit > 0 {
-		clock += "  limit " + round(m.opts.Limit)
+	if limit := m.limit(); limit > 0 {
+		clock += "  limit " + round(limit)
 	}
 	step := " " + m.step()
 	switch m.size.mode {
@@ -161,10 +258,13 @@ func (m *follow) step() string {
 	if m.over() {
 		return m.verdict()
 	}
-	stages := m.opts.Plan.Stages
+	stages, text := m.opts.Plan.Stages, m.stageText
+	if m.waiting.Stage != "" {
+		text = "waiting for " + m.waiting.Stage
+	}
 	for i := range stages {
 		if stages[i].ID == m.stage {
-			return strings.TrimSpace(fmt.Sprintf("step %d of %d  %s  %s", i+1, len(stages), m.stage, m.stageText))
+			return strings.TrimSpace(fmt.Sprintf("step %d of %d  %s  %s", i+1, len(stages), m.stage, text))
 		}
 	}
 	if m.stage != "" {
@@ -183,7 +283,10 @@ func (m *follow) verdict() string {
 	case code == 0:
 		return fmt.Sprintf("DONE  %d applied in %s", t.applied, round(m.elapsed()))
 	case code == 3 || code == 4:
-		return fmt.Sprintf("%s after %s: %d of %d not ready", stateOf(code), round(m.elapsed()), t.total-t.ready, t.total)
+		return fmt.Sprintf("%s after %s: %d of %d not ready", m.state(), round(m.elapsed()), t.total-t.ready, t.total)
+	}
+	if m.opts.Resumes {
+		return "NOT GONE ON WITH: what was applied before stays"
 	}
 	return "NOT APPLIED: nothing was changed"
 }
@@ -198,177 +301,4 @@ func round(d time.Duration) string {
 		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
-}
-
-// latest is how many finished objects are shown.
-const latest = 5
-
-// document is what scrolls: what blocks first, what is done last.
-func (m *follow) document() []widget.Line {
-	b := &builder{width: m.size.width}
-	if m.logs {
-		m.allLogs(b)
-		return b.lines
-	}
-	if m.over() {
-		m.doneLines(b)
-	}
-	failed := m.in(install.StateFailed, install.StateDiverged)
-	m.group(b, "failed", failed, len(failed))
-	if m.failedOnly {
-		return b.lines
-	}
-	waiting := m.in(install.StateWaiting, install.StateRemoving, install.StateSent)
-	m.group(b, "waiting", waiting, len(waiting))
-	done := m.in(install.StateReady, install.StateRemoved, install.StateApplied)
-	slices.SortStableFunc(done, func(x, y *tracked) int { return y.since.Compare(x.since) })
-	shown := min(len(done), latest)
-	if m.all {
-		shown = len(done)
-	}
-	m.group(b, "done (latest)", done, shown)
-	if m.over() {
-		pending := m.in(install.StatePending)
-		m.group(b, "not applied", pending, len(pending))
-	}
-	m.lastLogs(b)
-	return b.lines
-}
-
-// in returns the objects in some states, in the order of the plan.
-func (m *follow) in(states ...install.ObjectState) []*tracked {
-	var out []*tracked
-	for _, o := range m.objects {
-		if slices.Contains(states, o.state) && (o.action != "" || o.state != install.StatePending) {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
-func (m *follow) group(b *builder, title string, list []*tracked, shown int) {
-	if len(list) == 0 {
-		return
-	}
-	if m.size.mode != modeTiny {
-		b.heading(title)
-	}
-	for _, o := range list[:shown] {
-		m.objectLines(b, o)
-	}
-	if more := len(list) - shown; more > 0 {
-		b.add(plain(fmt.Sprintf("   … %d more  (a all)", more)))
-	}
-}
-
-// objectLines is one object: state, name, why, since when; and the last lines
-// it logged, when it failed.
-func (m *follow) objectLines(b *builder, o *tracked) {
-	sign, role := stateSign(o.state)
-	age := round(m.now().Sub(o.since))
-	name := min(48, m.size.width*2/5)
-	room := m.size.width - 6 - name - len(age) - 3
-	what := o.message
-	if what == "" {
-		what = string(o.state)
-	}
-	b.add(widget.Line{
-		widget.Text(theme.Plain, "   "), widget.Cell(role, sign, 3), widget.Cell(theme.Strong, objectName(o.id), name),
-		widget.Text(theme.Plain, " "), widget.Cell(theme.Plain, what, max(1, room)), widget.Text(theme.Plain, " "+age),
-	})
-	if o.state == install.StateFailed {
-		if textsafe.Width(what) > room {
-			b.text(theme.Plain, "        ", what)
-		}
-		for _, line := range o.logs[max(0, len(o.logs)-5):] {
-			b.add(plain("        " + line))
-		}
-	}
-}
-
-// now is the time durations are measured to: they stand still at the end.
-func (m *follow) now() time.Time {
-	if m.over() {
-		return m.ended
-	}
-	return m.opts.Now()
-}
-
-// stateSign is kstatus' vocabulary in one mark.
-func stateSign(s install.ObjectState) (string, theme.Role) {
-	switch s {
-	case install.StateReady, install.StateRemoved, install.StateApplied:
-		return "ok", theme.Good
-	case install.StateFailed, install.StateDiverged:
-		return "x", theme.Fail
-	case install.StateRemoving:
-		return "-", theme.Caution
-	case install.StatePending:
-		return "?", theme.Plain
-	}
-	return "*", theme.Change
-}
-
-// doneLines is what a person needs once it is over.
-func (m *follow) doneLines(b *builder) {
-	if m.failure != "" {
-		b.heading("what happened")
-		b.text(theme.Fail, "   ", m.failure)
-	}
-	if m.result == nil || m.size.mode == modeTiny {
-		return
-	}
-	if len(b.lines) > 0 {
-		b.blank()
-	}
-	if m.result.Revision > 0 {
-		b.pair("revision", fmt.Sprintf("%d, receipt in Secret %s/kubectl-operator.%s", m.result.Revision, m.opts.Plan.Release.Namespace, m.opts.Plan.Release.Name))
-	}
-	switch code := exitCode(m.result); code {
-	case 3, 4:
-		if m.result.Receipt == nil || m.result.Receipt.Undo == nil {
-			b.pair("cluster", "was changed; what runs there keeps trying")
-		}
-		fallthrough
-	case 0:
-		b.pair("look", lookCommand(m.opts.Plan))
-		if m.result.Receipt != nil && m.result.Receipt.Undo != nil {
-			b.pair("undone", undoneText(m.result.Receipt.Undo))
-			return
-		}
-		b.pair("undo", undo(m.opts.Plan))
-	}
-}
-
-// lastLogs shows the end of the log of the object that spoke last.
-func (m *follow) lastLogs(b *builder) {
-	t := m.byID[m.lastLog]
-	if t == nil || m.size.mode == modeTiny {
-		for _, note := range m.notes[max(0, len(m.notes)-2):] {
-			b.text(theme.Plain, "   ", note)
-		}
-		return
-	}
-	b.heading("log  " + objectName(t.id))
-	for _, line := range t.logs[max(0, len(t.logs)-latest):] {
-		b.add(plain("   " + line))
-	}
-}
-
-func (m *follow) allLogs(b *builder) {
-	for _, note := range m.notes {
-		b.text(theme.Plain, "   ", note)
-	}
-	for _, o := range m.objects {
-		if len(o.logs) == 0 {
-			continue
-		}
-		b.heading("log  " + objectName(o.id))
-		for _, line := range o.logs {
-			b.add(plain("   " + line))
-		}
-	}
-	if len(b.lines) == 0 {
-		b.add(plain(" no log lines: only objects that are not ready log here"))
-	}
 }

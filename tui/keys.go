@@ -20,6 +20,7 @@ type keyMap struct {
 	Digests, CopyDigest                 key.Binding
 	StopObject, Detach, FailedOnly, All key.Binding
 	Logs, Pause, AskStop                key.Binding
+	Events, Longer                      key.Binding
 }
 
 func bind(help, does string, keys ...string) key.Binding {
@@ -52,6 +53,7 @@ func newKeyMap() keyMap {
 		StopObject: bind("s", "stop after this object", "s"), Detach: bind("d", "detach, leave it running", "d"),
 		FailedOnly: bind("f", "failed only", "f"), All: bind("a", "all", "a"),
 		Logs: bind("l", "logs", "l"), Pause: bind("p", "pause follow", "p"), AskStop: bind("ctrl+c", "stop…", "ctrl+c"),
+		Events: bind("e", "events", "e"), Longer: bind("r", "wait longer", "r"),
 	}
 }
 
@@ -75,5 +77,16 @@ func (k keyMap) review() []keyGroup {
 		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.Filter, k.ClearFilter, as(k.Group, "group (Access)")}},
 		{"Differences", []key.Binding{k.NextHit, k.PreviousHit, k.Fold, k.Beside, k.Paths}},
 		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop}},
+	}
+}
+
+// follow are the keys of APPLYING and DONE, for their help.
+func (k keyMap) follow() []keyGroup {
+	return []keyGroup{
+		{"Apply", []key.Binding{k.AskStop, as(k.Detach, "detach…"), k.Longer, as(k.Quit, "quit…, or leave at the end"), as(k.Back, "back, or leave at the end"), as(k.Open, "leave, at the end")}},
+		{"The question after ctrl+c", []key.Binding{k.StopObject, k.Detach, as(k.AskStop, "stop now"), as(k.Back, "go on")}},
+		{"Move", []key.Binding{k.Down, k.Up, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
+		{"Look closer", []key.Binding{k.Events, k.Logs, k.Pause, k.FailedOnly, k.All, k.Search, as(k.NextHit, "next hit"), as(k.PreviousHit, "previous hit")}},
+		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, as(k.Suspend, "suspend, at the end")}},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
@@ -104,6 +105,21 @@ type FollowOptions struct {
 	Events <-chan install.Event
 	// Interrupt is told what the person asked for. It must not block.
 	Interrupt func(Interrupt)
+	// Waits is what the apply waits for, each time that this changes; nil when
+	// nobody tells. It is read like Events.
+	Waits <-chan install.Waiting
+	// Longer puts the end of the wait under way off. It must not block. nil when
+	// that cannot be.
+	Longer func(time.Duration)
+	// Resumable says that the apply can be gone on with when its time is over.
+	// Resumes says that this goes on with one.
+	Resumable, Resumes bool
+	// ReadEvents and ReadLogs read what happened to an object of the plan, and
+	// what its pods print; nil when nobody can.
+	ReadEvents, ReadLogs func(ctx context.Context, object preview.Ref) (rollout.Behind, error)
+	// Every is how often they are asked while somebody looks; 0 is 2 s, and less
+	// than 0 once.
+	Every time.Duration
 	// Limit is the rollout timeout, 0 when there is none.
 	Limit time.Duration
 
@@ -116,5 +132,7 @@ type FollowOutcome struct {
 	Result *install.Event
 	// Interrupt is the last thing the person asked for.
 	Interrupt Interrupt
-	Elapsed   time.Duration
+	// Again says that the person goes on with an apply whose time was over.
+	Again   bool
+	Elapsed time.Duration
 }

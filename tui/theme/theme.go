@@ -29,6 +29,7 @@ const (
 	Current      // the open tab
 	Lost         // the part of a line that goes
 	Gained       // the part of a line that comes
+	Old          // how it was when it was last seen; always beside an "as of"
 	roles
 )
 
@@ -52,7 +53,7 @@ func New(o Options) Theme {
 	t := Theme{ascii: o.ASCII}
 	t.styles = [roles]lipgloss.Style{
 		Plain: bare, Heading: bold, Strong: bold, Risk: bold, Caution: bare, Change: bare,
-		Good: bare, Fail: bold, Rule: bare, Key: bold, Current: bold.Reverse(true), Lost: bold, Gained: bold,
+		Good: bare, Fail: bold, Rule: bare, Key: bold, Current: bold.Reverse(true), Lost: bold, Gained: bold, Old: bare,
 	}
 	if o.Color {
 		t.styles[Risk] = bold.Foreground(lipgloss.Yellow)
@@ -62,6 +63,7 @@ func New(o Options) Theme {
 		t.styles[Gained] = bold.Foreground(lipgloss.Blue)
 		t.styles[Good] = bare.Foreground(lipgloss.Blue)
 		t.styles[Fail] = bold.Foreground(lipgloss.Red)
+		t.styles[Old] = bare.Foreground(lipgloss.BrightBlack)
 		t.styles[Rule] = bare.Foreground(lipgloss.BrightBlack)
 	}
 	return t

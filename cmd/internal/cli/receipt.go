@@ -108,6 +108,7 @@ func (f *receiptFile) keep(receipt *install.Receipt, ended error) (*install.Rece
 	err := f.write(receipt)
 	switch {
 	case err == nil:
+		f.begun = true // a run that goes on with this one
 		return receipt, ended
 	case ended == nil: // the cluster did change
 		return receipt, &install.Error{

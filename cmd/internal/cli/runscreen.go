@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -107,53 +106,6 @@ func (r *runner) carryOut(ctx context.Context, outcome tui.Outcome) error {
 		printer := r.printer()
 		return printer.follow(ctx, p, func(ctx context.Context) (*install.Receipt, error) { return apply(ctx, r.options(printer.event)) })
 	}
-	return r.follow(ctx, p, apply)
-}
-
-// follow applies and shows it on the screen. The apply has a life of its own:
-// the screen only asks it to stop.
-func (r *runner) follow(ctx context.Context, p *preview.Plan, apply func(context.Context, install.Options) (*install.Receipt, error)) error {
-	applying, stopNow := context.WithCancel(ctx)
-	defer stopNow()
-	stop, left := make(chan struct{}), make(chan struct{})
-	events := make(chan install.Event, 1024)
-	opts := r.options(func(e install.Event) {
-		select {
-		case events <- e:
-		case <-left: // nobody reads them any more
-		}
-	})
-	opts.Stop = stop
-	type ending struct {
-		receipt *install.Receipt
-		err     error
-	}
-	applied := make(chan ending, 1)
-	go func() {
-		defer close(events)
-		receipt, err := apply(applying, opts)
-		applied <- ending{receipt, err}
-	}()
-	askToStop := sync.OnceFunc(func() { close(stop) })
-	followed, err := tui.Follow(ctx, tui.FollowOptions{
-		Terminal: r.app.terminal(), Plan: p, Events: events, Limit: r.planner.rollout.rolloutTimeout,
-		Interrupt: func(i tui.Interrupt) {
-			switch i {
-			case tui.StopNow:
-				stopNow()
-			case tui.StopAfterObject, tui.Detach:
-				askToStop()
-			}
-		},
-	})
-	close(left)
-	if err != nil {
-		stopNow() // a screen that broke approves nothing more
-	}
-	end := <-applied
-	r.app.streams.Printf("%s", tui.Summary(p, followed, end.receipt, end.err))
-	if end.err != nil {
-		return end.err
-	}
-	return err
+	f := &followed{runner: r, plan: p, cluster: cluster, apply: apply}
+	return f.follow(ctx)
 }

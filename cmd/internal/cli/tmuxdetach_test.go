@@ -1,34 +1,16 @@
 package cli_test
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // A person reviews, goes back, approves, sees the rollout get nowhere, and
 // leaves it running: status says where it stands.
 func TestAFailingRolloutIsLeftRunning(t *testing.T) {
 	p := installer(t, 120, 36)
-	archive, err := txtar.ParseFile(filepath.Join(root(t), "testdata", "script", "cluster", "failing-rollout.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range archive.Files {
-		path := filepath.Join(p.dir, file.Name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		// A pod that no node takes may be taken later: nothing but the person ends this.
-		data := bytes.ReplaceAll(file.Data, []byte("sandbox-fault: image-pull"), []byte("sandbox-fault: pending"))
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	// A pod that no node takes may be taken later: nothing but the person ends this.
+	p.faulty("pending")
 	resize := func(marker string) {
 		p.tmux("resize-window", "-x", "40", "-y", "12")
 		p.until("a screen of 40 columns", func(s string) bool {

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui"
+)
+
+// followed is an apply that is shown on the screen. It has a life of its own:
+// the screen only asks it to stop, or for more time.
+type followed struct {
+	*runner
+	plan    *preview.Plan
+	cluster *k8s.Client
+	apply   func(context.Context, install.Options) (*install.Receipt, error)
+}
+
+// ending is how one run of the apply ended.
+type ending struct {
+	receipt *install.Receipt
+	err     error
+}
+
+// follow applies and shows it. When its time is over the person may go on: the
+// same plan, by the same approval, is resumed.
+func (f *followed) follow(ctx context.Context) error {
+	var before ending // of the run that is gone on with
+	for {
+		shown, end, err := f.once(ctx, before.receipt != nil)
+		if before.receipt != nil && end.receipt == nil {
+			end = ending{before.receipt, notGoneOn(end.err)}
+		}
+		if shown.Again && ctx.Err() == nil {
+			before = end
+			continue
+		}
+		f.app.streams.Printf("%s", tui.Summary(f.plan, shown, end.receipt, end.err))
+		if end.err != nil {
+			return end.err
+		}
+		return err
+	}
+}
+
+// notGoneOn is the error of a run that could not go on with one that changed
+// the cluster before.
+func notGoneOn(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &install.Error{
+		Kind: install.Interrupted, Doing: "going on with the apply", Came: err.Error(),
+		Next: "what was applied before stays as it is", Err: err,
+	}
+}
+
+// once is one run on one screen. Everything that the run tells is read until
+// the screen is left, and by nobody after that.
+func (f *followed) once(ctx context.Context, resumes bool) (tui.FollowOutcome, ending, error) {
+	applying, stopNow := context.WithCancel(ctx)
+	defer stopNow()
+	stop, left := make(chan struct{}), make(chan struct{})
+	events, waits, more := make(chan install.Event, 1024), make(chan install.Waiting, 16), make(chan time.Duration, 1)
+	opts := f.options(func(e install.Event) {
+		select {
+		case events <- e:
+		case <-left:
+		}
+	})
+	opts.Waiting = func(w install.Waiting) {
+		select {
+		case waits <- w:
+		case <-left:
+		}
+	}
+	opts.Stop, opts.More = stop, more
+	applied := make(chan ending, 1)
+	go func() {
+		defer close(waits)
+		defer close(events)
+		receipt, err := f.apply(applying, opts)
+		applied <- ending{receipt, err}
+	}()
+	askToStop := sync.OnceFunc(func() { close(stop) })
+	shown, err := tui.Follow(ctx, tui.FollowOptions{
+		Terminal: f.app.terminal(), Plan: f.plan, Events: events, Waits: waits,
+		Limit: f.planner.rollout.rolloutTimeout, Resumable: true, Resumes: resumes,
+		ReadEvents: func(ctx context.Context, object preview.Ref) (rollout.Behind, error) {
+			return rollout.Events(ctx, f.cluster, f.cluster, object)
+		},
+		ReadLogs: func(ctx context.Context, object preview.Ref) (rollout.Behind, error) {
+			return rollout.Logs(ctx, f.cluster, f.cluster, object)
+		},
+		Longer: func(d time.Duration) {
+			select {
+			case more <- d:
+			default: // asked for already
+			}
+		},
+		Interrupt: func(i tui.Interrupt) {
+			switch i {
+			case tui.StopNow:
+				stopNow()
+			case tui.StopAfterObject, tui.Detach:
+				askToStop()
+			}
+		},
+	})
+	close(left)
+	if err != nil {
+		stopNow() // a screen that broke approves nothing more
+	}
+	return shown, <-applied, err
+}

@@ -1,0 +1,31 @@
+package tui
+
+import (
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// openHelp shows the keys of this screen, then what the symbols mean.
+func (m *follow) openHelp() {
+	b := &builder{width: m.size.width}
+	helpGroup(b, "This screen", m.footerKeys())
+	for _, g := range m.keys.follow() {
+		helpGroup(b, g.title, g.keys)
+	}
+	b.heading("Stopping")
+	b.text(theme.Plain, "   ", "Nothing is stopped by one key: ctrl+c, d and q ask first. What was applied stays applied, and the same plan digest goes on where it was left.")
+	b.heading("Symbols")
+	for _, s := range []struct {
+		state install.ObjectState
+		means string
+	}{
+		{install.StateReady, "applied, ready or removed"}, {install.StateWaiting, "under way: not ready yet"}, {install.StateFailed, "failed, or not what was reviewed"},
+		{install.StateRemoving, "being removed"}, {install.StatePending, "not applied"},
+	} {
+		sign, role := stateSign(s.state)
+		b.add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(role, sign, 6), widget.Text(theme.Plain, s.means)})
+	}
+	b.add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(theme.Old, "as of", 6), widget.Text(theme.Plain, "how it was when the cluster last answered")})
+	m.help = &widget.Pager{Lines: b.lines}
+}

@@ -1,0 +1,299 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// followReacts reports whether a key does anything: on screen, or beyond it.
+func followReacts(m *follow, c *clock, name string) bool {
+	m.notice = "" // any key takes it away
+	before := m.View()
+	msg := press(name)
+	if r, ok := strings.CutPrefix(name, "ctrl+"); ok {
+		msg = tea.KeyPressMsg{Code: rune(r[0]), Mod: tea.ModCtrl}
+	}
+	c.forward(1)
+	_, cmd := m.Update(msg)
+	after := m.View()
+	return cmd != nil || after.Content != before.Content || after.MouseMode != before.MouseMode
+}
+
+func TestHelpOfAnApplyNamesTheKeysThatDoSomethingAndNoOthers(t *testing.T) {
+	p := freshPlan(t)
+	var helped []key.Binding
+	for _, g := range newKeyMap().follow() {
+		helped = append(helped, g.keys...)
+	}
+	useful := map[string]bool{}
+	states := followStates(p)
+	for _, where := range []string{"failing", "near", "asking", "events", "logs", "paused", "found", "timedout", "broken", "help"} {
+		open := func() (*follow, *clock) {
+			m, c, _ := followOf(t, p, 80, 24)
+			happen(m, c, states[where].events...)
+			if then := states[where].then; then != nil {
+				then(t, m, c)
+			}
+			drive(m, c, "down")
+			return m, c
+		}
+		for _, name := range everyKey() {
+			m, c := open()
+			if !followReacts(m, c, name) {
+				continue
+			}
+			useful[name] = true
+			if !slices.ContainsFunc(helped, func(b key.Binding) bool { return slices.Contains(b.Keys(), name) }) {
+				t.Errorf("%s does something in %s and is not in the help", name, where)
+			}
+		}
+	}
+	for _, b := range helped {
+		if !slices.ContainsFunc(b.Keys(), func(name string) bool { return useful[name] }) {
+			t.Errorf("the help names %s (%s), which does nothing anywhere", b.Help().Key, b.Help().Desc)
+		}
+	}
+}
+
+func TestTheCursorStaysWithItsObject(t *testing.T) {
+	p := freshPlan(t)
+	m, c, _ := followOf(t, p, 120, 36)
+	happen(m, c, rolloutOf(p)...)
+	if m.row().id != deployObject {
+		t.Fatalf("the cursor begins at %q, want what is waited for", m.row().id)
+	}
+	happen(m, c, object(roleObject, install.StateFailed, "forbidden"))
+	if m.row().id != roleObject {
+		t.Errorf("the cursor is at %q, want what failed", m.row().id)
+	}
+	drive(m, c, "down")
+	if m.row().id != deployObject {
+		t.Fatalf("down leads to %q", m.row().id)
+	}
+	happen(m, c, object(deployObject, install.StateReady, ""), object(roleObject, install.StateFailed, "forbidden again"))
+	if m.row().id != deployObject {
+		t.Errorf("the cursor went from where the person put it to %q", m.row().id)
+	}
+	cursor := m.View().Cursor
+	if cursor == nil || !strings.Contains(screenOf(m)[cursor.Y], "Deployment mongodb/operator") {
+		t.Errorf("the terminal's cursor is not on the selected row: %+v", cursor)
+	}
+}
+
+func TestTheMouseSelectsAndScrollsInAnApply(t *testing.T) {
+	p := freshPlan(t)
+	m, c, asked := followOf(t, p, 120, 36)
+	happen(m, c, rolloutOf(p)...)
+	if m.View().MouseMode != tea.MouseModeCellMotion {
+		t.Error("the mouse is not reported")
+	}
+	y := slices.IndexFunc(screenOf(m), func(line string) bool { return strings.Contains(line, "kind12.mongodb.com") })
+	drive(m, c, tea.MouseClickMsg{X: 20, Y: y, Button: tea.MouseLeft})
+	if !strings.Contains(m.row().id, "kind12") {
+		t.Errorf("a click on kind12 selects %q", m.row().id)
+	}
+	drive(m, c, tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if !strings.Contains(m.row().id, "kind09") {
+		t.Errorf("the wheel leads to %q", m.row().id)
+	}
+	for x := range 120 {
+		for y := range 36 {
+			drive(m, c, tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+		}
+	}
+	if m.asking || len(*asked) > 0 {
+		t.Error("a click stopped the apply")
+	}
+	drive(m, c, "l")
+	answer(m)
+	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	if !m.paused {
+		t.Error("scrolling the log does not pause following it")
+	}
+	drive(m, c, "m")
+	if m.View().MouseMode != tea.MouseModeNone {
+		t.Error("m does not turn the mouse off")
+	}
+}
+
+func TestMoreTimeIsGivenNearTheEndAndAfterIt(t *testing.T) {
+	p := freshPlan(t)
+	m, c, _ := followOf(t, p, 80, 24)
+	var given []time.Duration
+	m.opts.Longer = func(d time.Duration) { given = append(given, d) }
+	happen(m, c, rolloutOf(p)...)
+	drive(m, c, "r")
+	if len(given) != 0 {
+		t.Error("r gave time to an apply that waits for nothing")
+	}
+	waitsFor(m, c, func(*install.Waiting) {})
+	if m.near() {
+		t.Error("four minutes are near")
+	}
+	c.forward(3*time.Minute + time.Second)
+	if !m.near() {
+		t.Error("59 seconds are not near")
+	}
+	drive(m, c, "r")
+	if !slices.Equal(given, []time.Duration{5 * time.Minute}) {
+		t.Errorf("r gave %v", given)
+	}
+	drive(m, c, "ctrl+c", "s", "r")
+	if len(given) != 1 {
+		t.Error("r gave time to an apply that was told to stop")
+	}
+
+	for _, tc := range []struct {
+		name   string
+		code   int
+		change func(*follow, *install.Event)
+		again  bool
+	}{
+		{"its time was over", 4, func(m *follow, _ *install.Event) { m.waiting.TimedOut = true }, true},
+		{"it failed", 3, func(m *follow, _ *install.Event) { m.waiting.TimedOut = true }, false},
+		{"it was stopped", 4, func(m *follow, _ *install.Event) { m.interrupt = Detach }, false},
+		{"what failed was undone", 4, func(m *follow, e *install.Event) {
+			m.waiting.TimedOut = true
+			e.Receipt = &install.Receipt{Undo: &install.Receipt{}}
+		}, false},
+		{"it cannot be gone on with", 4, func(m *follow, _ *install.Event) { m.waiting.TimedOut, m.opts.Resumable = true, false }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m, c, _ := followOf(t, p, 80, 24)
+			e := result(tc.code)
+			tc.change(m, &e)
+			happen(m, c, e)
+			drive(m, c, "r")
+			if m.again != tc.again {
+				t.Errorf("again: %t, want %t", m.again, tc.again)
+			}
+		})
+	}
+}
+
+func TestWithoutAConnectionStatesAreOldUntilItIsBack(t *testing.T) {
+	p := freshPlan(t)
+	m, c, _ := followOf(t, p, 120, 36)
+	happen(m, c, rolloutOf(p)...)
+	lostFor(time.Minute)(t, m, c)
+	if text := strings.Join(screenOf(m), "\n"); !strings.Contains(text, "cannot reach the cluster since 14:02:56, retrying (3)") || !strings.Contains(text, "waiting   as of 14:02:56") {
+		t.Errorf("it does not say that it is blind:\n%s", text)
+	}
+	waitsFor(m, c, func(*install.Waiting) {})
+	if text := strings.Join(screenOf(m), "\n"); strings.Contains(text, "as of") || strings.Contains(text, "cannot reach") {
+		t.Errorf("it is blind for ever:\n%s", text)
+	}
+	lostFor(time.Minute)(t, m, c)
+	happen(m, c, result(4))
+	if text := strings.Join(screenOf(m), "\n"); strings.Contains(text, "retrying") {
+		t.Errorf("it retries after the end:\n%s", text)
+	}
+}
+
+// reads counts what is read behind which object.
+type reads struct {
+	events, logs int
+	last         preview.Ref
+	err          error
+}
+
+func TestWhatStandsBehindIsReadWhileSomebodyLooks(t *testing.T) {
+	p := freshPlan(t)
+	m, c, _ := followOf(t, p, 120, 36)
+	var r reads
+	m.opts.ReadEvents = func(_ context.Context, ref preview.Ref) (rollout.Behind, error) {
+		r.events, r.last = r.events+1, ref
+		return podEvents(c.now), r.err
+	}
+	m.opts.ReadLogs = func(_ context.Context, ref preview.Ref) (rollout.Behind, error) {
+		r.logs, r.last = r.logs+1, ref
+		return podLogs(300), r.err
+	}
+	again := func() {
+		_, cmd := m.Update(lookAgainMsg{m.behind.round})
+		pump(m, cmd)
+	}
+	drive(m, c, tickMsg{})
+	if r.events+r.logs > 0 {
+		t.Fatal("something is read before there is anything in question")
+	}
+	m.opts.ReadLogs, m.opts.ReadEvents = nil, nil
+	happen(m, c, rolloutOf(p)...)
+	drive(m, c, "e") // nobody can read, and nothing breaks
+	if text := strings.Join(screenOf(m), "\n"); !strings.Contains(text, "nobody can read events here") {
+		t.Errorf("it does not say so:\n%s", text)
+	}
+
+	m, c, _ = followOf(t, p, 120, 36)
+	read := func(count *int, found rollout.Behind) func(context.Context, preview.Ref) (rollout.Behind, error) {
+		return func(_ context.Context, ref preview.Ref) (rollout.Behind, error) {
+			*count, r.last = *count+1, ref
+			return found, r.err
+		}
+	}
+	m.opts.ReadEvents, m.opts.ReadLogs = read(&r.events, podEvents(c.now)), read(&r.logs, podLogs(300))
+	happen(m, c, rolloutOf(p)...)
+	if r.logs != 1 || r.last.Name != "operator" || r.last.Kind != "Deployment" {
+		t.Errorf("the log in question was read %d times, of %v", r.logs, r.last)
+	}
+	again()
+	drive(m, c, "e")
+	again()
+	if r.logs != 2 || r.events != 2 {
+		t.Errorf("logs were read %d times and events %d times, want 2 and 2", r.logs, r.events)
+	}
+	drive(m, c, "l")
+	lines := screenOf(m)
+	if text := strings.Join(lines, "\n"); !strings.Contains(text, "exiting") {
+		t.Errorf("the log does not follow its end:\n%s", text)
+	}
+	drive(m, c, "up")
+	before := r.logs
+	again()
+	if r.logs != before {
+		t.Error("a paused log is read")
+	}
+	drive(m, c, "p")
+	if r.logs != before+1 {
+		t.Error("it is not read when it follows again")
+	}
+	r.err = errors.New("connection refused")
+	again()
+	if text := strings.Join(screenOf(m), "\n"); !strings.Contains(text, "reading it: connection refused") || !strings.Contains(text, "exiting") {
+		t.Errorf("what was read is gone, or nobody says that it is old:\n%s", text)
+	}
+	drive(m, c, "esc")
+	happen(m, c, result(3))
+	before = r.logs
+	again()
+	if r.logs != before {
+		t.Error("after the end logs are read though nobody looks")
+	}
+}
+
+func TestWaitsAreTakenAsTheLastOne(t *testing.T) {
+	waits := make(chan install.Waiting, 3)
+	m := newFollow(t.Context(), FollowOptions{Plan: cleanPlan(t), Waits: waits})
+	for i := range 3 {
+		waits <- install.Waiting{Tries: i}
+	}
+	if msg := m.hear()(); fmt.Sprint(msg) != fmt.Sprint(waitsMsg{Tries: 2}) {
+		t.Errorf("heard %v", msg)
+	}
+	close(waits)
+	if msg := m.hear()(); msg != nil {
+		t.Errorf("after the end it heard %v", msg)
+	}
+}
