@@ -14,13 +14,14 @@ func diffOrder() []preview.Action {
 
 // diffRows lists the objects that would differ afterwards.
 func diffRows(m *review) []row {
-	var rows []row
+	rows := m.packageRow()
+	before := len(rows)
 	for _, a := range diffOrder() {
 		for _, i := range m.objectsBy(a) {
 			rows = append(rows, m.objectRow(&m.plan.Objects[i]))
 		}
 	}
-	if len(rows) == 0 {
+	if len(rows) == before {
 		rows = append(rows, textRow(plain("no object would differ afterwards")))
 	}
 	return rows

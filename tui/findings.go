@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -16,9 +17,13 @@ const questionsID = "open questions"
 // findingRows lists every finding by rank, and last what the review leaves open.
 func findingRows(m *review) []row {
 	tiny := m.size.mode == modeTiny
-	var rows []row
+	rows := m.packageRow()
+	before := len(rows)
 	for _, s := range sections() {
 		at := m.board.in(s)
+		if m.filter.pkg != "" {
+			at = slices.DeleteFunc(slices.Clone(at), func(i int) bool { return !m.itemOfPackage(i) })
+		}
 		questions := s.severity == preview.NotKnown && len(m.questions) > 0
 		if len(at) == 0 && !questions {
 			continue
@@ -37,20 +42,46 @@ func findingRows(m *review) []row {
 			rows = append(rows, m.questionsRow())
 		}
 	}
-	if len(rows) == 0 {
+	if len(rows) == before && m.filter.pkg != "" {
+		rows = append(rows, textRow(plain("no findings of this package: P shows the next, F all")))
+	} else if len(rows) == before {
 		rows = append(rows, textRow(plain("no findings: no rule matched anything in this plan")))
 	}
 	return rows
 }
 
+// packageRow says which package the list is of. What must be looked at stays
+// counted in the footer, whatever is listed.
+func (m *review) packageRow() []row {
+	chip := m.packageChip()
+	if chip == "" || m.size.mode == modeTiny && m.filter.pkg == "" {
+		return nil
+	}
+	return []row{textRow(widget.Line{widget.Text(theme.Strong, chip)})}
+}
+
 func (m *review) listHeading(s section, at []int) row {
 	return row{text: s.title(), line: func(width int) widget.Line {
-		count := fmt.Sprintf("%d of %d seen", m.board.seenIn[s], len(at))
+		count := fmt.Sprintf("%d of %d seen", m.seen(s, at), len(at))
 		if len(at) == 0 {
 			count = ""
 		}
 		return widget.Spread(widget.Line{widget.Text(theme.Heading, s.title())}, plain(count), width)
 	}}
+}
+
+// seen counts those of a section's items that were looked at.
+func (m *review) seen(s section, at []int) int {
+	if m.filter.pkg == "" {
+		return m.board.seenIn[s]
+	}
+	n := 0
+	for _, i := range at {
+		if m.board.looked(i) {
+			n++
+		}
+	}
+	return n
 }
 
 // questionsRow leads to what this review could not ask.

@@ -11,7 +11,7 @@ type keyMap struct {
 	Open, Back                          key.Binding
 	Next, Previous, Mark                key.Binding
 	Search, NextHit, PreviousHit        key.Binding
-	Filter, ClearFilter, Group          key.Binding
+	Filter, ClearFilter, Group, Package key.Binding
 	YAML, Diff, Explain, CanI           key.Binding
 	Fold, Beside, Paths                 key.Binding
 	Copy, CopyCommand                   key.Binding
@@ -41,7 +41,8 @@ func newKeyMap() keyMap {
 		Mark:   bind("space", "mark looked at", "space"),
 		Search: bind("/", "search", "/"), NextHit: bind("]", "next hit or change", "]"), PreviousHit: bind("[", "previous hit or change", "["),
 		Filter: bind("f", "filter", "f"), ClearFilter: bind("F", "clear filter", "F"), Group: bind("g", "group", "g"),
-		YAML: bind("e", "YAML", "e"), Diff: bind("d", "diff", "d"), Explain: bind("x", "explain", "x"), CanI: bind("c", "can it…", "c"),
+		Package: bind("P", "package", "P"),
+		YAML:    bind("e", "YAML", "e"), Diff: bind("d", "diff", "d"), Explain: bind("x", "explain", "x"), CanI: bind("c", "can it…", "c"),
 		Fold:   bind("enter", "fold, unfold", "enter", "space"),
 		Beside: bind("s", "side by side", "s"), Paths: bind("p", "changed fields", "p"),
 		Copy: bind("y", "copy", "y"), CopyCommand: bind("Y", "copy the command line", "Y"),
@@ -74,7 +75,7 @@ func (k keyMap) review() []keyGroup {
 	return []keyGroup{
 		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan}},
 		{"Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
-		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.Filter, k.ClearFilter, as(k.Group, "group (Access)")}},
+		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.Filter, k.ClearFilter, as(k.Package, "one package, the next, all"), as(k.Group, "group (Access)")}},
 		{"Differences", []key.Binding{k.NextHit, k.PreviousHit, k.Fold, k.Beside, k.Paths}},
 		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop}},
 	}

@@ -79,6 +79,11 @@ func (m *review) toggleMark() {
 // openFinding shows an item's detail.
 func (m *review) openFinding(at int) {
 	m.openTab(tabFindings)
+	if !m.itemOfPackage(at) { // it is not listed
+		m.filter.pkg = ""
+		m.refresh()
+		m.notice = "that is of another package: all are listed again"
+	}
 	b := m.browser()
 	b.selectID(m.board.items[at].label())
 	b.open(docFacts)

@@ -36,7 +36,7 @@ func stays(a preview.Action) bool {
 func (m *review) objectsBy(a preview.Action) []int {
 	var at []int
 	for i := range m.plan.Objects {
-		if m.plan.Objects[i].Action == a {
+		if o := &m.plan.Objects[i]; o.Action == a && m.ofPackage(o) {
 			at = append(at, i)
 		}
 	}

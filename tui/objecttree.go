@@ -69,7 +69,7 @@ func (m *review) shownObjects() []int {
 	shows := objectFilters()[m.filter.objects].shows
 	var at []int
 	for _, i := range m.tree().order {
-		if shows(m, &m.plan.Objects[i]) {
+		if o := &m.plan.Objects[i]; m.ofPackage(o) && shows(m, o) {
 			at = append(at, i)
 		}
 	}
@@ -148,7 +148,7 @@ func (m *review) isOpen(b branch) bool {
 	if open, touched := m.branches[b.id]; touched {
 		return open
 	}
-	if len(m.plan.Objects) <= manyObjects || len(b.at) <= longBranch || m.filter.objects != objectsAll {
+	if len(m.plan.Objects) <= manyObjects || len(b.at) <= longBranch || m.filter.objects != objectsAll || m.filter.pkg != "" {
 		return true
 	}
 	same := b.counts[preview.ActionCreate] == len(b.at) || b.counts[preview.ActionUnchanged] == len(b.at)
@@ -222,6 +222,9 @@ func branchWords(b branch) string {
 // objectChips says what the list shows.
 func (m *review) objectChips(shown int) row {
 	text := fmt.Sprintf("show: %s (f)   %d of %d", objectFilters()[m.filter.objects].name, shown, len(m.plan.Objects))
+	if chip := m.packageChip(); chip != "" {
+		text = chip + "   " + text
+	}
 	return textRow(widget.Line{widget.Text(theme.Strong, text)})
 }
 

@@ -184,7 +184,9 @@ func TestCatalogsThatCannotBeOpenedEndTheChoice(t *testing.T) {
 
 func TestAPackageThatCannotBeReadSaysWhy(t *testing.T) {
 	opts := demoShelf(t).options()
-	opts.Package = func(context.Context, catalog.Hit) (*catalog.Package, error) { return nil, errors.New("its blob is gone") }
+	opts.Package = func(context.Context, catalog.Hit) (*catalog.Package, error) {
+		return nil, errors.New("its blob is gone")
+	}
 	m, c := pickOf(t, opts, 80, 24)
 	drive(m, c, "enter")
 	if all := strings.Join(screenOf(m), "\n"); !strings.Contains(all, "x its versions cannot be read: its blob is gone") {

@@ -307,6 +307,8 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.refreshTab(tabAccess)
 	case key.Matches(msg, k.Filter):
 		m.cycleFilter()
+	case key.Matches(msg, k.Package):
+		m.cyclePackage()
 	case key.Matches(msg, k.ClearFilter):
 		m.clearFilter()
 	case key.Matches(msg, k.YAML):

@@ -336,7 +336,7 @@ func (m *review) hitsPerTab() string {
 
 // filtered says that a filter keeps rows from being searched.
 func (m *review) filtered() string {
-	if m.filter.access == showAll && m.filter.objects == objectsAll {
+	if m.filter.access == showAll && m.filter.objects == objectsAll && m.filter.pkg == "" {
 		return ""
 	}
 	return "; filters hide rows, F clears one"
