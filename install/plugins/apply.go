@@ -97,7 +97,7 @@ func (r *run) apply(ctx context.Context) error {
 	if err := r.check(ctx); err != nil {
 		return err
 	}
-	if !r.plan.SetChanges() {
+	if !r.plan.SetChanges() && !untidy(location(r.plan)) {
 		return nil
 	}
 	place, err := openPlace(location(r.plan), r.o.Step)
@@ -117,7 +117,10 @@ func (r *run) apply(ctx context.Context) error {
 	if err := place.sweep(location(r.plan)); err != nil {
 		return r.failed(fmt.Errorf("clearing away what an interrupted run left: %w", err))
 	}
-	if clean(r.plan) {
+	switch {
+	case !r.plan.SetChanges():
+		return nil
+	case clean(r.plan):
 		return r.removeGenerations(ctx)
 	}
 	if err := r.stage(ctx); err != nil {

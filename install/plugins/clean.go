@@ -28,7 +28,7 @@ func PlanClean(ctx context.Context, location string, keep int) (*preview.Plan, e
 	}
 	var old []int
 	for _, n := range slices.Backward(all) {
-		if earlier, err := ReadReceipt(location, n); n == 0 || n == current || err == nil && earlier.State == StatePending {
+		if what, _ := leftoverOf(location, strconv.Itoa(n), current); n == 0 || n == current || what == begun {
 			continue // the last is what an interrupted run left: the next one removes it
 		}
 		old = append(old, n)
@@ -110,12 +110,8 @@ func (r *run) removeGenerations(ctx context.Context) error {
 		if n == r.plan.Generation.From {
 			return r.failed(fmt.Errorf("generation %d is the current one", n))
 		}
-		away := p.beside(doomedPrefix + strconv.Itoa(n))
-		if err := p.rename(p.generation(n), away); err != nil {
-			return r.failed(err)
-		}
 		r.switched = true
-		if err := p.remove(away); err != nil {
+		if err := p.clear(strconv.Itoa(n)); err != nil {
 			return r.failed(err)
 		}
 		r.emit(install.Event{Type: install.EventObject, Object: "generation/" + strconv.Itoa(n), State: install.StateRemoved})

@@ -40,15 +40,15 @@ func List(ctx context.Context, location string) ([]Generation, error) {
 	}
 	var out []Generation
 	for i := len(all) - 1; i >= 0; i-- {
+		if what, _ := leftoverOf(location, strconv.Itoa(all[i]), current); what == begun {
+			continue // an interrupted install, which never was a generation
+		}
 		g := Generation{Number: all[i], Current: all[i] == current, Drift: []Drift{}}
 		if err := g.read(ctx, location); err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 			g.Problem = err.Error()
-		}
-		if g.Receipt != nil && g.Receipt.State == StatePending && !g.Current {
-			continue // an interrupted install, which never was a generation
 		}
 		out = append(out, g)
 	}

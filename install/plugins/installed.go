@@ -85,7 +85,7 @@ func next(location string, current int) (int, error) {
 	all, err := numbers(location)
 	out := current + 1
 	for _, n := range all {
-		if receipt, err := ReadReceipt(location, n); err == nil && receipt.State == StatePending && n != current {
+		if what, _ := leftoverOf(location, strconv.Itoa(n), current); what == begun {
 			continue
 		}
 		out = max(out, n+1)

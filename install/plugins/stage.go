@@ -18,63 +18,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// sweep removes what interrupted runs left, and finishes the receipt of one that
-// was interrupted after its switch. The lock must be held.
-func (p *place) sweep(location string) error {
-	current := 0
-	if p.isLink(p.base) {
-		var err error
-		if current, err = generationOf(location); err != nil {
-			return err
-		}
-	}
-	names, err := p.names()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if temporary(name) {
-			if err := p.remove(p.beside(name)); err != nil {
-				return err
-			}
-			continue
-		}
-		n, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		if n == 0 && p.isLink(p.leadsTo(0)) { // the exchange that would have filled it never came
-			if err := p.remove(p.generation(0)); err != nil {
-				return err
-			}
-			continue
-		}
-		receipt, err := ReadReceipt(location, n)
-		switch {
-		case err != nil || receipt.State != StatePending:
-		case n == current:
-			err = p.installed(receipt)
-		default:
-			err = p.remove(p.generation(n))
-		}
-		if err != nil && receipt != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// installed notes in a receipt that its generation is the one that the host
-// finds.
-func (p *place) installed(receipt *Receipt) error {
-	receipt.State = StateInstalled
-	data, err := receipt.Encode()
-	if err != nil {
-		return err
-	}
-	return p.replace(path.Join(p.generation(receipt.Generation), receiptFile), data)
-}
-
 // stage writes the new generation beside the others, where no host looks, and
 // holds every file of it to the plan.
 func (r *run) stage(ctx context.Context) error {

@@ -1,0 +1,11 @@
+package plugins
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+func hexSum(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,113 @@
+package plugins
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+)
+
+// leftover says what an entry in the folder of the generations is, when it is
+// what an interrupted run left.
+type leftover int
+
+const (
+	whole    leftover = iota // nothing to do about it
+	begun                    // to be removed
+	switched                 // the current generation, whose receipt does not say so yet
+)
+
+// leftoverOf judges one entry. What cannot be read is nobody's leftover.
+func leftoverOf(location, name string, current int) (leftover, *Receipt) {
+	if temporary(name) {
+		return begun, nil
+	}
+	n, err := strconv.Atoi(name)
+	if err != nil {
+		return whole, nil
+	}
+	if n == 0 && !foundThere(location) {
+		return begun, nil // the exchange that would have filled it never came
+	}
+	receipt, err := ReadReceipt(location, n)
+	switch {
+	case err != nil || receipt.State != StatePending:
+		return whole, nil
+	case n == current:
+		return switched, receipt
+	}
+	return begun, receipt
+}
+
+// foundThere reports whether generation 0 has the files that were at the
+// location before, rather than the link that is exchanged for them.
+func foundThere(location string) bool {
+	info, err := os.Lstat(filesAt(location, 0))
+	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Mode()&fs.ModeSymlink == 0)
+}
+
+// untidy reports whether an interrupted run left anything at a location.
+func untidy(location string) bool {
+	current, err := currentNumber(location)
+	if err != nil {
+		return false
+	}
+	entries, _ := os.ReadDir(location + generationsSuffix) // none is none
+	for _, entry := range entries {
+		if what, _ := leftoverOf(location, entry.Name(), current); what != whole {
+			return true
+		}
+	}
+	return false
+}
+
+// sweep removes what interrupted runs left, and finishes the receipt of one that
+// was interrupted after its switch. The lock must be held.
+func (p *place) sweep(location string) error {
+	current, err := currentNumber(location)
+	if err != nil {
+		return err
+	}
+	names, err := p.names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		var err error
+		switch what, receipt := leftoverOf(location, name, current); what {
+		case begun:
+			err = p.clear(name)
+		case switched:
+			receipt.Finished = receipt.Started // nobody saw when
+			err = p.installed(receipt)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear removes an entry: out of sight by one rename, before its files go.
+func (p *place) clear(name string) error {
+	away := name
+	if !temporary(name) {
+		away = doomedPrefix + name
+		if err := p.rename(p.beside(name), p.beside(away)); err != nil {
+			return err
+		}
+	}
+	return p.remove(p.beside(away))
+}
+
+// installed notes in a receipt that its generation is the one that the host
+// finds.
+func (p *place) installed(receipt *Receipt) error {
+	receipt.State = StateInstalled
+	data, err := receipt.Encode()
+	if err != nil {
+		return err
+	}
+	return p.replace(path.Join(p.generation(receipt.Generation), receiptFile), data)
+}
