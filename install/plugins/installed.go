@@ -72,7 +72,11 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 		return out, fmt.Errorf("%s is no directory; name another place with --location", location)
 	}
 	out.Read = bytesAt(location)
-	if err := readFiles(ctx, location, out.Files); err != nil {
+	err = readFiles(ctx, location, out.Files)
+	if _, ok := errors.AsType[unfit](err); ok {
+		err = fmt.Errorf("%w; name a place for plugins alone with --location", err)
+	}
+	if err != nil {
 		return out, fmt.Errorf("reading %s: %w", location, err)
 	}
 	out.Next, err = next(location, out.Generation)
@@ -133,6 +137,11 @@ func readSmall(name string) ([]byte, error) {
 	return data, err
 }
 
+// unfit is a place that holds more than plugins.
+type unfit string
+
+func (u unfit) Error() string { return string(u) }
+
 // readFiles hashes every file below a location. A link or a device among them is
 // an error: what it is could not be put back.
 func readFiles(ctx context.Context, location string, into map[string]preview.LiveFile) error {
@@ -155,13 +164,13 @@ func readRoot(ctx context.Context, root *os.Root, into map[string]preview.LiveFi
 		case entry.IsDir():
 			return nil
 		case !entry.Type().IsRegular():
-			return fmt.Errorf("%q is no plain file; name a place for plugins alone with --location", name)
+			return unfit(fmt.Sprintf("%q is no plain file", name))
 		case len(into) >= maxFiles:
-			return fmt.Errorf("it holds more than %d files; name a place for plugins alone with --location", maxFiles)
+			return unfit(fmt.Sprintf("it holds more than %d files", maxFiles))
 		}
 		live, size, err := hashFile(root, name, left)
 		if left -= size; left < 0 {
-			return fmt.Errorf("it holds more than %d GiB; name a place for plugins alone with --location", maxBytes>>30)
+			return unfit(fmt.Sprintf("it holds more than %d GiB", maxBytes>>30))
 		}
 		into[name] = live
 		return err

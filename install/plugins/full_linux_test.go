@@ -1,0 +1,121 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+)
+
+// exitNoMount is how a child ends that may mount nothing.
+const exitNoMount = 77
+
+func init() {
+	works["a full disk"] = fullDisk
+	works["a disk that cannot be written"] = readOnlyDisk
+}
+
+// mounted mounts a small file system over the directory of a location, in the
+// child's own view of the disk.
+func mounted(location string) error {
+	dir := filepath.Dir(location)
+	err := errors.Join(
+		syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""),
+		syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"))
+	if err != nil {
+		fmt.Println("mounting:", err)
+		os.Exit(exitNoMount)
+	}
+	return installFiles(context.Background(), location, firstFiles(), nil)
+}
+
+func fullDisk(ctx context.Context, location string, _ func(string)) error {
+	if err := mounted(location); err != nil {
+		return err
+	}
+	big := []plugins.File{file("big", "0644", strings.Repeat("x", 128<<10)), file("small", "0644", "x")}
+	err := installFiles(ctx, location, big, nil)
+	switch {
+	case !errors.Is(err, syscall.ENOSPC) || install.KindOf(err) != install.NotStarted || !strings.Contains(err.Error(), "make room on that disk"):
+		return fmt.Errorf("the full disk led to %w", err)
+	}
+	if err := same(ctx, location, firstFiles()); err != nil {
+		return err
+	}
+	// What did not fit is gone, so that the next one has the room.
+	if err := installFiles(ctx, location, secondFiles(), nil); err != nil {
+		return err
+	}
+	return same(ctx, location, secondFiles())
+}
+
+func readOnlyDisk(ctx context.Context, location string, _ func(string)) error {
+	if err := mounted(location); err != nil {
+		return err
+	}
+	if err := syscall.Mount("tmpfs", filepath.Dir(location), "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+		return err
+	}
+	err := installFiles(ctx, location, secondFiles(), nil)
+	if !errors.Is(err, syscall.EROFS) || install.KindOf(err) != install.NotStarted || !strings.Contains(err.Error(), "run it as somebody who may write there") {
+		return fmt.Errorf("the disk that cannot be written led to %w", err)
+	}
+	return same(ctx, location, firstFiles())
+}
+
+// same wants a location to hold exactly some files.
+func same(ctx context.Context, location string, files []plugins.File) error {
+	now, err := Read(ctx, location)
+	if err != nil {
+		return err
+	}
+	want := (&Receipt{}).wanted()
+	for _, f := range files {
+		want[f.Path] = now.Files[f.Path]
+		if want[f.Path].SHA256 != f.SHA256 || want[f.Path].Mode != f.Mode {
+			return fmt.Errorf("the host finds another %s", f.Path)
+		}
+	}
+	if !maps.Equal(want, now.Files) || untidy(location) {
+		return fmt.Errorf("the host finds %v, something is left: %t", now.Files, untidy(location))
+	}
+	return nil
+}
+
+// A disk that fills up, or that nobody may write to, leaves the old generation
+// whole and nothing half-written. The child has a view of the disk of its own,
+// as root of a namespace where it is nobody's.
+func TestTheOldGenerationStaysWhenTheDisk(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, work := range []string{"a full disk", "a disk that cannot be written"} {
+		t.Run(work, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), program)
+			cmd.Env = append(os.Environ(), childLocation+"="+filepath.Join(t.TempDir(), ".plugins"), childWork+"="+work)
+			cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+			if os.Getuid() != 0 {
+				cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
+				cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+				cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+			}
+			out, err := cmd.CombinedOutput()
+			switch {
+			case cmd.ProcessState == nil, cmd.ProcessState.ExitCode() == exitNoMount:
+				t.Skipf("no file system can be mounted here: %v %s", err, out)
+			case err != nil:
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+}
