@@ -216,6 +216,8 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 		before = nil // what it was is gone
 	}
 	w := Written{Sealed: r.plan.Sent(o), Before: before, Live: live}
+	// What an adoption leads to was merged at review and not dry-run: its owner had
+	// not let go. So it has no defaults, and only the sealed fields are compared.
 	if fresh := r.freshObject(o); fresh != nil && r.plan.ReadMode != preview.ReadGet && o.Action != preview.ActionAdopt {
 		w.Reviewed = fresh.ResultBody
 	}

@@ -27,11 +27,15 @@ var volatileCases = map[string][2]string{
 	"volumeName":            {"kind: PersistentVolumeClaim, spec: {volumeName: a}", "kind: PersistentVolumeClaim, spec: {}"},
 	"claimRef":              {"kind: PersistentVolume, spec: {claimRef: {name: a}}", "kind: PersistentVolume, spec: {}"},
 	"nodeName":              {"kind: Pod, spec: {nodeName: a}", "kind: Pod, spec: {}"},
-	"clusterIP":             {"kind: Service, spec: {clusterIP: 10.0.0.1}", "kind: Service, spec: {}"},
-	"clusterIPs":            {"kind: Service, spec: {clusterIPs: [10.0.0.1]}", "kind: Service, spec: {}"},
-	"nodePort":              {"kind: Service, spec: {ports: [{port: 1, nodePort: 30000}]}", "kind: Service, spec: {ports: [{port: 1}]}"},
-	"healthCheckNodePort":   {"kind: Service, spec: {healthCheckNodePort: 1}", "kind: Service, spec: {}"},
-	"last applied":          {"kind: Service, metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: x}}", "kind: Service, metadata: {}"},
+	"service account volume": {
+		"kind: Pod, spec: {volumes: [{name: kube-api-access-abcde, projected: {}}], containers: [{name: a, volumeMounts: [{name: kube-api-access-abcde}]}]}",
+		"kind: Pod, spec: {volumes: [{name: kube-api-access-fghij, projected: {}}], containers: [{name: a, volumeMounts: [{name: kube-api-access-fghij}]}]}",
+	},
+	"clusterIP":           {"kind: Service, spec: {clusterIP: 10.0.0.1}", "kind: Service, spec: {}"},
+	"clusterIPs":          {"kind: Service, spec: {clusterIPs: [10.0.0.1]}", "kind: Service, spec: {}"},
+	"nodePort":            {"kind: Service, spec: {ports: [{port: 1, nodePort: 30000}]}", "kind: Service, spec: {ports: [{port: 1}]}"},
+	"healthCheckNodePort": {"kind: Service, spec: {healthCheckNodePort: 1}", "kind: Service, spec: {}"},
+	"last applied":        {"kind: Service, metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration: x}}", "kind: Service, metadata: {}"},
 }
 
 func TestVolatileFieldsMoveNoFingerprint(t *testing.T) {

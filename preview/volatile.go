@@ -24,6 +24,7 @@ var volatileTable = [...]volatileRow{
 	{"volumeName", "the volume controllers bind claims", stripOfKind("PersistentVolumeClaim", "spec", "volumeName")},
 	{"claimRef", "the volume controllers bind volumes", stripOfKind("PersistentVolume", "spec", "claimRef")},
 	{"nodeName", "the scheduler binds pods", stripOfKind("Pod", "spec", "nodeName")},
+	{"service account volume", "admission names it at random, another way at each dry run", nameTokenVolume},
 	{"clusterIP", "the API server allocates it", stripAllocated("clusterIP")},
 	{"clusterIPs", "the API server allocates them", stripAllocated("clusterIPs")},
 	{"nodePort", "the API server allocates it", stripNodePorts},
@@ -115,6 +116,33 @@ func stripAPIServiceCA(body map[string]any) {
 func stripTokenData(body map[string]any) {
 	if String(body, "kind") == "Secret" && String(body, "type") == "kubernetes.io/service-account-token" {
 		delete(body, "data")
+	}
+}
+
+// tokenVolume is what the ServiceAccount admission plugin calls the volume that
+// it adds to a Pod, with five random letters behind it.
+const tokenVolume = "kube-api-access-"
+
+// nameTokenVolume gives the volume with a Pod's service account token one name.
+func nameTokenVolume(body map[string]any) {
+	if String(body, "kind") != "Pod" {
+		return
+	}
+	generated := map[string]bool{}
+	for _, volume := range Maps(body, "spec", "volumes") {
+		name := String(volume, "name")
+		if suffix, ok := strings.CutPrefix(name, tokenVolume); ok && len(suffix) == 5 && volume["projected"] != nil {
+			generated[name], volume["name"] = true, tokenVolume+"*"
+		}
+	}
+	for _, field := range []string{"initContainers", "containers", "ephemeralContainers"} {
+		for _, container := range Maps(body, "spec", field) {
+			for _, mount := range Maps(container, "volumeMounts") {
+				if generated[String(mount, "name")] {
+					mount["name"] = tokenVolume + "*"
+				}
+			}
+		}
 	}
 }
 

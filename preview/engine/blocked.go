@@ -63,7 +63,7 @@ func letGo(o *preview.Object, owner preview.Ref) string {
 	switch owner.Kind + "." + owner.Group() {
 	case "ClusterExtension.olm.operatorframework.io":
 		steps = []string{remove + " --cascade=orphan"}
-		note = " (operator-controller before 1.4 writes its owner references back while it deletes; update it first)"
+		note = " (an operator-controller that writes its owner references back while it deletes has to be updated first)"
 	case "Kustomization.kustomize.toolkit.fluxcd.io", "HelmRelease.helm.toolkit.fluxcd.io":
 		steps = []string{patch(`{"spec":{"suspend":true}}`), remove}
 		note = " (Flux leaves the objects of what is suspended; take it out of its Git repository first, or it comes back)"

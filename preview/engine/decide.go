@@ -228,6 +228,9 @@ func (d *decider) readObjects(ctx context.Context) error {
 		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
 			o.Action = preview.ActionUnknown
 			d.unknown(o.ID, "forbidden")
+		case preview.ReasonOf(r.Err) == preview.ReasonNotServed: // its definition goes just now
+			d.served[o.APIVersion+"/"+o.Kind] = r.Err
+			d.decideUnserved(o, r.Err)
 		default:
 			return fmt.Errorf("reading %s: %w", o.ID, r.Err)
 		}

@@ -288,7 +288,7 @@ func (d *decider) withAction(action preview.Action) []int {
 
 // readSharers finds out which other releases rely on the definitions that the
 // plan changes, or whose release it removes. Who may not list the records gets
-// no answer, except that a definition is not deleted without one.
+// no answer: a removal says so, and deletes no definition without one.
 func (d *decider) readSharers(ctx context.Context) error {
 	var at []int
 	for i := range d.plan.Objects {
@@ -325,7 +325,7 @@ func (d *decider) readSharers(ctx context.Context) error {
 			slices.Sort(list)
 			fields["sharers"] = anyList(list)
 		}
-		if fields["sharers"] == nil && (err == nil || o.Action != preview.ActionDelete) {
+		if fields["sharers"] == nil && (err == nil || o.Action != preview.ActionDelete && len(d.plan.Packages) > 0) {
 			continue
 		}
 		if err := d.noteOwn(sharersKind, o.ID, fields); err != nil {
@@ -361,6 +361,8 @@ func sharedFindings(p *preview.Plan) []preview.Finding {
 		}
 		severity, title, evidence := preview.Warning, "is shared with "+strings.Join(Sharers(p, o.ID), ", "), strings.Join(Sharers(p, o.ID), ", ")
 		switch {
+		case evidence == "" && o.Action != preview.ActionDelete: // it stays, and loses the release that looks after it
+			title, evidence = "may be shared with other releases", "the records of other releases may not be listed"
 		case evidence == "":
 			severity, title, evidence = preview.NotKnown, "may be shared with other releases", "the records of other releases may not be listed"
 		case len(p.Packages) == 0:

@@ -2,7 +2,10 @@ package planfile
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
 	"encoding/pem"
 	"errors"
 	"os"
@@ -80,6 +83,53 @@ func TestEveryRecipientOpensAnEncryptedPlanAndNobodyElse(t *testing.T) {
 				t.Error("the file is said to be damaged")
 			}
 		})
+	}
+}
+
+func TestSSHKeysOpenAnEncryptedPlan(t *testing.T) {
+	_, edwards, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, secret := range map[string]crypto.Signer{"ssh-ed25519": edwards, "ssh-rsa": long} {
+		t.Run(name, func(t *testing.T) {
+			public, err := ssh.NewPublicKey(secret.Public())
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := string(ssh.MarshalAuthorizedKey(public))
+			if !strings.HasPrefix(line, name+" ") {
+				t.Fatalf("the key is %q", line)
+			}
+			block, err := ssh.MarshalPrivateKey(secret, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := plan(t, "password")
+			data, err := Pack(p, Options{Recipients: recipients(t, strings.TrimSpace(line))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, err := Open(data, Keys{File: write(t, string(pem.EncodeToMemory(block)))})
+			if err != nil || file.Plan.Digest != p.Digest {
+				t.Errorf("opened: %v", err)
+			}
+		})
+	}
+	short, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Skip("this Go makes no such short keys: ", err)
+	}
+	public, err := ssh.NewPublicKey(short.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRecipients([]string{strings.TrimSpace(string(ssh.MarshalAuthorizedKey(public)))}); err == nil || !strings.Contains(err.Error(), "2048 bits") {
+		t.Errorf("a key of 1024 bits: %v", err)
 	}
 }
 

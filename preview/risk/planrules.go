@@ -26,7 +26,7 @@ func planRules() []entry {
 			"It belongs to somebody else, who would change it back; or it is being deleted; or it would have to be deleted, with what it holds or against its finalizers.",
 			"Settle what the finding names, then preview again; or install elsewhere.",
 		}, object: acted(preview.ActionBlocked, func(c *scan, o *preview.Object) (Level, string) {
-			return Critical, preview.WhyBlocked(o, c.plan.Release)
+			return Critical, c.blockedBy(o)
 		})},
 		{Rule: Rule{
 			"field-conflict", "", Critical, "has fields that somebody else manages",
@@ -42,13 +42,22 @@ func planRules() []entry {
 		}, object: acted(preview.ActionDelete, deleted)},
 		{Rule: Rule{
 			"object-adopted", "", High, "is taken over",
-			"It exists and was made by somebody else.", "",
+			"It exists and was made by somebody else. No dry run shows what the apply makes of it before its owner has let go; the result is compared by the fields that the plan sets.", "",
 		}, object: acted(preview.ActionAdopt, func(*scan, *preview.Object) (Level, string) { return High, "exists already" })},
 		{Rule: Rule{
 			"hostile-text", "", High, "holds text that hides or forges what is shown",
 			"Control, bidirectional, zero-width or look-alike characters have no place in honest manifests.", "Ask the publisher.",
 		}, object: hostileText},
 	}
+}
+
+// blockedBy says what is in the way of an object, in the words of the gate where
+// those are known.
+func (c *scan) blockedBy(o *preview.Object) string {
+	if c.in.Blocked != nil {
+		return c.in.Blocked(o)
+	}
+	return preview.WhyBlocked(o, c.plan.Release)
 }
 
 func acted(action preview.Action, judge func(c *scan, o *preview.Object) (Level, string)) objectMatch {

@@ -28,6 +28,9 @@ type Input struct {
 	// Extra are findings made elsewhere. One that a rule here makes too is
 	// dropped, several with one id are one.
 	Extra []preview.Finding
+	// Blocked says what is in the way of a blocked object and what to do about
+	// it, in words that follow its id; nil where only the plan itself is known.
+	Blocked func(o *preview.Object) string
 	// Accepted maps fingerprints of earlier accepted findings to the revision
 	// that accepted them.
 	Accepted map[string]int

@@ -103,7 +103,7 @@ func definitionRules() []Rule {
 			"Deleting a definition deletes every custom resource of its kind in all namespaces, at once and for good.", "Leave it out of the removal: without --include-crds it is kept.", "the definition is deleted",
 		},
 		{
-			RuleShared, preview.Critical, "Warning when an upgrade changes it; unknown when it would be deleted and the records of other releases may not be listed.",
+			RuleShared, preview.Critical, "Warning when an upgrade changes it, and when its release is removed and the records of other releases may not be listed; unknown when it would then be deleted.",
 			"is shared with another release", "Definitions of this release that the plan changes, or whose release it removes, against the records of all releases: one that brings exactly the same definition shares it.",
 			"The other release has objects of it too, and cannot be upgraded until it brings the definition as this plan leaves it. A release is not removed while another shares what it owns.",
 			"Uninstall the other release first, or upgrade both to versions with the same definition.", "release b in namespace b",
