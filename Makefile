@@ -13,13 +13,26 @@ SANDBOX_LDFLAGS := -s -w -X $(STAMP).gitVersion=$(KUBERNETES) -X $(STAMP).gitMaj
 SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | xargs cat; echo '$(SANDBOX_LDFLAGS)'; go version; } | cksum
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build sandbox gcs demo test soak bench golden lint clean
+.PHONY: help build image sandbox gcs demo test soak bench golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' Makefile
 
 build: ## bin/kubectl-operator
 	$(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/kubectl-operator ./cmd/kubectl-operator
+
+# The same programs and certificates are the same image, byte for byte: its
+# digest is printed.
+IMAGE_PLATFORMS ?= linux/$(shell go env GOARCH)
+IMAGE_CERTIFICATES ?= $(wildcard /etc/ssl/certs/ca-certificates.crt)
+
+image: ## bin/image, an OCI image layout of the program for init containers; IMAGE_PLATFORMS='linux/amd64 linux/arm64'
+	@rm -rf bin/image; set -e; programs=; for platform in $(IMAGE_PLATFORMS); do \
+	  program=bin/image-$$(echo $$platform | tr / -); programs="$$programs $$platform=$$program"; \
+	  GOOS=$${platform%%/*} GOARCH=$${platform##*/} $(GOBUILD) -buildvcs=false -ldflags '-s -w -buildid= -X main.version=$(VERSION)' -o $$program ./cmd/kubectl-operator; \
+	done; \
+	$(GOBUILD) -o bin/kubectl-operator-image ./cmd/image; \
+	bin/kubectl-operator-image -out bin/image -tag '$(VERSION)' -certificates '$(IMAGE_CERTIFICATES)' $$programs
 
 sandbox: ## bin/kubectl-operator-sandbox, the embedded control plane: six minutes once, then cached
 	@sum=$$($(SANDBOX_SUM)); \

@@ -23,6 +23,8 @@ import (
 //	  host:
 //	    deployment: {namespace: optimus, name: optimus-server}
 //	    configMap: {name: optimus-plugins, key: plugins.yaml}  # default: the set's name, plugins.yaml
+//	    custom-init-image: registry.example.com/own@sha256:…   # default: default-init-image
+//	    default-init-image: registry.example.com/kubectl-operator@sha256:…
 //
 // The ConfigMap gets the config without its host under the key, the lock file
 // under KEY.lock, and under KEY.digest the contentDigest of the files, which is
@@ -31,6 +33,9 @@ type Host struct {
 	Deployment preview.Ref
 	ConfigMap  preview.Ref
 	Key        string
+	// CustomInitImage is the image of the init container that installs the
+	// plugins, DefaultInitImage the one where there is none; see PodTemplate.
+	CustomInitImage, DefaultInitImage string
 }
 
 // The keys of a host's ConfigMap besides that of the config.
@@ -59,6 +64,7 @@ func (p *parser) host(f field) *Host {
 		APIVersion: "v1", Kind: "ConfigMap",
 		Namespace: name(configMap.at("namespace"), h.Deployment.Namespace), Name: name(configMap.at("name"), p.set.Name),
 	}
+	h.CustomInitImage, h.DefaultInitImage = f.at("custom-init-image").text(), f.at("default-init-image").text()
 	switch {
 	case h.Key == "":
 		h.Key = defaultKey
@@ -122,7 +128,7 @@ func Hosted(set *Set, fetched []Fetched, lock *Lock, platform string, release pr
 	content, err := engine.Prepare(release, engine.Material{
 		Info:    format.Info{Package: pkg.Name, Version: pkg.Version, Bundle: pkg.Bundle, Format: pkg.Format},
 		Output:  &format.Output{Objects: []format.Rendered{{Body: configMap, Origin: preview.Origin{File: "spec.host.configMap"}}}},
-		Sources: pkg.Sources, Notes: slices.Concat(pkg.Notes, local(fetched)),
+		Sources: pkg.Sources, Notes: slices.Concat(pkg.Notes, local(fetched), host.initImageNotes()),
 	})
 	if err != nil {
 		return content, err

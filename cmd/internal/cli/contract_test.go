@@ -169,7 +169,7 @@ func TestHelpListsExactlyTheFlagsOfTheContract(t *testing.T) {
 func TestHelpListsTheFormsOfOutput(t *testing.T) {
 	for path, want := range map[string]string{
 		"catalog list": "text, json or yaml", "history": "text, json or yaml", "catalog show": "text, json or yaml",
-		"preview": "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request or installer-role", "show": "text, markdown, html, sarif, json, yaml, manifests or cloud-policy",
+		"preview": "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request, installer-role or pod-template", "show": "text, markdown, html, sarif, json, yaml, manifests or cloud-policy",
 		"install": "text or json", "upgrade": "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy",
 		"rollback":  "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy",
 		"uninstall": "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy",

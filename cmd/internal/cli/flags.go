@@ -212,7 +212,7 @@ type outputFlag struct {
 // reports progress, and one that may stop after the plan does either.
 const (
 	outputOfPlan    = "text, markdown, html, sarif, json, yaml, manifests or cloud-policy"
-	outputOfPreview = "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request or installer-role"
+	outputOfPreview = "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request, installer-role or pod-template"
 	outputOfApply   = "text or json"
 	outputOfEither  = "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy"
 )

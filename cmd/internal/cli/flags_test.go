@@ -192,7 +192,7 @@ func TestReadAndOutputFlags(t *testing.T) {
 		"get":                                {[]string{"--read-only", "get"}, ""},
 		"another way of reading":             {[]string{"--read-only", "maybe"}, "--read-only maybe: want dry-run or get"},
 		"a form":                             {[]string{"-o", "manifests"}, ""},
-		"a form that nobody knows":           {[]string{"-o", "pdf"}, "-o pdf: want text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request or installer-role"},
+		"a form that nobody knows":           {[]string{"-o", "pdf"}, "-o pdf: want text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request, installer-role or pod-template"},
 		"a severity":                         {[]string{"--fail-on", "unknown"}, ""},
 		"a severity that cannot fail a plan": {[]string{"--fail-on", "info"}, "--fail-on info: want critical, warning or unknown"},
 	} {

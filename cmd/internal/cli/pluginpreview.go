@@ -34,7 +34,7 @@ without it the review says which ones nothing pins. --update-lock writes it.`,
 			if err := firstError(f.check(), doc.check(), p.loadPolicy()); err != nil {
 				return err
 			}
-			if doc.output.format == outputRequest || doc.output.format == outputInstallerRole {
+			if ofOnePlan(doc.output.format) {
 				return usagef("-o %s: want %s", doc.output.format, outputOfPlan)
 			}
 			p.read.offline, p.expires = true, doc.out.expires

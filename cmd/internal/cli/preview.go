@@ -38,7 +38,7 @@ func (f *documentFlags) check() error {
 	default:
 		return usagef("--fail-on %s: want critical, warning or unknown", f.failOn)
 	}
-	if f.output.format == outputRequest || f.output.format == outputInstallerRole {
+	if ofOnePlan(f.output.format) {
 		return f.out.check()
 	}
 	return firstError(f.output.check(), f.out.check())
@@ -208,8 +208,8 @@ type reviewed struct {
 
 // previewFiles plans what each request file asks for.
 func (a *app) previewFiles(ctx context.Context, p *planner, doc documentFlags) error {
-	if len(p.request.files) > 1 && (doc.out.to != "" || doc.output.format == outputRequest || doc.output.format == outputInstallerRole) {
-		return usagef("--out, -o request and -o installer-role are for one request file; there are %d", len(p.request.files))
+	if len(p.request.files) > 1 && (doc.out.to != "" || ofOnePlan(doc.output.format)) {
+		return usagef("--out, -o request, -o installer-role and -o pod-template are for one request file; there are %d", len(p.request.files))
 	}
 	var all []reviewed
 	for _, path := range p.request.files {
@@ -238,8 +238,11 @@ func (p *planner) documents(ctx context.Context, all []reviewed, doc documentFla
 			return err
 		}
 	}
-	if doc.output.format == outputInstallerRole {
+	switch doc.output.format {
+	case outputInstallerRole:
 		return writeInstallerRole(a.streams.Out, all[0].Plan, doc.plural)
+	case outputPodTemplate:
+		return writePodTemplate(a.streams.Out, all[0])
 	}
 	if err := a.printAll(all, doc.output.format); err != nil {
 		return err
@@ -256,6 +259,11 @@ func (p *planner) documents(ctx context.Context, all []reviewed, doc documentFla
 		return &silentExit{exitDeclined}
 	}
 	return nil
+}
+
+// ofOnePlan reports whether a form is not one of plans alone, and so of several.
+func ofOnePlan(format string) bool {
+	return format == outputRequest || format == outputInstallerRole || format == outputPodTemplate
 }
 
 // printAll prints plans in their order: as JSON one document, a list of several.

@@ -200,6 +200,7 @@ func commands(t testing.TB) map[string]func(*testscript.TestScript, bool, []stri
 		"approvers":  approversCommand,
 		"artifact":   artifactCommand,
 		"stage":      stageCommand,
+		"args":       argsCommand,
 	}
 }
 

@@ -40,6 +40,25 @@ func stageScript(path, field string) (string, error) {
 	return "", nil
 }
 
+// args TEMPLATE SCRIPT FROM=TO... writes what the first init container of a
+// PodTemplate runs, with other paths and with the environment instead of $(NAME).
+func argsCommand(ts *testscript.TestScript, _ bool, args []string) {
+	docs, err := preview.Decode([]byte(ts.ReadFile(args[0])))
+	ts.Check(err)
+	template, _ := docs[0].(map[string]any)
+	containers := preview.Maps(preview.Map(template, "template", "spec"), "initContainers")
+	if len(containers) == 0 {
+		ts.Fatalf("%s has no init container", args[0])
+	}
+	pairs := []string{"$(", "${", ")", "}"}
+	for _, pair := range args[2:] {
+		from, to, _ := strings.Cut(pair, "=")
+		pairs = append(pairs, from, to)
+	}
+	words := strings.Join(preview.Texts(containers[0]["args"]), " ")
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte("exec kubectl-operator "+strings.NewReplacer(pairs...).Replace(words)+"\n"), 0o600))
+}
+
 func TestTheReadmeShowsTheExampleForPipeCD(t *testing.T) {
 	example, err := os.ReadFile(filepath.Join(root(t), "testdata", "examples", "pipecd", "app.pipecd.yaml"))
 	if err != nil {

@@ -1,0 +1,150 @@
+package source
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// ProgramImage is a program for one platform, and what its image holds besides.
+type ProgramImage struct {
+	Platform string // OS/ARCH
+	Program  string // path of the executable
+}
+
+// ImageLayout says what [WriteImageLayout] writes.
+type ImageLayout struct {
+	Dir    string // of the OCI image layout; it must not exist or be empty
+	Tag    string // the layout's name for the image
+	Name   string // of the program in the image, below /usr/local/bin
+	Images []ProgramImage
+	// Certificates is the path of a PEM file of certificate authorities, which
+	// the program finds where Go looks for the system's; may be empty.
+	Certificates string
+}
+
+// Where things are in the image. Nothing else is in it, no shell either.
+const (
+	programDir      = "usr/local/bin"
+	certificateFile = "etc/ssl/certs/ca-certificates.crt"
+	imageUser       = "65532:65532"
+)
+
+// WriteImageLayout writes an image that runs a program into an OCI image layout
+// (image-layout.md of the image specification), one manifest a platform under
+// one index, and returns the digest of the index. No daemon and no registry has a
+// part in it. The same files have the same digest: nothing in the image says when
+// or where it was made.
+func WriteImageLayout(l ImageLayout) (string, error) {
+	if len(l.Images) == 0 {
+		return "", errors.New("writing the image: no program is given")
+	}
+	if left, err := os.ReadDir(l.Dir); err == nil && len(left) > 0 {
+		return "", fmt.Errorf("writing the image: %s is not empty", l.Dir)
+	}
+	certificates, err := readCertificates(l.Certificates)
+	if err != nil {
+		return "", err
+	}
+	images := slices.Clone(l.Images)
+	slices.SortFunc(images, func(a, b ProgramImage) int { return strings.Compare(a.Platform, b.Platform) })
+	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, one := range images {
+		image, platform, err := programImage(one, l.Name, certificates)
+		if err != nil {
+			return "", fmt.Errorf("writing the image for %s: %w", one.Platform, err)
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: platform}})
+	}
+	to, err := layout.Write(l.Dir, empty.Index)
+	if err != nil {
+		return "", fmt.Errorf("writing the image: %w", err)
+	}
+	name := layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": l.Tag})
+	if err := to.AppendIndex(index, name); err != nil {
+		return "", fmt.Errorf("writing the image: %w", err)
+	}
+	digest, err := index.Digest()
+	return digest.String(), err
+}
+
+func readCertificates(name string) ([]byte, error) {
+	if name == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate authorities: %w", err)
+	}
+	return data, nil
+}
+
+func programImage(one ProgramImage, name string, certificates []byte) (v1.Image, *v1.Platform, error) {
+	platform, err := v1.ParsePlatform(one.Platform)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := os.ReadFile(one.Program)
+	if err != nil {
+		return nil, nil, err
+	}
+	packed, err := programLayer(name, data, certificates)
+	if err != nil {
+		return nil, nil, err
+	}
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil }, tarball.WithMediaType(types.OCILayer))
+	if err != nil {
+		return nil, nil, err
+	}
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	if image, err = mutate.AppendLayers(image, layer); err != nil {
+		return nil, nil, err
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, nil, err
+	}
+	config = config.DeepCopy()
+	config.OS, config.Architecture, config.Variant = platform.OS, platform.Architecture, platform.Variant
+	config.Config = v1.Config{User: imageUser, Entrypoint: []string{path.Join("/", programDir, name)}, Env: []string{"PATH=/" + programDir}}
+	image, err = mutate.ConfigFile(image, config)
+	return image, platform, err
+}
+
+// programLayer packs the files of the image. Every one is root's and of no time.
+func programLayer(name string, program, certificates []byte) ([]byte, error) {
+	type file struct {
+		path string
+		mode int64
+		data []byte
+	}
+	files := []file{{programDir + "/" + name, 0o755, program}}
+	if certificates != nil {
+		files = append(files, file{certificateFile, 0o644, certificates})
+	}
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, f := range files {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: f.path, Mode: f.mode, Size: int64(len(f.data)), Format: tar.FormatUSTAR}); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	err := w.Close() // which writes the end
+	return out.Bytes(), err
+}
