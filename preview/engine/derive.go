@@ -177,10 +177,11 @@ func images(p *preview.Plan) []preview.Image {
 			usedBy[e.Image] = append(usedBy[e.Image], e.By)
 		}
 	}
+	platforms := risk.PinnedPlatforms(p)
 	out := make([]preview.Image, 0, len(usedBy))
 	for reference, users := range usedBy {
 		slices.Sort(users)
-		image := preview.Image{Reference: reference, UsedBy: slices.Compact(users)}
+		image := preview.Image{Reference: reference, UsedBy: slices.Compact(users), Platforms: platforms[reference]}
 		if _, digest, ok := strings.Cut(reference, "@"); ok {
 			image.Digest, image.Pinned = digest, true
 		}
