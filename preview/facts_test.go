@@ -100,7 +100,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"access.installer.missing.0":              "resource verb why",
 		"cloud.permissions.0":                     "actions change conditions effect origin provider resources roles rules",
 		"cloud.declared.0":                        "origin provider",
-		"images.0":                                "digest pinned platforms reference usedBy",
+		"images.0":                                "digest pinned reference usedBy",
 		"reads.0":                                 "fingerprint id uid",
 		"findings.0":                              "acceptedIn alsoIn counted evidence fingerprint id judged object ref rule severity title why",
 		"summary":                                 "adopt blocked create delete keep patch replace shared skip unchanged unknown update",

@@ -418,9 +418,6 @@ type Image struct {
 	Digest    string   `json:"digest"`
 	Pinned    bool     `json:"pinned"`
 	UsedBy    []string `json:"usedBy"`
-	// Platforms are those that it runs on, as OS/ARCH, sorted; nil where nobody
-	// asked, which only pinning does.
-	Platforms []string `json:"platforms,omitempty"`
 }
 
 // Read is a live object a Fact came from without being changed.

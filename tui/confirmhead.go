@@ -90,7 +90,7 @@ func (m *review) confirmHead(width, height int) []widget.Line {
 
 // surroundings is what a plan is compared with.
 func surroundings(p *preview.Plan) string {
-	if ofSet(p) {
+	if p.OnMachine() {
 		return "the location"
 	}
 	return "the cluster"
@@ -98,14 +98,14 @@ func surroundings(p *preview.Plan) string {
 
 // changed is what an approval lets this tool write to.
 func changed(p *preview.Plan) string {
-	if ofSet(p) {
+	if p.OnMachine() {
 		return "files on this machine"
 	}
 	return "a cluster"
 }
 
 func reviewedThing(p *preview.Plan) string {
-	if ofSet(p) {
+	if p.OnMachine() {
 		return "file"
 	}
 	return "object"
@@ -113,7 +113,7 @@ func reviewedThing(p *preview.Plan) string {
 
 func (m *review) targetLines(h *head) {
 	t, p := m.plan.Target, m.plan
-	if ofSet(p) {
+	if p.OnMachine() {
 		m.placeLines(h)
 		return
 	}
@@ -155,7 +155,7 @@ func (m *review) namespaceState() string {
 
 func (m *review) contentLines(h *head) {
 	p := m.plan
-	if ofSet(p) {
+	if p.OnMachine() {
 		h.digest("content", p.ContentDigest)
 		h.digest("plan", p.Digest)
 		return
@@ -185,7 +185,7 @@ func (m *review) contentLines(h *head) {
 
 func (m *review) effectLines(h *head) {
 	line := counts(m.plan.Summary, m.size.mode == modeDouble)
-	if ofSet(m.plan) {
+	if m.plan.OnMachine() {
 		line = fileCounts(m.plan.Files, m.size.mode == modeDouble)
 	}
 	if m.size.mode == modeDouble {

@@ -17,9 +17,6 @@ const (
 	filePrefix     = "file/" // as findings name files
 )
 
-// ofSet reports whether a plan is of files alone: it has no cluster.
-func ofSet(p *preview.Plan) bool { return p.OnMachine() }
-
 // fileRows lists what is told to the host in another way, the files that change
 // before those that stay, and what the set is on other platforms.
 func fileRows(m *review) []row {

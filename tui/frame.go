@@ -63,7 +63,7 @@ func (f frame) header() []string {
 			widget.Text(theme.Strong, f.plan.Release.Name), widget.Text(theme.Plain, "  "+version(f.plan)+backTo(f.plan)),
 		}
 		where := clip(cluster(f.plan), 30) + "  ns " + clip(f.plan.Release.Namespace, 30)
-		if ofSet(f.plan) {
+		if f.plan.OnMachine() {
 			where = clip(place(f.plan), 50) + "  " + clip(cluster(f.plan), 20)
 		}
 		right := widget.Line{widget.Text(theme.Plain, "  "+where+"  "), state}
@@ -71,7 +71,7 @@ func (f frame) header() []string {
 	case modeSingle:
 		left := widget.Line{widget.Text(theme.Plain, " "), what, widget.Text(theme.Plain, pinMark(f.plan))}
 		where := clip(cluster(f.plan), 20) + "/" + clip(f.plan.Release.Namespace, 18)
-		if ofSet(f.plan) {
+		if f.plan.OnMachine() {
 			where = clip(cluster(f.plan), 20)
 		}
 		right := widget.Line{widget.Text(theme.Plain, "  "+where+"  "), state}
@@ -90,7 +90,7 @@ func pinMark(p *preview.Plan) string {
 	if len(p.Packages) == 0 {
 		return " " + p.Request.Action
 	}
-	if ofSet(p) {
+	if p.OnMachine() {
 		return " @" + shortDigest(p.ContentDigest, 4)
 	}
 	return " @" + shortDigest(contentPin(p), 4)
@@ -122,7 +122,7 @@ func (f frame) origin() widget.Line {
 		return widget.Spread(plain(removed), right, w)
 	}
 	tail := "@sha256:" + shortDigest(contentPin(f.plan), 8) + "   plan " + shortDigest(f.plan.Digest, 4)
-	if ofSet(f.plan) {
+	if f.plan.OnMachine() {
 		text := fmt.Sprintf(" %s   content %s   plan %s", plural(len(f.plan.Packages[0].Sources), "artifact"), shortDigest(f.plan.ContentDigest, 8), shortDigest(f.plan.Digest, 4))
 		return widget.Spread(plain(text), right, w)
 	}
@@ -180,7 +180,7 @@ func version(p *preview.Plan) string {
 // cluster is the shortest name of the target that a person would know.
 func cluster(p *preview.Plan) string {
 	switch {
-	case ofSet(p):
+	case p.OnMachine():
 		return p.Platform
 	case p.ReadMode == preview.ReadOffline:
 		return "no cluster"

@@ -2,12 +2,10 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -67,7 +65,7 @@ func sourceRows(m *review) []row {
 	f.add("content", p.ContentDigest)
 	f.add("asked for", strings.Join(words(p.Request.Action, p.Request.Reference, p.Request.Version, p.Request.Channel), "  "))
 	f.add("by the file", p.Request.File)
-	if ofSet(p) {
+	if p.OnMachine() {
 		f.add("set", p.Release.Name)
 	} else {
 		f.add("release", p.Release.Namespace+"/"+p.Release.Name)
@@ -86,7 +84,7 @@ func sourceRows(m *review) []row {
 	if p.Platform != "" {
 		setFacts(f, p)
 	}
-	if ofSet(p) {
+	if p.OnMachine() {
 		return f.rows
 	}
 	clusterFacts(f, p)
@@ -158,29 +156,7 @@ func (m *review) imageFacts(f *facts) {
 		for _, other := range m.movedFrom(image.Reference) {
 			f.addAs(theme.Caution, "  ! moved", other)
 		}
-		m.platformFacts(f, image)
 		f.add("  used by", usedBy(image.UsedBy))
-	}
-}
-
-// platformFacts hold the platforms of an image to those of the nodes, as far as
-// both are known. Nodes of a system that it does not run on at all are meant for
-// other images, unless there are no others.
-func (m *review) platformFacts(f *facts, image preview.Image) {
-	if len(image.Platforms) == 0 {
-		return
-	}
-	f.add("  runs on", strings.Join(image.Platforms, ", "))
-	runs := func(with string) bool {
-		return slices.ContainsFunc(image.Platforms, func(p string) bool { return p == with || strings.HasPrefix(p, with+"/") })
-	}
-	nodes := risk.NodePlatforms(m.plan)
-	system := func(node string) bool { os, _, _ := strings.Cut(node, "/"); return runs(os) }
-	if slices.ContainsFunc(nodes, system) {
-		nodes = slices.DeleteFunc(nodes, func(node string) bool { return !system(node) })
-	}
-	if missing := slices.DeleteFunc(nodes, runs); len(missing) > 0 {
-		f.addAs(theme.Caution, "  ! not on", "nodes of "+strings.Join(missing, ", "))
 	}
 }
 

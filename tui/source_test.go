@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
 // severalPlan installs a package and one that it requires.
@@ -55,39 +54,5 @@ func TestNoDigestOfTheSourceIsCut(t *testing.T) {
 				t.Errorf("%v: %s is cut", size, digest)
 			}
 		}
-	}
-}
-
-func TestAnImageIsHeldToTheNodes(t *testing.T) {
-	for _, tt := range []struct {
-		name             string
-		platforms, nodes []string
-		want, not        string
-	}{
-		{"of which nothing is known", nil, []string{"linux/amd64"}, "", "runs on"},
-		{"which runs on all of them", []string{"linux/amd64", "linux/arm64"}, []string{"linux/amd64", "linux/arm64"}, "runs on linux/amd64, linux/arm64", "! not on"},
-		{"which some are not for", []string{"linux/amd64"}, []string{"linux/amd64", "linux/arm64"}, "! not on nodes of linux/arm64", "linux/amd64, "},
-		{"an architecture whose name begins alike", []string{"linux/arm64"}, []string{"linux/arm"}, "! not on nodes of linux/arm", ""},
-		{"nodes of another system are for other images", []string{"linux/amd64"}, []string{"linux/amd64", "windows/amd64"}, "runs on linux/amd64", "! not on"},
-		{"unless there are no others", []string{"linux/amd64"}, []string{"windows/amd64"}, "! not on nodes of windows/amd64", ""},
-		{"nodes that nobody asked for", []string{"linux/amd64"}, nil, "runs on linux/amd64", "! not on"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			p := freshPlan(t)
-			p.Images = []preview.Image{{Reference: "quay.io/x/a@" + digestOf("a"), Digest: digestOf("a"), Pinned: true, Platforms: tt.platforms}}
-			for _, node := range tt.nodes {
-				p.Reads = append(p.Reads, preview.Read{ID: risk.NodesID(node)})
-			}
-			m, c := reviewOf(t, p, 120, 100)
-			drive(m, c, "6")
-			var lines []string
-			for _, line := range screenOf(m) {
-				lines = append(lines, strings.Join(strings.Fields(line), " "))
-			}
-			all := strings.Join(lines, "\n")
-			if !strings.Contains(all, tt.want) || tt.not != "" && strings.Contains(all, tt.not) {
-				t.Errorf("want %q and not %q:\n%s", tt.want, tt.not, all)
-			}
-		})
 	}
 }

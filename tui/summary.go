@@ -81,7 +81,7 @@ func (m *review) summaryWith(should int) []row {
 			rows = gap(append(rows, part...))
 		}
 	}
-	if ofSet(m.plan) {
+	if m.plan.OnMachine() {
 		return append(rows, filesRow(m))
 	}
 	rows = gap(append(rows, accessSummary(m)...))
@@ -98,7 +98,7 @@ func textRow(l widget.Line) row {
 
 // countsRow counts objects by action, what does nothing left out.
 func countsRow(m *review) row {
-	if ofSet(m.plan) {
+	if m.plan.OnMachine() {
 		return fileCountsRow(m)
 	}
 	line := widget.Line{widget.Text(theme.Strong, strconv.Itoa(len(m.plan.Objects))+" objects")}

@@ -53,7 +53,7 @@ func (m *review) shownTabs() []tab {
 	switch {
 	case m.plan == nil || m.plan.Platform == "":
 		return []tab{tabSummary, tabFindings, tabAccess, tabObjects, tabDiff, tabSource}
-	case ofSet(m.plan):
+	case m.plan.OnMachine():
 		return []tab{tabSummary, tabFindings, tabFiles, tabSource}
 	}
 	return []tab{tabSummary, tabFindings, tabFiles, tabAccess, tabObjects, tabDiff, tabSource}

@@ -177,11 +177,10 @@ func images(p *preview.Plan) []preview.Image {
 			usedBy[e.Image] = append(usedBy[e.Image], e.By)
 		}
 	}
-	platforms := risk.PinnedPlatforms(p)
 	out := make([]preview.Image, 0, len(usedBy))
 	for reference, users := range usedBy {
 		slices.Sort(users)
-		image := preview.Image{Reference: reference, UsedBy: slices.Compact(users), Platforms: platforms[reference]}
+		image := preview.Image{Reference: reference, UsedBy: slices.Compact(users)}
 		if _, digest, ok := strings.Cut(reference, "@"); ok {
 			image.Digest, image.Pinned = digest, true
 		}

@@ -312,7 +312,7 @@ func forget(p *preview.Plan) {
 	}
 	p.Images = slices.Clone(p.Images)
 	for i := range p.Images {
-		p.Images[i].Digest, p.Images[i].Platforms = "", nil
+		p.Images[i].Digest = ""
 	}
 	p.Findings = slices.Clone(p.Findings)
 	for i := range p.Findings {

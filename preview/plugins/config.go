@@ -132,7 +132,7 @@ func AsInstalled(set *Set, fetched []Fetched, platform string) (Installed, error
 	if err != nil {
 		return Installed{}, err
 	}
-	out := Installed{Files: map[string]preview.LiveFile{}, Lock: NewLock(set.Name, platform, fetched, nil), Config: config}
+	out := Installed{Files: map[string]preview.LiveFile{}, Lock: NewLock(set.Name, platform, fetched, nil), Config: config, Generation: 1}
 	data := map[string][]byte{}
 	for _, f := range files {
 		out.Files[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}

@@ -376,7 +376,7 @@ func TestASetIsComparedWithAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := actions(p); text != "gone delete, neo update; 0 -> 1" {
+	if text := actions(p); text != "gone delete, neo update; 1 -> 2" {
 		t.Errorf("files: %s", text)
 	}
 	text := changeText(p.ConfigChanges)

@@ -70,6 +70,10 @@ func headRows(p *preview.Plan) []fact {
 		{"set", p.Release.Name + "  for " + p.Platform}, {"location", p.Location.Path},
 		{"host", p.Location.Host}, {"installed", generation},
 	}
+	if a := p.Against; a != nil {
+		rows = []fact{rows[0], {"against", joined("  ", a.Reference, joined(" ", a.Package, a.Version), a.ContentDigest)},
+			{"", "taken as installed; what is at the location was not looked at"}}
+	}
 	if !p.OnMachine() {
 		rows = append([]fact{{"release", releaseText(p)}}, rows...)
 	}

@@ -28,9 +28,6 @@ func imageSection(p *preview.Plan, l layout) section {
 		if image.Pinned {
 			pinned++
 			s.lines = append(s.lines, "    pinned  "+line(image.Reference))
-			if len(image.Platforms) > 0 {
-				s.lines = append(s.lines, "            runs on "+line(strings.Join(image.Platforms, ", ")))
-			}
 			continue
 		}
 		s.lines = append(s.lines, "  "+l.paint(yellow, "!")+" by tag  "+line(image.Reference))

@@ -14,13 +14,19 @@ func setCommand(p *preview.Plan) string {
 	installs := p.Request.Action != preview.RequestRollback && p.Request.Action != preview.RequestClean
 	if installs {
 		words = append(words, preview.RequestInstall, "-c", orDefault(p.Request.File, "CONFIG"))
+		if strings.Contains(p.Request.File, "://") { // that of a server
+			words = append(words, "--mode", "client")
+		}
 	} else {
 		words = append(words, p.Request.Action)
+	}
+	if installs && p.Request.File != "" && (p.Against != nil || len(p.Platforms) > 0) { // about no place: the content is approved
+		return shell(append(words, "--platform", setPlatform(p), "--yes", "--approve", p.ContentDigest, "--ruleset", strconv.Itoa(p.Ruleset)))
 	}
 	known := p.Request.File != "" || p.Request.Revision > 0 || p.Request.Keep != nil || !installs && p.SavedAs == ""
 	if p.SavedAs != "" || p.Options.Expires != "" || !known {
 		if installs {
-			words = append(words, "--location", p.Location.Path, "--platform", p.Platform)
+			words = append(words, "--location", p.Location.Path, "--platform", setPlatform(p))
 		}
 		return shell(append(words, "--plan", orDefault(p.SavedAs, "PLANFILE"), "--yes"))
 	}
@@ -33,9 +39,17 @@ func setCommand(p *preview.Plan) string {
 			words = append(words, "--keep", strconv.Itoa(*p.Request.Keep))
 		}
 	default:
-		words = append(words, "--location", p.Location.Path, "--platform", p.Platform)
+		words = append(words, "--location", p.Location.Path, "--platform", setPlatform(p))
 	}
 	return shell(append(words, "--yes", "--approve", p.Digest, "--ruleset", strconv.Itoa(p.Ruleset)))
+}
+
+// setPlatform is what --platform was, or could have been.
+func setPlatform(p *preview.Plan) string {
+	if len(p.Platforms) > 0 {
+		return "all"
+	}
+	return p.Platform
 }
 
 // SetRollback is the line that reviews the way back to a generation.
@@ -51,6 +65,13 @@ func setNotes(p *preview.Plan) []string {
 		text = "It is refused (exit 5) when files at the location, those of the earlier generation or rules differ from this review."
 	case preview.RequestClean:
 		text = "It is refused (exit 5) when any of these files differ from this review."
+	}
+	switch {
+	case p.Against != nil:
+		return []string{"Nothing at the location was looked at, so this approves the content. It covers creating and updating files; anything else that it takes there is refused (exit 5) and named."}
+	case len(p.Platforms) > 0:
+		text = "It approves the content for " + plural(len(p.Platforms), "platform") + ", on each machine that it is run on; there it is refused (exit 5) when artifacts or rules differ, or files would be deleted. The review digest approves what happens on this machine alone."
+		return []string{text}
 	}
 	return []string{text + " A plan saved with --out FILE is applied with --plan FILE --yes."}
 }

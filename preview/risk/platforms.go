@@ -23,8 +23,8 @@ func PinnedNote(pkg, image string, platforms []string) preview.Note {
 	return preview.Note{Rule: RuleImagePinned, Object: "package/" + pkg, Text: text}
 }
 
-// PinnedPlatforms reads what [PinnedNote] wrote: platforms by image.
-func PinnedPlatforms(p *preview.Plan) map[string][]string {
+// pinnedPlatforms reads what [PinnedNote] wrote: platforms by image.
+func pinnedPlatforms(p *preview.Plan) map[string][]string {
 	out := map[string][]string{}
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
@@ -41,19 +41,6 @@ func PinnedPlatforms(p *preview.Plan) map[string][]string {
 func NodesID(platform string) string { return nodesPrefix + platform }
 
 const nodesPrefix = "nodes/"
-
-// NodePlatforms are the platforms of the cluster's nodes, as OS/ARCH, sorted;
-// nil where nobody asked.
-func NodePlatforms(p *preview.Plan) []string {
-	var nodes []string
-	for _, read := range p.Reads {
-		if platform, ok := strings.CutPrefix(read.ID, nodesPrefix); ok {
-			nodes = append(nodes, platform)
-		}
-	}
-	slices.Sort(nodes)
-	return nodes
-}
 
 func imagePlatform() Rule {
 	return Rule{
@@ -72,8 +59,14 @@ func nodesUnread() Rule {
 
 // judgePlatforms holds the platforms of pinned images to those of the nodes.
 func (c *scan) judgePlatforms() {
-	images := PinnedPlatforms(c.plan)
-	nodes := NodePlatforms(c.plan)
+	images := pinnedPlatforms(c.plan)
+	var nodes []string
+	for _, read := range c.plan.Reads {
+		if platform, ok := strings.CutPrefix(read.ID, nodesPrefix); ok {
+			nodes = append(nodes, platform)
+		}
+	}
+	slices.Sort(nodes)
 	if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("Node", "") }) {
 		c.hit(nodesUnread(), hit{object: "cluster/nodes", title: "the nodes may not be listed", evidence: []string{"nodes may not be listed"}})
 	}

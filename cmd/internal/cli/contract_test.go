@@ -95,7 +95,9 @@ var (
 		{"--config --mode", "plugin:preview plugin:install plugin:list plugin:rollback plugin:clean"},
 		// Beyond the contract: where the files go, and the lock file.
 		{"--location", "plugin:preview plugin:install plugin:list plugin:rollback plugin:clean"},
-		{"--lock", "plugin:preview plugin:install"},
+		{"--lock --credential-env", "plugin:preview plugin:install"},
+		{"--verify --verify-key --certificate-identity --certificate-oidc-issuer --trusted-root", "plugin:preview plugin:install"},
+		{"--against --pin-images --tui", "plugin:preview"},
 		{"--update-lock --detailed-exitcode --fail-on", "plugin:preview"},
 		{"--output", "plugin:preview plugin:install plugin:list plugin:rollback plugin:clean"},
 		{"--out --plaintext-secrets --plan-recipient --expires", "plugin:preview plugin:rollback plugin:clean"},

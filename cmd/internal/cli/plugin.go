@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -33,21 +34,32 @@ until they are cleaned away.`,
 type pluginFlags struct {
 	config, mode, location, lock string
 	updateLock                   bool
+	against                      string   // another config or lock, which stands in for what is installed
+	credentials                  []string // variables that a config of a server may send to its providers
 }
+
+// Where the config of a set is.
+const (
+	modeServer = "server" // on this machine, which is the server's
+	modeClient = "client" // on a server that this machine is a client of
+)
 
 // add declares the flags that name a set and its place.
 func (f *pluginFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVarP(&f.config, "config", "c", "", "file that lists the plugins")
-	flags.StringVar(&f.mode, "mode", "server", "where they are installed: server, on this machine, where the host runs")
+	flags.StringVarP(&f.config, "config", "c", "", "file that lists the plugins; with --mode client where the server has it, https://HOST/PATH or configmap://NAMESPACE/NAME")
+	flags.StringVar(&f.mode, "mode", modeServer, "whose config it is: server, of this machine, where the host runs; or client, fetched from the server and installed here too")
 	flags.StringVar(&f.location, "location", "", "directory that the host loads them from (default: the one that the config names, else the host's own)")
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"server"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{modeServer, modeClient}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // lockPath is where the lock file is.
 func (f *pluginFlags) lockPath() string {
 	if f.lock != "" {
 		return f.lock
+	}
+	if f.mode == modeClient {
+		return configName(f.config) + ".lock" // here; the config is elsewhere
 	}
 	return f.config + ".lock"
 }
@@ -63,9 +75,10 @@ func (f *pluginFlags) keepLock(fresh *plugins.Lock) error {
 	return nil
 }
 
-// addLock declares the flag of commands that fetch artifacts.
+// addLock declares the flags of commands that fetch artifacts.
 func (f *pluginFlags) addLock(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.lock, "lock", "", "file with the sha256 of every artifact (default: CONFIG.lock, if it is there)")
+	cmd.Flags().StringArrayVar(&f.credentials, "credential-env", nil, "environment variable that a config fetched with --mode client may send to its providers (repeatable)")
+	cmd.Flags().StringVar(&f.lock, "lock", "", "file with the sha256 of every artifact (default: CONFIG.lock, if it is there; with --mode client by the name of the config, here)")
 }
 
 func (f *pluginFlags) check() error {
@@ -77,17 +90,17 @@ func (f *pluginFlags) check() error {
 
 func (f *pluginFlags) checkMode() error {
 	switch {
-	case f.mode == "client":
-		return usagef("--mode client is not there yet; it fetches the config from the server")
-	case f.mode != "server":
-		return usagef("--mode %s: want server", f.mode)
+	case f.mode != modeServer && f.mode != modeClient:
+		return usagef("--mode %s: want server or client", f.mode)
+	case f.mode == modeServer && len(f.credentials) > 0:
+		return usagef("--credential-env is about a config that --mode client fetches; leave it out")
 	}
 	return nil
 }
 
 // place is the location of commands that are about what is installed: the flag
 // says it, or the config.
-func (f *pluginFlags) place(p *planner) (string, error) {
+func (f *pluginFlags) place(ctx context.Context, p *planner) (string, error) {
 	if err := f.checkMode(); err != nil {
 		return "", err
 	}
@@ -97,7 +110,7 @@ func (f *pluginFlags) place(p *planner) (string, error) {
 	case f.config == "":
 		return "", usagef("name the config of the plugins with -c FILE, or where they are with --location DIR")
 	}
-	set, err := p.pluginSet(f.config)
+	set, err := p.readSet(ctx, *f)
 	if err != nil {
 		return "", err
 	}

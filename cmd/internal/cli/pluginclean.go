@@ -56,7 +56,7 @@ func (r *setRunner) clean(ctx context.Context, f pluginFlags, keep int, options 
 	if r.loaded != nil {
 		return &setPlan{Plan: r.loaded.Plan}, nil // Apply reads the disk again
 	}
-	location, err := r.place(f)
+	location, err := r.place(ctx, f)
 	if err != nil {
 		return nil, err
 	}

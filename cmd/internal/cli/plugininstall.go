@@ -46,6 +46,7 @@ file says which files, and the config where their bytes come from.`,
 	f.add(cmd)
 	f.addLock(cmd)
 	r.planner.source.addPlugins(cmd.Flags())
+	r.planner.verify.add(cmd.Flags())
 	r.addApply(cmd)
 	r.output.add(cmd.Flags(), outputOfApply)
 	return cmd

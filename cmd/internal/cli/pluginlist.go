@@ -31,7 +31,7 @@ were installed: changed, missing, extra, or of another mode.`,
 			if err := output.check(); err != nil {
 				return err
 			}
-			location, err := f.place(p)
+			location, err := f.place(cmd.Context(), p)
 			if err != nil {
 				return err
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -28,11 +27,14 @@ type setPlan struct {
 // pluginPlan makes the plan of a set with choices of the reviewer; nil are the
 // default. The lock file is written when everything else went well.
 func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options *preview.Options) (*setPlan, error) {
-	set, err := p.pluginSet(f.config)
+	set, err := p.readSet(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	if set.Host != nil {
+	if set.Host != nil && f.mode == modeServer {
+		if p.source.platform == plugins.AllPlatforms || f.against != "" {
+			return nil, usagef("the host of this set is in the cluster, on one platform and with one config; leave out --platform all and --against")
+		}
 		fetched, fresh, err := p.fetchSet(ctx, set, f, hostPlatform(p.source), a.progress())
 		if err != nil {
 			return nil, err
@@ -47,16 +49,27 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options
 	if err != nil {
 		return nil, err
 	}
+	request := preview.Request{Action: preview.RequestInstall, File: f.config}
+	var against *preview.Against
+	if f.against != "" {
+		request.Action = preview.RequestUpgrade
+		if against, err = p.against(ctx, f.against, set, &target); err != nil {
+			return nil, err
+		}
+	}
 	fetched, fresh, err := p.fetchSet(ctx, set, f, target.Platform, a.progress())
 	if err != nil {
 		return nil, err
 	}
 	plan, err := plugins.Plan(set, fetched, target)
+	if err == nil && p.source.platform == plugins.AllPlatforms {
+		err = p.addPlatforms(ctx, plan, set, f, fresh)
+	}
 	if err != nil {
 		return nil, err
 	}
-	plan.Request = preview.Request{Action: preview.RequestInstall, File: f.config}
-	if err := p.finishSet(plan, options); err != nil {
+	plan.Request, plan.Against = request, against
+	if err := firstError(p.finishSet(plan, options), p.resolveExecutors(ctx, plan)); err != nil {
 		return nil, err
 	}
 	config, err := plugins.ConfigOf(set)
@@ -101,6 +114,9 @@ func (p *planner) fetchSet(ctx context.Context, set *plugins.Set, f pluginFlags,
 	}
 	opts.Artifacts, opts.Platform = true, platform
 	request := plugins.Request{Platform: platform, Sources: source.New(opts), Getenv: p.app.getenv}
+	if request.Check, err = p.signatureCheck(); err != nil {
+		return nil, nil, err
+	}
 	if !f.updateLock {
 		request.Lock = lock
 	}
@@ -131,9 +147,10 @@ func (p *planner) pluginSet(path string) (*plugins.Set, error) {
 
 // pluginTarget finds out where a set goes and what is there.
 func (p *planner) pluginTarget(ctx context.Context, set *plugins.Set, f pluginFlags) (plugins.Target, error) {
-	out := plugins.Target{Platform: p.source.platform}
-	if out.Platform == "" {
-		out.Platform = runtime.GOOS + "/" + runtime.GOARCH
+	out := plugins.Target{}
+	var err error
+	if out.Platform, err = p.ownPlatform(set, f); err != nil {
+		return out, err
 	}
 	location, err := f.locationOf(set)
 	if err != nil {

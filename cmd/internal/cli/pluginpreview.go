@@ -1,13 +1,19 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui"
 )
 
 func (a *app) newPluginPreviewCommand() *cobra.Command {
 	p := &planner{app: a}
 	var doc documentFlags
 	var f pluginFlags
+	var screen screenFlag
 	cmd := &cobra.Command{
 		Use:   "preview",
 		Short: "Show what installing a plugin set would do, without doing it",
@@ -19,7 +25,13 @@ A config is Optimus' (install_location, providers, plugins; or plugin.artifacts)
 Piped of PipeCD, a Plugin of krew or a PluginSet, as a file or in a ConfigMap.
 The lock file, CONFIG.lock unless --lock says otherwise, holds the sha256 of every
 artifact by platform. Where there is one, an artifact that is another is refused;
-without it the review says which ones nothing pins. --update-lock writes it.`,
+without it the review says which ones nothing pins. --update-lock writes it.
+
+With --against another config, or a lock, stands in for what is installed: what a
+pull request changes, wherever it is reviewed. --platform all reviews the set for
+every platform at once. With --mode client the config is fetched from the server;
+it may then name no file of this machine. Signatures are those of images, and
+Sigstore bundles that a PluginSet names.`,
 		Example: `  # Which files an Optimus server would load, and what is wrong with them
   kubectl operator plugin preview -c plugin_config.yaml
 
@@ -27,17 +39,34 @@ without it the review says which ones nothing pins. --update-lock writes it.`,
   kubectl operator plugin preview -c plugin_config.yaml --update-lock
   kubectl operator plugin preview -c plugin_config.yaml -o markdown --out plan.tgz
 
+  # What a pull request changes, for every platform
+  kubectl operator plugin preview -c new.yaml --against old.yaml --platform all -o markdown
+
+  # What the server's config brings to this machine
+  kubectl operator plugin preview --mode client -c https://optimus.example.com/plugin_config.yaml
+
   # The plugins of a piped on another machine
   kubectl operator plugin preview -c piped.yaml --platform linux/arm64 --location /opt/piped/plugins`,
 		Args: rangeArgs(0, 0, "none: the config is named with -c FILE"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := firstError(f.check(), doc.check(), p.loadPolicy()); err != nil {
+			if err := firstError(f.check(), doc.check(), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}
 			if ofOnePlan(doc.output.format) {
 				return usagef("-o %s: want %s", doc.output.format, outputOfPlan)
 			}
 			p.read.offline, p.expires = true, doc.out.expires
+			if screen.on {
+				return a.browse(cmd.Context(), tui.ReviewOptions{
+					Title: "plugins of " + f.config, Resolve: func(ctx context.Context, _ func(string)) (*preview.Plan, error) {
+						plan, err := a.pluginPlan(ctx, p, f, nil)
+						if err != nil {
+							return nil, err
+						}
+						return plan.Plan, nil
+					},
+				})
+			}
 			plan, err := a.pluginPlan(cmd.Context(), p, f, nil)
 			if err != nil {
 				return err
@@ -49,7 +78,11 @@ without it the review says which ones nothing pins. --update-lock writes it.`,
 	f.add(cmd)
 	f.addLock(cmd)
 	flags.BoolVar(&f.updateLock, "update-lock", false, "write the lock file anew from what was fetched, instead of holding that to it")
+	flags.StringVar(&f.against, "against", "", "compare with this config, or lock file, as if it were installed, instead of with what is at the location")
+	flags.BoolVar(&p.render.pinImages, "pin-images", false, "resolve the tags of the images that plugins run in, and show the digests behind them")
+	screen.add(flags)
 	p.source.addPlugins(flags)
+	p.verify.add(flags)
 	p.policy.add(flags)
 	doc.add(flags)
 	flags.Lookup("output").Usage = "output format: " + outputOfPlan

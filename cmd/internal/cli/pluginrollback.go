@@ -52,7 +52,7 @@ Generation 0 is what was at the location before the first install.`,
 
 // rollback plans from the disk. A saved plan says where, and to what.
 func (r *setRunner) rollback(ctx context.Context, f pluginFlags, to int, options *preview.Options) (*setPlan, error) {
-	location, err := r.place(f)
+	location, err := r.place(ctx, f)
 	if err != nil {
 		return nil, err
 	}

@@ -89,11 +89,11 @@ func (r *setRunner) check() error {
 }
 
 // place is the location that flags or a saved plan name.
-func (r *setRunner) place(f pluginFlags) (string, error) {
+func (r *setRunner) place(ctx context.Context, f pluginFlags) (string, error) {
 	if r.loaded != nil && f.location == "" && f.config == "" {
 		return r.loaded.Location.Path, f.checkMode()
 	}
-	return f.place(r.planner)
+	return f.place(ctx, r.planner)
 }
 
 func (r *setRunner) run(ctx context.Context, title, action string, plan makeSet) error {

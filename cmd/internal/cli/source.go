@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
@@ -19,6 +20,7 @@ type sourceFlags struct {
 	registryConfig, cacheDir, caFile, platform string
 	plainHTTP                                  bool
 	pullSecrets, insecureRegistries            []string
+	plugins                                    bool // whose platform may be all of them
 }
 
 func (f *sourceFlags) add(flags *pflag.FlagSet) {
@@ -33,7 +35,8 @@ func (f *sourceFlags) add(flags *pflag.FlagSet) {
 func (f *sourceFlags) addPlugins(flags *pflag.FlagSet) {
 	f.addRegistry(flags)
 	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
-	flags.StringVar(&f.platform, "platform", "", "platform that the plugins are for, as OS/ARCH (default: this machine's)")
+	flags.StringVar(&f.platform, "platform", "", "platform that the plugins are for, as OS/ARCH, or all of those that the config and its lock name: one review and one content digest for every machine (default: this machine's)")
+	f.plugins = true
 }
 
 // addRegistry adds the flags of commands that read nothing but saved plans.
@@ -50,7 +53,11 @@ var (
 )
 
 func (f *sourceFlags) check() error {
-	if f.platform != "" && !platform.MatchString(f.platform) {
+	switch all := f.plugins && f.platform == plugins.AllPlatforms; {
+	case f.platform == "" || platform.MatchString(f.platform) || all:
+	case f.plugins:
+		return usagef("--platform %s: want OS/ARCH, such as linux/arm64, or all", f.platform)
+	default:
 		return usagef("--platform %s: want OS/ARCH, such as linux/arm64", f.platform)
 	}
 	for _, host := range f.insecureRegistries {
