@@ -35,12 +35,7 @@ func isChanged(change string) bool {
 
 // risky reports whether a rule that is more than information matched.
 func (m *review) risky(rules []string) bool {
-	for _, r := range rules {
-		if m.index.isSevere(r) {
-			return true
-		}
-	}
-	return false
+	return m.index.danger(rules) <= preview.Warning.Rank()
 }
 
 func (m *review) showsGrant(change string, rules []string) bool {

@@ -159,3 +159,34 @@ func TestAQuestionThatCannotBeReadStays(t *testing.T) {
 		t.Error("a question is asked about no subject")
 	}
 }
+
+func TestRowsOfASubjectAreOrderedByDanger(t *testing.T) {
+	b := newPlan(t, preview.RequestInstall)
+	via := []string{"ClusterRole/r", "ClusterRoleBinding/r"}
+	grant := func(scope, namespace, resource string, rules ...string) {
+		// Verbs of their own, so that no two make one row.
+		b.grant(preview.GrantNew, scope, namespace, []string{"verb" + resource}, []string{""}, []string{resource}, via, rules)
+	}
+	grant(preview.ScopeNamespace, "a", "harmless")
+	grant(preview.ScopeCluster, "", "everywhere")
+	grant(preview.ScopeNamespace, "a", "careful", "rule-warning")
+	grant(preview.ScopeCluster, "", "carefuleverywhere", "rule-warning")
+	grant(preview.ScopeNamespace, "a", "deadly", "rule-warning", "rule-critical")
+	b.finding(preview.Warning, "rule-warning", "RBAC-10", "core/ServiceAccount/mongodb/operator", "careful", "why", "evidence")
+	b.finding(preview.Critical, "rule-critical", "RBAC-11", "core/ServiceAccount/mongodb/operator", "deadly", "why", "evidence")
+	m, c := reviewOf(t, b.seal(), 120, 36)
+	drive(m, c, "3", "F")
+	last := -1
+	for _, resource := range []string{"deadly", "carefuleverywhere", "careful", "everywhere", "harmless"} {
+		at := -1
+		for i, line := range screenOf(m) {
+			if strings.Contains(line, " "+resource+" ") {
+				at = i
+			}
+		}
+		if at <= last {
+			t.Errorf("%s stands at line %d, want it below line %d:\n%s", resource, at, last, strings.Join(screenOf(m), "\n"))
+		}
+		last = at
+	}
+}

@@ -27,7 +27,14 @@ type confirm struct {
 	lastKey time.Time
 	awake   bool
 	head    widget.Pager
-	full    bool // tab: every digest
+	made    headShape // what the head was made for
+	full    bool      // tab: every digest
+}
+
+// headShape is all that changes the facts of one question.
+type headShape struct {
+	width, height int
+	full, checked bool
 }
 
 // approve is a: the next finding to look at, or the question. A plan that is
@@ -190,15 +197,22 @@ const promptLines = 4
 
 func (m *review) headHeight() int { return m.size.body - promptLines }
 
+// settleConfirm makes the facts where they are not made yet, and keeps the
+// window in them.
+func (m *review) settleConfirm() {
+	c, height := &m.confirm, m.headHeight()
+	if want := (headShape{m.size.width, height, c.full, c.checked}); want != c.made {
+		c.head.Lines, c.made = m.confirmHead(m.size.width, height), want
+	}
+	c.head.Scroll(0, height)
+}
+
 // confirmLines draws CONFIRM.
 func (m *review) confirmLines(f frame) ([]string, *tea.Cursor) {
 	if m.size.mode == modeTiny {
 		return m.confirmTooSmall(), nil
 	}
-	c, height := m.confirm, m.headHeight()
-	head := c.head
-	head.Lines = m.confirmHead(m.size.width, height)
-	head.Scroll(0, height)
+	head, height := m.confirm.head, m.headHeight()
 	prompt, cursorX := m.prompt()
 	body := head.Paint(m.theme, m.size.width, height, -1)
 	// The prompt follows the facts where they leave room.

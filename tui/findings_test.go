@@ -108,3 +108,32 @@ func TestWhatTheReviewLeavesOpenHasAPage(t *testing.T) {
 		t.Errorf("the open questions of an offline plan are not told:\n%s", strings.Join(screenOf(m), "\n"))
 	}
 }
+
+// judgedPlan is one whose findings a policy judged, and added to.
+func judgedPlan(t *testing.T) *preview.Plan {
+	b := newPlan(t, preview.RequestInstall)
+	role := clusterRole("reader", "secrets")
+	b.object(preview.ActionCreate, role, nil, nil)
+	at := preview.RefOf(role).ID()
+	b.finding(preview.Critical, "rbac-workloads-write", "RBAC-20", at, "ServiceAccount operator: writes Deployments", "Pods can be started as any account.", "grant 1")
+	b.p.Findings[0].Judged = &preview.Judged{By: preview.JudgedBySeverity, Was: preview.Warning, Reason: "workloads are reviewed here"}
+	b.finding(preview.Info, "rbac-secrets-read", "RBAC-10", at, "ServiceAccount operator: reads every Secret", "why", "grant 2")
+	b.p.Findings[1].Judged = &preview.Judged{By: preview.JudgedByWaiver, Was: preview.Critical, Reason: "it keeps its own there", Owner: "team-data", Expires: "2999-12-31"}
+	b.finding(preview.Warning, preview.RulePolicy, "", at, "images come from registry.example.com", "The policy of this cluster wants it.", "quay.io/mongodb/mongodb-kubernetes:1.10.0")
+	b.p.Findings[2].Judged = &preview.Judged{By: preview.JudgedByRule}
+	b.finding(preview.Warning, preview.RuleWaiverExpired, "", "", "the waiver of image-by-tag for team-web ended on 2026-01-31", "What it waived counts again.", "image-by-tag")
+	return b.seal()
+}
+
+func TestFindingsThatAPolicyJudgedLookAsRecorded(t *testing.T) {
+	p := judgedPlan(t)
+	for _, size := range sizes {
+		for name, keys := range map[string][]any{"judged": {"2"}, "judged-critical": {"n"}, "judged-waived": {"2", "end", "enter"}} {
+			t.Run(name+"/"+sizeName(size), func(t *testing.T) {
+				m, c := reviewOf(t, p, size[0], size[1])
+				drive(m, c, keys...)
+				golden(t, name+"/"+sizeName(size)+"/policy", m, size[0], size[1])
+			})
+		}
+	}
+}

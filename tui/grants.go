@@ -21,7 +21,8 @@ type grantGroup struct {
 }
 
 // mergeGrants makes the rows out of the grants that pass the filter, the groups
-// with risky ones first.
+// with risky ones first. In a group what is worst comes first: by the findings
+// about it, then what holds in the whole cluster.
 func mergeGrants(m *review) []grantGroup {
 	var out []grantGroup
 	at := map[string]int{}
@@ -44,9 +45,23 @@ func mergeGrants(m *review) []grantGroup {
 	}
 	out = m.mergeVerbs(out)
 	slices.SortStableFunc(out, func(x, y grantGroup) int {
-		return cmp.Or(preview.FalseFirst(!dangerous[x.group], !dangerous[y.group]), strings.Compare(x.group, y.group), preview.FalseFirst(!x.risky, !y.risky))
+		return cmp.Or(preview.FalseFirst(!dangerous[x.group], !dangerous[y.group]), strings.Compare(x.group, y.group), m.danger(x)-m.danger(y))
 	})
 	return out
+}
+
+// danger ranks a row in its group. Lower is worse.
+func (m *review) danger(row grantGroup) int {
+	rank := 2*preview.Info.Rank() + 1
+	for _, i := range row.of {
+		g := &m.plan.Access.Grants[i]
+		narrow := 0
+		if g.Scope != preview.ScopeCluster {
+			narrow = 1
+		}
+		rank = min(rank, 2*m.index.danger(g.Rules)+narrow)
+	}
+	return rank
 }
 
 // mergeVerbs makes one row of those about the same resources: what several

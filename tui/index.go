@@ -17,7 +17,7 @@ type index struct {
 	objects map[string]int   // position in the plan's objects, by id
 	stages  map[string]int   // position in the plan's stages, by object id
 	items   map[string][]int // positions on the board, by object id
-	severe  map[string]bool  // rules with a critical or warning finding
+	worst   map[string]int   // rank of a rule's worst finding, by rule
 	tree    *tree            // made when the objects tab opens
 }
 
@@ -71,17 +71,25 @@ func (x *index) itemsOf(id string) []int {
 	return x.items[id]
 }
 
-// isSevere reports whether a rule has a critical or warning finding.
-func (x *index) isSevere(rule string) bool {
-	if x.severe == nil {
-		x.severe = map[string]bool{}
+// danger is the rank of the worst finding of some rules, that of info where
+// they have none. Lower is worse.
+func (x *index) danger(rules []string) int {
+	if x.worst == nil {
+		x.worst = map[string]int{}
 		for i := range x.plan.Findings {
-			if f := &x.plan.Findings[i]; f.Severity == preview.Critical || f.Severity == preview.Warning {
-				x.severe[f.Rule] = true
+			f := &x.plan.Findings[i]
+			if rank, known := x.worst[f.Rule]; !known || f.Severity.Rank() < rank {
+				x.worst[f.Rule] = f.Severity.Rank()
 			}
 		}
 	}
-	return x.severe[rule]
+	worst := preview.Info.Rank()
+	for _, rule := range rules {
+		if rank, ok := x.worst[rule]; ok {
+			worst = min(worst, rank)
+		}
+	}
+	return worst
 }
 
 func (m *review) tree() *tree {

@@ -215,8 +215,11 @@ func (m *review) setMark(at int, looked bool) {
 // other, and notes which evidence is on screen.
 func (m *review) settle() {
 	m.size = arrange(m.size.width, m.size.height, m.screen == screenReview)
-	if m.screen == screenReview && m.size.mode != modeNone && m.page == nil {
+	switch {
+	case m.screen == screenReview && m.size.mode != modeNone && m.page == nil:
 		m.browser().settle(m)
+	case m.screen == screenConfirm && m.size.mode > modeTiny:
+		m.settleConfirm()
 	}
 }
 

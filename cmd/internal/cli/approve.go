@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/tui"
 )
 
 // passphraseVariable holds the passphrase of a key where cosign looks for it.
@@ -174,22 +174,16 @@ func (c *approver) ask(ctx context.Context, plan *preview.Plan, key string) erro
 	if err != nil {
 		return err
 	}
-	s.Printf("\nEverything: show %s\nSigning with key %s\nType the release name to approve exactly this plan: ", plan.SavedAs, key)
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(io.LimitReader(s.In, 1024)).ReadString('\n')
-		answer <- line
-	}()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case line := <-answer:
-		if line != plan.Release.Name+"\n" {
-			s.Printf("Nothing was approved.\n")
-			return &silentExit{exitDeclined}
-		}
-		return nil
+	line, ok, err := tui.NewPrompter(s.In, s.Human()).Ask(ctx, fmt.Sprintf(
+		"\nEverything: show %s\nSigning with key %s\nType the release name to approve exactly this plan: ", plan.SavedAs, key))
+	if err != nil {
+		return err
 	}
+	if !ok || line != plan.Release.Name {
+		s.Printf("Nothing was approved.\n")
+		return &silentExit{exitDeclined}
+	}
+	return nil
 }
 
 func readSmallFile(path string) ([]byte, error) {
