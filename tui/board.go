@@ -75,9 +75,12 @@ func newBoard(findings []preview.Finding, m marks) *board {
 	for i := range findings {
 		byRank[i] = &findings[i]
 	}
-	slices.SortStableFunc(byRank, func(x, y *preview.Finding) int {
+	order := func(x, y *preview.Finding) int {
 		return cmp.Or(x.Severity.Rank()-y.Severity.Rank(), preview.FalseFirst(x.AcceptedIn > 0, y.AcceptedIn > 0))
-	})
+	}
+	if !slices.IsSortedFunc(byRank, order) { // plans come in order, but for what was accepted
+		slices.SortStableFunc(byRank, order)
+	}
 	folds := make(map[string]*fold)
 	of := make([]*fold, len(byRank))
 	for i, f := range byRank {
@@ -110,15 +113,14 @@ func newBoard(findings []preview.Finding, m marks) *board {
 // count notes where sections are and which items were looked at.
 func (b *board) count() {
 	b.order, b.seen, b.ends, b.seenIn = make([]int, len(b.items)), make([]bool, len(b.items)), map[section][2]int{}, map[section]int{}
+	var last section
 	for i, it := range b.items {
 		b.order[i] = i
 		s := it.section()
-		ends, ok := b.ends[s]
-		if !ok {
-			ends[0] = i
+		if i == 0 || s != last { // sections follow one another
+			b.ends[last] = [2]int{b.ends[last][0], i}
+			b.ends[s], last = [2]int{i, len(b.items)}, s
 		}
-		ends[1] = i + 1
-		b.ends[s] = ends
 		if len(b.marks) > 0 && b.marked(it) {
 			b.seen[i] = true
 			b.seenIn[s]++
