@@ -155,7 +155,14 @@ func FinishRemoval(ctx context.Context, receipt *Receipt, cluster Cluster, opts 
 			Target: receipt.Target, Approval: receipt.Approval, Started: receipt.Started, Objects: slices.Clone(receipt.Objects),
 		},
 	}
-	return r.result(r.close(ctx, ctx, r.seeOff(ctx)))
+	done, err := r.result(r.close(ctx, ctx, r.seeOff(ctx)))
+	done.Stages = slices.Clone(receipt.Stages)
+	for i := range done.Stages {
+		if err == nil {
+			done.Stages[i].Status = StageSucceeded
+		}
+	}
+	return done, err
 }
 
 // seeOff waits until the Namespaces are gone that an earlier run deleted.

@@ -82,7 +82,7 @@ func TestANamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
 		t.Error("the Namespace is still there")
 	}
 	done, err := install.FinishRemoval(t.Context(), kept[0], w, w.options(t))
-	if err != nil || done == nil || done.State != string(install.RecordUninstalled) {
+	if err != nil || done == nil || done.State != string(install.RecordUninstalled) || len(done.Stages) != 2 || done.Stages[1].Status != install.StageSucceeded {
 		t.Errorf("finished from the kept receipt: %v, %+v", err, done)
 	}
 }

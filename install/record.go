@@ -145,7 +145,7 @@ func newRecord(plan *preview.Plan, approval Approval, before *Record, tool strin
 	r := &Record{
 		Release: plan.Release, Revision: plan.Base.Revision + 1, State: RecordPending,
 		Digest: plan.Digest, ContentDigest: plan.ContentDigest, Target: plan.Target.Identity, Tool: tool,
-		Base: plan.Base, Request: plan.Request, Packages: plan.Packages, Stages: plan.Stages, Approval: approval,
+		Base: plan.Base, Request: plan.Request, Packages: plan.Packages, Stages: append([]preview.Stage(nil), plan.Stages...), Approval: approval,
 		Started: now, Updated: now,
 	}
 	if before != nil {
