@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 			reportPeak()
 			os.Exit(code)
 		},
+		"kubectl-operator-breaks": breaks,
 	})
 }
 
