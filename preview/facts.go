@@ -44,7 +44,9 @@ type AgainstFact struct {
 
 // PackageFact is the sealed part of a [Package].
 type PackageFact struct {
-	Name          string       `json:"name"`
+	Name string `json:"name"`
+	// Version of a plugin set: that of a bundle is in its content digest.
+	Version       string       `json:"version,omitempty"`
 	Bundle        string       `json:"bundle"`
 	Format        string       `json:"format"`
 	ContentDigest string       `json:"contentDigest"`
@@ -124,6 +126,9 @@ func (p *Package) fact() PackageFact {
 	fact := PackageFact{
 		Name: p.Name, Bundle: p.Bundle, Format: p.Format, ContentDigest: p.ContentDigest, Notes: p.Notes,
 		RelatedImages: p.RelatedImages, Requires: p.Requires, Dependencies: p.Dependencies, Executors: p.Executors,
+	}
+	if strings.HasPrefix(p.Format, FormatPlugins) {
+		fact.Version = p.Version
 	}
 	for _, source := range p.Sources {
 		fact.Sources = append(fact.Sources, SourceFact{Kind: source.Kind, Digest: source.Digest})

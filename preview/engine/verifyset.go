@@ -17,6 +17,12 @@ func checkSet(p *preview.Plan) error {
 	if p.Generation == nil || p.Location == nil || !clean && (len(p.Packages) != 1 || p.Packages[0].Name != p.Release.Name) {
 		return tampered("it is not whole as the plan of a plugin set")
 	}
+	for _, pkg := range p.Packages {
+		// Of these a set has none, and its content digest knows none.
+		if told := pkg.Parameters; told.InstallMode+told.Certs+told.KubeVersion != "" || len(told.WatchNamespaces)+len(told.ClusterReads) > 0 {
+			return tampered("the parameters of " + pkg.Name + " are not those of a plugin set")
+		}
+	}
 	paths := map[string]bool{}
 	for _, f := range p.Files {
 		if paths[f.Path] {
