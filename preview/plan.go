@@ -331,31 +331,6 @@ type Location struct {
 	Host string `json:"host"`
 }
 
-// PlatformContent is what a plugin set is on one platform. Files are those that
-// are written where that platform is; none for the plan's own, which has them
-// itself.
-type PlatformContent struct {
-	Platform      string         `json:"platform"`
-	ContentDigest string         `json:"contentDigest"` // of the set on this platform alone
-	Sources       []SourceFact   `json:"sources"`
-	Files         []PlatformFile `json:"files"`
-}
-
-// PlatformFile is a file of a plugin set on another platform than the plan's;
-// its fields are those of a [File].
-type PlatformFile struct {
-	Path     string `json:"path"`
-	Mode     string `json:"mode"`
-	Size     int64  `json:"size"`
-	SHA256   string `json:"sha256"`
-	Origin   string `json:"origin"`
-	Contents string `json:"contents,omitempty"`
-}
-
-// GenerationsSuffix follows a location in the name of the folder of its
-// generations, which the plan of a clean is about.
-const GenerationsSuffix = ".generations"
-
 // FileChanges reports whether any file would be written or removed.
 func FileChanges(files []File) bool {
 	return slices.ContainsFunc(files, func(f File) bool { return f.Action != ActionUnchanged })
