@@ -213,10 +213,17 @@ func (l *lock) overdue() bool {
 // rest begins a time in which nothing is written: a cluster that does not answer
 // meanwhile ends nothing. It ends with wake, before the next write: a lease that
 // nobody took is renewed, and one that somebody took, or that cannot be renewed
-// now, is lost.
-func (l *lock) rest() { l.resting.Store(true) }
+// now, is lost. A run that only sees a namespace off has no lock (nil).
+func (l *lock) rest() {
+	if l != nil {
+		l.resting.Store(true)
+	}
+}
 
 func (l *lock) wake(ctx context.Context) {
+	if l == nil {
+		return
+	}
 	defer l.resting.Store(false)
 	if !l.overdue() {
 		return
