@@ -76,16 +76,8 @@ func (r *setRunner) check() error {
 		return usagef("--preview writes nothing; leave out --yes")
 	case r.preview:
 		return nil
-	case r.output.format != "text" && r.output.format != "json":
-		return usagef("-o %s is a form of plans; use preview, or text or json here", r.output.format)
-	case r.approve.yes:
-		return nil
-	case r.output.format == "json":
-		return usagef("-o json never asks and never approves; add --yes")
-	case !r.app.streams.CanAsk():
-		return fmt.Errorf("not a terminal: review with \"plugin preview -o markdown\", then \"plugin install --yes --approve sha256:...\"")
 	}
-	return nil
+	return r.app.mayAsk(r.output.format, r.approve.yes, `"plugin preview -o markdown", then "plugin install --yes --approve sha256:..."`)
 }
 
 // place is the location that flags or a saved plan name.

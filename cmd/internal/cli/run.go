@@ -54,6 +54,7 @@ func (r *runner) addApply(flags *pflag.FlagSet) {
 	}
 	r.planner.rollout.add(flags)
 	r.planner.policy.add(flags)
+	r.receipt.add(flags)
 }
 
 // check refuses flags that make no sense, and a run that could not ask, before
@@ -74,14 +75,22 @@ func (r *runner) check(p *planner) error {
 		return usagef("--preview writes nothing; leave out --yes")
 	case r.preview:
 		return nil
-	case r.output.format != "text" && r.output.format != "json":
-		return usagef("-o %s is a form of plans; use preview, or text or json here", r.output.format)
-	case r.approve.yes:
+	}
+	return r.app.mayAsk(r.output.format, r.approve.yes, `"preview -o markdown", then "install --yes --approve sha256:..."`)
+}
+
+// mayAsk refuses a form of output that a run does not have, and a run that has
+// to ask where nobody answers: instead names the commands for that.
+func (a *app) mayAsk(format string, yes bool, instead string) error {
+	switch {
+	case format != "text" && format != "json":
+		return usagef("-o %s is a form of plans; use preview, or text or json here", format)
+	case yes:
 		return nil
-	case r.output.format == "json":
+	case format == "json":
 		return usagef("-o json never asks and never approves; add --yes")
-	case !r.app.streams.CanAsk():
-		return fmt.Errorf("not a terminal: review with \"preview -o markdown\", then \"install --yes --approve sha256:...\"")
+	case !a.streams.CanAsk():
+		return fmt.Errorf("not a terminal: review with %s", instead)
 	}
 	return nil
 }

@@ -77,7 +77,6 @@ being deleted, the same command with the same file goes on with it.
 	flags.BoolVar(&include.namespaces, "include-namespaces", false, "delete the Namespaces that the release made too, last, and everything they hold; needs --receipt")
 	p.read.add(flags, false)
 	r.addWithPreview(flags)
-	r.receipt.add(flags)
 	return cmd
 }
 

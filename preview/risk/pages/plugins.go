@@ -26,7 +26,7 @@ func pluginRules() []Page {
 			"The host cannot start it, or it is another file than the config means.", "Name the artifact for the platform, or the platform with --platform.",
 			"file/bin/neo", "it is for darwin/arm64, and the plan for linux/amd64"),
 		page("plugin-unpinned", preview.Warning, "comes from where bytes may change", "Artifacts with neither a sha256 in the config, nor a lock file, nor a reference by digest or commit.",
-			"Another preview of the same config may install something else; this plan holds what was fetched for it.", "Write a lock file with --update-lock and keep it beside the config, or add the sha256.",
+			"Another preview of the same config may install something else; a plan made of what is there now is refused then.", "Write a lock file with --update-lock and keep it beside the config, or add the sha256.",
 			"plugin/neo", "nothing says which bytes https://example.com/neo.tgz has to be; they are sha256:11 now"),
 		page("plugin-changed", preview.Warning, "is not what was installed under the same reference", "The artifacts of the installed generation, against those of the plan.",
 			"Its publisher replaced it without a new name, or somebody else did.", "Ask the publisher, and pin it with --update-lock.",
