@@ -12,8 +12,8 @@ import (
 )
 
 // MovedReads reads again what a plan rests on without changing it, and names
-// what is not as it was: roles, bindings and namespaces, quotas, what pods refer
-// to, and what the templates were told. It is for a plan that was applied in
+// what is not as it was: roles, bindings and namespaces, quotas, the platforms of
+// nodes, what pods refer to, and what the templates were told. It is for a plan that was applied in
 // part: what its own writes move is left out.
 func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
 	moved, err := movedObjects(ctx, p, cluster)
@@ -98,7 +98,7 @@ func movedSurroundings(ctx context.Context, p *preview.Plan, cluster Cluster) ([
 	var moved []string
 	for _, r := range list {
 		before, known := was[r.ID]
-		_, unread := was[limitsUnread(r.ID)]
+		_, unread := was[listUnread(r.ID)]
 		switch {
 		case own[r.ID], known && (before == "" || before == r.Fingerprint):
 		case known && r.Fingerprint == "":
@@ -107,14 +107,14 @@ func movedSurroundings(ctx context.Context, p *preview.Plan, cluster Cluster) ([
 			moved = append(moved, strings.TrimPrefix(r.ID, "render/")+" is not what it was at the review")
 		case strings.HasPrefix(r.ID, "unread/"):
 			moved = append(moved, strings.TrimPrefix(r.ID, "unread/")+" could be read at the review, and may not be read now")
-		case limitsUnread(r.ID) != "" && !unread:
+		case listUnread(r.ID) != "" && !unread:
 			moved = append(moved, r.ID+" is new since the review")
 		}
 	}
 	for _, r := range p.Reads {
 		_, there := now[r.ID]
-		_, unread := now[limitsUnread(r.ID)]
-		if limitsUnread(r.ID) != "" && !there && !unread {
+		_, unread := now[listUnread(r.ID)]
+		if listUnread(r.ID) != "" && !there && !unread {
 			moved = append(moved, r.ID+" is gone since the review")
 		}
 	}
@@ -129,9 +129,13 @@ func fingerprints(reads []preview.Read) map[string]string {
 	return out
 }
 
-// limitsUnread is the id of the read that a quota or limit range would have been
-// if it could not have been listed; empty for any other id.
-func limitsUnread(id string) string {
+// listUnread is the id of the read that a quota, a limit range or the platform of
+// a node would have been if they could not have been listed; empty for any other
+// id.
+func listUnread(id string) string {
+	if strings.HasPrefix(id, risk.NodesID("")) {
+		return risk.UnreadID("Node", "")
+	}
 	group, kind, namespace, _, err := preview.ParseID(id)
 	if err != nil || group != "" || kind != "ResourceQuota" && kind != "LimitRange" {
 		return ""

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,4 +78,24 @@ func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
 		}
 	}
 	tamperEveryLeaf(t, p)
+	platformsMove(t, client, p)
+}
+
+// platformsMove says of a plan that was applied in part that nodes of a platform
+// came, and that those of another went.
+func platformsMove(t *testing.T, client *k8s.Client, p *preview.Plan) {
+	t.Helper()
+	readAgain(t, client, p)
+	recorded := *p
+	recorded.Reads = slices.DeleteFunc(slices.Clone(p.Reads), func(r preview.Read) bool { return strings.HasPrefix(r.ID, risk.NodesID("")) })
+	recorded.Reads = append(recorded.Reads, preview.Read{ID: risk.NodesID("linux/s390x"), Fingerprint: "there"})
+	moved, err := engine.MovedReads(t.Context(), &recorded, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"nodes/linux/s390x is gone since the review", " is new since the review"} {
+		if !slices.ContainsFunc(moved, func(m string) bool { return strings.HasPrefix(m, "nodes/linux/") && strings.HasSuffix(m, want) }) {
+			t.Errorf("want %q, got %q", want, moved)
+		}
+	}
 }
