@@ -42,7 +42,7 @@ func setPlan(t *testing.T) *preview.Plan {
 		{Path: "new.sh", Action: preview.ActionCreate, Mode: "0755", Size: 20, SHA256: sum("new"), Origin: "https://example.com/new.sh", Contents: "script for /bin/sh",
 			Changes: []preview.Change{{Path: "lines 1-2", Op: "add", To: "#!/bin/sh\nexec neo\n"}}},
 		{Path: "optimus-plugin-neo.yaml", Action: preview.ActionUpdate, Mode: "0644", Size: 200, SHA256: sum("neo2"), Origin: "oci://registry.example.com/neo:2 optimus-plugin-neo.yaml",
-			Contents: "Optimus task neo 2.0.0, image docker.io/org/neo:2, 1 questions, 0 defaults", Live: live("neo1", "0644"),
+			Contents: "Optimus task neo 2.0.0, image docker.io/org/neo:2, 1 question, 0 defaults", Live: live("neo1", "0644"),
 			Changes: []preview.Change{{Path: ".image", Op: "change", From: "docker.io/org/neo:1", To: "docker.io/org/neo:2"}, {Path: ".questions[name=MODE].prompt", Op: "add", To: "Which mode?"}}},
 		{Path: "run.sh", Action: preview.ActionUpdate, Mode: "4755", Size: 30, SHA256: sum("run2"), Origin: "https://example.com/run.sh", Contents: "script for /bin/sh", Live: live("run1", "0644"),
 			Changes: []preview.Change{{Path: "lines 1-3", Op: "change", From: "#!/bin/sh\nset -e\nold | sh\n", To: "#!/bin/sh\nset -e\nnew | sh\n"}}},

@@ -100,6 +100,13 @@ func questions(f field, depth int) int {
 func pinned(image string) bool { return strings.Contains(image, "@sha256:") }
 
 func (y yamlPlugin) text() string {
-	return fmt.Sprintf("Optimus %s %s %s, image %s, %d questions, %d defaults",
-		clip(y.kind), clip(y.name), clip(y.version), clip(y.image), y.questions, y.defaults)
+	return fmt.Sprintf("Optimus %s %s %s, image %s, %s, %s",
+		clip(y.kind), clip(y.name), clip(y.version), clip(y.image), counted(y.questions, "question"), counted(y.defaults, "default"))
+}
+
+func counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }

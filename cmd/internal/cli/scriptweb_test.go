@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,7 +21,8 @@ import (
 
 // web DIR serves a directory over TLS, and the git repositories in it by git's
 // own server. It sets WEB (HOST:PORT) and CAFILE; stopregistry ends it. It asks
-// for the password hunter2 below /private/.
+// for the password hunter2 below /private/, and breaks off halfway what is below
+// /cut/.
 func webCommand(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	path, err := exec.Command("git", "--exec-path").Output()
@@ -36,6 +38,8 @@ func webCommand(ts *testscript.TestScript, _ bool, args []string) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/private/") && password != "hunter2":
 			w.WriteHeader(http.StatusUnauthorized)
+		case strings.HasPrefix(r.URL.Path, "/cut/"):
+			breakOffHalfway(w, filepath.Join(dir, filepath.FromSlash(r.URL.Path)))
 		case r.FormValue("service") != "" || r.Method == http.MethodPost:
 			repositories.ServeHTTP(w, r)
 		default:
@@ -50,6 +54,17 @@ func webCommand(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
 	ts.Setenv("WEB", strings.TrimPrefix(server.URL, "https://"))
 	ts.Setenv("CAFILE", ca)
+}
+
+// breakOffHalfway promises a whole file, and sends the first half of it.
+func breakOffHalfway(w http.ResponseWriter, path string) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
+	_, _ = w.Write(data[:len(data)/2]) // the server closes what is shorter than its header
 }
 
 // same FILE FILE asserts that two plans are of the same content.
