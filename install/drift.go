@@ -122,6 +122,9 @@ func compareRecorded(schemas engine.Schemas, plan *recorded, item Item, live map
 	if sealed == nil {
 		return DriftUnknown, nil, "its body is not on record"
 	}
+	sent := *o
+	sent.Sealed = sealed // what was left to other managers may be as they like
+	sealed = plan.Sent(&sent)
 	verdict, paths, err := Compare(schemas, Written{Sealed: sealed, Before: live, Live: live})
 	switch {
 	case err != nil:

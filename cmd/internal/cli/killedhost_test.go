@@ -1,0 +1,166 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+const hostText = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: NAME}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: server, namespace: NAME}
+spec:
+  selector: {matchLabels: {app: server}}
+  template:
+    metadata: {labels: {app: server}}
+    spec:
+      terminationGracePeriodSeconds: 0
+      containers: [{name: server, image: registry.example.com/server}]
+      volumes: [{name: plugins, configMap: {name: plugins, optional: true}}]
+`
+
+const hostedSetText = `
+apiVersion: kubectl-operator/v1alpha1
+kind: PluginSet
+metadata: {name: NAME}
+spec:
+  host:
+    deployment: {namespace: NAME, name: server}
+    configMap: {name: plugins}
+  plugins: [{output: run, reference: ./run}]
+`
+
+// TestKilledWhilePluginsOfAHostAreInstalled ends the installation of a set that a
+// Deployment loads with kill -9 at each of its writes: before and after the patch of
+// that Deployment, too. Resumed, it is what an uninterrupted one makes.
+func TestKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
+	t.Parallel()
+	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
+	whole := newHostVictim(t, box, schemas, "hw")
+	code, said := whole.struck(nil, whole.byDigest())
+	if code != 0 {
+		t.Fatalf("without a fault: exit %d\n%s", code, said)
+	}
+	want := whole.hosted()
+	var victims []*hostVictim
+	var group errgroup.Group
+	group.SetLimit(killedAtOnce)
+	cuts := map[string]sandboxtest.Cut{"a": sandboxtest.CutAnswer}
+	if os.Getenv(soakRuns) != "" {
+		cuts["b"] = sandboxtest.CutBefore
+	}
+	for name, cut := range cuts {
+		for at := 1; at <= whole.writes; at++ {
+			v := newHostVictim(t, box, schemas, fmt.Sprintf("h%s%d", name, at))
+			victims = append(victims, v)
+			group.Go(func() error { v.killAndResume(at, cut); return nil })
+		}
+	}
+	_ = group.Wait() // each victim has its own findings
+	for _, v := range victims {
+		if got := v.hosted(); got != want {
+			v.find("it ended as\n%swant\n%s", got, want)
+		}
+		for _, finding := range v.findings {
+			t.Errorf("%s: %s", v.name, finding)
+		}
+	}
+	t.Logf("%d writes; killed %d times\n%s", whole.writes, len(victims), want)
+}
+
+// hostVictim is one installation of a set for a host of its own.
+type hostVictim struct {
+	*victim
+	content string // digest
+}
+
+func newHostVictim(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas, name string) *hostVictim {
+	t.Helper()
+	v := &hostVictim{victim: emptyVictim(t, box, schemas, name)}
+	host, set := filepath.Join(v.dir, "host.yaml"), v.set()
+	err := errors.Join(
+		os.WriteFile(host, []byte(strings.ReplaceAll(hostText, "NAME", v.name)), 0o600),
+		os.WriteFile(set, []byte(strings.ReplaceAll(hostedSetText, "NAME", v.name)), 0o600),
+		os.WriteFile(filepath.Join(v.dir, "run"), []byte("#!/bin/sh\nrun\n"), 0o600),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.kubectl("apply", "-f", host)
+	v.kubectl("wait", "-n", v.name, "--for=condition=Available", "deployment/server", "--timeout=120s")
+	out, err := v.program(box.Kubeconfig(), "preview", "-f", set, "-o", "json").Output()
+	var plan struct{ Digest, ContentDigest string }
+	if err := errors.Join(err, json.Unmarshal(out, &plan)); err != nil {
+		t.Fatalf("preview: %v\n%s", err, out)
+	}
+	v.digest, v.content = plan.Digest, plan.ContentDigest
+	return v
+}
+
+func (v *hostVictim) set() string { return filepath.Join(v.dir, "set.yaml") }
+
+func (v *hostVictim) kubectl(args ...string) string {
+	cmd := v.program(v.box.Kubeconfig(), args...)
+	cmd.Path = sandboxtest.Kubectl(v.t)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		v.find("kubectl %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func (v *hostVictim) byDigest() []string {
+	return []string{"install", "-f", v.set(), "--yes", "--approve", v.digest, "--ruleset", strconv.Itoa(preview.Ruleset)}
+}
+
+// killAndResume goes on by the same digest; a run that was killed after its last
+// word is spent.
+func (v *hostVictim) killAndResume(at int, cut sandboxtest.Cut) {
+	strike, killed := v.killing(at, cut)
+	code, said := v.struck(strike, v.byDigest())
+	if !killed(code, said) {
+		return
+	}
+	record, err := install.LoadRecord(context.Background(), v.client, v.release())
+	if err != nil {
+		v.find("after the kill: %v", err)
+		return
+	}
+	v.checkReconciled(record)
+	v.finished = record != nil && record.State == install.RecordApplied
+	code, said = v.run(v.program(v.kubeconfig(), v.byDigest()...))
+	if want := map[bool]int{true: 5}[v.finished]; code != want {
+		v.find("killed at write %d and resumed: exit %d, want %d\n%s", at, code, want, said)
+	}
+}
+
+// hosted says what the host was told, and what is on record.
+func (v *hostVictim) hosted() string {
+	record, err := install.LoadRecord(context.Background(), v.client, v.release())
+	if err != nil || record == nil {
+		return fmt.Sprintf("no record: %v\n", err)
+	}
+	told := v.kubectl("get", "deployment", "-n", v.name, "server", "-o", "jsonpath={.spec.template.metadata.annotations.kubectl-operator/plugins}")
+	lock := v.kubectl("get", "configmap", "-n", v.name, "plugins", "-o", `jsonpath={.data.plugins\.yaml\.lock}`)
+	return fmt.Sprintf("revision %d %s\nthe host has the content of the plan: %t\n%s\n", record.Revision, record.State,
+		told == v.content, strings.ReplaceAll(lock, v.name, "NAME"))
+}
