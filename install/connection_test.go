@@ -112,3 +112,26 @@ func TestAWaitOutlivesTheConnection(t *testing.T) {
 		})
 	}
 }
+
+// A renewal whose answer never came leaves another version of the lease than
+// the run knows.
+func TestTheLockIsGivenBackInWhateverVersionItIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "given-back")
+	opts := w.options(t)
+	log, renewed := opts.Sink, false
+	opts.Sink = func(e install.Event) {
+		log(e)
+		if e.Type == install.EventObject && e.State == install.StateApplied && !renewed {
+			renewed = true
+			w.edit(t, "patch", "lease", "kubectl-operator."+w.release.Name, "-n", w.release.Namespace, "--type=merge", `-p={"spec":{"renewTime":"2030-01-01T00:00:00.000000Z"}}`)
+		}
+	}
+	plan := w.plan(t, w.content(t, "1.0.0", configMap("a", "1")))
+	if _, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts); err != nil || !renewed {
+		t.Fatalf("%v; renewed: %t", err, renewed)
+	}
+	if lease := w.read(t, "coordination.k8s.io/v1", "Lease", w.release.Namespace, "kubectl-operator."+w.release.Name); lease != nil {
+		t.Errorf("the lease is still there: %v", lease)
+	}
+}

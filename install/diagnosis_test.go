@@ -91,6 +91,9 @@ type failingRollout struct {
 	offender string // id, a prefix for pods
 	evidence []string
 	kind     install.Kind // the exit code
+	// settled are calls of kubectl that wait until the cause stays, where what is
+	// waited for can still change its mind.
+	settled [][]string
 }
 
 // failingRollouts are made by what makes them in a cluster: the kubelet's part
@@ -150,7 +153,12 @@ var failingRollouts = []failingRollout{
 		offender: "core/PersistentVolumeClaim/$NS/data", evidence: []string{`storageclass.storage.k8s.io "missing" not found`}, kind: install.Failed},
 	{name: "a Deployment over its own deadline", cause: rollout.Deadline,
 		manifest: strings.Replace(fault("pending"), "progressDeadlineSeconds: 3000", "progressDeadlineSeconds: 1", 1),
-		offender: webDeployment, evidence: []string{"deadline exceeded", "Failed to create pod sandbox"}, kind: install.Failed},
+		offender: webDeployment, evidence: []string{"deadline exceeded", "Failed to create pod sandbox"}, kind: install.Failed,
+		// A pod that is counted late is progress.
+		settled: [][]string{
+			{"wait", "deployment/web", "--for=jsonpath={.status.updatedReplicas}=1", "--timeout=2m"},
+			{"wait", "deployment/web", "--for=condition=Progressing=False", "--timeout=2m"},
+		}},
 	{name: "a Job that fails", cause: rollout.Crash, object: "batch/Job/$NS/once",
 		manifest: "{apiVersion: batch/v1, kind: Job, metadata: {name: once}, spec: {backoffLimit: 0, template: {metadata: {annotations: {kubectl-operator/sandbox-fault: exit}}, spec: {restartPolicy: Never, containers: [{name: main, image: a}]}}}}",
 		offender: "core/Pod/$NS/once-", evidence: []string{"exit code 3", "nothing to do here"}, kind: install.Failed},
@@ -201,6 +209,9 @@ func (f failingRollout) run(t *testing.T, w *world, manifest string) {
 		case e.Object == object && e.Type == install.EventObject:
 			fmt.Fprintln(&told, e.Message)
 			if e.Cause == f.cause {
+				for _, args := range f.settled {
+					w.edit(t, append(args, "-n", w.release.Namespace)...)
+				}
 				clock.jump()
 			}
 		}

@@ -272,8 +272,9 @@ func (l *lock) renew(ctx context.Context) error {
 	return err
 }
 
-// release gives the lease back. What fails here only makes the next writer
-// wait for the lease to expire.
+// release gives the lease back, in whatever version it is: a renewal may have
+// been written whose answer never came. What fails here only makes the next
+// writer wait for the lease to expire.
 func (l *lock) release(ctx context.Context) {
 	if l.stop != nil {
 		l.stop()
@@ -281,5 +282,22 @@ func (l *lock) release(ctx context.Context) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_ = l.cluster.Delete(ctx, l.ref, uidOf(l.live), versionOf(l.live), preview.Background)
+	for try := range maxAttempts {
+		err := l.cluster.Delete(ctx, l.ref, uidOf(l.live), versionOf(l.live), preview.Background)
+		if err == nil {
+			return
+		}
+		live, readErr := l.cluster.Get(ctx, l.ref)
+		switch {
+		case readErr != nil && pause(ctx, l.clock, readErr, try) != nil:
+			return
+		case readErr != nil:
+		case live == nil, preview.String(live, "spec", "holderIdentity") != l.holder:
+			return // it is gone, or somebody else's
+		case versionOf(live) == versionOf(l.live) && pause(ctx, l.clock, err, try) != nil:
+			return // it may not be deleted, or not now
+		default:
+			l.live = live
+		}
+	}
 }
