@@ -69,6 +69,9 @@ func (d *decider) decide(ctx context.Context) error {
 	if err := d.readRoles(ctx); err != nil {
 		return err
 	}
+	if err := d.readFlyte(ctx); err != nil {
+		return err
+	}
 	if err := d.readReferences(ctx); err != nil {
 		return err
 	}

@@ -15,8 +15,10 @@ import (
 // resource, and for some what every project's namespace has: one that lacks a
 // part fails when a task first needs it.
 const (
+	RuleFlyteSections   = "flyte-sections"
 	RuleFlyteIncomplete = "flyte-section-missing"
 	RuleFlyteReplaced   = "flyte-default-removed"
+	RuleFlyteLeft       = "flyte-objects-left"
 )
 
 // flytePlugin is a plugin with an operator, by its id (flyteplugins, tasks/plugins).
@@ -24,6 +26,9 @@ type flytePlugin struct {
 	id, group, resource string
 	account             string // that every project's namespace needs
 }
+
+// definition is the name of the definition of the plugin's custom resource.
+func (f flytePlugin) definition() string { return f.resource + "." + f.group }
 
 func flytePlugins() []flytePlugin {
 	return []flytePlugin{
@@ -96,59 +101,88 @@ func (t flyteTasks) uses(id string) bool {
 	return slices.Contains(t.enabled, id) || slices.Contains(slices.Collect(maps.Values(t.byType)), id)
 }
 
-// flyteFindings hold the engines of a plan to what their plugins need.
-func flyteFindings(p *preview.Plan) []preview.Finding {
-	var out []preview.Finding
+// flyteEngine is the configuration of an engine in a plan: what it says now, and
+// what it said. One that goes leaves the engine its own defaults.
+type flyteEngine struct {
+	config        *preview.Object
+	before, after flyteTasks
+	gone          bool
+}
+
+func flyteEngines(p *preview.Plan) []flyteEngine {
+	var out []flyteEngine
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Kind != "ConfigMap" || o.Ref().Group() != "" || o.Sealed == nil {
+		if o.Kind != "ConfigMap" || o.Ref().Group() != "" || o.Sealed == nil && o.Action != preview.ActionDelete {
 			continue
-		}
-		tasks, ok := flyteConfig(o.Sealed)
-		if !ok {
-			continue
-		}
-		if lines := flyteMissing(p, tasks); len(lines) > 0 {
-			out = append(out, finding(RuleFlyteIncomplete, preview.Warning, o.ID, "ConfigMap "+o.Name+" enables plugins of Flyte that lack a part",
-				"Nothing fails before the first task that needs it.", textsafe.Line(strings.Join(lines, "; "))))
 		}
 		before, installed := flyteConfig(o.LiveBody)
+		after, planned := flyteConfig(o.Sealed)
+		if !installed && !planned {
+			continue
+		}
 		if !installed {
 			before = flyteDefaults()
 		}
-		severity, lines := flyteRemoved(before, tasks)
-		if len(lines) > 0 {
-			out = append(out, finding(RuleFlyteReplaced, severity, o.ID, "ConfigMap "+o.Name+" takes plugins of Flyte away",
-				"The engine replaces these lists by what the configuration says, and merges nothing.", textsafe.Line(strings.Join(lines, "; "))))
+		if !planned {
+			after = flyteDefaults()
 		}
+		out = append(out, flyteEngine{config: o, before: before, after: after, gone: !planned})
 	}
 	return out
 }
 
-// flyteMissing names the parts that the plan does not bring.
-func flyteMissing(p *preview.Plan, tasks flyteTasks) []string {
-	var lines []string
-	for _, plugin := range flytePlugins() {
-		defined := definesResource(p, plugin.group, plugin.resource)
-		what := plugin.resource + "." + plugin.group
-		switch {
-		case !tasks.uses(plugin.id) && defined && tasks.listed:
-			lines = append(lines, "plugin "+plugin.id+": no configuration: the plan brings "+what+", and enabled-plugins does not have it")
-			continue
-		case !tasks.uses(plugin.id):
-			continue
+// turnsOff reports whether a plugin that was asked for by name is not any more.
+func (e flyteEngine) turnsOff(plugin flytePlugin) bool {
+	return e.before.uses(plugin.id) && !e.after.uses(plugin.id)
+}
+
+// forgets reports whether the plan brings a plugin's operator, and the list of
+// enabled plugins leaves the plugin out.
+func (e flyteEngine) forgets(p *preview.Plan, plugin flytePlugin) bool {
+	return !e.gone && !e.after.uses(plugin.id) && e.after.listed && definesResource(p, plugin)
+}
+
+// flyteFindings hold the engines of a plan to what their plugins need.
+func flyteFindings(p *preview.Plan) []preview.Finding {
+	var out []preview.Finding
+	for _, e := range flyteEngines(p) {
+		add := func(rule string, severity preview.Severity, title, why string, lines []string) {
+			if len(lines) > 0 {
+				out = append(out, finding(rule, severity, e.config.ID, "ConfigMap "+e.config.Name+" "+title, why, textsafe.Line(strings.Join(lines, "; "))))
+			}
 		}
-		if !defined {
-			lines = append(lines, "plugin "+plugin.id+": no operator: nothing in the plan defines "+what+", so it has to be in the cluster")
-		}
-		if !mayManage(p, plugin.group, plugin.resource) {
-			lines = append(lines, "plugin "+plugin.id+": no rights: no account of the plan may create, get, list, watch and delete "+what)
-		}
-		if plugin.account != "" && !bringsAccount(p, plugin.account) {
-			lines = append(lines, "plugin "+plugin.id+": no objects of the projects: nothing in the plan makes the ServiceAccount "+plugin.account)
-		}
+		sections, missing := flyteReview(p, e)
+		add(RuleFlyteSections, preview.Info, "enables plugins of Flyte, of four parts each",
+			"A plugin works where all four parts are there.", sections)
+		add(RuleFlyteIncomplete, preview.Warning, "enables plugins of Flyte that lack a part",
+			"Nothing fails before the first task that needs it.", missing)
+		severity, removed := flyteRemoved(e.before, e.after)
+		add(RuleFlyteReplaced, severity, "takes plugins of Flyte away",
+			"The engine replaces these lists by what the configuration says, and merges nothing.", removed)
+		severity, left := flyteLeft(p, e)
+		add(RuleFlyteLeft, severity, "turns off plugins of Flyte that are in use",
+			"Nobody takes the finalizers off these objects any more, and aborting their tasks does not delete them.", left)
 	}
-	return lines
+	return out
+}
+
+// flyteLeft says which objects stay of plugins that are turned off.
+func flyteLeft(p *preview.Plan, e flyteEngine) (preview.Severity, []string) {
+	severity := preview.NotKnown
+	var lines []string
+	left := preview.Map(ownBody(p, flyteKind, e.config.ID), "left")
+	for _, plugin := range flytePlugins() {
+		what, _ := left[plugin.id].(string)
+		if what == "" || what == noOperands {
+			continue
+		}
+		if !strings.HasPrefix(what, uncounted) {
+			severity = preview.Critical
+		}
+		lines = append(lines, "plugin "+plugin.id+" is turned off while the cluster has "+what)
+	}
+	return severity, lines
 }
 
 // flyteRemoved says what was there and is not any more. A task type whose plugin
@@ -175,58 +209,4 @@ func flyteRemoved(before, after flyteTasks) (preview.Severity, []string) {
 		}
 	}
 	return severity, lines
-}
-
-// definesResource reports whether the plan leaves a definition of a resource.
-func definesResource(p *preview.Plan, group, resource string) bool {
-	o := p.Object(preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: resource + "." + group}.ID())
-	return o != nil && (o.Sealed != nil || o.Action == preview.ActionKeep)
-}
-
-// mayManage reports whether an account of the plan may do with a resource what
-// the engine does.
-func mayManage(p *preview.Plan, group, resource string) bool {
-	needed := []string{"create", "get", "list", "watch", "delete"}
-	verbs := map[preview.Subject]map[string]bool{}
-	for _, g := range p.Access.Grants {
-		if g.Change == preview.GrantRemoved || len(g.ResourceNames) > 0 || !coversText(g.APIGroups, group) || !coversText(g.Resources, resource) {
-			continue
-		}
-		if verbs[g.Subject] == nil {
-			verbs[g.Subject] = map[string]bool{}
-		}
-		for _, verb := range g.Verbs {
-			verbs[g.Subject][verb] = true
-		}
-	}
-	for _, has := range verbs {
-		if has["*"] || !slices.ContainsFunc(needed, func(verb string) bool { return !has[verb] }) {
-			return true
-		}
-	}
-	return false
-}
-
-func coversText(list []string, one string) bool {
-	return slices.Contains(list, "*") || slices.Contains(list, one)
-}
-
-// bringsAccount reports whether the plan makes a ServiceAccount of a name: as an
-// object, or in a template that the engine renders into every project.
-func bringsAccount(p *preview.Plan, name string) bool {
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		switch {
-		case o.Sealed == nil:
-		case o.Kind == "ServiceAccount" && o.Name == name:
-			return true
-		case o.Kind == "ConfigMap":
-			for _, v := range preview.Map(o.Sealed, "data") {
-				if text, ok := v.(string); ok && strings.Contains(text, "kind: ServiceAccount") && strings.Contains(text, "name: "+name) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }

@@ -12,6 +12,12 @@ import (
 // recorded as a read. It is served nowhere: it is this tool's own.
 const operandsKind = "Operands"
 
+// What is said where there is nothing to count, and where nothing can be.
+const (
+	noOperands = "no objects"
+	uncounted  = "objects that cannot be counted: "
+)
+
 func isDeletedDefinition(o *preview.Object) bool {
 	return o.Kind == "CustomResourceDefinition" && o.Action == preview.ActionDelete
 }
@@ -25,9 +31,9 @@ func (d *decider) countOperands(ctx context.Context) error {
 		if !isDeletedDefinition(o) {
 			continue
 		}
-		what, err := d.operands(ctx, o)
+		what, err := d.operands(ctx, o.LiveBody)
 		if err != nil {
-			return err
+			return fmt.Errorf("counting the %s objects that would be deleted with %s: %w", preview.String(o.LiveBody, "spec", "names", "kind"), o.Name, err)
 		}
 		if err := d.noteOwn(operandsKind, o.Name, map[string]any{"operands": what}); err != nil {
 			return err
@@ -36,22 +42,23 @@ func (d *decider) countOperands(ctx context.Context) error {
 	return nil
 }
 
-// operands words what goes with a definition.
-func (d *decider) operands(ctx context.Context, o *preview.Object) (string, error) {
-	kind := preview.String(o.LiveBody, "spec", "names", "kind")
-	version := preview.ServedVersion(o.LiveBody)
+// operands words how many objects there are of a live definition.
+func (d *decider) operands(ctx context.Context, definition map[string]any) (string, error) {
+	name := preview.String(definition, "metadata", "name")
+	kind := preview.String(definition, "spec", "names", "kind")
+	version := preview.ServedVersion(definition)
 	if version == "" {
-		return "objects that cannot be counted: it serves no version", nil
+		return uncounted + "it serves no version", nil
 	}
-	d.tell("counting the objects of %s", o.Name)
-	total, more, err := countObjects(ctx, d.cluster, preview.String(o.LiveBody, "spec", "group")+"/"+version, kind)
+	d.tell("counting the objects of %s", name)
+	total, more, err := countObjects(ctx, d.cluster, preview.String(definition, "spec", "group")+"/"+version, kind)
 	switch {
 	case preview.ReasonOf(err) == preview.ReasonNotServed:
-		return "objects that cannot be counted: the cluster does not serve them", nil
+		return uncounted + "the cluster does not serve them", nil
 	case err != nil:
-		return "", fmt.Errorf("counting the %s objects that would be deleted with %s: %w", kind, o.Name, err)
+		return "", err
 	case total == 0:
-		return "no objects", nil
+		return noOperands, nil
 	case more:
 		return fmt.Sprintf("more than %d %s objects", total, kind), nil
 	case total == 1:
