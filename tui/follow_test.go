@@ -140,13 +140,17 @@ func followStates(p *preview.Plan) map[string]struct {
 		events []install.Event
 		then   func(*testing.T, *follow, *clock)
 	}{
-		"start":     {},
-		"waiting":   {events: waiting},
-		"failing":   {events: failed},
-		"done":      {events: append(rolloutOf(p), object(deployObject, install.StateReady, ""), result(0))},
-		"broken":    {events: append(slices.Clone(failed), install.Event{Type: install.EventError, Message: "waiting for the rollout\nDeployment operator failed\nlook at it with kubectl operator status mongodb"}, result(3))},
-		"undone":    {events: append(slices.Clone(failed), undone)},
-		"refused":   {events: []install.Event{{Type: install.EventError, Message: "checking the plan again\nDeployment operator changed\npreview again"}, result(5)}},
+		"start":   {},
+		"waiting": {events: waiting},
+		"failing": {events: failed},
+		"done":    {events: append(rolloutOf(p), object(deployObject, install.StateReady, ""), result(0))},
+		"broken":  {events: append(slices.Clone(failed), install.Event{Type: install.EventError, Message: "waiting for the rollout\nDeployment operator failed\nlook at it with kubectl operator status mongodb"}, result(3))},
+		"undone":  {events: append(slices.Clone(failed), undone)},
+		"refused": {events: []install.Event{{Type: install.EventError, Message: "checking the plan again\nDeployment operator changed\npreview again"}, result(5)}},
+		"notgoneon": {events: []install.Event{{Type: install.EventError, Message: "checking the plan again\nDeployment operator changed\npreview again"}, result(5)}, then: func(_ *testing.T, m *follow, _ *clock) {
+			m.opts.Resumes = true // the run before was out of time
+			m.settle()
+		}},
 		"ended":     {events: waiting, then: func(_ *testing.T, m *follow, _ *clock) { m.Update(closedMsg{}) }},
 		"timedout":  {events: timedOut, then: timeIsUp},
 		"asking":    {events: waiting, then: pressing("ctrl+c")},

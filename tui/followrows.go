@@ -82,7 +82,11 @@ func (m *follow) makeRows() []followRow {
 	m.group(b, "done (latest)", done, shown)
 	if m.over() {
 		pending := m.in(install.StatePending)
-		m.group(b, "not applied", pending, len(pending))
+		title := "not applied"
+		if m.opts.Resumes {
+			title = "not looked at this time" // the run before may have applied them
+		}
+		m.group(b, title, pending, len(pending))
 	}
 	m.logRows(b)
 	return b.rows

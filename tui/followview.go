@@ -71,7 +71,16 @@ func (m *follow) state() string {
 	case m.timedOut():
 		return timedOutText
 	}
+	if m.refusedToGoOn() {
+		return "NOT GONE ON"
+	}
 	return stateOf(exitCode(m.result))
+}
+
+// refusedToGoOn reports whether this run changed nothing after one that did.
+func (m *follow) refusedToGoOn() bool {
+	code := exitCode(m.result)
+	return m.opts.Resumes && code != 0 && code != int(install.Failed) && code != int(install.Interrupted)
 }
 
 func exitCode(result *install.Event) int {
@@ -285,7 +294,7 @@ func (m *follow) verdict() string {
 	case code == 3 || code == 4:
 		return fmt.Sprintf("%s after %s: %d of %d not ready", m.state(), round(m.elapsed()), t.total-t.ready, t.total)
 	}
-	if m.opts.Resumes {
+	if m.refusedToGoOn() {
 		return "NOT GONE ON WITH: what was applied before stays"
 	}
 	return "NOT APPLIED: nothing was changed"

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui"
 )
 
@@ -41,10 +42,12 @@ func (f *followed) follow(ctx context.Context) error {
 			continue
 		}
 		f.app.streams.Printf("%s", tui.Summary(f.plan, shown, end.receipt, end.err))
-		if end.err != nil {
-			return end.err
+		// How the apply ended is what the exit code tells: a screen that a signal
+		// ended, or that broke, takes back nothing.
+		if err != nil && ctx.Err() == nil {
+			f.app.streams.Errorf("the screen ended early: %s\n", textsafe.Line(err.Error()))
 		}
-		return err
+		return end.err
 	}
 }
 

@@ -236,13 +236,16 @@ func TestLeavingTheReviewAppliesNothing(t *testing.T) {
 		leave func()
 		exit  string
 	}{
-		"q":                  {func() { p.keys("q") }, "exit=2"},
-		"ctrl+c":             {func() { p.keys("C-c") }, "exit=2"},
-		"ctrl+c on CONFIRM":  {func() { confirm(); p.keys("C-c") }, "exit=2"},
-		"SIGINT":             {func() { sendSignal(t, "-INT", p.installing()) }, "exit=2"},
-		"SIGTERM":            {func() { sendSignal(t, "-TERM", p.installing()) }, "exit=2"},
-		"SIGHUP":             {func() { sendSignal(t, "-HUP", p.installing()) }, "exit=2"},
-		"SIGTERM on CONFIRM": {func() { confirm(); sendSignal(t, "-TERM", p.installing()) }, "exit=2"},
+		"q":                             {func() { p.keys("q") }, "exit=2"},
+		"ctrl+c":                        {func() { p.keys("C-c") }, "exit=2"},
+		"ctrl+c on CONFIRM":             {func() { confirm(); p.keys("C-c") }, "exit=2"},
+		"SIGINT":                        {func() { sendSignal(t, "-INT", p.installing()) }, "exit=2"},
+		"SIGTERM":                       {func() { sendSignal(t, "-TERM", p.installing()) }, "exit=2"},
+		"SIGHUP":                        {func() { sendSignal(t, "-HUP", p.installing()) }, "exit=2"},
+		"SIGTERM on CONFIRM":            {func() { confirm(); sendSignal(t, "-TERM", p.installing()) }, "exit=2"},
+		"SIGINT with the answer typed":  {func() { confirm(); p.typeName("mongodb"); sendSignal(t, "-INT", p.installing()) }, "exit=2"},
+		"SIGTERM with the answer typed": {func() { confirm(); p.typeName("mongodb"); sendSignal(t, "-TERM", p.installing()) }, "exit=2"},
+		"SIGHUP with the answer typed":  {func() { confirm(); p.typeName("mongodb"); sendSignal(t, "-HUP", p.installing()) }, "exit=2"},
 		"resized to a handful": {func() {
 			p.tmux("resize-window", "-x", "30", "-y", "8")
 			p.wait("too small")

@@ -17,7 +17,8 @@ import (
 )
 
 // breaks is a program whose screen panics once there is a file named break: in a
-// command of it, or where it takes what a command found.
+// command of it, where it takes what a command found, or in REVIEW, where the
+// cluster is watched.
 func breaks() {
 	ctx, stop := cli.Signals(context.Background())
 	defer stop()
@@ -25,7 +26,7 @@ func breaks() {
 		_, err := os.Stat("break")
 		return err == nil
 	}
-	inUpdate := os.Args[1] == "update"
+	inUpdate, inReview := os.Args[1] == "update", os.Args[1] == "review"
 	outcome, err := tui.Review(ctx, tui.ReviewOptions{
 		Title: "install something", Recheck: func(context.Context, *preview.Plan) (*preview.Plan, error) { return nil, nil },
 		Now: func() time.Time {
@@ -34,7 +35,18 @@ func breaks() {
 			}
 			return time.Now()
 		},
+		Watch: func(context.Context, *preview.Plan, func(tui.Drift)) error {
+			tick := time.NewTicker(20 * time.Millisecond)
+			defer tick.Stop()
+			for !ready() {
+				<-tick.C
+			}
+			panic("broken review")
+		},
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			if inReview {
+				return &preview.Plan{Release: preview.Release{Name: "something", Namespace: "something"}}, nil
+			}
 			tick := time.NewTicker(20 * time.Millisecond)
 			defer tick.Stop()
 			for n := 0; ; n++ {
@@ -62,15 +74,15 @@ func breaks() {
 
 // A panic gives the shell its terminal back, is an error, and approves nothing.
 func TestAPanicGivesTheTerminalBack(t *testing.T) {
-	for _, where := range []string{"command", "update"} {
+	for where, screen := range map[string]string{"command": "RESOLVE", "update": "RESOLVE", "review": "REVIEW"} {
 		t.Run(where, func(t *testing.T) {
 			p := newPane(t, 120, 36)
 			p.run("clear; kubectl-operator-breaks " + where + " 2>broken; echo exit=$?")
-			p.wait("RESOLVE")
+			p.wait(screen)
 			if err := os.WriteFile(filepath.Join(p.dir, "break"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			screen := p.wait("exit=1")
+			screen = p.wait("exit=1")
 			if !strings.Contains(screen, "outcome false true") {
 				t.Errorf("a panic must be an error and no approval:\n%s", screen)
 			}
