@@ -1,5 +1,7 @@
 package preview
 
+import "fmt"
+
 // Summary counts the plan's objects by action.
 type Summary struct {
 	Create    int `json:"create"`
@@ -73,4 +75,12 @@ func Summarize(objects []Object) Summary {
 		s.Add(objects[i].Action)
 	}
 	return s
+}
+
+// Plural is a number of things whose plural ends in s: "1 grant" or "2 grants".
+func Plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }

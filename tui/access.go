@@ -91,7 +91,7 @@ func accessRows(m *review) []row {
 // noGrants says why the list is empty.
 func (m *review) noGrants() string {
 	if n := len(m.plan.Access.Grants); n > 0 {
-		return "nothing to show with this filter: " + plural(n, "grant") + " in all, F shows them"
+		return "nothing to show with this filter: " + preview.Plural(n, "grant") + " in all, F shows them"
 	}
 	return "this plan gives nobody any access in Kubernetes"
 }

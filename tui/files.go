@@ -20,9 +20,9 @@ const (
 // fileRows lists what is told to the host in another way, the files that change
 // before those that stay, and what the set is on other platforms.
 func fileRows(m *review) []row {
-	rows := []row{textRow(append(widget.Line{widget.Text(theme.Strong, plural(len(m.plan.Files), "file"))}, fileCounts(m.plan.Files, true)...))}
+	rows := []row{textRow(append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.plan.Files), "file"))}, fileCounts(m.plan.Files, true)...))}
 	if n := len(m.plan.ConfigChanges); n > 0 {
-		line := widget.Line{widget.Cell(theme.Change, "~", 4), widget.Text(theme.Plain, "config"), widget.Text(theme.Change, "  "+plural(n, "setting"))}
+		line := widget.Line{widget.Cell(theme.Change, "~", 4), widget.Text(theme.Plain, "config"), widget.Text(theme.Change, "  "+preview.Plural(n, "setting"))}
 		rows = append(rows, row{id: configID, text: "config", copy: "config", line: func(int) widget.Line { return line },
 			explain: "what the host is told, compared with what the installed generation was told"})
 	}
@@ -38,7 +38,7 @@ func fileRows(m *review) []row {
 		if other.Platform == m.plan.Platform {
 			continue
 		}
-		line := widget.Line{widget.Cell(theme.Plain, "", 4), widget.Text(theme.Plain, other.Platform), widget.Text(theme.Plain, "  "+plural(len(other.Files), "file"))}
+		line := widget.Line{widget.Cell(theme.Plain, "", 4), widget.Text(theme.Plain, other.Platform), widget.Text(theme.Plain, "  "+preview.Plural(len(other.Files), "file"))}
 		rows = append(rows, row{id: platformPrefix + other.Platform, text: other.Platform, copy: other.ContentDigest,
 			line:    func(int) widget.Line { return line },
 			explain: "approved with this plan, and installed where a machine of this platform is"})
@@ -60,7 +60,7 @@ func (m *review) fileRow(f *preview.File) row {
 		}
 		var tail widget.Line
 		if n := len(f.Changes); n > 0 && f.Action == preview.ActionUpdate {
-			tail = widget.Line{widget.Text(theme.Change, "  "+plural(n, "change"))}
+			tail = widget.Line{widget.Text(theme.Change, "  "+preview.Plural(n, "change"))}
 		}
 		if width >= wideRow {
 			l = append(l, widget.Cell(theme.Plain, mode, 6))
@@ -176,7 +176,7 @@ func (m *review) platformDoc(b *builder, platform string) document {
 		b.text(theme.Plain, " ", "approved with this plan, and installed where a machine of this platform is")
 		b.heading("Identity")
 		b.pair("content", other.ContentDigest)
-		b.heading(plural(len(other.Files), "file"))
+		b.heading(preview.Plural(len(other.Files), "file"))
 		for _, f := range other.Files {
 			b.text(theme.Plain, "   ", f.Mode+"  "+f.Path)
 			b.pair("", f.SHA256)

@@ -32,7 +32,7 @@ func Summary(p *preview.Plan, f FollowOutcome, receipt *install.Receipt, err err
 	if by := receipt.Approval.By; by != "" {
 		approved := by + " " + receipt.Started.UTC().Format(time.RFC3339)
 		if n := len(receipt.Approval.Accepted); n > 0 {
-			approved += "   accepted " + plural(n, "finding")
+			approved += "   accepted " + preview.Plural(n, "finding")
 		}
 		s.pair("approved", approved)
 	}

@@ -48,7 +48,7 @@ func (m *review) phrase(it item) (what, who string) {
 	what, who = statement(it.first())
 	what = brief(what, m.plan.Release.Namespace)
 	if len(it.findings) > 1 {
-		return what + " (" + plural(len(it.findings), "time") + ")", ""
+		return what + " (" + preview.Plural(len(it.findings), "time") + ")", ""
 	}
 	return what, who
 }

@@ -6,6 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -80,7 +81,7 @@ func (m *follow) nextHit(step int) {
 			break
 		}
 	}
-	m.notice = fmt.Sprintf("%q: %s   ] next   [ previous   esc ends", m.search.input.Value, plural(hits, "line"))
+	m.notice = fmt.Sprintf("%q: %s   ] next   [ previous   esc ends", m.search.input.Value, preview.Plural(hits, "line"))
 	switch {
 	case at < 0:
 		m.notice = fmt.Sprintf("no match for %q here", m.search.input.Value)

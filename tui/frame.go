@@ -123,7 +123,7 @@ func (f frame) origin() widget.Line {
 	}
 	tail := "@sha256:" + shortDigest(contentPin(f.plan), 8) + "   plan " + shortDigest(f.plan.Digest, 4)
 	if f.plan.OnMachine() {
-		text := fmt.Sprintf(" %s   content %s   plan %s", plural(len(f.plan.Packages[0].Sources), "artifact"), shortDigest(f.plan.ContentDigest, 8), shortDigest(f.plan.Digest, 4))
+		text := fmt.Sprintf(" %s   content %s   plan %s", preview.Plural(len(f.plan.Packages[0].Sources), "artifact"), shortDigest(f.plan.ContentDigest, 8), shortDigest(f.plan.Digest, 4))
 		return widget.Spread(plain(text), right, w)
 	}
 	room := w - right.Width() - textsafe.Width(tail) - len(" bundle  ")

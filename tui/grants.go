@@ -148,7 +148,7 @@ func (m *review) groupHeading(g grantGroup, at int) row {
 		n += len(other.of)
 	}
 	return row{text: g.group, line: func(width int) widget.Line {
-		return widget.Spread(widget.Line{widget.Text(theme.Heading, strings.Replace(g.group, "SA "+m.plan.Release.Namespace+"/", "SA ", 1))}, plain(plural(n, "grant")+" "), width)
+		return widget.Spread(widget.Line{widget.Text(theme.Heading, strings.Replace(g.group, "SA "+m.plan.Release.Namespace+"/", "SA ", 1))}, plain(preview.Plural(n, "grant")+" "), width)
 	}}
 }
 
@@ -303,7 +303,7 @@ func (m *review) groupSource(group grantGroup) string {
 		roles[roleName(m.plan.Access.Grants[at])] = true
 	}
 	if len(roles) > 1 {
-		return plural(len(roles), "role")
+		return preview.Plural(len(roles), "role")
 	}
 	return roleName(g)
 }

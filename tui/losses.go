@@ -55,7 +55,7 @@ func (m *review) byKind(which func(*preview.Object) bool) string {
 	slices.Sort(kinds)
 	var parts []string
 	for _, kind := range kinds {
-		parts = append(parts, plural(count[kind], shortKind(kind)))
+		parts = append(parts, preview.Plural(count[kind], shortKind(kind)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -86,7 +86,7 @@ func (m *review) accessTaken() []row {
 	for _, g := range m.plan.Access.Grants {
 		subjects[g.Subject] = true
 	}
-	text := fmt.Sprintf("%s of %s", plural(len(m.plan.Access.Grants), "grant"), plural(len(subjects), "subject"))
+	text := fmt.Sprintf("%s of %s", preview.Plural(len(m.plan.Access.Grants), "grant"), preview.Plural(len(subjects), "subject"))
 	return []row{accessLink("ACCESS TAKEN AWAY", func() widget.Line {
 		return widget.Line{widget.Text(theme.Heading, "ACCESS TAKEN AWAY  "), widget.Text(theme.Plain, text)}
 	})}

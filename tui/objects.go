@@ -49,10 +49,10 @@ func (m *review) objectRow(o *preview.Object) row {
 	line := func(int) widget.Line {
 		l := widget.Line{widget.Cell(actionRole(o.Action), o.Action.Symbol(), 4), widget.Text(theme.Plain, shortKind(name))}
 		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
-			l = append(l, widget.Text(theme.Change, "  "+plural(n, "field")))
+			l = append(l, widget.Text(theme.Change, "  "+preview.Plural(n, "field")))
 		}
 		if len(o.Conflicts) > 0 {
-			l = append(l, widget.Text(theme.Fail, "  x "+plural(len(o.Conflicts), "conflict")))
+			l = append(l, widget.Text(theme.Fail, "  x "+preview.Plural(len(o.Conflicts), "conflict")))
 		}
 		return l
 	}
@@ -81,10 +81,10 @@ func (m *review) treeRow(i, depth int, parent string) row {
 		l := widget.Line{widget.Text(theme.Plain, strings.Repeat("  ", depth)), action, widget.Cell(role, sign, 3)}
 		var tail widget.Line
 		if len(o.Conflicts) > 0 {
-			tail = append(tail, widget.Text(theme.Fail, "  x "+plural(len(o.Conflicts), "conflict")))
+			tail = append(tail, widget.Text(theme.Fail, "  x "+preview.Plural(len(o.Conflicts), "conflict")))
 		}
 		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
-			tail = append(tail, widget.Text(theme.Change, "  "+plural(n, "field")))
+			tail = append(tail, widget.Text(theme.Change, "  "+preview.Plural(n, "field")))
 		}
 		if width >= wideRow && labels != "" {
 			tail = append(tail, widget.Text(theme.Plain, "  "+labels))
@@ -116,13 +116,6 @@ func (m *review) labels(id string) string {
 // wideRow is from how many cells a row of the tree has room for words and labels.
 const wideRow = 60
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // explainAction says in words what apply does with an object.
 func (m *review) explainAction(o *preview.Object) string {
 	if len(m.plan.Packages) == 0 { // nothing is installed: the release goes
@@ -143,7 +136,7 @@ func (m *review) explainAction(o *preview.Object) string {
 	case preview.ActionCreate:
 		return "does not exist yet and is created; if somebody makes it meanwhile, apply stops"
 	case preview.ActionUpdate:
-		return "exists and changes in " + plural(len(o.Changes), "field") + "; everything else in it stays"
+		return "exists and changes in " + preview.Plural(len(o.Changes), "field") + "; everything else in it stays"
 	case preview.ActionUnchanged:
 		return "is already as it would be; nothing is sent"
 	case preview.ActionDelete:

@@ -216,7 +216,7 @@ func branchWords(b branch) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, a))
 		}
 	}
-	return plural(len(b.at), "object") + ": " + strings.Join(parts, ", ")
+	return preview.Plural(len(b.at), "object") + ": " + strings.Join(parts, ", ")
 }
 
 // objectChips says what the list shows.
@@ -244,7 +244,7 @@ func branchDoc(m *review, id string, width int) document {
 	b.heading("What happens")
 	for _, a := range preview.Actions() {
 		if n := branch.counts[a]; n > 0 {
-			b.add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(actionRole(a), a.Symbol(), 4), widget.Text(theme.Plain, plural(n, "object")+"  "+string(a))})
+			b.add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(actionRole(a), a.Symbol(), 4), widget.Text(theme.Plain, preview.Plural(n, "object")+"  "+string(a))})
 		}
 	}
 	m.findingsIn(b, branch.items)

@@ -49,7 +49,7 @@ func (m *review) packageFacts(f *facts, pkg *preview.Package) {
 		f.add("needs the API", api)
 	}
 	if n := len(pkg.RelatedImages); n > 0 {
-		f.add("lists", plural(n, "image")+" as its own")
+		f.add("lists", preview.Plural(n, "image")+" as its own")
 	}
 }
 
@@ -152,7 +152,7 @@ func (m *review) packageCounts(name string) string {
 		}
 	}
 	s := preview.Summarize(objects)
-	parts := []string{plural(len(objects), "object")}
+	parts := []string{preview.Plural(len(objects), "object")}
 	for _, a := range preview.Actions() {
 		if n := s.Count(a); n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d %s", a.Symbol(), n, a))

@@ -7,6 +7,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -63,7 +64,7 @@ func (m *pick) narrow() {
 
 // head says what is listed, and which catalogs could not be.
 func (m *pick) head() []widget.Line {
-	text := plural(len(m.hits), "package")
+	text := preview.Plural(len(m.hits), "package")
 	if m.catalogs > 1 {
 		text += fmt.Sprintf(" of %d catalogs", m.catalogs)
 	}

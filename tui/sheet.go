@@ -278,13 +278,13 @@ func (s *sheet) place() string {
 	case s.c == nil:
 		return "comparing … "
 	case s.form == formPaths:
-		return fmt.Sprintf("%s ", plural(len(s.c.changes), "changed field"))
+		return fmt.Sprintf("%s ", preview.Plural(len(s.c.changes), "changed field"))
 	case len(s.c.starts) > 0 && s.c.change(s.line()) == 0:
-		return plural(len(s.c.starts), "change") + " "
+		return preview.Plural(len(s.c.starts), "change") + " "
 	case len(s.c.starts) > 0:
 		return fmt.Sprintf("change %d of %d ", s.c.change(s.line()), len(s.c.starts))
 	case s.kind == docYAML && s.line() < 0:
-		return plural(len(s.c.lines), "line") + " "
+		return preview.Plural(len(s.c.lines), "line") + " "
 	case s.kind == docYAML:
 		return fmt.Sprintf("line %d of %d ", s.line()+1, len(s.c.lines))
 	}

@@ -62,9 +62,9 @@ func (s *sheet) paintRow(c canvas, r sheetRow, mark string) string {
 	case rowNote:
 		return s.notes[r.a].Paint(c.theme, c.width)
 	case rowFold:
-		text := mark + "  … " + plural(int(r.b-r.a), "unchanged line")
+		text := mark + "  … " + preview.Plural(int(r.b-r.a), "unchanged line")
 		if !c.tiny {
-			text = mark + "     … " + plural(int(r.b-r.a), "unchanged line") + "   enter unfolds"
+			text = mark + "     … " + preview.Plural(int(r.b-r.a), "unchanged line") + "   enter unfolds"
 		}
 		return plain(text).Paint(c.theme, c.width)
 	case rowChange:

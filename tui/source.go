@@ -90,7 +90,7 @@ func sourceRows(m *review) []row {
 	clusterFacts(f, p)
 	f.heading(fmt.Sprintf("STEPS  (%d)", len(p.Stages)))
 	for i, s := range p.Stages {
-		f.add(fmt.Sprintf("%d %s", i+1, s.ID), fmt.Sprintf("%s, gives up after %s", plural(len(s.Objects), "object"), s.Timeout))
+		f.add(fmt.Sprintf("%d %s", i+1, s.ID), fmt.Sprintf("%s, gives up after %s", preview.Plural(len(s.Objects), "object"), s.Timeout))
 	}
 	return f.rows
 }
@@ -108,7 +108,7 @@ func clusterFacts(f *facts, p *preview.Plan) {
 	f.add("uid", p.Target.Identity)
 	f.add("as", p.Target.User)
 	if len(p.Reads) > 0 {
-		f.add("reads", plural(len(p.Reads), "object")+" that the plan rests on and does not change")
+		f.add("reads", preview.Plural(len(p.Reads), "object")+" that the plan rests on and does not change")
 	}
 	f.add("options", optionWords(p.Options))
 }

@@ -113,7 +113,7 @@ func countsRow(m *review) row {
 		line = append(line, widget.Text(theme.Plain, fmt.Sprintf("   since revision %d", m.plan.Base.Revision)))
 	}
 	if n := len(m.outside.of); n > 0 && m.size.mode == modeDouble {
-		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("   drift: %s", plural(n, "object"))))
+		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("   drift: %s", preview.Plural(n, "object"))))
 	} else if n > 0 {
 		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("  drift %d", n)))
 	}
@@ -125,7 +125,7 @@ func fileCountsRow(m *review) row {
 	roomy := m.size.mode == modeDouble
 	line := fileCounts(m.plan.Files, roomy)
 	if roomy {
-		line = append(widget.Line{widget.Text(theme.Strong, plural(len(m.plan.Files), "file"))}, line...)
+		line = append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.plan.Files), "file"))}, line...)
 	} else {
 		line = append(line, widget.Text(theme.Plain, " plan "+shortDigest(m.plan.Digest, 4)))
 	}
@@ -137,12 +137,12 @@ func fileCountsRow(m *review) row {
 
 // filesRow leads to the files.
 func filesRow(m *review) row {
-	text := "Browse: " + plural(len(m.plan.Files), "file")
+	text := "Browse: " + preview.Plural(len(m.plan.Files), "file")
 	if n := len(m.plan.ConfigChanges); n > 0 {
-		text += ", " + plural(n, "setting") + " of the config"
+		text += ", " + preview.Plural(n, "setting") + " of the config"
 	}
 	if n := len(m.plan.Platforms); n > 1 {
-		text += ", for " + plural(n, "platform")
+		text += ", for " + preview.Plural(n, "platform")
 	}
 	return linkRow(linkFiles, text)
 }
@@ -299,7 +299,7 @@ func objectName(id string) string {
 func restRow(m *review) row {
 	s := m.plan.Summary
 	info := len(m.board.of(preview.Info))
-	text := fmt.Sprintf("Browse: %d objects (%d unchanged), %s", len(m.plan.Objects), s.Unchanged, plural(len(m.plan.Access.Grants), "grant"))
+	text := fmt.Sprintf("Browse: %d objects (%d unchanged), %s", len(m.plan.Objects), s.Unchanged, preview.Plural(len(m.plan.Access.Grants), "grant"))
 	if info > 0 {
 		text += fmt.Sprintf(", %d for information", info)
 	}

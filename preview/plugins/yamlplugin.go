@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // yamlPlugin is what an Optimus plugin in YAML says of itself.
@@ -101,12 +103,5 @@ func pinned(image string) bool { return strings.Contains(image, "@sha256:") }
 
 func (y yamlPlugin) text() string {
 	return fmt.Sprintf("Optimus %s %s %s, image %s, %s, %s",
-		clip(y.kind), clip(y.name), clip(y.version), clip(y.image), counted(y.questions, "question"), counted(y.defaults, "default"))
-}
-
-func counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
+		clip(y.kind), clip(y.name), clip(y.version), clip(y.image), preview.Plural(y.questions, "question"), preview.Plural(y.defaults, "default"))
 }

@@ -61,7 +61,7 @@ func accessSection(p *preview.Plan, l layout) section {
 	if len(changes) == 0 {
 		return section{}
 	}
-	s := section{title: "ACCESS", note: joined(": ", plural(len(changes), "grant"), countChanges(changes))}
+	s := section{title: "ACCESS", note: joined(": ", preview.Plural(len(changes), "grant"), countChanges(changes))}
 	slices.SortStableFunc(listed, func(a, b preview.Grant) int { return strings.Compare(holder(a), holder(b)) })
 	subject, scope := "", ""
 	for _, g := range listed {
@@ -146,7 +146,7 @@ func rightsSection(p *preview.Plan, l layout) section {
 	if len(missing) == 0 {
 		return section{}
 	}
-	s := section{title: "YOU LACK", note: plural(len(missing), "right") + " to carry this out"}
+	s := section{title: "YOU LACK", note: preview.Plural(len(missing), "right") + " to carry this out"}
 	for _, m := range missing {
 		s.lines = append(s.lines, l.wrap("  x ", joined("  ", m.Verb+" "+m.Resource, m.Why))...)
 	}

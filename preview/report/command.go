@@ -201,7 +201,7 @@ func hasCommand(p *preview.Plan) bool {
 func installNotes(p *preview.Plan) []string {
 	switch {
 	case p.Summary.Blocked > 0:
-		return []string{"Belonging to somebody else: " + plural(p.Summary.Blocked, "object") + "."}
+		return []string{"Belonging to somebody else: " + preview.Plural(p.Summary.Blocked, "object") + "."}
 	case p.OnMachine() && nothingToDo(p):
 		return []string{"The location is as this plan would leave it."}
 	case p.OnMachine():

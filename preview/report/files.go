@@ -23,12 +23,12 @@ func configSection(p *preview.Plan, l layout) section {
 	if len(p.ConfigChanges) == 0 {
 		return section{}
 	}
-	s := section{title: "CONFIG", note: plural(len(p.ConfigChanges), "setting") + " changed"}
+	s := section{title: "CONFIG", note: preview.Plural(len(p.ConfigChanges), "setting") + " changed"}
 	for _, c := range p.ConfigChanges[:min(len(p.ConfigChanges), maxSettings)] {
 		s.lines = append(s.lines, changeLinesAt("  ", c, l)...)
 	}
 	if n := len(p.ConfigChanges) - maxSettings; n > 0 {
-		s.lines = append(s.lines, fmt.Sprintf("  … %s more, -o json has them", plural(n, "setting")))
+		s.lines = append(s.lines, fmt.Sprintf("  … %s more, -o json has them", preview.Plural(n, "setting")))
 	}
 	return s
 }
@@ -40,15 +40,15 @@ func platformSection(p *preview.Plan) section {
 	if len(p.Platforms) == 0 {
 		return section{}
 	}
-	s := section{title: "PLATFORMS", note: plural(len(p.Platforms), "platform")}
+	s := section{title: "PLATFORMS", note: preview.Plural(len(p.Platforms), "platform")}
 	for _, other := range p.Platforms {
-		what := plural(len(other.Files), "file")
+		what := preview.Plural(len(other.Files), "file")
 		if other.Platform == p.Platform {
 			what = "this plan's own, see FILES"
 		}
 		s.lines = append(s.lines, "  "+line(other.Platform)+"  "+what, "      content "+line(other.ContentDigest))
 		for _, f := range other.Files {
-			s.lines = append(s.lines, fmt.Sprintf("      %s  %s  %s  sha256:%s", line(f.Mode), line(f.Path), plural(int(f.Size), "byte"), line(f.SHA256)),
+			s.lines = append(s.lines, fmt.Sprintf("      %s  %s  %s  sha256:%s", line(f.Mode), line(f.Path), preview.Plural(int(f.Size), "byte"), line(f.SHA256)),
 				"          "+line(joined("  ", f.Contents, prefixed("from ", f.Origin))))
 		}
 	}
@@ -63,7 +63,7 @@ func fileLines(f preview.File, l layout) []string {
 	if f.Action == preview.ActionDelete {
 		return []string{head + line(f.Live.Mode) + "  " + line(f.Path), below + "sha256:" + line(f.Live.SHA256)}
 	}
-	out := []string{fmt.Sprintf("%s%s  %s  %s", head, line(f.Mode), line(f.Path), plural(int(f.Size), "byte"))}
+	out := []string{fmt.Sprintf("%s%s  %s  %s", head, line(f.Mode), line(f.Path), preview.Plural(int(f.Size), "byte"))}
 	for _, more := range []string{prefixed("sha256:", f.SHA256), f.Contents, prefixed("from ", f.Origin), replacedText(f)} {
 		if more != "" {
 			out = append(out, below+line(more))
@@ -103,5 +103,5 @@ func replacedText(f preview.File) string {
 
 // fileCounts counts files by action, those that occur.
 func fileCounts(files []preview.File) string {
-	return plural(len(files), "file") + "   " + preview.FileCounts(files, "   ")
+	return preview.Plural(len(files), "file") + "   " + preview.FileCounts(files, "   ")
 }

@@ -92,7 +92,7 @@ func waivedText(n int) string {
 	if n == 0 {
 		return "no waiver held"
 	}
-	return plural(n, "finding") + " waived"
+	return preview.Plural(n, "finding") + " waived"
 }
 
 // judgedFacts say why a finding does not count as its rule says.
@@ -203,7 +203,7 @@ func header(p *preview.Plan, l layout) []string {
 	}
 	out = append(out, "", countText(p))
 	if !p.Complete {
-		out = append(out, l.paint(yellow, "NOT COMPLETE  ")+plural(len(p.Unknowns), "thing")+" could not be read; see NOT KNOWN")
+		out = append(out, l.paint(yellow, "NOT COMPLETE  ")+preview.Plural(len(p.Unknowns), "thing")+" could not be read; see NOT KNOWN")
 	}
 	return out
 }
@@ -213,14 +213,14 @@ func countText(p *preview.Plan) string {
 	if p.OnMachine() {
 		return fileCounts(p.Files)
 	}
-	parts := []string{plural(len(p.Objects), "object")}
+	parts := []string{preview.Plural(len(p.Objects), "object")}
 	for _, action := range preview.Actions() {
 		if n := p.Summary.Count(action); n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d %s", action.Symbol(), n, action))
 		}
 	}
 	if n := len(p.Files); n > 0 {
-		parts = append(parts, plural(n, "file"))
+		parts = append(parts, preview.Plural(n, "file"))
 	}
 	return strings.Join(parts, "   ")
 }

@@ -102,7 +102,7 @@ func pageOf(p *preview.Plan) page {
 		Install: heading(section{title: installSection(p, layout{width: defaultWidth}).title}),
 	}
 	if !p.Complete {
-		out.Incomplete = plural(len(p.Unknowns), "thing")
+		out.Incomplete = preview.Plural(len(p.Unknowns), "thing")
 	}
 	if hasCommand(p) {
 		out.Command = Command(p)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -75,18 +76,10 @@ func lines(list []string) string {
 	return strings.Join(safe, ", ")
 }
 
-// plural is "1 grant" or "2 grants".
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 // fold keeps the first lines of a long list and says how many are left out.
 func fold(list []string, n int, indent string) []string {
 	if len(list) <= n+1 {
 		return list
 	}
-	return append(list[:n:n], fmt.Sprintf("%s… %s more, -o json has them", indent, plural(len(list)-n, "line")))
+	return append(list[:n:n], fmt.Sprintf("%s… %s more, -o json has them", indent, preview.Plural(len(list)-n, "line")))
 }

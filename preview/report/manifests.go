@@ -42,7 +42,7 @@ func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 		return errors.New("writing manifests: the plan carries no objects; make it again with preview")
 	}
 	if masked > 0 {
-		out.WriteString("# Sensitive values of " + plural(masked, "object") +
+		out.WriteString("# Sensitive values of " + preview.Plural(masked, "object") +
 			" are replaced by " + preview.Masked + "; these objects cannot be applied.\n")
 	}
 	_, err := io.WriteString(w, out.String()+rest.String()+body.String())

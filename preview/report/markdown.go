@@ -135,7 +135,7 @@ func findingBlock(f preview.Finding, label string, r *reader) string {
 			shown = append(shown, textsafe.Truncate(line(part), maxPiece))
 		}
 		if n := len(parts) - len(shown); n > 0 {
-			shown = append(shown, "… "+plural(n, "line")+" more, see -o json")
+			shown = append(shown, "… "+preview.Plural(n, "line")+" more, see -o json")
 		}
 		block += fence("text", shown) + "\n"
 	}
@@ -194,9 +194,9 @@ func (s section) missing(kept int) string {
 		objects += n
 	}
 	if objects > 0 {
-		return plural(objects, "more object")
+		return preview.Plural(objects, "more object")
 	}
-	return plural(len(s.lines)-kept, "more line")
+	return preview.Plural(len(s.lines)-kept, "more line")
 }
 
 // heading turns that of a section into one of Markdown: "Access (3 grants)".
@@ -231,7 +231,7 @@ func summaryTable(p *preview.Plan) string {
 		out.WriteString("| " + row.name + " | " + cell(row.value) + " |\n")
 	}
 	if dropped > 0 {
-		out.WriteString("| | … " + plural(dropped, "more row") + ", see `-o json` |\n")
+		out.WriteString("| | … " + preview.Plural(dropped, "more row") + ", see `-o json` |\n")
 	}
 	what := "objects"
 	if p.OnMachine() {
@@ -240,7 +240,7 @@ func summaryTable(p *preview.Plan) string {
 	out.WriteString("| " + what + " | " + cell(countText(p)) + " |\n")
 	out.WriteString("| findings | " + orDefault(findingCounts(p), "none") + " |\n")
 	if !p.Complete {
-		out.WriteString("| **not complete** | " + plural(len(p.Unknowns), "thing") + " could not be read |\n")
+		out.WriteString("| **not complete** | " + preview.Plural(len(p.Unknowns), "thing") + " could not be read |\n")
 	}
 	return out.String()
 }

@@ -35,7 +35,7 @@ func imageSection(p *preview.Plan, l layout) section {
 			s.lines = append(s.lines, "            at review "+line(image.Digest))
 		}
 	}
-	s.note = fmt.Sprintf("%s, %d pinned by digest", plural(len(p.Images), "image"), pinned)
+	s.note = fmt.Sprintf("%s, %d pinned by digest", preview.Plural(len(p.Images), "image"), pinned)
 	return s
 }
 

@@ -69,11 +69,11 @@ func getQuestions(p *preview.Plan) []Question {
 			Question{"validation", "what the API server itself refuses, beyond schemas, such as a role that gives more than you have"})
 	}
 	if p.Summary.Create > 0 {
-		out = append(out, Question{plural(p.Summary.Create, "object") + " to create", "what defaulting adds to the fields that the package sets"})
+		out = append(out, Question{preview.Plural(p.Summary.Create, "object") + " to create", "what defaulting adds to the fields that the package sets"})
 	}
 	if p.Summary.Update > 0 {
 		out = append(out,
-			Question{plural(p.Summary.Update, "object") + " to update", "the merge was computed here, from who owns which field: defaults inside lists that are replaced as a whole, and in custom resources, are not in it"},
+			Question{preview.Plural(p.Summary.Update, "object") + " to update", "the merge was computed here, from who owns which field: defaults inside lists that are replaced as a whole, and in custom resources, are not in it"},
 			Question{"immutable fields", "a change of one is refused only when it is sent"})
 	}
 	if len(out) > 0 {
@@ -93,7 +93,7 @@ func dryRunQuestions(p *preview.Plan) []Question {
 		return nil
 	}
 	return []Question{{
-		plural(without, "object") + " without a dry run",
+		preview.Plural(without, "object") + " without a dry run",
 		"their namespace or kind comes with this plan, so that admission and defaulting cannot be asked before it is there",
 	}}
 }

@@ -131,7 +131,7 @@ func packageSections(p *preview.Plan, l layout) []section {
 }
 
 func packageSection(pkg *preview.Package, part *preview.Plan, l layout) section {
-	s := section{title: "PACKAGE", subject: joined(" ", pkg.Name, pkg.Version), note: plural(len(part.Objects), "object")}
+	s := section{title: "PACKAGE", subject: joined(" ", pkg.Name, pkg.Version), note: preview.Plural(len(part.Objects), "object")}
 	if found := findingCounts(part); found != "" {
 		s.note += ", " + found
 	}

@@ -70,7 +70,7 @@ func setNotes(p *preview.Plan) []string {
 	case p.Against != nil:
 		return []string{"Nothing at the location was looked at, so this approves the content. It covers creating and updating files; anything else that it takes there is refused (exit 5) and named."}
 	case len(p.Platforms) > 0:
-		text = "It approves the content for " + plural(len(p.Platforms), "platform") + ", on each machine that it is run on; there it is refused (exit 5) when artifacts or rules differ, or files would be deleted. The review digest approves what happens on this machine alone."
+		text = "It approves the content for " + preview.Plural(len(p.Platforms), "platform") + ", on each machine that it is run on; there it is refused (exit 5) when artifacts or rules differ, or files would be deleted. The review digest approves what happens on this machine alone."
 		return []string{text}
 	}
 	return []string{text + " A plan saved with --out FILE is applied with --plan FILE --yes."}
