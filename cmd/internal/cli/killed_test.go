@@ -236,8 +236,19 @@ func (v *victim) killing(at int, cut sandboxtest.Cut) (strike func(cmd *exec.Cmd
 }
 
 func (v *victim) killAndResume(at int, cut sandboxtest.Cut) {
+	v.review()
+	goOn := v.byDigest()
+	if at%2 == 0 {
+		goOn = []string{"install", "--plan", v.saved, "--yes"}
+	}
+	v.killedThen(at, cut, v.byDigest(), goOn)
+}
+
+// killedThen is killed at a write of one command and goes on with another; a run
+// that was killed after its last word is spent.
+func (v *victim) killedThen(at int, cut sandboxtest.Cut, args, goOn []string) {
 	strike, killed := v.killing(at, cut)
-	code, said := v.install(strike)
+	code, said := v.struck(strike, args)
 	if !killed(code, said) {
 		return
 	}
@@ -248,11 +259,7 @@ func (v *victim) killAndResume(at int, cut sandboxtest.Cut) {
 	}
 	v.checkReconciled(record)
 	v.finished = record != nil && record.State == install.RecordApplied
-	args := v.byDigest()
-	if at%2 == 0 {
-		args = []string{"install", "--plan", v.saved, "--yes"}
-	}
-	code, said = v.run(v.program(v.kubeconfig(), args...))
+	code, said = v.run(v.program(v.kubeconfig(), goOn...))
 	if want := map[bool]int{true: 5}[v.finished]; code != want {
 		v.find("killed at write %d and resumed: exit %d, want %d\n%s", at, code, want, said)
 	}

@@ -72,7 +72,7 @@ func TestKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
 		for at := 1; at <= whole.writes; at++ {
 			v := newHostVictim(t, box, schemas, fmt.Sprintf("h%s%d", name, at))
 			victims = append(victims, v)
-			group.Go(func() error { v.killAndResume(at, cut); return nil })
+			group.Go(func() error { v.killedThen(at, cut, v.byDigest(), v.byDigest()); return nil })
 		}
 	}
 	_ = group.Wait() // each victim has its own findings
@@ -130,27 +130,6 @@ func (v *hostVictim) kubectl(args ...string) string {
 
 func (v *hostVictim) byDigest() []string {
 	return []string{"install", "-f", v.set(), "--yes", "--approve", v.digest, "--ruleset", strconv.Itoa(preview.Ruleset)}
-}
-
-// killAndResume goes on by the same digest; a run that was killed after its last
-// word is spent.
-func (v *hostVictim) killAndResume(at int, cut sandboxtest.Cut) {
-	strike, killed := v.killing(at, cut)
-	code, said := v.struck(strike, v.byDigest())
-	if !killed(code, said) {
-		return
-	}
-	record, err := install.LoadRecord(context.Background(), v.client, v.release())
-	if err != nil {
-		v.find("after the kill: %v", err)
-		return
-	}
-	v.checkReconciled(record)
-	v.finished = record != nil && record.State == install.RecordApplied
-	code, said = v.run(v.program(v.kubeconfig(), v.byDigest()...))
-	if want := map[bool]int{true: 5}[v.finished]; code != want {
-		v.find("killed at write %d and resumed: exit %d, want %d\n%s", at, code, want, said)
-	}
 }
 
 // hosted says what the host was told, and what is on record.
