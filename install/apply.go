@@ -352,7 +352,7 @@ func (r *run) result(err error) (*Receipt, error) {
 		if errors.As(err, &e) {
 			event.Object, event.Cause = e.Object, e.Cause
 		}
-		r.emit(Event{Type: EventError, Object: event.Object, Cause: event.Cause, Message: err.Error()})
+		r.emit(Event{Type: EventError, Object: event.Object, Cause: event.Cause, Message: err.Error(), Err: err})
 	}
 	event.ExitCode = &code
 	if receipt != nil {

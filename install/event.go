@@ -54,6 +54,9 @@ type Event struct {
 	Cause    rollout.Cause `json:"cause,omitempty"`
 	Offender string        `json:"offender,omitempty"`
 
+	// Err is all that an error event has a Message of, for a screen.
+	Err error `json:"-"`
+
 	// Set on the result only. ExitCode is a pointer so that 0 is written.
 	ExitCode      *int     `json:"exitCode,omitempty"`
 	Digest        string   `json:"digest,omitempty"`

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -19,6 +20,8 @@ const quiet = 400 * time.Millisecond
 // confirm is the question. It exists from opening CONFIRM until it is left.
 type confirm struct {
 	round   int // answers to an earlier opening are dropped
+	stop    context.CancelFunc
+	log     progressLog // of the check
 	checked bool
 	at      time.Time
 	err     error
@@ -59,16 +62,34 @@ func (m *review) approve() tea.Cmd {
 // openConfirm shows the question and reads the cluster again.
 func (m *review) openConfirm() tea.Cmd {
 	m.screen, m.search = screenConfirm, search{}
-	m.confirm = confirm{round: m.confirm.round + 1, lastKey: m.opts.Now()}
-	return m.startRecheck()
+	ctx, stop := context.WithCancel(m.ctx)
+	now := m.opts.Now()
+	m.confirm = confirm{round: m.confirm.round + 1, stop: stop, log: newProgressLog(now, m.opts.NoMotion), lastKey: now}
+	return m.startRecheck(ctx)
 }
 
-func (m *review) startRecheck() tea.Cmd {
-	ctx, recheck, plan, round := m.ctx, m.opts.Recheck, m.plan, m.confirm.round
-	return func() tea.Msg {
-		p, err := recheck(ctx, plan)
+func (m *review) startRecheck(ctx context.Context) tea.Cmd {
+	recheck, plan, round, log := m.opts.Recheck, m.plan, m.confirm.round, m.confirm.log
+	return tea.Batch(func() tea.Msg {
+		defer close(log.done)
+		p, err := recheck(ctx, plan, func(line string) { log.send(ctx, line) })
 		return recheckedMsg{plan: p, err: err, round: round}
+	}, m.hearRecheck())
+}
+
+// hearRecheck waits for the next line of the check under way.
+func (m *review) hearRecheck() tea.Cmd {
+	round := m.confirm.round
+	return m.confirm.log.wait(func(line string) tea.Msg { return checkingMsg{line, round} })
+}
+
+// checking shows a line of the check under way.
+func (m *review) checking(msg checkingMsg) tea.Cmd {
+	if m.screen != screenConfirm || msg.round != m.confirm.round {
+		return nil
 	}
+	m.confirm.log.add(msg.line, m.opts.Now())
+	return m.hearRecheck()
 }
 
 // rechecked takes the answer. Another digest leads back to the review of the
@@ -78,6 +99,7 @@ func (m *review) rechecked(msg recheckedMsg) tea.Cmd {
 	if m.screen != screenConfirm || msg.round != c.round {
 		return nil
 	}
+	c.stop()
 	switch {
 	case msg.err != nil:
 		c.err = msg.err
@@ -125,6 +147,7 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	small := m.size.mode == modeTiny
 	switch {
 	case key.Matches(msg, k.Back):
+		c.stop()
 		m.screen = screenReview
 	case small:
 		return m.quitOn(msg)
@@ -163,8 +186,11 @@ func (m *review) awake() bool {
 }
 
 func (m *review) retryKey(msg tea.KeyPressMsg) tea.Cmd {
-	if key.Matches(msg, m.keys.Retry) {
+	switch {
+	case key.Matches(msg, m.keys.Retry):
 		return m.openConfirm()
+	case key.Matches(msg, m.keys.Events):
+		m.openError("Checking "+surroundings(m.plan)+" again", m.confirm.err)
 	}
 	return nil
 }
@@ -251,9 +277,9 @@ func (m *review) prompt() ([]widget.Line, int) {
 	switch {
 	case c.err != nil:
 		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, surroundings(m.plan)+" could not be checked again: "+c.err.Error()))
-		return []widget.Line{nil, text, append(lead, widget.Text(theme.Plain, "  nothing was applied. r checks again, esc goes back")), nil}, -1
+		return []widget.Line{nil, text, append(lead, widget.Text(theme.Plain, "  nothing was applied. r checks again, e shows all of it, esc goes back")), nil}, -1
 	case !c.checked:
-		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+surroundings(m.plan)+" again …")), nil, nil}, -1
+		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+surroundings(m.plan)+" again …"+c.log.waited())), append(lead, plain(c.log.last())...), nil}, -1
 	case c.wrong:
 		question = append(lead, widget.Text(theme.Caution, "! That was not the answer. "), widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " to approve, esc goes back:"))
 	}

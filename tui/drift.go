@@ -103,7 +103,7 @@ func (m *review) drifted(msg driftMsg) tea.Cmd {
 	}
 	if m.screen == screenConfirm && m.stale() {
 		m.screen = screenReview
-		m.banner = "the question was closed: " + m.staleText()
+		m.banner, m.failed = "the question was closed: "+m.staleText(), nil
 	}
 	return msg.more
 }

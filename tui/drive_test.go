@@ -37,8 +37,8 @@ var sizes = [][2]int{{120, 36}, {80, 24}, {40, 12}}
 func sizeName(size [2]int) string { return fmt.Sprintf("%dx%d", size[0], size[1]) }
 
 // recheckSame answers that nothing moved.
-func recheckSame(p *preview.Plan) func(context.Context, *preview.Plan) (*preview.Plan, error) {
-	return func(context.Context, *preview.Plan) (*preview.Plan, error) { return p, nil }
+func recheckSame(p *preview.Plan) func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
+	return func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) { return p, nil }
 }
 
 // acceptedBefore knows the receipt of revision 2.

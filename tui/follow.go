@@ -48,6 +48,8 @@ type follow struct {
 	notes          []string // log lines about no object
 	lastLog        string   // id of the object that logged last
 	failure        string   // what the error events said
+	err            error    // all of it
+	blamed         string   // id of the object that it is about
 	waiting        install.Waiting
 
 	result    *install.Event
@@ -64,6 +66,7 @@ type follow struct {
 
 	pane     followPane
 	about    string       // id of the object whose events or logs are open
+	whole    bool         // the events are below the whole error of the apply
 	pager    widget.Pager // of the pane
 	paused   bool         // the log does not follow its end
 	held     excerpt      // the log as it was then
@@ -161,12 +164,14 @@ func (m *follow) wait() tea.Cmd {
 	}
 }
 
-// tick keeps the elapsed time going, where motion is allowed.
+// tick keeps the elapsed time going; where nothing moves by itself, only now and
+// then.
 func (m *follow) tick() tea.Cmd {
+	every := time.Second
 	if m.opts.NoMotion {
-		return nil
+		every = heartbeat
 	}
-	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{} })
+	return tea.Tick(every, func(time.Time) tea.Msg { return tickMsg{} })
 }
 
 // Update handles one message.
@@ -230,7 +235,7 @@ func (m *follow) event(e install.Event) {
 	case install.EventLog:
 		m.log(e)
 	case install.EventError:
-		m.failure = e.Message
+		m.failure, m.err, m.blamed = e.Message, e.Err, e.Object
 	case install.EventResult:
 		m.finish(&e)
 	}

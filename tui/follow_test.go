@@ -122,6 +122,17 @@ func pressing(keys ...any) func(*testing.T, *follow, *clock) {
 	return func(_ *testing.T, m *follow, c *clock) { drive(m, c, keys...) }
 }
 
+// brokenRollout is an error with more behind it than its three lines.
+func brokenRollout() error {
+	return &install.Error{
+		Kind: install.Failed, Object: deployObject, Doing: "waiting for the rollout",
+		Came: strings.Repeat("the pods of Deployment operator cannot pull their image; ", 8) + "and 12 more", Next: "look at it with kubectl operator status mongodb",
+		Reasons: []string{"the pods of Deployment operator cannot pull their image", "nobody answers for Service operator"},
+		Cause:   rollout.ImageUnauthorized,
+		Err:     fmt.Errorf("reading the pods: %w", errors.Join(fmt.Errorf("get pods: %w", context.DeadlineExceeded), errors.New("\x1b[2Junauthorized"))),
+	}
+}
+
 // followStates are the moments of an apply that look different.
 func followStates(p *preview.Plan) map[string]struct {
 	events []install.Event
@@ -145,6 +156,9 @@ func followStates(p *preview.Plan) map[string]struct {
 		"failing": {events: failed},
 		"done":    {events: append(rolloutOf(p), object(deployObject, install.StateReady, ""), result(0))},
 		"broken":  {events: append(slices.Clone(failed), install.Event{Type: install.EventError, Message: "waiting for the rollout\nDeployment operator failed\nlook at it with kubectl operator status mongodb"}, result(3))},
+		"whole": {then: pressing("e"), events: append(slices.Clone(failed), install.Event{
+			Type: install.EventError, Object: deployObject, Message: brokenRollout().Error(), Err: brokenRollout(),
+		}, result(3))},
 		"undone":  {events: append(slices.Clone(failed), undone)},
 		"refused": {events: []install.Event{{Type: install.EventError, Message: "checking the plan again\nDeployment operator changed\npreview again"}, result(5)}},
 		"notgoneon": {events: []install.Event{{Type: install.EventError, Message: "checking the plan again\nDeployment operator changed\npreview again"}, result(5)}, then: func(_ *testing.T, m *follow, _ *clock) {

@@ -147,12 +147,19 @@ func (m *follow) openPane(p followPane) {
 			id = m.question()
 		}
 	}
+	whole := p == paneEvents && m.pane == paneRows && m.row().err
+	if whole {
+		id = m.blamed
+	}
 	m.search = followSearch{}
-	if id == "" && p == paneEvents {
+	if id == "" && p == paneEvents && !whole {
 		m.notice = "there is no object in question yet"
 		return
 	}
-	m.pane, m.about, m.paused, m.pager = p, id, false, widget.Pager{}
+	m.pane, m.about, m.whole, m.paused, m.pager = p, id, whole, false, widget.Pager{}
+	if whole { // read from its beginning
+		m.pause(true)
+	}
 }
 
 // pause stops or goes on following the end of a log. Of the list the log stays
@@ -191,12 +198,18 @@ func logTitle(log rollout.Log) string {
 // paneLines is the document of the open pane.
 func (m *follow) paneLines() []widget.Line {
 	b := &builder{width: m.size.width}
+	if m.whole {
+		m.wholeError(b)
+	}
 	if t := m.byID[m.about]; t != nil {
 		m.stateLines(b, t)
 	}
-	if m.pane == paneEvents {
+	switch {
+	case m.whole && m.about == "":
+		return b.lines
+	case m.pane == paneEvents:
 		m.eventLines(b)
-	} else {
+	default:
 		m.logLines(b)
 	}
 	for _, what := range m.behind.found.Blind {
@@ -210,6 +223,9 @@ func (m *follow) paneLines() []widget.Line {
 
 // paneTitle stands above it, wherever the pane is scrolled to.
 func (m *follow) paneTitle() widget.Line {
+	if m.whole {
+		return widget.Line{widget.Text(theme.Heading, " what happened, all of it")}
+	}
 	title := " events"
 	if m.pane == paneLogs {
 		title = " logs"
@@ -245,6 +261,19 @@ func (m *follow) stateLines(b *builder, t *tracked) {
 	}
 	if o := m.opts.Plan.Object(t.id); t.offender != "" && o != nil && t.offender != o.ID {
 		b.text(theme.Plain, "      ", "at fault: "+objectName(t.offender))
+	}
+}
+
+// wholeError is what happened to the apply, and everything behind it.
+func (m *follow) wholeError(b *builder) {
+	if m.err != nil {
+		errorLines(b, m.err)
+	} else {
+		b.text(theme.Plain, "   ", m.failure)
+	}
+	if m.about != "" {
+		b.heading("Its object")
+		b.text(theme.Plain, "   ", objectName(m.about))
 	}
 }
 

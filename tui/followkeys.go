@@ -194,7 +194,10 @@ func (m *follow) click(msg tea.MouseClickMsg) {
 
 // copied is what y copies: the value under the cursor.
 func (m *follow) copied() string {
-	if m.pane != paneRows {
+	switch {
+	case m.pane != paneRows && m.whole:
+		return m.failure
+	case m.pane != paneRows:
 		return objectName(m.about)
 	}
 	return m.row().copy

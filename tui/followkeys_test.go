@@ -225,7 +225,7 @@ func TestWhatStandsBehindIsReadWhileSomebodyLooks(t *testing.T) {
 		_, cmd := m.Update(lookAgainMsg{m.behind.round})
 		pump(m, cmd)
 	}
-	drive(m, c, tickMsg{})
+	m.Update(tickMsg{})
 	if r.events+r.logs > 0 {
 		t.Fatal("something is read before there is anything in question")
 	}

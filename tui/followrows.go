@@ -17,13 +17,12 @@ type followRow struct {
 	key  string // tells it from other rows; empty for what cannot be selected
 	id   string // of the object it is about
 	copy string // what y copies
+	err  bool   // it tells what went wrong with the apply
 }
 
 const (
 	// latest is how many finished objects are shown.
 	latest = 5
-	// maxReason is how many lines of a reason are shown; e shows all of it.
-	maxReason = 4
 	// lastWords is how many lines of a log stand below an object or the list.
 	lastWords = 5
 )
@@ -145,11 +144,7 @@ func (m *follow) objectRows(b *followRows, o *tracked) {
 	})
 	if o.state == install.StateFailed {
 		if textsafe.Width(what) > room {
-			reason := widget.Wrap(text, what, b.width-1, "        ")
-			if len(reason) > maxReason {
-				reason = append(reason[:maxReason-1], plain("        …  (e all of it, and the events)"))
-			}
-			b.add(reason...)
+			b.add(reason(text, what, b.width-1, "        ")...)
 		}
 		for _, line := range lastLines(o.logs, lastWords) {
 			b.add(widget.Line{widget.Text(text, "        "+line)})
@@ -178,8 +173,13 @@ func (m *follow) doneRows(b *followRows) {
 	if m.failure != "" {
 		b.heading("what happened")
 		b.take(followRow{})
-		b.text(theme.Fail, "   ", m.failure)
+		for _, line := range ThreeLines(m.failure) {
+			b.add(reason(theme.Fail, line, b.width-1, "   ")...)
+		}
 		b.each("failure", "")
+		for i := range b.rows {
+			b.rows[i].err = b.rows[i].key != ""
+		}
 	}
 	if m.result == nil || m.size.mode == modeTiny {
 		return

@@ -48,8 +48,11 @@ func (f frame) header() []string {
 	w := f.size.width
 	state := widget.Text(theme.Strong, f.state+" ")
 	if f.plan == nil {
-		lines := []string{widget.Spread(widget.Line{widget.Text(theme.Plain, " kubectl operator   "), widget.Text(theme.Strong, f.title)},
-			widget.Line{state}, w).Paint(f.theme, w)}
+		program := widget.Text(theme.Plain, " kubectl operator   ")
+		if f.size.mode == modeTiny {
+			program = widget.Text(theme.Plain, " ")
+		}
+		lines := []string{widget.Spread(widget.Line{program, widget.Text(theme.Strong, f.title)}, append(plain(" "), state), w).Paint(f.theme, w)}
 		for len(lines) < f.size.header {
 			lines = append(lines, widget.Blank().Paint(f.theme, w))
 		}
@@ -148,11 +151,12 @@ func (f frame) footer(keys []key.Binding, right widget.Line) string {
 		gap = "  "
 	}
 	room := w - right.Width() - len(gap)
+	names := f.size.mode == modeTiny && !fits(keys, room)
 	line, before := widget.Line{}, " "
 	for _, k := range keys {
 		h := k.Help()
 		does := " " + h.Desc
-		if f.size.mode == modeTiny {
+		if names {
 			does = ""
 		}
 		next := widget.Line{widget.Text(theme.Plain, before), widget.Text(theme.Key, h.Key), widget.Text(theme.Plain, does)}
@@ -162,6 +166,14 @@ func (f frame) footer(keys []key.Binding, right widget.Line) string {
 		line, before = append(line, next...), gap
 	}
 	return widget.Spread(line, append(right[:len(right):len(right)], plain(" ")...), w).Paint(f.theme, w)
+}
+
+// fits reports whether keys and what they do fit a few cells.
+func fits(keys []key.Binding, room int) bool {
+	for _, k := range keys {
+		room -= textsafe.Width(k.Help().Key) + len(" ") + textsafe.Width(k.Help().Desc) + len("  ")
+	}
+	return room >= 0
 }
 
 // tooSmall is all that fits a window below the smallest layout.

@@ -13,7 +13,7 @@ func (m *review) back() {
 		m.endSearch()
 	case b.back():
 	case m.banner != "":
-		m.banner = ""
+		m.banner, m.failed = "", nil
 	case m.tab != tabSummary:
 		m.openTab(tabSummary)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,7 +26,13 @@ func TestResolveShowsProgress(t *testing.T) {
 	})
 	for _, size := range sizes {
 		drive(m, c, tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-		m.resolving.log.lines = []string{"catalog quay.io/operatorhubio/catalog:latest is sha256:1234", "bundle \x1b[2J pulled"}
+		m.resolving.log = newProgressLog(c.now, false)
+		for _, line := range []string{"catalog quay.io/operatorhubio/catalog:latest is sha256:1234", "bundle \x1b[2J pulled"} {
+			c.forward(7 * time.Second)
+			m.Update(progressMsg{line, m.resolving.round})
+		}
+		c.forward(65 * time.Second) // and not a word
+		m.Update(progressMsg{"", m.resolving.round})
 		golden(t, fmt.Sprintf("resolve/%dx%d/progress", size[0], size[1]), m, size[0], size[1])
 	}
 	drive(m, c, "a", "enter", "y", "enter")

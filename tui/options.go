@@ -43,8 +43,9 @@ type ReviewOptions struct {
 	// progress, from one goroutine, with lines for the person waiting, and stops
 	// when ctx ends. Without it the plan cannot be made again.
 	Resolve func(ctx context.Context, progress func(string)) (*preview.Plan, error)
-	// Recheck makes a plan again from fresh reads, when CONFIRM opens.
-	Recheck func(ctx context.Context, plan *preview.Plan) (*preview.Plan, error)
+	// Recheck makes a plan again from fresh reads, when CONFIRM opens. It calls
+	// progress like Resolve.
+	Recheck func(ctx context.Context, plan *preview.Plan, progress func(string)) (*preview.Plan, error)
 	// Watch follows what a plan rests on until ctx ends, and tells of each live
 	// object that moved, or is as it was again. It returns earlier only when it
 	// cannot go on. nil watches nothing.

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -25,6 +26,8 @@ type PickOptions struct {
 	// one goroutine, with lines for the person waiting, and stops when ctx ends.
 	// A hit without a package is a catalog that cannot be read.
 	Load func(ctx context.Context, progress func(string)) ([]catalog.Hit, error)
+	// Now is the clock; nil is that of the process.
+	Now func() time.Time
 	// Package reads one of them whole, for its channels and versions.
 	Package func(ctx context.Context, hit catalog.Hit) (*catalog.Package, error)
 }
@@ -99,8 +102,11 @@ type (
 )
 
 func newPick(ctx context.Context, opts PickOptions) *pick {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
 	m := &pick{
-		ctx: ctx, opts: opts, theme: opts.theme(), keys: newKeyMap(), loading: true, log: newProgressLog(), detail: pickDetail{at: -1},
+		ctx: ctx, opts: opts, theme: opts.theme(), keys: newKeyMap(), loading: true, log: newProgressLog(opts.Now(), opts.NoMotion), detail: pickDetail{at: -1},
 	}
 	m.size = arrange(opts.Width, opts.Height, false)
 	return m
@@ -113,7 +119,12 @@ func (m *pick) Init() tea.Cmd {
 		defer close(log.done)
 		hits, err := load(ctx, func(line string) { log.send(ctx, line) })
 		return hitsMsg{hits, err}
-	}, log.wait(0))
+	}, m.hear())
+}
+
+// hear waits for the next line about the catalogs.
+func (m *pick) hear() tea.Cmd {
+	return m.log.wait(func(line string) tea.Msg { return progressMsg{line: line} })
 }
 
 // Update handles one message.
@@ -129,8 +140,8 @@ func (m *pick) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseClickMsg:
 		m.click(msg)
 	case progressMsg:
-		m.log.add(msg.line)
-		cmd = m.log.wait(0)
+		m.log.add(msg.line, m.opts.Now())
+		cmd = m.hear()
 	case hitsMsg:
 		cmd = m.loaded(msg)
 	case packageMsg:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -114,11 +115,15 @@ func TestChoosingAPackage(t *testing.T) {
 
 func TestOpeningTheCatalogsShowsWhatIsDone(t *testing.T) {
 	for _, size := range sizes {
-		m := newPick(t.Context(), demoShelf(t).options())
+		c, opts := newClock(), demoShelf(t).options()
+		opts.Now = c.Now
+		m := newPick(t.Context(), opts)
 		m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-		for _, line := range []string{"resolving registry.example.com/catalogs/ours:v1", "downloading ours: 1.0 of 9.0 MiB", "downloading ours: 2.0 of 9.0 MiB"} {
-			m.log.add(line)
+		for _, line := range []string{"resolving registry.example.com/catalogs/ours:v1", "downloading registry.example.com/catalogs/ours@sha256:4c1f: 1.0 of 9.0 MiB", "downloading registry.example.com/catalogs/ours@sha256:4c1f: 2.0 of 9.0 MiB"} {
+			m.Update(progressMsg{line: line})
+			c.forward(4 * time.Second)
 		}
+		m.Update(progressMsg{}) // nothing came for a while
 		golden(t, "pick/"+sizeName(size)+"/opening", m, size[0], size[1])
 	}
 }
@@ -257,7 +262,7 @@ func TestHostileCatalogsDrawNothing(t *testing.T) {
 		opts.Package = func(context.Context, catalog.Hit) (*catalog.Package, error) { return nil, errors.New(text) }
 		for _, size := range sizes {
 			m, c := pickOf(t, opts, size[0], size[1])
-			m.log.add(text)
+			m.log.add(text, m.opts.Now())
 			for _, key := range []any{"?", "esc", "down", "enter", "end", "esc", "/", "a"} {
 				drive(m, c, key)
 				checkHarmless(t, fmt.Sprintf("text %d at %s after %v", i, sizeName(size), key), m, size)

@@ -26,7 +26,7 @@ func (m *pick) View() tea.View {
 
 func (m *pick) lines() ([]string, *tea.Cursor) {
 	f := frame{theme: m.theme, size: m.size, title: m.opts.Title, state: "CHOOSE"}
-	leave := as(m.keys.Stop, "leave, nothing applied")
+	leave := as(m.keys.Stop, "cancel, nothing applied")
 	switch {
 	case m.size.mode == modeNone:
 		return []string{f.tooSmall()}, nil
@@ -35,7 +35,7 @@ func (m *pick) lines() ([]string, *tea.Cursor) {
 		return f.stack(body, "", f.footer([]key.Binding{m.keys.Back, as(m.keys.Down, "down"), as(m.keys.Up, "up")}, nil)), nil
 	case m.loading:
 		f.state = "RESOLVE"
-		body := progressBody(m.theme, m.size, " Opening the catalogs. Nothing has been changed.", m.log.lines)
+		body := m.log.body(m.theme, m.size, " Opening the catalogs. Nothing has been changed.")
 		return f.stack(body, "", f.footer([]key.Binding{leave}, nil)), nil
 	}
 	body, cursor := m.body()

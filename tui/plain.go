@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
@@ -37,9 +38,12 @@ func PlainReview(ctx context.Context, opts ReviewOptions) (Outcome, error) {
 		return Outcome{}, err
 	}
 	opts.Watch = nil
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
 	p := &plainReview{ctx: ctx, opts: opts, out: opts.Output, ask: NewPrompter(opts.Input, opts.Output)}
 	if p.opts.Plan == nil {
-		p.say("Resolving " + opts.Title + ". Nothing has been changed.")
+		p.say("Resolving " + opts.Title + ". Nothing has been changed. ctrl+c cancels.")
 		plan, err := p.wait("resolving", opts.Resolve)
 		if ctx.Err() != nil {
 			return Outcome{Kind: Quit, Err: ctx.Err()}, ctx.Err()
@@ -71,11 +75,11 @@ func (p *plainReview) print(lines []widget.Line) {
 // wait does something that takes time: a line for each step, and a heartbeat.
 func (p *plainReview) wait(what string, work func(context.Context, func(string)) (*preview.Plan, error)) (*preview.Plan, error) {
 	var mu sync.Mutex
-	last := what
+	last, began := what, p.opts.Now()
 	defer Heartbeat(p.ctx, p.opts.Beat, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		p.say("  still " + last)
+		p.say("  still " + last + ", " + round(p.opts.Now().Sub(began)))
 	})()
 	plan, err := work(p.ctx, func(line string) {
 		mu.Lock()
@@ -188,8 +192,8 @@ func (p *plainReview) approve() (ended bool, err error) {
 		p.say("This plan cannot be approved: " + why.Error())
 		return false, nil
 	}
-	plan, err := p.wait("checking "+surroundings(p.m.plan)+" again", func(ctx context.Context, _ func(string)) (*preview.Plan, error) {
-		return p.opts.Recheck(ctx, p.m.plan)
+	plan, err := p.wait("checking "+surroundings(p.m.plan)+" again", func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		return p.opts.Recheck(ctx, p.m.plan, progress)
 	})
 	switch {
 	case p.ctx.Err() != nil:

@@ -113,7 +113,7 @@ func TestPlainThatCannotBeApproved(t *testing.T) {
 		t.Errorf("outcome %v\n%s", outcome.Kind, said)
 	}
 	outcome, _, said = plainly(t, cleanPlan(t), "a\nmongodb\n", func(o *ReviewOptions) {
-		o.Recheck = func(context.Context, *preview.Plan) (*preview.Plan, error) {
+		o.Recheck = func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
 			return nil, errors.New("connection refused")
 		}
 	})

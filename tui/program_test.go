@@ -69,7 +69,7 @@ func TestReviewAsAProgram(t *testing.T) {
 		asked := make(chan struct{})
 		in := keyboard("a", asked, "y\r")
 		defer in.Close()
-		recheck := func(context.Context, *preview.Plan) (*preview.Plan, error) {
+		recheck := func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
 			close(asked)
 			return p, nil
 		}

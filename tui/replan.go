@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -31,7 +32,8 @@ func (m *review) stopReplan() {
 // it was.
 func (m *review) replanned(p *preview.Plan, err error) tea.Cmd {
 	if err != nil {
-		m.screen, m.banner = screenReview, "planning again: "+err.Error()
+		m.screen, m.failed = screenReview, err
+		m.banner = "planning again (e all of it): " + strings.Join(ThreeLines(err.Error()), "; ")
 		return nil
 	}
 	return m.replace(p, "planned again: ")
@@ -42,7 +44,7 @@ func (m *review) replanned(p *preview.Plan, err error) tea.Cmd {
 func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 	old, before := m.plan, m.board
 	cmd := m.show(p)
-	m.banner = ""
+	m.banner, m.failed = "", nil
 	if p.Digest == old.Digest {
 		m.notice = why + "nothing that was reviewed has changed"
 		return cmd

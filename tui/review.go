@@ -59,6 +59,7 @@ type review struct {
 	made      int    // how often rows were made
 	comparing bool   // a comparison is being made
 	banner    string // stays until esc: what changed under the review
+	failed    error  // what the banner is about, nil when nothing went wrong
 	notice    string // until the next key
 	mouseOff  bool
 
@@ -83,6 +84,10 @@ type (
 	comparedMsg struct {
 		sheet      *sheet
 		comparison *comparison
+	}
+	checkingMsg struct {
+		line  string
+		round int
 	}
 	recheckedMsg struct {
 		plan  *preview.Plan
@@ -128,6 +133,8 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.progressed(msg)
 	case resolvedMsg:
 		cmd = m.resolved(msg)
+	case checkingMsg:
+		cmd = m.checking(msg)
 	case recheckedMsg:
 		cmd = m.rechecked(msg)
 	case outsideMsg:
@@ -314,6 +321,8 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.cyclePackage()
 	case key.Matches(msg, k.ClearFilter):
 		m.clearFilter()
+	case m.failed != nil && key.Matches(msg, k.YAML):
+		m.openError("Planning again", m.failed)
 	case key.Matches(msg, k.YAML):
 		m.openDoc(docYAML)
 	case key.Matches(msg, k.Diff):

@@ -136,7 +136,7 @@ func TestAMovedClusterLeadsBackToTheReview(t *testing.T) {
 func TestAFailedRecheckAsksAgain(t *testing.T) {
 	p := cleanPlan(t)
 	m, c := reviewOf(t, p, 80, 24)
-	m.opts.Recheck = func(context.Context, *preview.Plan) (*preview.Plan, error) {
+	m.opts.Recheck = func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
 		return nil, errors.New("connection refused")
 	}
 	drive(m, c, "a", "y", "enter")
@@ -144,6 +144,11 @@ func TestAFailedRecheckAsksAgain(t *testing.T) {
 		t.Fatal("approved without a check")
 	}
 	golden(t, "confirm-error/80x24/clean", m, 80, 24)
+	drive(m, c, "e")
+	if m.page == nil || !shows(m, "connection refused") {
+		t.Error("e does not show the error whole")
+	}
+	drive(m, c, "esc")
 	m.opts.Recheck = recheckSame(p)
 	drive(m, c, "r", "y", "enter")
 	if m.outcome.Kind != Approved {

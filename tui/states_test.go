@@ -55,7 +55,7 @@ func newWorld(t *testing.T, rng *rand.Rand, plans []*preview.Plan, without strin
 	w.m = newReview(t.Context(), ReviewOptions{
 		Plan: plans[0], Gate: openGate, Now: w.c.Now,
 		Resolve: func(context.Context, func(string)) (*preview.Plan, error) { return pick() },
-		Recheck: func(_ context.Context, p *preview.Plan) (*preview.Plan, error) {
+		Recheck: func(_ context.Context, p *preview.Plan, _ func(string)) (*preview.Plan, error) {
 			if rng.IntN(3) == 0 {
 				return pick()
 			}
@@ -236,7 +236,7 @@ func TestAPanicApprovesNothing(t *testing.T) {
 			asked := make(chan struct{})
 			in := keyboard("a", asked, "y\r")
 			defer in.Close()
-			recheck := func(context.Context, *preview.Plan) (*preview.Plan, error) {
+			recheck := func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
 				close(asked)
 				return p, nil
 			}
@@ -252,7 +252,7 @@ func TestAPanicApprovesNothing(t *testing.T) {
 		defer in.Close()
 		outcome, err := Review(deadline(t), ReviewOptions{
 			Terminal: testTerminal(in), Plan: p, Gate: openGate, Now: (&stepClock{}).Now,
-			Recheck: func(context.Context, *preview.Plan) (*preview.Plan, error) {
+			Recheck: func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
 				close(asked)
 				panic("broken check")
 			},

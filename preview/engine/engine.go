@@ -164,15 +164,22 @@ func Finish(p *preview.Plan, schemas Schemas) error {
 // Recheck plans the sealed content of a plan again on fresh reads, in the same
 // read mode. The digests of the two plans are equal exactly when no Fact moved.
 func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas) (*preview.Plan, error) {
+	return RecheckTelling(ctx, old, cluster, schemas, nil)
+}
+
+// RecheckTelling is Recheck for somebody who waits: progress is told what is
+// being done.
+func RecheckTelling(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) (*preview.Plan, error) {
 	mode := preview.ReadDryRun
 	if old.ReadMode == preview.ReadGet {
 		mode = preview.ReadGet
 	}
-	return recheck(ctx, old, mode, cluster, schemas)
+	return recheck(ctx, old, mode, cluster, Options{Schemas: schemas, Progress: progress})
 }
 
-// recheck is Recheck in a read mode of its own.
-func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, cluster Cluster, schemas Schemas) (*preview.Plan, error) {
+// recheck is Recheck in a read mode of its own. Of opts only what helps the
+// reading counts.
+func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, cluster Cluster, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
 		ReadMode: mode, Options: old.Options, Packages: old.Packages, Files: old.Files,
@@ -193,7 +200,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		}
 		p.Objects = append(p.Objects, fresh)
 	}
-	opts := Options{Schemas: schemas, StageTimeout: commonTimeout(old), factsOnly: true}
+	opts.StageTimeout, opts.factsOnly = commonTimeout(old), true
 	if err := plan(ctx, p, cluster, opts); err != nil {
 		return nil, err
 	}

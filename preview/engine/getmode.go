@@ -44,7 +44,7 @@ func (d *decider) merge(ctx context.Context, pending []int) error {
 // says, none when the cluster agrees, and the rights that the user was found to
 // lack. Nothing is persisted.
 func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, schemas Schemas) (reasons []string, missing []preview.MissingRight, err error) {
-	now, err := recheck(ctx, reviewed, preview.ReadDryRun, cluster, schemas)
+	now, err := recheck(ctx, reviewed, preview.ReadDryRun, cluster, Options{Schemas: schemas})
 	if err != nil {
 		return nil, nil, err
 	}

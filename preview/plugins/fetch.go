@@ -25,6 +25,8 @@ type Request struct {
 	Sources *source.Fetcher
 	// Getenv answers for credentials in the environment.
 	Getenv func(string) string
+	// Progress is told which plugin is fetched, when not nil.
+	Progress func(string)
 	// Check, when set, decides whether a pinned artifact may be read at all.
 	// bundle is a detached signature, nil where the config names none.
 	Check func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (Signed, error)
@@ -51,6 +53,9 @@ func Fetch(ctx context.Context, set *Set, q Request) ([]Fetched, error) {
 	out := make([]Fetched, 0, len(set.Plugins))
 	for i := range set.Plugins {
 		p := &set.Plugins[i]
+		if q.Progress != nil {
+			q.Progress(fmt.Sprintf("fetching plugin %s, %d of %d", p.Name, i+1, len(set.Plugins)))
+		}
 		got, err := fetch(ctx, p, q)
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s: %w", p.Name, err)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/tui"
 )
 
 // The exit codes answer one question: did the target change? They are contract.
@@ -69,15 +69,5 @@ func errorText(err error, program string) string {
 	case errors.As(err, &usage):
 		return "error: " + err.Error() + "\nSee \"" + program + " --help\"."
 	}
-	return "error: " + threeLines(err.Error())
-}
-
-// threeLines keeps the first line of an error (what was being done) and the
-// last (what to do next), and folds what came back into one between them.
-func threeLines(text string) string {
-	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
-	if last := len(lines) - 1; last > 2 {
-		lines = []string{lines[0], strings.Join(lines[1:last], "; "), lines[last]}
-	}
-	return strings.Join(lines, "\n")
+	return "error: " + strings.Join(tui.ThreeLines(err.Error()), "\n")
 }

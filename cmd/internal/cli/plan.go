@@ -335,9 +335,9 @@ func (p *planner) options(release preview.Release, record *history.Record) engin
 }
 
 // recheck plans the same content again from fresh reads.
-func (p *planner) recheck(ctx context.Context, plan *preview.Plan) (*preview.Plan, error) {
+func (p *planner) recheck(ctx context.Context, plan *preview.Plan, progress func(string)) (*preview.Plan, error) {
 	if p.cluster == nil {
 		return nil, errors.New("no cluster was contacted for this plan")
 	}
-	return p.judge(engine.Recheck(ctx, plan, p.cluster, p.typer()))
+	return p.judge(engine.RecheckTelling(ctx, plan, p.cluster, p.typer(), progress))
 }

@@ -10,7 +10,7 @@ import (
 
 // against makes another config, or a lock, stand in for what is installed: the
 // whole of it, or of a lock the artifacts alone.
-func (p *planner) against(ctx context.Context, text string, set *plugins.Set, target *plugins.Target) (*preview.Against, error) {
+func (p *planner) against(ctx context.Context, text string, set *plugins.Set, target *plugins.Target, progress func(string)) (*preview.Against, error) {
 	data, err := readAtMost(text, plugins.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("--against %s: %w", text, err)
@@ -29,7 +29,7 @@ func (p *planner) against(ctx context.Context, text string, set *plugins.Set, ta
 	if older.Name != set.Name {
 		return nil, usagef("--against %s is set %s, and the config is set %s; compare configs of one set", text, older.Name, set.Name)
 	}
-	fetched, _, err := p.fetchSet(ctx, older, pluginFlags{config: text}, target.Platform, p.app.progress())
+	fetched, _, err := p.fetchSet(ctx, older, pluginFlags{config: text}, target.Platform, progress)
 	if err != nil {
 		return nil, fmt.Errorf("--against %s: %w", text, err)
 	}

@@ -39,7 +39,7 @@ install is nobody's to remove but yours.`,
 			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
-			return r.run(cmd.Context(), "what can be cleaned away", preview.RequestClean, func(ctx context.Context, options *preview.Options) (*setPlan, error) {
+			return r.run(cmd.Context(), "what can be cleaned away", preview.RequestClean, func(ctx context.Context, options *preview.Options, _ func(string)) (*setPlan, error) {
 				return r.clean(ctx, f, keep, options)
 			})
 		},

@@ -34,8 +34,8 @@ file says which files, and the config where their bytes come from.`,
 			if err := firstError(f.check(), r.check()); err != nil {
 				return r.failed(err)
 			}
-			return r.run(cmd.Context(), "plugins of "+f.config, preview.RequestInstall, func(ctx context.Context, options *preview.Options) (*setPlan, error) {
-				plan, err := a.pluginPlan(ctx, r.planner, f, options)
+			return r.run(cmd.Context(), "plugins of "+f.config, preview.RequestInstall, func(ctx context.Context, options *preview.Options, progress func(string)) (*setPlan, error) {
+				plan, err := a.pluginPlan(ctx, r.planner, f, options, progress)
 				if err == nil && !plan.OnMachine() {
 					err = usagef("the host of this set is in the cluster: install -f %s", f.config)
 				}

@@ -26,7 +26,7 @@ type setPlan struct {
 
 // pluginPlan makes the plan of a set with choices of the reviewer; nil are the
 // default. The lock file is written when everything else went well.
-func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options *preview.Options) (*setPlan, error) {
+func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options *preview.Options, progress func(string)) (*setPlan, error) {
 	set, err := p.readSet(ctx, f)
 	if err != nil {
 		return nil, err
@@ -35,11 +35,11 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options
 		if p.source.platform == plugins.AllPlatforms || f.against != "" {
 			return nil, usagef("the host of this set is in the cluster, on one platform and with one config; leave out --platform all and --against")
 		}
-		fetched, fresh, err := p.fetchSet(ctx, set, f, hostPlatform(p.source), a.progress())
+		fetched, fresh, err := p.fetchSet(ctx, set, f, hostPlatform(p.source), progress)
 		if err != nil {
 			return nil, err
 		}
-		plan, err := p.hostedPlan(ctx, p.wantedSet(f.config, set), fetched, fresh, a.progress())
+		plan, err := p.hostedPlan(ctx, p.wantedSet(f.config, set), fetched, fresh, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -53,23 +53,23 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options
 	var against *preview.Against
 	if f.against != "" {
 		request.Action = preview.RequestUpgrade
-		if against, err = p.against(ctx, f.against, set, &target); err != nil {
+		if against, err = p.against(ctx, f.against, set, &target, progress); err != nil {
 			return nil, err
 		}
 	}
-	fetched, fresh, err := p.fetchSet(ctx, set, f, target.Platform, a.progress())
+	fetched, fresh, err := p.fetchSet(ctx, set, f, target.Platform, progress)
 	if err != nil {
 		return nil, err
 	}
 	plan, err := plugins.Plan(set, fetched, target)
 	if err == nil && p.source.platform == plugins.AllPlatforms {
-		err = p.addPlatforms(ctx, plan, set, f, fresh)
+		err = p.addPlatforms(ctx, plan, set, f, fresh, progress)
 	}
 	if err != nil {
 		return nil, err
 	}
 	plan.Request, plan.Against = request, against
-	if err := firstError(p.finishSet(plan, options), p.resolveExecutors(ctx, plan)); err != nil {
+	if err := firstError(p.finishSet(plan, options), p.resolveExecutors(ctx, plan, progress)); err != nil {
 		return nil, err
 	}
 	config, err := plugins.ConfigOf(set)
@@ -113,7 +113,7 @@ func (p *planner) fetchSet(ctx context.Context, set *plugins.Set, f pluginFlags,
 		return nil, nil, err
 	}
 	opts.Artifacts, opts.Platform = true, platform
-	request := plugins.Request{Platform: platform, Sources: source.New(opts), Getenv: p.app.getenv}
+	request := plugins.Request{Platform: platform, Sources: source.New(opts), Getenv: p.app.getenv, Progress: progress}
 	if request.Check, err = p.signatureCheck(); err != nil {
 		return nil, nil, err
 	}

@@ -34,7 +34,7 @@ func (p *planner) ownPlatform(set *plugins.Set, f pluginFlags) (string, error) {
 
 // addPlatforms makes a plan one for every platform that the set and its lock
 // name, and locks them all.
-func (p *planner) addPlatforms(ctx context.Context, plan *preview.Plan, set *plugins.Set, f pluginFlags, fresh *plugins.Lock) error {
+func (p *planner) addPlatforms(ctx context.Context, plan *preview.Plan, set *plugins.Set, f pluginFlags, fresh *plugins.Lock, progress func(string)) error {
 	lock, err := readLock(f.lockPath(), set, false)
 	if err != nil {
 		return fmt.Errorf("lock file %s: %w", f.lockPath(), err)
@@ -44,7 +44,7 @@ func (p *planner) addPlatforms(ctx context.Context, plan *preview.Plan, set *plu
 		if platform == plan.Platform {
 			continue
 		}
-		fetched, locked, err := p.fetchSet(ctx, set, f, platform, p.app.progress())
+		fetched, locked, err := p.fetchSet(ctx, set, f, platform, progress)
 		if err != nil {
 			return fmt.Errorf("platform %s: %w", platform, err)
 		}
@@ -57,11 +57,11 @@ func (p *planner) addPlatforms(ctx context.Context, plan *preview.Plan, set *plu
 // resolveExecutors looks up what the tags of the images that plugins run in
 // stand for now, where that was asked for. It is shown, and part of no digest:
 // the files and the config name the tag.
-func (p *planner) resolveExecutors(ctx context.Context, plan *preview.Plan) error {
+func (p *planner) resolveExecutors(ctx context.Context, plan *preview.Plan, progress func(string)) error {
 	if !p.render.pinImages {
 		return nil
 	}
-	r, err := p.resolver(p.app.progress())
+	r, err := p.resolver(progress)
 	if err != nil {
 		return err
 	}

@@ -58,8 +58,8 @@ Sigstore bundles that a PluginSet names.`,
 			p.read.offline, p.expires = true, doc.out.expires
 			if screen.on {
 				return a.browse(cmd.Context(), tui.ReviewOptions{
-					Title: "plugins of " + f.config, Resolve: func(ctx context.Context, _ func(string)) (*preview.Plan, error) {
-						plan, err := a.pluginPlan(ctx, p, f, nil)
+					Title: "plugins of " + f.config, Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+						plan, err := a.pluginPlan(ctx, p, f, nil, progress)
 						if err != nil {
 							return nil, err
 						}
@@ -67,7 +67,7 @@ Sigstore bundles that a PluginSet names.`,
 					},
 				})
 			}
-			plan, err := a.pluginPlan(cmd.Context(), p, f, nil)
+			plan, err := a.pluginPlan(cmd.Context(), p, f, nil, a.progress())
 			if err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ Generation 0 is what was at the location before the first install.`,
 			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
-			return r.run(cmd.Context(), "the rollback", preview.RequestRollback, func(ctx context.Context, options *preview.Options) (*setPlan, error) {
+			return r.run(cmd.Context(), "the rollback", preview.RequestRollback, func(ctx context.Context, options *preview.Options, _ func(string)) (*setPlan, error) {
 				return r.rollback(ctx, f, to, options)
 			})
 		},

@@ -18,8 +18,8 @@ import (
 )
 
 // makeSet plans a plugin set, with choices of the reviewer where they are known
-// already.
-type makeSet func(ctx context.Context, options *preview.Options) (*setPlan, error)
+// already, telling a waiting person what is being done.
+type makeSet func(ctx context.Context, options *preview.Options, progress func(string)) (*setPlan, error)
 
 // setRunner takes the plan of a plugin set to an approval and through apply: the
 // part that install, rollback and clean share.
@@ -96,7 +96,7 @@ func (r *setRunner) run(ctx context.Context, title, action string, plan makeSet)
 	}
 	switch {
 	case r.preview:
-		p, err := plan(ctx, nil)
+		p, err := plan(ctx, nil, r.app.progress())
 		if err == nil && r.out.to != "" {
 			err = r.out.save(ctx, r.planner, p.Plan)
 		}
@@ -137,7 +137,7 @@ func (r *setRunner) scripted(ctx context.Context, plan makeSet) error {
 	if r.loaded != nil {
 		approval.Digest, approval.How, options = r.loaded.Digest, install.ApprovedByPlan, &r.loaded.Options
 	}
-	p, err := plan(ctx, options)
+	p, err := plan(ctx, options, r.app.progress())
 	if err != nil {
 		return r.failed(err)
 	}
@@ -177,8 +177,8 @@ func (r *setRunner) interrupted(ctx context.Context, p *preview.Plan, digest str
 // interactive reviews and applies what was approved there.
 func (r *setRunner) interactive(ctx context.Context, title string, plan makeSet) error {
 	made := map[string]*setPlan{}
-	again := func(ctx context.Context) (*preview.Plan, error) {
-		p, err := plan(ctx, nil)
+	again := func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		p, err := plan(ctx, nil, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -191,8 +191,10 @@ func (r *setRunner) interactive(ctx context.Context, title string, plan makeSet)
 	}
 	outcome, err := review(ctx, tui.ReviewOptions{
 		Terminal: r.app.terminal(), Title: title,
-		Resolve: func(ctx context.Context, _ func(string)) (*preview.Plan, error) { return again(ctx) },
-		Recheck: func(ctx context.Context, _ *preview.Plan) (*preview.Plan, error) { return again(ctx) },
+		Resolve: again,
+		Recheck: func(ctx context.Context, _ *preview.Plan, progress func(string)) (*preview.Plan, error) {
+			return again(ctx, progress)
+		},
 	})
 	switch {
 	case err != nil:

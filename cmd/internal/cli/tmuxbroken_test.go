@@ -28,7 +28,7 @@ func breaks() {
 	}
 	inUpdate, inReview := os.Args[1] == "update", os.Args[1] == "review"
 	outcome, err := tui.Review(ctx, tui.ReviewOptions{
-		Title: "install something", Recheck: func(context.Context, *preview.Plan) (*preview.Plan, error) { return nil, nil },
+		Title: "install something", Recheck: func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) { return nil, nil },
 		Now: func() time.Time {
 			if inUpdate && ready() {
 				panic("broken update")

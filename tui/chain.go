@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// maxLevels of an error are taken apart.
+const maxLevels = 32
+
+// errorLines is an error whole: what was being done, everything that came back,
+// what to do, and below that each error behind it.
+func errorLines(b *builder, err error) {
+	said := []string{}
+	if e, ok := errors.AsType[*install.Error](err); ok {
+		b.pair("doing", e.Doing)
+		came := e.Reasons
+		if len(came) == 0 {
+			came = strings.Split(e.Came, "\n")
+		}
+		for i, reason := range came {
+			name := ""
+			if i == 0 {
+				name = "came back"
+			}
+			b.pair(name, reason)
+		}
+		if e.Cause != "" {
+			b.pair("cause", e.Cause.Words())
+		}
+		b.pair("next", e.Next)
+		said, err = append(came, e.Came), e.Err
+	}
+	behind := levels(err, nil)
+	if len(behind) == 0 || len(behind) == 1 && slices.Contains(said, behind[0]) {
+		return
+	}
+	if len(said) > 0 {
+		b.heading("Behind it")
+	}
+	for _, text := range behind {
+		b.item(theme.Plain, "-", text)
+	}
+}
+
+// levels are an error and those it wraps, the outermost first, each without the
+// text of the next.
+func levels(err error, out []string) []string {
+	for err != nil && len(out) < maxLevels {
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
+			for _, one := range several.Unwrap() {
+				out = levels(one, out)
+			}
+			return out
+		}
+		inner := errors.Unwrap(err)
+		text := err.Error()
+		if inner != nil {
+			text = strings.TrimSuffix(strings.TrimSuffix(text, inner.Error()), ": ")
+		}
+		if text != "" && (len(out) == 0 || out[len(out)-1] != text) {
+			out = append(out, text)
+		}
+		err = inner
+	}
+	return out
+}
+
+// ThreeLines are an error as it is shown: what was being done and what to do
+// next, and between them, in one line, what came back.
+func ThreeLines(text string) []string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	if last := len(lines) - 1; last > 2 {
+		return []string{lines[0], strings.Join(lines[1:last], "; "), lines[last]}
+	}
+	return lines
+}
+
+// maxReason is how many lines of a window a reason takes; e shows all of it.
+const maxReason = 3
+
+// reason wraps a text into as many lines, the last of them cut.
+func reason(role theme.Role, text string, width int, indent string) []widget.Line {
+	lines := widget.Wrap(role, text, width, indent)
+	if len(lines) > maxReason {
+		lines = append(lines[:maxReason-1], plain(indent+"…  (e all of it)"))
+	}
+	return lines
+}
+
+// openError shows an error whole, over the screen.
+func (m *review) openError(title string, err error) {
+	b := &builder{width: m.size.width}
+	b.heading(title)
+	b.blank()
+	errorLines(b, err)
+	m.page = &widget.Pager{Lines: b.lines}
+}
