@@ -40,6 +40,7 @@ type AgainstFact struct {
 	Package       string `json:"package"`
 	Version       string `json:"version"`
 	ContentDigest string `json:"contentDigest"`
+	Notes         []Note `json:"notes,omitempty"`
 }
 
 // PackageFact is the sealed part of a [Package].
@@ -90,7 +91,7 @@ func (p *Plan) Facts() Facts {
 		ConfigChanges: p.ConfigChanges, Platforms: p.Platforms,
 	}
 	if a := p.Against; a != nil {
-		f.Against = &AgainstFact{Package: a.Package, Version: a.Version, ContentDigest: a.ContentDigest}
+		f.Against = &AgainstFact{Package: a.Package, Version: a.Version, ContentDigest: a.ContentDigest, Notes: a.Notes}
 	}
 	for _, pkg := range p.Packages {
 		f.Packages = append(f.Packages, pkg.fact())

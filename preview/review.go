@@ -199,6 +199,9 @@ type Against struct {
 	Package       string `json:"package"`
 	Version       string `json:"version"`
 	ContentDigest string `json:"contentDigest"`
+	// Notes are what a reviewer was to be told of an older plugin set, whose files
+	// are not at hand any more.
+	Notes []Note `json:"notes,omitempty"`
 }
 
 // FindingFingerprint hashes what an acceptance is bound to. Evidence names the

@@ -47,8 +47,7 @@ type Options struct {
 //
 // The plan of a clean removes the generations it names instead of 4 and 5. Until
 // the switch the host finds the old generation whole, whatever happens. Every
-// error is an [install.Error]; the receipt is nil where nothing was to do, and
-// for a clean.
+// error is an [install.Error]; the receipt is nil where nothing was to do.
 func Apply(ctx context.Context, plan *preview.Plan, approved install.Approval, o Options) (*Receipt, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -182,7 +181,7 @@ func (r *run) failed(err error) error {
 	if r.switched {
 		e.Kind, e.Next = install.Failed, advice(err)+"the host has the new generation; plugin rollback goes back"
 		if clean(r.plan) {
-			e.Next = advice(err) + "part of it is removed; preview again for the rest"
+			e.Next = advice(err) + "part of it may be removed; the same plan or digest goes on with the rest"
 		}
 	}
 	return e

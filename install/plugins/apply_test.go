@@ -246,15 +246,7 @@ func TestTheSameDigestGoesOnWhereAKilledRunStopped(t *testing.T) {
 			location := filepath.Join(t.TempDir(), ".plugins")
 			mustInstall(t, location, firstFiles())
 			plan := mustPlan(t, location, secondFiles())
-			for at := 1; ; at++ {
-				died, code := runChild(t, location, "install", at)
-				if code == 0 {
-					t.Fatal("it never came there")
-				}
-				if died == test.diesBefore {
-					break
-				}
-			}
+			killed(t, location, "install", test.diesBefore)
 			o := installOptions(plan, secondFiles(), nil)
 			resumed, err := Resume(t.Context(), plan, plan.Digest, o)
 			if err != nil || (resumed != nil) != test.after {
@@ -273,6 +265,20 @@ func TestTheSameDigestGoesOnWhereAKilledRunStopped(t *testing.T) {
 			_, err = Resume(t.Context(), plan, plan.Digest, o)
 			wantError(t, err, install.Refused, "already applied: generation 2")
 		})
+	}
+}
+
+// killed carries out a child's work until it dies before a change of the disk.
+func killed(t *testing.T, location, work, before string) {
+	t.Helper()
+	for at := 1; ; at++ {
+		died, code := runChild(t, location, work, at)
+		if code == 0 {
+			t.Fatal("it never came there")
+		}
+		if died == before {
+			return
+		}
 	}
 }
 

@@ -13,24 +13,18 @@ import (
 
 // check compares what is at the location now with what the plan saw there.
 func (r *run) check(ctx context.Context) error {
-	seen := map[string]preview.LiveFile{}
-	for _, f := range r.plan.Files {
-		if f.Live != (preview.LiveFile{}) {
-			seen[f.Path] = f.Live
-		}
-	}
 	now, err := Read(ctx, location(r.plan))
 	if err != nil {
 		return r.failed(err)
 	}
 	reasons := r.movedGeneration(now.Generation, now.Next)
-	there := now.Files
+	differ := r.differing(now.Files)
 	if clean(r.plan) {
-		if there, err = doomedFiles(ctx, location(r.plan), doomed(r.plan)); err != nil {
+		if differ, err = r.checkClean(ctx); err != nil {
 			return r.failed(err)
 		}
 	}
-	reasons = append(reasons, differences(seen, there, "")...)
+	reasons = append(reasons, differ...)
 	if len(reasons) == 0 {
 		return nil
 	}
@@ -38,6 +32,17 @@ func (r *run) check(ctx context.Context) error {
 		Kind: install.Refused, Doing: "comparing " + r.plan.Location.Path + " with what was reviewed",
 		Came: joined(reasons), Next: "preview again, and approve that", Reasons: reasons,
 	}
+}
+
+// differing says which files are not as the plan saw them.
+func (r *run) differing(there map[string]preview.LiveFile) []string {
+	seen := map[string]preview.LiveFile{}
+	for _, f := range r.plan.Files {
+		if f.Live != (preview.LiveFile{}) {
+			seen[f.Path] = f.Live
+		}
+	}
+	return differences(seen, there, "")
 }
 
 func (r *run) movedGeneration(current, next int) []string {

@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -66,58 +63,4 @@ func currentOf(location string) (int, *Receipt, error) {
 		return 0, nil, fmt.Errorf("generation %d at %s: %w", current, location, err)
 	}
 	return current, receipt, nil
-}
-
-// doomed are the generations that a clean removes.
-func doomed(plan *preview.Plan) []int {
-	var out []int
-	for _, f := range plan.Files {
-		number, _, _ := strings.Cut(f.Path, "/")
-		if n, err := strconv.Atoi(number); err == nil && n > 0 && !slices.Contains(out, n) {
-			out = append(out, n)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-// doomedFiles are all files in the folders of generations, those beside what the
-// host loads too, by path below the folder of all.
-func doomedFiles(ctx context.Context, location string, generations []int) (map[string]preview.LiveFile, error) {
-	out := map[string]preview.LiveFile{}
-	for _, n := range generations {
-		in := map[string]preview.LiveFile{}
-		dir := filepath.Join(location+generationsSuffix, strconv.Itoa(n))
-		if err := readFiles(ctx, dir, in); err != nil {
-			return nil, fmt.Errorf("reading generation %d: %w", n, err)
-		}
-		for name, live := range in {
-			out[path.Join(strconv.Itoa(n), name)] = live
-		}
-	}
-	return out, nil
-}
-
-// removeGenerations removes what was reviewed, a generation at a time: it is
-// out of sight by one rename, and a run that stops in between is finished by the
-// next one.
-func (r *run) removeGenerations(ctx context.Context) error {
-	p := r.place
-	for _, n := range doomed(r.plan) {
-		if err := ctx.Err(); err != nil {
-			return r.failed(err)
-		}
-		if n == r.plan.Generation.From {
-			return r.failed(fmt.Errorf("generation %d is the current one", n))
-		}
-		r.switched = true
-		if err := p.clear(strconv.Itoa(n)); err != nil {
-			return r.failed(err)
-		}
-		r.emit(install.Event{Type: install.EventObject, Object: "generation/" + strconv.Itoa(n), State: install.StateRemoved})
-	}
-	if err := p.sync(p.generations()); err != nil {
-		return r.failed(err)
-	}
-	return nil
 }

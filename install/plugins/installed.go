@@ -62,12 +62,11 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 		if out.Generation, err = generationOf(location); err != nil {
 			return out, err
 		}
-		if out.Lock, err = lockOf(location, out.Generation); err != nil {
-			return out, fmt.Errorf("generation %d at %s: %w", out.Generation, location, err)
+		told, err := Told(location, out.Generation)
+		if err != nil {
+			return out, err
 		}
-		if out.Config, err = configAt(location, out.Generation); err != nil {
-			return out, fmt.Errorf("generation %d at %s: %w", out.Generation, location, err)
-		}
+		out.Lock, out.Config = told.Lock, told.Config
 	case !info.IsDir():
 		return out, fmt.Errorf("%s is no directory; name another place with --location", location)
 	}
@@ -81,6 +80,23 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 	}
 	out.Next, err = next(location, out.Generation)
 	return out, err
+}
+
+// Told returns the lock and the config of a generation at a location, as far as
+// it has them.
+func Told(location string, generation int) (plugins.Installed, error) {
+	out := plugins.Installed{Generation: generation}
+	if generation == 0 {
+		return out, nil
+	}
+	var err error
+	if out.Lock, err = lockOf(location, generation); err == nil {
+		out.Config, err = configAt(location, generation)
+	}
+	if err != nil {
+		return out, fmt.Errorf("generation %d at %s: %w", generation, location, err)
+	}
+	return out, nil
 }
 
 // next is the first number above those of all generations. One that is pending

@@ -17,6 +17,7 @@ const (
 	receiptFile   = "receipt.json"
 	heldFile      = ".lock"
 	nextLink      = ".next" // where the location will lead
+	tempFile      = ".temp" // a file that is written anew
 	stagingPrefix = ".new-" // a generation that is being written
 	doomedPrefix  = ".old-" // one that is being removed
 )
@@ -122,7 +123,7 @@ func (p *place) write(name string, data []byte, mode fs.FileMode) error {
 
 // replace writes a file anew, as a whole.
 func (p *place) replace(name string, data []byte) error {
-	temp := path.Join(path.Dir(name), ".temp")
+	temp := path.Join(path.Dir(name), tempFile)
 	if err := p.remove(temp); err != nil {
 		return err
 	}
@@ -184,5 +185,5 @@ func (p *place) isLink(name string) bool {
 
 // temporary reports whether a name stands for work that was begun.
 func temporary(name string) bool {
-	return name == nextLink || strings.HasPrefix(name, stagingPrefix) || strings.HasPrefix(name, doomedPrefix)
+	return name == nextLink || name == tempFile || strings.HasPrefix(name, stagingPrefix) || strings.HasPrefix(name, doomedPrefix)
 }

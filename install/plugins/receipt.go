@@ -22,10 +22,12 @@ const (
 	StateInstalled = "installed"
 	// StateFound is that of generation 0: files that were there before.
 	StateFound = "found"
+	// StateCleaned is that of a clean that removed all it was to.
+	StateCleaned = "cleaned"
 )
 
-// Receipt is what was approved and installed as one generation. It lies beside
-// its files.
+// Receipt is what was approved and installed as one generation, beside whose
+// files it lies; or what was approved and removed by a clean.
 type Receipt struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -52,6 +54,9 @@ type Receipt struct {
 	Finished      time.Time        `json:"finished,omitzero"`
 
 	Files []ReceiptFile `json:"files"`
+	// Removed are files of the generation before that this one does not have; of
+	// a clean, those of the generations that it removes, below their folder.
+	Removed []ReceiptFile `json:"removed,omitempty"`
 }
 
 // ReceiptFile is one file of a generation.
@@ -62,6 +67,8 @@ type ReceiptFile struct {
 	SHA256   string `json:"sha256"`
 	Origin   string `json:"origin,omitempty"`
 	Contents string `json:"contents,omitempty"`
+	// Action is what was done to it, against the generation before.
+	Action preview.Action `json:"action,omitempty"`
 }
 
 // pending is the receipt of what a plan is about to install.
@@ -76,10 +83,22 @@ func pending(plan *preview.Plan, approval install.Approval, tool string, now tim
 	}
 	for _, f := range plan.Files {
 		if f.Action != preview.ActionDelete {
-			r.Files = append(r.Files, ReceiptFile{f.Path, f.Mode, f.Size, f.SHA256, f.Origin, f.Contents})
+			r.Files = append(r.Files, ReceiptFile{f.Path, f.Mode, f.Size, f.SHA256, f.Origin, f.Contents, f.Action})
 		}
 	}
+	r.Removed = removed(plan)
 	return r
+}
+
+// removed are the files that a plan takes away.
+func removed(plan *preview.Plan) []ReceiptFile {
+	var out []ReceiptFile
+	for _, f := range plan.Files {
+		if f.Action == preview.ActionDelete {
+			out = append(out, ReceiptFile{Path: f.Path, Mode: f.Live.Mode, SHA256: f.Live.SHA256, Action: f.Action})
+		}
+	}
+	return out
 }
 
 // found is the receipt of the files that a plan finds at its location and did
@@ -119,7 +138,10 @@ func (r *Receipt) Install() *install.Receipt {
 		Approval: r.Approval, Started: r.Started, Finished: r.Finished, State: r.State, Objects: []install.ObjectReceipt{},
 	}
 	for _, f := range r.Files {
-		out.Objects = append(out.Objects, install.ObjectReceipt{ID: "file/" + f.Path, State: install.StateReady, Digest: "sha256:" + f.SHA256})
+		out.Objects = append(out.Objects, install.ObjectReceipt{ID: "file/" + f.Path, Action: f.Action, State: install.StateReady, Digest: "sha256:" + f.SHA256})
+	}
+	for _, f := range r.Removed {
+		out.Objects = append(out.Objects, install.ObjectReceipt{ID: "file/" + f.Path, Action: f.Action, State: install.StateRemoved, Digest: "sha256:" + f.SHA256})
 	}
 	return out
 }

@@ -13,9 +13,16 @@ import (
 // Resume looks whether the installed generation at the place of a plan is the
 // one that an approved digest made. A run that was interrupted after its switch
 // is finished, and its receipt returned; one that was not is a refusal: a plan is
-// carried out once. Both nil means that the digest is of another generation.
+// carried out once. Both nil means that the digest is of another generation. A
+// clean that was interrupted goes on with what it had not removed yet.
 func Resume(ctx context.Context, plan *preview.Plan, digest string, o Options) (*Receipt, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	at := location(plan)
+	if clean(plan) {
+		return resumeClean(ctx, at, digest, o)
+	}
 	current, receipt, err := currentOf(at)
 	if err != nil || receipt.Digest != digest {
 		return nil, nil //nolint:nilerr // what is not readable is none of that digest
@@ -26,9 +33,6 @@ func Resume(ctx context.Context, plan *preview.Plan, digest string, o Options) (
 			Came: fmt.Sprintf("already applied: generation %d at %s is this plan", current, at),
 			Next: "plugin list shows whether its files are still so",
 		}
-	}
-	if o.Now == nil {
-		o.Now = time.Now
 	}
 	place, err := openPlace(at, o.Step)
 	if err != nil {

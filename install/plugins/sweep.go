@@ -16,12 +16,16 @@ const (
 	whole    leftover = iota // nothing to do about it
 	begun                    // to be removed
 	switched                 // the current generation, whose receipt does not say so yet
+	emptied                  // the receipt of a clean that removed all, and does not say so yet
 )
 
 // leftoverOf judges one entry. What cannot be read is nobody's leftover.
 func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 	if temporary(name) {
 		return begun, nil
+	}
+	if name == cleanFile {
+		return leftoverOfClean(location)
 	}
 	n, err := strconv.Atoi(name)
 	if err != nil {
@@ -81,6 +85,9 @@ func (p *place) sweep(location string) error {
 		case switched:
 			receipt.Finished = receipt.Started // nobody saw when
 			err = p.installed(receipt)
+		case emptied:
+			receipt.Finished = receipt.Started
+			err = p.cleaned(receipt)
 		}
 		if err != nil {
 			return err

@@ -85,6 +85,9 @@ func older(p *preview.Plan, schemas Schemas) (map[string]string, error) {
 	for _, pkg := range p.Packages {
 		old.Packages = append(old.Packages, preview.Package{Name: pkg.Name, Format: pkg.Format})
 	}
+	if p.OnMachine() && len(old.Packages) > 0 {
+		old.Platform, old.Packages[0].Notes = p.Platform, p.Against.Notes
+	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if o.LiveBody == nil {

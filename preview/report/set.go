@@ -20,7 +20,7 @@ func setCommand(p *preview.Plan) string {
 	} else {
 		words = append(words, p.Request.Action)
 	}
-	if installs && p.Request.File != "" && (p.Against != nil || len(p.Platforms) > 0) { // about no place: the content is approved
+	if installs && (p.Against != nil || p.Request.File != "" && len(p.Platforms) > 0) { // about no place: the content is approved
 		return shell(append(words, "--platform", setPlatform(p), "--yes", "--approve", p.ContentDigest, "--ruleset", strconv.Itoa(p.Ruleset)))
 	}
 	known := p.Request.File != "" || p.Request.Revision > 0 || p.Request.Keep != nil || !installs && p.SavedAs == ""

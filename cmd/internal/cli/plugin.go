@@ -50,6 +50,7 @@ func (f *pluginFlags) add(cmd *cobra.Command) {
 	flags.StringVarP(&f.config, "config", "c", "", "file that lists the plugins; with --mode client where the server has it, https://HOST/PATH or configmap://NAMESPACE/NAME")
 	flags.StringVar(&f.mode, "mode", modeServer, "whose config it is: server, of this machine, where the host runs; or client, fetched from the server and installed here too")
 	flags.StringVar(&f.location, "location", "", "directory that the host loads them from (default: the one that the config names, else the host's own)")
+	flags.StringArrayVar(&f.credentials, "credential-env", nil, "environment variable that a config fetched with --mode client may send to its providers (repeatable)")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{modeServer, modeClient}, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -75,9 +76,8 @@ func (f *pluginFlags) keepLock(fresh *plugins.Lock) error {
 	return nil
 }
 
-// addLock declares the flags of commands that fetch artifacts.
+// addLock declares the flag of commands that read the lock file.
 func (f *pluginFlags) addLock(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&f.credentials, "credential-env", nil, "environment variable that a config fetched with --mode client may send to its providers (repeatable)")
 	cmd.Flags().StringVar(&f.lock, "lock", "", "file with the sha256 of every artifact (default: CONFIG.lock, if it is there; with --mode client by the name of the config, here)")
 }
 
@@ -101,20 +101,41 @@ func (f *pluginFlags) checkMode() error {
 // place is the location of commands that are about what is installed: the flag
 // says it, or the config.
 func (f *pluginFlags) place(ctx context.Context, p *planner) (string, error) {
+	if f.location != "" { // no need of the config
+		return f.given()
+	}
+	location, _, err := f.placeOf(ctx, p)
+	return location, err
+}
+
+func (f *pluginFlags) given() (string, error) {
 	if err := f.checkMode(); err != nil {
 		return "", err
 	}
+	return locationOf(f.location)
+}
+
+// placeOf is the location with the set of the config, nil where none is named.
+func (f *pluginFlags) placeOf(ctx context.Context, p *planner) (string, *plugins.Set, error) {
+	if err := f.checkMode(); err != nil {
+		return "", nil, err
+	}
 	switch {
-	case f.location != "":
-		return locationOf(f.location)
+	case f.config == "" && f.location != "":
+		location, err := f.given()
+		return location, nil, err
 	case f.config == "":
-		return "", usagef("name the config of the plugins with -c FILE, or where they are with --location DIR")
+		return "", nil, usagef("name the config of the plugins with -c FILE, or where they are with --location DIR")
 	}
 	set, err := p.readSet(ctx, *f)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return f.locationOf(set)
+	if set.Host != nil && f.mode == modeServer && f.location == "" {
+		return "", nil, usagef("the host of this set is in the cluster: status %s and history %s show it; --location DIR is about a place on this machine", set.Name, set.Name)
+	}
+	location, err := f.locationOf(set)
+	return location, set, err
 }
 
 // locationOf is where a set goes, as an absolute path.

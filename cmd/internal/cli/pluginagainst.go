@@ -40,5 +40,6 @@ func (p *planner) against(ctx context.Context, text string, set *plugins.Set, ta
 	if target.Installed, err = plugins.AsInstalled(older, fetched, target.Platform); err != nil {
 		return nil, fmt.Errorf("--against %s: %w", text, err)
 	}
-	return &preview.Against{Reference: text, Package: older.Name, Version: older.Version, ContentDigest: before.Packages[0].ContentDigest}, nil
+	pkg := before.Packages[0]
+	return &preview.Against{Reference: text, Package: older.Name, Version: older.Version, ContentDigest: pkg.ContentDigest, Notes: pkg.Notes}, nil
 }

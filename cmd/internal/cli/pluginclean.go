@@ -45,6 +45,7 @@ install is nobody's to remove but yours.`,
 		},
 	}
 	f.add(cmd)
+	r.planner.source.addConfig(cmd.Flags())
 	cmd.Flags().IntVar(&keep, "keep", defaultKeep, "how many earlier generations stay")
 	r.addWithPreview(cmd)
 	return cmd

@@ -3,12 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
 func (a *app) newPluginListCommand() *cobra.Command {
@@ -20,9 +23,17 @@ func (a *app) newPluginListCommand() *cobra.Command {
 		Short: "List the generations of a plugin set, and what differs on disk",
 		Long: `List what is installed at a location: every generation with its version, when and
 by whom it was installed, what its files came from, and which files are not as they
-were installed: changed, missing, extra, or of another mode.`,
-		Example: `  # Those of the location that a config names
+were installed: changed, missing, extra, or of another mode.
+
+With a config it says too how far that is what the config and its lock file want:
+which plugins are missing, which are extra, which came from elsewhere or are other
+bytes. No artifact is fetched for that; what is behind an address now shows plugin
+preview.`,
+		Example: `  # Those of the location that a config names, and whether it is what the config wants
   kubectl operator plugin list -c plugin_config.yaml
+
+  # What the server's config wants of this machine
+  kubectl operator plugin list --mode client -c https://optimus.example.com/plugin_config.yaml
 
   # Those of another place, for a script
   kubectl operator plugin list --location /opt/piped/plugins -o json`,
@@ -31,26 +42,99 @@ were installed: changed, missing, extra, or of another mode.`,
 			if err := output.check(); err != nil {
 				return err
 			}
-			location, err := f.place(cmd.Context(), p)
+			if f.lock != "" && f.config == "" {
+				return usagef("--lock is that of a config; name it with -c FILE")
+			}
+			location, set, err := f.placeOf(cmd.Context(), p)
 			if err != nil {
 				return err
 			}
-			return a.pluginList(cmd.Context(), location, output)
+			return a.pluginList(cmd.Context(), location, set, f, output)
 		},
 	}
 	f.add(cmd)
+	f.addLock(cmd)
+	p.source.addConfig(cmd.Flags())
 	output.add(cmd)
 	return cmd
 }
 
-func (a *app) pluginList(ctx context.Context, location string, output documentOutput) error {
+// setList is what plugin list prints: the generations at a location, and how far
+// the current one is what a config wants, where one was named.
+type setList struct {
+	Items  []installed.Generation `json:"items"`
+	Wanted *plugins.Wanted        `json:"wanted,omitempty"`
+}
+
+func (a *app) pluginList(ctx context.Context, location string, set *plugins.Set, f pluginFlags, output documentOutput) error {
 	generations, err := installed.List(ctx, location)
 	if err != nil {
 		return err
 	}
-	list := items[installed.Generation]{Items: []installed.Generation{}}
-	list.Items = append(list.Items, generations...)
-	return a.printDocument(output, list, func() error { return a.printGenerations(location, generations) })
+	list := setList{Items: append([]installed.Generation{}, generations...)}
+	if set != nil {
+		if list.Wanted, err = wantedOf(location, set, f, generations); err != nil {
+			return err
+		}
+	}
+	return a.printDocument(output, list, func() error {
+		if err := a.printGenerations(location, generations); err != nil || list.Wanted == nil {
+			return err
+		}
+		return a.printWanted(list.Wanted)
+	})
+}
+
+// wantedOf compares a config and its lock with the current generation, for the
+// platform that this is of.
+func wantedOf(location string, set *plugins.Set, f pluginFlags, generations []installed.Generation) (*plugins.Wanted, error) {
+	lock, err := readLock(f.lockPath(), set, f.lock != "")
+	if err != nil {
+		return nil, fmt.Errorf("lock file %s: %w", f.lockPath(), err)
+	}
+	platform, now := runtime.GOOS+"/"+runtime.GOARCH, plugins.Installed{}
+	for _, g := range generations {
+		if !g.Current || g.Receipt == nil {
+			continue
+		}
+		if g.Receipt.Platform != "" {
+			platform = g.Receipt.Platform
+		}
+		if now, err = installed.Told(location, g.Number); err != nil {
+			return nil, nil // which is the problem that is told of the generation
+		}
+	}
+	wanted, err := plugins.Compare(set, lock, now, platform)
+	if wanted.Config = f.config; lock != nil {
+		wanted.Lock = f.lockPath()
+	}
+	return &wanted, err
+}
+
+// printWanted prints how each plugin of a config stands.
+func (a *app) printWanted(w *plugins.Wanted) error {
+	s := a.streams
+	lock := "no lock file"
+	if w.Lock != "" {
+		lock = "lock file " + w.Lock
+	}
+	s.Printf("\nWanted by %s, for %s, %s:\n", w.Config, w.Platform, lock)
+	var rows [][]string
+	agreed := len(w.ConfigChanges) == 0
+	for _, p := range w.Plugins {
+		agreed = agreed && p.State == plugins.StandsOK
+		rows = append(rows, []string{"  " + p.State, p.Plugin, orElse(p.Why, p.Installed)})
+	}
+	if err := table(s.Human(), rows); err != nil {
+		return err
+	}
+	if n := len(w.ConfigChanges); n > 0 {
+		s.Printf("  the host would be told otherwise: %s\n", preview.Plural(n, "setting"))
+	}
+	if !agreed {
+		s.Printf("plugin preview -c %s shows what an install would change.\n", w.Config)
+	}
+	return nil
 }
 
 // printGenerations prints a table, then what the current generation is made of

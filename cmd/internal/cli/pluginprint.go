@@ -44,13 +44,13 @@ func (p *setPrinter) end(plan *preview.Plan, receipt *installed.Receipt, err err
 	s := p.app.streams
 	switch {
 	case p.json || err != nil:
+	case receipt != nil && receipt.OfClean():
+		s.Printf("%s      DONE, %s removed\n  plan     %s\n", setTitle(plan), preview.Plural(len(receipt.Doomed()), "generation"), receipt.Digest)
 	case receipt != nil:
 		s.Printf("%s      DONE, generation %d\n  plan     %s\n", setTitle(plan), receipt.Generation, receipt.Digest)
 		p.undo(plan.Location.Path, receipt)
 	case !plan.SetChanges():
 		s.Printf("%s      nothing to change\n  plan     %s\n", setTitle(plan), plan.Digest)
-	default:
-		s.Printf("%s      DONE\n  plan     %s\n", setTitle(plan), plan.Digest)
 	}
 }
 
@@ -63,6 +63,11 @@ func (p *setPrinter) undo(location string, receipt *installed.Receipt) {
 
 // result ends a run that found its plan installed.
 func (p *setPrinter) result(receipt *installed.Receipt) {
+	if !p.json && receipt.OfClean() {
+		p.app.streams.Printf("%s      DONE, %s removed, some by a run that was interrupted\n  plan     %s\n",
+			receipt.Set, preview.Plural(len(receipt.Doomed()), "generation"), receipt.Digest)
+		return
+	}
 	if !p.json {
 		p.app.streams.Printf("%s %s      DONE, generation %d; the run that switched to it was interrupted\n  plan     %s\n",
 			receipt.Set, receipt.Version, receipt.Generation, receipt.Digest)

@@ -44,6 +44,7 @@ Generation 0 is what was at the location before the first install.`,
 		},
 	}
 	f.add(cmd)
+	r.planner.source.addConfig(cmd.Flags())
 	cmd.Flags().IntVar(&to, "to", -1, "generation to go back to (default: the one that the current one replaced)")
 	cmd.Flags().Lookup("to").DefValue = "0" // which pflag does not print
 	r.addWithPreview(cmd)

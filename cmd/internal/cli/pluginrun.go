@@ -30,6 +30,7 @@ type setRunner struct {
 	saved   savedFlags
 	output  outputFlag
 	out     outFlags
+	receipt receiptFlag
 	preview bool
 
 	loaded *savedPlan // of --plan, nil without it
@@ -50,6 +51,7 @@ func (r *setRunner) addApply(cmd *cobra.Command) {
 		r.planner.source.addRegistry(flags)
 	}
 	r.planner.policy.add(flags)
+	r.receipt.add(flags)
 }
 
 // addWithPreview is addApply for commands that may stop after the plan.
@@ -72,6 +74,8 @@ func (r *setRunner) check() error {
 	switch {
 	case r.out.to != "" && !r.preview:
 		return usagef("--out saves the plan that --preview stops after; add --preview, or leave out --out")
+	case r.preview && r.receipt.path != "":
+		return usagef("--preview writes nothing; leave out --receipt")
 	case r.preview && r.approve.yes:
 		return usagef("--preview writes nothing; leave out --yes")
 	case r.preview:
@@ -119,6 +123,8 @@ func (r *setRunner) load(ctx context.Context, action string) error {
 	switch {
 	case p.Platform == "":
 		return usagef("the plan is to %s release %s; apply it with that command", p.Request.Action, p.Release.Name)
+	case p.Against != nil:
+		return usagef("the plan compares set %s with another config as if that were installed: it is for reading, and says nothing of what is at the location; preview without --against, and apply that plan", p.Release.Name)
 	case p.Request.Action != action:
 		return usagef("the plan is to %s %s; apply it with plugin %s", p.Request.Action, p.Release.Name, p.Request.Action)
 	}
@@ -168,6 +174,13 @@ func (r *setRunner) interrupted(ctx context.Context, p *preview.Plan, digest str
 	receipt, err := installed.Resume(ctx, p, digest, r.options(nil))
 	if receipt == nil || err != nil {
 		return false, err
+	}
+	file, err := r.receipt.open(digest)
+	if err != nil {
+		return true, err
+	}
+	if _, err := file.end(receipt.Install(), nil); err != nil {
+		return true, err
 	}
 	printer := r.printer()
 	printer.result(receipt)
@@ -225,8 +238,17 @@ func (r *setRunner) carryOut(ctx context.Context, p *setPlan, approval install.A
 		}
 		o.Files = files
 	}
+	file, err := r.receipt.open(p.Digest)
+	if err != nil {
+		return r.failed(err)
+	}
 	printer.begin(p.Plan)
 	receipt, err := installed.Apply(ctx, p.Plan, approval, o)
+	var kept *install.Receipt
+	if receipt != nil {
+		kept = receipt.Install()
+	}
+	_, err = file.end(kept, err)
 	printer.end(p.Plan, receipt, err)
 	return err
 }

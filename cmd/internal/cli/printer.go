@@ -34,7 +34,7 @@ func (p *printer) plan(plan *preview.Plan) {
 	if p.json {
 		p.write(install.Event{
 			Time: time.Now().UTC(), Type: install.EventPlan, Digest: plan.Digest, ContentDigest: plan.ContentDigest,
-			Message: counts(plan.Summary),
+			Message: willDo(plan),
 		})
 		for _, f := range plan.Findings {
 			p.write(install.Event{
@@ -66,6 +66,14 @@ func title(plan *preview.Plan) string {
 		}
 	}
 	return name + " -> namespace " + plan.Release.Namespace
+}
+
+// willDo counts what a plan does: to objects, or to files.
+func willDo(plan *preview.Plan) string {
+	if plan.OnMachine() {
+		return preview.FileCounts(plan.Files, "  ")
+	}
+	return counts(plan.Summary)
 }
 
 // counts words a summary, actions that do not occur left out.

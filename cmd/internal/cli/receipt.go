@@ -93,11 +93,18 @@ func (f *receiptFile) apply(ctx context.Context, p *preview.Plan, approval insta
 		return install.Apply(ctx, p, approval, cluster, opts)
 	}
 	opts.Keep = f.write
-	receipt, err := install.Apply(ctx, p, approval, cluster, opts)
-	if receipt == nil && f.begun {
+	return f.end(install.Apply(ctx, p, approval, cluster, opts))
+}
+
+// end writes the receipt of a run that ended with err, if not nil. The file does
+// not stay when there is none.
+func (f *receiptFile) end(receipt *install.Receipt, err error) (*install.Receipt, error) {
+	switch {
+	case f == nil:
+		return receipt, err
+	case receipt == nil && f.begun:
 		return nil, err
-	}
-	if receipt == nil {
+	case receipt == nil:
 		return nil, errors.Join(err, os.Remove(f.path))
 	}
 	return f.keep(receipt, err)
@@ -110,10 +117,10 @@ func (f *receiptFile) keep(receipt *install.Receipt, ended error) (*install.Rece
 	case err == nil:
 		f.begun = true // a run that goes on with this one
 		return receipt, ended
-	case ended == nil: // the cluster did change
+	case ended == nil: // what the plan was for did change
 		return receipt, &install.Error{
 			Kind: install.Failed, Doing: "writing the receipt", Came: err.Error(),
-			Next: "the plan was carried out; history --revision shows the receipt on record", Err: err,
+			Next: "the plan was carried out; history --revision, or plugin list -o json, shows the receipt on record", Err: err,
 		}
 	}
 	return receipt, errors.Join(ended, fmt.Errorf("writing the receipt: %w", err))

@@ -33,10 +33,16 @@ func (f *sourceFlags) add(flags *pflag.FlagSet) {
 // addPlugins adds the flags of commands that read plugin sets, which are for the
 // platform of the machine.
 func (f *sourceFlags) addPlugins(flags *pflag.FlagSet) {
-	f.addRegistry(flags)
-	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
+	f.addConfig(flags)
 	flags.StringVar(&f.platform, "platform", "", "platform that the plugins are for, as OS/ARCH, or all of those that the config and its lock name: one review and one content digest for every machine (default: this machine's)")
 	f.plugins = true
+}
+
+// addConfig adds the flags of commands that fetch no plugins, and maybe their
+// config from a server.
+func (f *sourceFlags) addConfig(flags *pflag.FlagSet) {
+	f.addRegistry(flags)
+	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
 }
 
 // addRegistry adds the flags of commands that read nothing but saved plans.

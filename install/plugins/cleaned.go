@@ -1,0 +1,286 @@
+package plugins
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// KindCleanReceipt is the kind of the receipt of a clean.
+const KindCleanReceipt = "PluginCleanReceipt"
+
+// cleanFile holds the receipt of the last clean, in the folder of the
+// generations. It is written before the first of them goes, so that a run that
+// was stopped in between is gone on with by its digest.
+const cleanFile = "clean.json"
+
+// doomed are the generations that a clean removes, by the paths of their files.
+func doomed(paths []string) []int {
+	var out []int
+	for _, p := range paths {
+		if n := generationIn(p); n > 0 && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// generationIn is the generation that a path below the folder of all is in, 0
+// for none that may be removed.
+func generationIn(p string) int {
+	number, _, _ := strings.Cut(p, "/")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || strconv.Itoa(n) != number {
+		return 0
+	}
+	return n
+}
+
+// doomedFiles are all files in the folders of generations, those beside what the
+// host loads too, by path below the folder of all. One that is gone has none.
+func doomedFiles(ctx context.Context, location string, generations []int) (map[string]preview.LiveFile, error) {
+	out := map[string]preview.LiveFile{}
+	for _, n := range generations {
+		in := map[string]preview.LiveFile{}
+		dir := filepath.Join(location+generationsSuffix, strconv.Itoa(n))
+		if err := readFiles(ctx, dir, in); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("reading generation %d: %w", n, err)
+		}
+		for name, live := range in {
+			out[path.Join(strconv.Itoa(n), name)] = live
+		}
+	}
+	return out, nil
+}
+
+// readClean reads the receipt of the last clean; nil where there is none that
+// can be read.
+func readClean(location string) *Receipt {
+	data, err := readSmall(filepath.Join(location+generationsSuffix, cleanFile))
+	if err != nil {
+		return nil
+	}
+	r := &Receipt{}
+	if err := json.Unmarshal(data, r); err != nil || r.Kind != KindCleanReceipt || r.APIVersion != preview.APIVersion {
+		return nil
+	}
+	return r
+}
+
+// cleaning is the receipt of a clean that is about to begin.
+func cleaning(plan *preview.Plan, approval install.Approval, tool string, now time.Time) *Receipt {
+	return &Receipt{
+		APIVersion: preview.APIVersion, Kind: KindCleanReceipt, Generation: plan.Generation.From, From: plan.Generation.From,
+		State: StatePending, Set: plan.Release.Name, Platform: plan.Platform, Digest: plan.Digest, ContentDigest: plan.ContentDigest,
+		Approval: approval, Tool: tool, Started: now, Files: []ReceiptFile{}, Removed: removed(plan),
+	}
+}
+
+// OfClean reports whether a receipt is that of a clean.
+func (r *Receipt) OfClean() bool { return r.Kind == KindCleanReceipt }
+
+// Doomed are the generations that the clean of a receipt removes.
+func (r *Receipt) Doomed() []int {
+	var paths []string
+	for _, f := range r.Removed {
+		paths = append(paths, f.Path)
+	}
+	return doomed(paths)
+}
+
+// left are the files of a clean in the generations that are there still: those
+// that were reviewed, and those on the disk.
+func (r *Receipt) left(ctx context.Context, location string) (seen, there map[string]preview.LiveFile, err error) {
+	all, err := numbers(location)
+	if err != nil {
+		return nil, nil, err
+	}
+	var still []int
+	for _, n := range r.Doomed() {
+		if slices.Contains(all, n) {
+			still = append(still, n)
+		}
+	}
+	seen = map[string]preview.LiveFile{}
+	for _, f := range r.Removed {
+		if slices.Contains(still, generationIn(f.Path)) {
+			seen[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}
+		}
+	}
+	there, err = doomedFiles(ctx, location, still)
+	return seen, there, err
+}
+
+// leftoverOfClean judges the receipt of the last clean.
+func leftoverOfClean(location string) (leftover, *Receipt) {
+	receipt := readClean(location)
+	if receipt == nil || receipt.State != StatePending {
+		return whole, nil
+	}
+	all, err := numbers(location)
+	if err != nil || slices.ContainsFunc(receipt.Doomed(), func(n int) bool { return slices.Contains(all, n) }) {
+		return whole, nil // the digest that was approved goes on with it, nobody else
+	}
+	return emptied, receipt
+}
+
+// cleaned notes in the receipt of a clean that it is done.
+func (p *place) cleaned(receipt *Receipt) error {
+	receipt.State = StateCleaned
+	return p.noteClean(receipt)
+}
+
+func (p *place) noteClean(receipt *Receipt) error {
+	data, err := receipt.Encode()
+	if err != nil {
+		return err
+	}
+	return p.replace(p.beside(cleanFile), data)
+}
+
+// removeDoomed removes the generations of a clean, one at a time: each is out of
+// sight by one rename. What an interrupted run removed already stays so.
+func (p *place) removeDoomed(ctx context.Context, receipt *Receipt, gone func(n int)) error {
+	all, err := numbers(p.location)
+	if err != nil {
+		return err
+	}
+	for _, n := range receipt.Doomed() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if n == receipt.Generation {
+			return fmt.Errorf("generation %d is the current one", n)
+		}
+		if slices.Contains(all, n) {
+			if err := p.clear(strconv.Itoa(n)); err != nil {
+				return err
+			}
+		}
+		gone(n)
+	}
+	return p.sync(p.generations())
+}
+
+// removeGenerations removes what was reviewed, with a receipt of it written
+// before the first and finished after the last.
+func (r *run) removeGenerations(ctx context.Context) error {
+	now := r.o.Now().UTC()
+	r.receipt = cleaning(r.plan, r.approval, r.o.Tool, now)
+	if begun := r.begunClean(); begun != nil {
+		r.receipt.Started, r.switched = begun.Started, true
+	}
+	if err := r.place.noteClean(r.receipt); err != nil {
+		return r.failed(err)
+	}
+	r.switched = true
+	err := r.place.removeDoomed(ctx, r.receipt, func(n int) {
+		r.emit(install.Event{Type: install.EventObject, Object: "generation/" + strconv.Itoa(n), State: install.StateRemoved})
+	})
+	if err != nil {
+		return r.failed(err)
+	}
+	r.receipt.Finished = r.o.Now().UTC()
+	if err := r.place.cleaned(r.receipt); err != nil {
+		return r.failed(fmt.Errorf("writing the receipt: %w", err))
+	}
+	return nil
+}
+
+// begunClean is the receipt of an interrupted run of the plan.
+func (r *run) begunClean() *Receipt {
+	receipt := readClean(location(r.plan))
+	if receipt == nil || receipt.Digest != r.plan.Digest || receipt.State != StatePending {
+		return nil
+	}
+	return receipt
+}
+
+// checkClean compares the generations that a plan removes with what it saw of
+// them. Those that an interrupted run of it removed are as they are to be.
+func (r *run) checkClean(ctx context.Context) ([]string, error) {
+	at := location(r.plan)
+	if done := readClean(at); done != nil && done.Digest == r.plan.Digest && done.State == StateCleaned {
+		return nil, appliedClean(done, at)
+	}
+	if begun := r.begunClean(); begun != nil {
+		seen, there, err := cleaning(r.plan, r.approval, "", begun.Started).left(ctx, at)
+		return differences(seen, there, ""), err
+	}
+	seen := map[string]preview.LiveFile{}
+	for _, f := range r.plan.Files {
+		seen[f.Path] = f.Live
+	}
+	there, err := doomedFiles(ctx, at, doomed(slices.Collect(maps.Keys(seen))))
+	return differences(seen, there, ""), err
+}
+
+// appliedClean refuses a clean that was carried out.
+func appliedClean(receipt *Receipt, location string) error {
+	return &install.Error{
+		Kind: install.Refused, Doing: "checking the clean of " + receipt.Set,
+		Came: "already applied: the last clean at " + location + " is this plan", Next: "preview again for what is there now",
+	}
+}
+
+// resumeClean goes on with the clean that an approved digest began; nil where
+// the last one is of another digest.
+func resumeClean(ctx context.Context, location, digest string, o Options) (*Receipt, error) {
+	receipt := readClean(location)
+	switch {
+	case receipt == nil || receipt.Digest != digest:
+		return nil, nil
+	case receipt.State != StatePending:
+		return nil, appliedClean(receipt, location)
+	}
+	place, err := openPlace(location, o.Step)
+	if err != nil {
+		return nil, err
+	}
+	defer place.close()
+	release, err := place.hold(o.Holder, o.Now())
+	if err != nil {
+		return nil, err
+	}
+	err = goOnCleaning(ctx, place, receipt, o)
+	return receipt, errors.Join(err, release())
+}
+
+func goOnCleaning(ctx context.Context, place *place, receipt *Receipt, o Options) error {
+	at := place.location
+	if err := place.sweep(at); err != nil {
+		return err
+	}
+	reasons := []string{}
+	if current, err := currentNumber(at); err != nil || current != receipt.Generation {
+		reasons = append(reasons, fmt.Sprintf("generation %d is installed now, and %d was when it was reviewed", current, receipt.Generation))
+	}
+	seen, there, err := receipt.left(ctx, at)
+	if err != nil {
+		return err
+	}
+	if reasons = append(reasons, differences(seen, there, "")...); len(reasons) > 0 {
+		return &install.Error{
+			Kind: install.Refused, Doing: "comparing " + at + generationsSuffix + " with what was reviewed",
+			Came: joined(reasons), Next: "preview again, and approve that", Reasons: reasons,
+		}
+	}
+	if err := place.removeDoomed(ctx, receipt, func(int) {}); err != nil {
+		return err
+	}
+	receipt.Finished = o.Now().UTC()
+	return place.cleaned(receipt)
+}

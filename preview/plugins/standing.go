@@ -1,0 +1,126 @@
+package plugins
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// How a plugin that a config wants stands at a location.
+const (
+	StandsOK      = "ok"      // installed, from where the config has it, as its lock says
+	StandsMissing = "missing" // wanted and not installed
+	StandsExtra   = "extra"   // installed or locked, and not wanted
+	StandsOther   = "other"   // installed from elsewhere, or other bytes than wanted
+)
+
+// Standing is one plugin as its config, its lock file and the installed
+// generation have it. Nothing is fetched for it: what a reference leads to now
+// shows in a plan.
+type Standing struct {
+	Plugin    string `json:"plugin"`
+	State     string `json:"state"` // ok, missing, extra, other
+	Reference string `json:"reference,omitempty"`
+	Locked    string `json:"locked,omitempty"`    // sha256 in the lock file
+	Installed string `json:"installed,omitempty"` // sha256 of what was installed
+	Why       string `json:"why,omitempty"`
+}
+
+// Wanted says how far what is installed is what a config wants.
+type Wanted struct {
+	Config   string     `json:"config"`
+	Lock     string     `json:"lock,omitempty"` // the file; empty for none
+	Platform string     `json:"platform"`
+	Plugins  []Standing `json:"plugins"`
+	// ConfigChanges are settings that the host would be told otherwise.
+	ConfigChanges []preview.Change `json:"configChanges"`
+}
+
+// Compare compares a set and its lock file, nil for none, with what is installed
+// for a platform.
+func Compare(set *Set, lock *Lock, installed Installed, platform string) (Wanted, error) {
+	out := Wanted{Platform: platform, Plugins: []Standing{}, ConfigChanges: []preview.Change{}}
+	config, err := ConfigOf(set)
+	if err != nil {
+		return out, err
+	}
+	if installed.Generation > 0 {
+		out.ConfigChanges = append(out.ConfigChanges, config.changes(installed.Config)...)
+	}
+	there := installed.Lock
+	if there == nil {
+		there = &Lock{}
+	}
+	named := map[string]bool{}
+	for i := range set.Plugins {
+		p := &set.Plugins[i]
+		named[p.Name] = true
+		out.Plugins = append(out.Plugins, standing(p, lock, there, platform))
+	}
+	for _, one := range there.Platforms[platform] {
+		if !named[one.Plugin] {
+			named[one.Plugin] = true
+			out.Plugins = append(out.Plugins, Standing{
+				Plugin: one.Plugin, State: StandsExtra, Reference: one.Reference, Installed: one.Digest,
+				Why: "the config does not name it; the next install takes it away",
+			})
+		}
+	}
+	if lock != nil {
+		for _, one := range lock.Platforms[platform] {
+			if !named[one.Plugin] {
+				out.Plugins = append(out.Plugins, Standing{
+					Plugin: one.Plugin, State: StandsExtra, Reference: one.Reference, Locked: one.Digest,
+					Why: "the lock file has it, and the config does not name it",
+				})
+			}
+		}
+	}
+	slices.SortStableFunc(out.Plugins, func(a, b Standing) int { return strings.Compare(a.Plugin, b.Plugin) })
+	return out, nil
+}
+
+// standing compares one plugin of a config.
+func standing(p *Plugin, lock, there *Lock, platform string) Standing {
+	out := Standing{Plugin: p.Name, State: StandsOK}
+	artifact := p.Artifact(platform)
+	if artifact != nil {
+		out.Reference = artifact.Reference.Text
+	}
+	locked, isLocked := Locked{}, false
+	if lock != nil {
+		if locked, isLocked = lock.find(platform, p.Name); isLocked {
+			out.Locked = locked.Digest
+		}
+	}
+	is, isThere := there.find(platform, p.Name)
+	if isThere {
+		out.Installed = is.Digest
+	}
+	out.State, out.Why = judgeStanding(artifact, is, isThere, platform)
+	switch {
+	case out.State != StandsOK:
+	case lock != nil && !isLocked:
+		out.State, out.Why = StandsOther, "the lock file has nothing for it on "+platform
+	case isLocked && locked.Reference != out.Reference:
+		out.State, out.Why = StandsOther, "the lock file has it from "+clip(locked.Reference)
+	case isLocked && locked.Digest != is.Digest:
+		out.State, out.Why = StandsOther, "the lock file has other bytes than were installed"
+	}
+	return out
+}
+
+func judgeStanding(artifact *Artifact, is Locked, isThere bool, platform string) (state, why string) {
+	switch {
+	case artifact == nil:
+		return StandsOther, "the config has nothing for it on " + platform
+	case !isThere:
+		return StandsMissing, "the next install brings it"
+	case is.Reference != artifact.Reference.Text:
+		return StandsOther, "it was installed from " + clip(is.Reference)
+	case artifact.SHA256 != "" && artifact.SHA256 != is.Digest:
+		return StandsOther, "the config wants other bytes than were installed"
+	}
+	return StandsOK, ""
+}
