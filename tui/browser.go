@@ -277,6 +277,14 @@ func (b *browser) scroll(m *review, delta int) {
 	b.pager.Scroll(delta, m.paneHeight())
 }
 
+// below counts the lines of the detail that do not fit.
+func (b *browser) below(height int, tiny bool) int {
+	if b.sheet != nil {
+		return max(0, len(b.sheet.rows)-b.sheet.top-(height-sheetHead(tiny)))
+	}
+	return b.pager.Below(height)
+}
+
 // paintDetail draws the detail.
 func (b *browser) paintDetail(m *review, width, height int) []string {
 	if b.sheet != nil {

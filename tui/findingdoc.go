@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -64,7 +65,7 @@ func (m *review) findingHead(b *builder, it item) {
 	})
 	if len(it.findings) == 1 {
 		b.text(theme.Strong, " ", f.Title)
-		b.add(m.objectLine(f.Object))
+		b.add(m.objectLine(f.Object, b.width))
 	} else {
 		what, _ := statement(f)
 		b.text(theme.Strong, " ", fmt.Sprintf("%s (%d times)", what, len(it.findings)))
@@ -134,12 +135,21 @@ func (m *review) evidence(b *builder, it item) {
 }
 
 // objectLine names an object and what happens to it.
-func (m *review) objectLine(id string) widget.Line {
-	line := plain(" " + objectName(id))
+func (m *review) objectLine(id string, width int) widget.Line {
+	var happens widget.Line
 	if o := m.object(id); o != nil {
-		return append(line, widget.Text(actionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action)))
+		happens = widget.Line{widget.Text(actionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))}
 	}
-	return line
+	return append(plain(" "), nameAnd(theme.Plain, objectName(id), happens, width-2)...)
+}
+
+// nameAnd is an object and what happens to it, in at most width cells: where
+// there is no room its kind is abbreviated first.
+func nameAnd(role theme.Role, name string, happens widget.Line, width int) widget.Line {
+	if textsafe.Width(textsafe.Line(name))+happens.Width() > width {
+		name = shortKind(name)
+	}
+	return widget.KeepEnd(role, name, happens, width)
 }
 
 // whatChanges lists the changed fields of a finding's object.

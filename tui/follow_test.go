@@ -254,6 +254,14 @@ func TestTheScreenStaysUntilItIsLeft(t *testing.T) {
 	if got := m.elapsed(); got != time.Second {
 		t.Errorf("elapsed is %s after the end, want 1s", got)
 	}
+	for _, name := range []string{"enter", "esc"} { // that of CONFIRM, pressed once more, must not hide the result
+		if _, cmd = m.Update(press(name)); cmd != nil {
+			t.Fatalf("%s leaves", name)
+		}
+		if last := screenOf(m)[23]; !strings.Contains(last, "q leave") {
+			t.Errorf("after %s nobody says what leaves: %s", name, last)
+		}
+	}
 	if _, cmd = m.Update(press("q")); cmd == nil {
 		t.Fatal("q does not leave")
 	} else if _, ok := cmd().(tea.QuitMsg); !ok {

@@ -38,8 +38,6 @@ func (m *follow) doneKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, k.Quit, k.AskStop):
 		return tea.Quit
-	case key.Matches(msg, k.Open, k.Back) && m.pane == paneRows && !m.search.active():
-		return tea.Quit
 	case key.Matches(msg, k.Suspend):
 		return tea.Suspend
 	case key.Matches(msg, k.Longer) && m.canGoOn():
@@ -123,9 +121,13 @@ func (m *follow) moveKey(msg tea.KeyPressMsg) {
 		m.move(-1)
 	case key.Matches(msg, k.Down):
 		m.move(1)
-	case key.Matches(msg, k.PageUp, k.HalfUp):
+	case key.Matches(msg, k.PageUp):
+		m.move(-height)
+	case key.Matches(msg, k.PageDown):
+		m.move(height)
+	case key.Matches(msg, k.HalfUp):
 		m.move(-height / 2)
-	case key.Matches(msg, k.PageDown, k.HalfDown):
+	case key.Matches(msg, k.HalfDown):
 		m.move(height / 2)
 	case key.Matches(msg, k.Home, k.Top):
 		m.move(-farther)

@@ -116,11 +116,13 @@ func (m *follow) lines() ([]string, *tea.Cursor) {
 	lines := append(f.header(), f.rule("", 0))
 	if m.help != nil {
 		lines = append(lines, m.help.Paint(m.theme, m.size.width, m.size.body, -1)...)
-		return append(lines, f.rule("", 0), m.footer(f)), nil
+		f.below[0] = m.help.Below(m.size.body)
+		return append(lines, f.lowerRule(false), m.footer(f)), nil
 	}
 	lines = append(lines, m.headLines(t)...)
 	body, cursor := m.body()
-	lines = append(append(lines, body...), f.rule("", 0))
+	f.below[0] = m.below()
+	lines = append(append(lines, body...), f.lowerRule(false))
 	if m.search.typing {
 		cursor = tea.NewCursor(min(m.search.prompt().Width(), m.size.width-1), m.size.height-1)
 	}
@@ -169,6 +171,14 @@ func (m *follow) body() ([]string, *tea.Cursor) {
 		}
 	}
 	return out, cursor
+}
+
+// below counts the lines of the open pane that do not fit.
+func (m *follow) below() int {
+	if m.pane != paneRows {
+		return m.pager.Below(m.paneHeight())
+	}
+	return m.list.Below(len(m.rows), m.bodyHeight())
 }
 
 func (m *follow) footer(f frame) string {

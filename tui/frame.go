@@ -25,6 +25,7 @@ type frame struct {
 	stale  string // what moved since the plan was made, empty when nothing did
 	blind  bool   // nobody looks whether something moves
 	tabs   string // the painted line of tabs, empty without
+	below  [2]int // lines that do not fit: of the only or left pane, of the right one
 }
 
 // stack puts header, tabs, body and footer between separators.
@@ -35,10 +36,7 @@ func (f frame) stack(body []string, tee, footer string) []string {
 	}
 	lines = append(lines, f.rule(tee, f.size.left))
 	lines = append(lines, body...)
-	if tee != "" {
-		tee = "┴"
-	}
-	return append(lines, f.rule(tee, f.size.left), footer)
+	return append(lines, f.lowerRule(tee != ""), footer)
 }
 
 func plain(text string) widget.Line { return widget.Line{widget.Text(theme.Plain, text)} }
@@ -80,11 +78,21 @@ func (f frame) header() []string {
 		right := widget.Line{widget.Text(theme.Plain, "  "+where+"  "), state}
 		return []string{widget.Spread(left, right, w).Paint(f.theme, w)}
 	}
-	second := pinMark(f.plan) + "   " + f.state + "   " + f.stats
 	return []string{
 		widget.Spread(widget.Line{widget.Text(theme.Plain, " "), what}, plain(" "+clip(cluster(f.plan), 14)+" "), w).Paint(f.theme, w),
-		plain(second).Paint(f.theme, w),
+		plain(f.second()).Paint(f.theme, w),
 	}
+}
+
+// second is the second line of the smallest header, its parts as far apart as
+// there is room.
+func (f frame) second() string {
+	for _, gap := range []string{"   ", "  "} {
+		if text := pinMark(f.plan) + gap + f.state + gap + f.stats; textsafe.Width(text) <= f.size.width {
+			return text
+		}
+	}
+	return pinMark(f.plan) + " " + f.state + " " + f.stats
 }
 
 // pinMark is the short pin of what is installed. A plan that installs nothing
@@ -124,13 +132,17 @@ func (f frame) origin() widget.Line {
 		removed := fmt.Sprintf(" removes revision %d   plan %s", f.plan.Base.Revision, shortDigest(f.plan.Digest, 4))
 		return widget.Spread(plain(removed), right, w)
 	}
-	tail := "@sha256:" + shortDigest(contentPin(f.plan), 8) + "   plan " + shortDigest(f.plan.Digest, 4)
+	tail := "sha256:" + shortDigest(contentPin(f.plan), 8) + "   plan " + shortDigest(f.plan.Digest, 4)
 	if f.plan.OnMachine() {
 		text := fmt.Sprintf(" %s   content %s   plan %s", preview.Plural(len(f.plan.Packages[0].Sources), "artifact"), shortDigest(f.plan.ContentDigest, 8), shortDigest(f.plan.Digest, 4))
 		return widget.Spread(plain(text), right, w)
 	}
-	room := w - right.Width() - textsafe.Width(tail) - len(" bundle  ")
-	return widget.Spread(plain(" bundle  "+clip(contentRef(f.plan), room)+tail), right, w)
+	ref := contentRef(f.plan)
+	if ref != "" { // plans that were saved do not name a directory
+		tail = "@" + tail
+		ref = clip(ref, w-right.Width()-textsafe.Width(tail)-len(" bundle  "))
+	}
+	return widget.Spread(plain(" bundle  "+ref+tail), right, w)
 }
 
 // rule is a separator line, with a tee where a column divider meets it.
@@ -140,6 +152,27 @@ func (f frame) rule(tee string, at int) string {
 		return f.theme.Paint(theme.Rule, strings.Repeat("─", w))
 	}
 	return f.theme.Paint(theme.Rule, strings.Repeat("─", at)+tee+strings.Repeat("─", w-at-1))
+}
+
+// lowerRule is the separator above the footer. It counts what each pane has
+// below it.
+func (f frame) lowerRule(split bool) string {
+	w, at := f.size.width, f.size.left
+	if !split || at <= 0 || at >= w {
+		return f.counted(w, f.below[0])
+	}
+	return f.counted(at, f.below[0]) + f.theme.Paint(theme.Rule, "┴") + f.counted(w-at-1, f.below[1])
+}
+
+// counted is a piece of a separator that says how many lines are below it.
+func (f frame) counted(width, more int) string {
+	const end = 2
+	text := fmt.Sprintf(" … %d more ", more)
+	before := width - textsafe.Width(text) - end
+	if more <= 0 || before < 0 {
+		return f.theme.Paint(theme.Rule, strings.Repeat("─", width))
+	}
+	return f.theme.Paint(theme.Rule, strings.Repeat("─", before)) + f.theme.Paint(theme.Plain, text) + f.theme.Paint(theme.Rule, strings.Repeat("─", end))
 }
 
 // footer is the last line: keys, as many as fit, and on the right what stands

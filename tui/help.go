@@ -49,17 +49,21 @@ func (m *review) openPage(title, text string) {
 // pageKey scrolls or closes what is over the screen, and returns what stays.
 func pageKey(k keyMap, page *widget.Pager, msg tea.KeyPressMsg, height int) *widget.Pager {
 	switch {
-	case key.Matches(msg, k.Back, k.Help, k.Quit, k.Open):
+	case key.Matches(msg, k.Back, k.Help, k.Quit):
 		return nil
 	case key.Matches(msg, k.Down):
 		page.Scroll(1, height)
 	case key.Matches(msg, k.Up):
 		page.Scroll(-1, height)
-	case key.Matches(msg, k.PageDown, k.HalfDown):
+	case key.Matches(msg, k.PageDown):
+		page.Scroll(height, height)
+	case key.Matches(msg, k.PageUp):
+		page.Scroll(-height, height)
+	case key.Matches(msg, k.HalfDown):
 		page.Scroll(height/2, height)
-	case key.Matches(msg, k.PageUp, k.HalfUp):
+	case key.Matches(msg, k.HalfUp):
 		page.Scroll(-height/2, height)
-	case key.Matches(msg, k.Home):
+	case key.Matches(msg, k.Home, k.Top):
 		page.Scroll(-len(page.Lines), height)
 	case key.Matches(msg, k.End):
 		page.Scroll(len(page.Lines), height)

@@ -46,15 +46,16 @@ func (m *review) objectsBy(a preview.Action) []int {
 
 func (m *review) objectRow(o *preview.Object) row {
 	name := objectName(o.ID)
-	line := func(int) widget.Line {
-		l := widget.Line{widget.Cell(actionRole(o.Action), o.Action.Symbol(), 4), widget.Text(theme.Plain, shortKind(name))}
+	line := func(width int) widget.Line {
+		sign := widget.Line{widget.Cell(actionRole(o.Action), o.Action.Symbol(), 4)}
+		var happens widget.Line
 		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
-			l = append(l, widget.Text(theme.Change, "  "+preview.Plural(n, "field")))
+			happens = append(happens, widget.Text(theme.Change, "  "+preview.Plural(n, "field")))
 		}
 		if len(o.Conflicts) > 0 {
-			l = append(l, widget.Text(theme.Fail, "  x "+preview.Plural(len(o.Conflicts), "conflict")))
+			happens = append(happens, widget.Text(theme.Fail, "  x "+preview.Plural(len(o.Conflicts), "conflict")))
 		}
-		return l
+		return append(sign, widget.KeepEnd(theme.Plain, shortKind(name), happens, width-sign.Width())...)
 	}
 	return row{id: o.ID, object: o.ID, copy: o.ID, line: line,
 		words: func() string { return string(o.Action) + " " + name }, says: func() string { return m.explainAction(o) }}

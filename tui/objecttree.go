@@ -202,10 +202,10 @@ func (b branch) tally(inWords bool) widget.Line {
 
 // kindWord is a kind as the tree names it.
 func kindWord(kind string) string {
-	if short, ok := strings.CutSuffix(kind, "WebhookConfiguration"); ok {
-		return short + "Webhook"
+	if kind == "ServiceAccount" {
+		return kind // fits as it is
 	}
-	return kind
+	return shortKind(kind)
 }
 
 // branchWords says in a sentence what a branch is.

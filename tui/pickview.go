@@ -32,6 +32,7 @@ func (m *pick) lines() ([]string, *tea.Cursor) {
 		return []string{f.tooSmall()}, nil
 	case m.page != nil:
 		body := m.page.Paint(m.theme, m.size.width, m.size.body, -1)
+		f.below[0] = m.page.Below(m.size.body)
 		return f.stack(body, "", f.footer([]key.Binding{m.keys.Back, as(m.keys.Down, "down"), as(m.keys.Up, "up")}, nil)), nil
 	case m.loading:
 		f.state = "RESOLVE"
@@ -39,6 +40,7 @@ func (m *pick) lines() ([]string, *tea.Cursor) {
 		return f.stack(body, "", f.footer([]key.Binding{leave}, nil)), nil
 	}
 	body, cursor := m.body()
+	f.below = m.below()
 	tee := ""
 	if m.split() {
 		tee = "┬"
@@ -59,6 +61,19 @@ func (m *pick) lines() ([]string, *tea.Cursor) {
 	return f.stack(body, tee, footer), cursor
 }
 
+// below counts the lines of each pane that do not fit.
+func (m *pick) below() [2]int {
+	height := m.paneHeight()
+	list, detail := m.list.Below(len(m.shown), height), m.detail.list.Below(len(m.detail.rows), height)
+	switch {
+	case m.split():
+		return [2]int{list, detail}
+	case m.pane == paneDetail:
+		return [2]int{detail}
+	}
+	return [2]int{list}
+}
+
 // leadsTo says that a choice is no approval, where there is room.
 func (m *pick) leadsTo() widget.Line {
 	if m.size.mode == modeTiny {
@@ -71,11 +86,11 @@ func (m *pick) footerKeys() []key.Binding {
 	k := m.keys
 	switch {
 	case m.pane == paneDetail:
-		return []key.Binding{as(k.Open, "review this one"), k.Back, as(k.Down, "move"), k.Search, k.Help, k.Quit}
+		return []key.Binding{as(k.Open, "review this one"), k.Back, k.Help, k.Quit, k.Search, as(k.Down, "move")}
 	case m.split():
-		return []key.Binding{as(k.Open, "choose a version"), k.Search, as(k.Down, "move"), k.Help, k.Quit}
+		return []key.Binding{as(k.Open, "choose a version"), k.Search, k.Help, k.Quit, as(k.Down, "move")}
 	}
-	return []key.Binding{as(k.Open, "versions"), k.Search, as(k.Down, "move"), k.Help, k.Quit}
+	return []key.Binding{as(k.Open, "versions"), k.Search, k.Help, k.Quit, as(k.Down, "move")}
 }
 
 // body is the head, and below it the list, the detail or both.

@@ -116,7 +116,7 @@ func TestFollowAsAProgram(t *testing.T) {
 	code := 0
 	events <- install.Event{Type: install.EventStage, Stage: "deploy"}
 	events <- install.Event{Type: install.EventResult, ExitCode: &code}
-	in := keyboard("\r", nil, "")
+	in := keyboard("q", nil, "")
 	defer in.Close()
 	outcome, err := Follow(deadline(t), FollowOptions{Terminal: testTerminal(in), Plan: cleanPlan(t), Events: events})
 	if err != nil || outcome.Result == nil || *outcome.Result.ExitCode != 0 {

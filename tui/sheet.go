@@ -26,8 +26,9 @@ const (
 // ten does.
 type sheet struct {
 	object   *preview.Object
-	kind     docKind // docYAML or docDiff
-	head     widget.Line
+	kind     docKind     // docYAML or docDiff
+	name     string      // what is shown
+	happens  widget.Line // stands behind it
 	notes    []widget.Line
 	c        *comparison // nil while it is made
 	form     sheetForm
@@ -56,11 +57,11 @@ type sheetRow struct {
 // newSheet begins a sheet; its comparison is put in when it is made.
 func newSheet(p *preview.Plan, o *preview.Object, kind docKind) *sheet {
 	s := &sheet{object: o, kind: kind, form: formUnified, unfolded: map[int]bool{}}
-	s.head = widget.Line{widget.Text(theme.Strong, objectName(o.ID))}
+	s.name = objectName(o.ID)
 	if kind == docYAML {
 		s.form = formExact
 		body, what := sentBody(p, o)
-		s.head = append(s.head, widget.Text(theme.Plain, "   "+what))
+		s.happens = plain("   " + what)
 		s.notes = append(s.notes, plain(" "+o.Digest))
 		if place := o.Origin.Place(); place != "" {
 			s.notes = append(s.notes, plain(" from "+place))
@@ -70,7 +71,7 @@ func newSheet(p *preview.Plan, o *preview.Object, kind docKind) *sheet {
 		}
 		return s
 	}
-	s.head = append(s.head, widget.Text(actionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action)))
+	s.happens = widget.Line{widget.Text(actionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))}
 	s.notes = []widget.Line{
 		{widget.Text(theme.Caution, " --- live"+absent(o.LiveBody))},
 		{widget.Text(theme.Change, " +++ after"+absent(afterBody(o)))},

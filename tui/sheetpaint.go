@@ -40,7 +40,7 @@ func (s *sheet) paint(c canvas) []string {
 		short := widget.Tail(theme.Strong, s.path(), max(1, c.width-place.Width()-2))
 		out = append(out, widget.Spread(widget.Line{widget.Text(theme.Plain, " "), short}, place, c.width).Paint(c.theme, c.width))
 	} else {
-		head := append(plain(" "), s.head...)
+		head := append(plain(" "), s.title(c.width-place.Width()-2)...)
 		out = append(out, widget.Spread(head, place, c.width).Paint(c.theme, c.width), path.Paint(c.theme, c.width))
 	}
 	for i := s.top; len(out) < c.height; i++ {
@@ -55,6 +55,11 @@ func (s *sheet) paint(c canvas) []string {
 		out = append(out, s.paintRow(c, s.rows[i], mark))
 	}
 	return out
+}
+
+// title is what is shown and what happens to it, in so many cells.
+func (s *sheet) title(width int) widget.Line {
+	return nameAnd(theme.Strong, s.name, s.happens, width)
 }
 
 func (s *sheet) paintRow(c canvas, r sheetRow, mark string) string {

@@ -50,6 +50,9 @@ func (m *review) state() string {
 		return "CONFIRM"
 	}
 	if b := m.browser(); m.tab == tabFindings && b.pane == paneDetail && !m.split() {
+		if b.selected().id == questionsID {
+			return "NOT KNOWN"
+		}
 		return "FINDING " + b.selected().id
 	}
 	switch {
@@ -69,6 +72,7 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 		return []string{f.tooSmall()}, nil
 	case m.page != nil:
 		body := m.page.Paint(m.theme, m.size.width, m.size.body, -1)
+		f.below[0] = m.page.Below(m.size.body)
 		return m.compose(f, body, "", f.footer([]key.Binding{m.keys.Back, as(m.keys.Down, "down"), as(m.keys.Up, "up")}, plain(""))), nil
 	case m.screen == screenResolve:
 		return m.compose(f, m.resolveBody(), "", f.footer(m.resolveKeys(), nil)), nil
@@ -76,6 +80,7 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 		return m.confirmLines(f)
 	}
 	body, cursor := m.browserBody()
+	f.below = m.below()
 	tee := ""
 	if m.split() {
 		tee = "┬"
@@ -133,6 +138,19 @@ func (m *review) browserBody() ([]string, *tea.Cursor) {
 		return append(lines, b.paintDetail(m, m.size.width, height)...), cursor
 	}
 	return append(lines, m.listLines(b, m.size.width, height)...), cursor
+}
+
+// below counts the lines of each pane that do not fit.
+func (m *review) below() [2]int {
+	b, height := m.browser(), m.paneHeight()
+	list, detail := b.list.Below(len(b.rows), height), b.below(height, m.tiny())
+	switch {
+	case m.split():
+		return [2]int{list, detail}
+	case b.pane == paneDetail:
+		return [2]int{detail}
+	}
+	return [2]int{list}
 }
 
 // listLines draws the visible rows, each behind the mark of the selected one.
@@ -205,11 +223,13 @@ func (m *review) footerKeys() []key.Binding {
 	k, b := m.keys, m.browser()
 	switch {
 	case m.size.mode == modeTiny:
-		return []key.Binding{k.Open, k.Next, k.Search, k.Help, k.Quit}
+		return m.tinyKeys()
 	case b.pane == paneDetail && b.sheet != nil:
 		return m.sheetKeys(b.sheet)
-	case m.tab == tabFindings:
+	case m.tab == tabFindings && m.split():
 		return []key.Binding{as(k.Mark, "looked"), k.Next, k.YAML, k.Diff, as(k.NextPane, "pane"), k.Search, k.Help}
+	case m.tab == tabFindings && b.pane == paneDetail:
+		return []key.Binding{as(k.Mark, "looked"), as(k.Next, "next"), k.YAML, k.Diff, k.Back, k.Help}
 	case m.tab == tabFiles && b.pane == paneDetail:
 		return []key.Binding{k.Back, as(k.Down, "scroll"), k.Search, k.Copy, k.Help}
 	case m.tab == tabFiles:
@@ -224,6 +244,20 @@ func (m *review) footerKeys() []key.Binding {
 		return []key.Binding{k.Copy, as(k.CopyCommand, "copy command"), as(k.Down, "move"), k.Search, k.Help, k.Quit}
 	}
 	return []key.Binding{k.Open, as(k.Next, "next to look"), k.Search, k.Copy, k.Help, k.Quit}
+}
+
+// tinyKeys are those of the smallest layout, which has no room for words.
+func (m *review) tinyKeys() []key.Binding {
+	k, b := m.keys, m.browser()
+	switch {
+	case b.pane == paneDetail && b.sheet != nil && b.sheet.kind == docDiff:
+		return []key.Binding{k.Back, k.NextHit, k.PreviousHit, k.Search, k.Help}
+	case b.pane == paneDetail && m.tab == tabFindings:
+		return []key.Binding{k.Back, k.Mark, k.Next, k.Help}
+	case b.pane == paneDetail:
+		return []key.Binding{k.Back, k.Search, k.Help, k.Quit}
+	}
+	return []key.Binding{k.Open, k.Next, k.Search, k.Help, k.Quit}
 }
 
 func tooSmallText(width, height int) string {

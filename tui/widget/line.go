@@ -119,6 +119,16 @@ func (l Line) fit(width int) Line {
 	return out
 }
 
+// KeepEnd is a name and what stands behind it, in at most width cells: of a name
+// that is too long the front goes, so that the rest stays.
+func KeepEnd(role theme.Role, name string, rest Line, width int) Line {
+	span := Text(role, name)
+	if room := width - rest.Width(); textsafe.Width(span.text) > room {
+		span = Tail(role, name, max(1, room))
+	}
+	return append(Line{span}, rest...)
+}
+
 // From is the line scrolled to the right by some cells.
 func (l Line) From(cells int) Line {
 	if cells <= 0 {
@@ -171,6 +181,9 @@ func Spread(left, right Line, width int) Line {
 	room := width - right.Width()
 	if room < 8 {
 		return left.fit(width)
+	}
+	if left.Width() > room && !strings.HasPrefix(right.Plain(), " ") {
+		left = append(left.fit(room-1), Text(theme.Plain, " "))
 	}
 	return append(left.fit(room), right...)
 }

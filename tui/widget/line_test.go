@@ -70,7 +70,7 @@ func TestTailKeepsKindAndEnd(t *testing.T) {
 
 func TestSpreadKeepsTheRightEnd(t *testing.T) {
 	left, right := Line{Text(theme.Plain, strings.Repeat("l", 30))}, Line{Text(theme.Plain, "right")}
-	if got := Spread(left, right, 20).Plain(); got != strings.Repeat("l", 14)+"…right" {
+	if got := Spread(left, right, 20).Plain(); got != strings.Repeat("l", 13)+"… right" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -60,3 +60,6 @@ func nearest(at, rows int, selectable func(int) bool) int {
 	}
 	return -1
 }
+
+// Below is how many rows follow the window.
+func (l *List) Below(rows, height int) int { return max(0, rows-l.Top-height) }
