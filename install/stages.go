@@ -96,7 +96,7 @@ func (r *run) stages(ctx context.Context) error {
 // records what became of them.
 func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*preview.Object) error {
 	objects = r.ownNamespaceLast(r.withReleased(stage, objects))
-	r.emit(Event{Type: EventStage, Stage: stage.ID, Message: fmt.Sprintf("%d objects", len(objects))})
+	r.emit(Event{Type: EventStage, Stage: stage.ID, Message: preview.Plural(len(objects), "object")})
 	if !r.record.State.canBecome(RecordApplying) {
 		return r.fail("applying "+stage.ID, "", fmt.Errorf("a record that is %s cannot be applied", r.record.State))
 	}

@@ -213,7 +213,7 @@ func (m *follow) paneLines() []widget.Line {
 		m.logLines(b)
 	}
 	for _, what := range m.behind.found.Blind {
-		b.item(theme.Caution, "!", "you may not "+what+": something may be missing")
+		b.item(theme.Caution, "!", blindText(what))
 	}
 	if err := m.behind.err; err != nil {
 		b.item(theme.Caution, "!", "reading it: "+err.Error())
@@ -295,18 +295,7 @@ func (m *follow) eventLines(b *builder) {
 		if e.Warning {
 			sign, role = "!", theme.Caution
 		}
-		when := "--:--:--"
-		if !e.Time.IsZero() {
-			when = m.clockTime(e.Time)
-		}
-		text := when + "  " + e.Text
-		if e.Count > 1 {
-			text += fmt.Sprintf("  (%d times)", e.Count)
-		}
-		if id := e.About.ID(); id != m.about {
-			text += "  " + objectName(id)
-		}
-		b.item(role, sign, text)
+		b.item(role, sign, eventText(e, m.about, m.opts.Now().Location()))
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui"
 )
 
-// followed is an apply that is shown on the screen. It has a life of its own:
-// the screen only asks it to stop, or for more time.
+// followed is an apply that is shown, on the screen or in lines. It has a life of
+// its own: the screen only asks it to stop, or for more time.
 type followed struct {
 	*runner
 	plan    *preview.Plan

@@ -125,15 +125,11 @@ func (p *printer) object(e install.Event) {
 	p.app.streams.Printf("%s\n", line)
 }
 
-// follow prints an apply to a person: a line for each change, and a heartbeat
-// in between.
-func (p *printer) follow(ctx context.Context, plan *preview.Plan, apply func(context.Context) (*install.Receipt, error)) error {
+// alongside says while an apply runs that it goes on.
+func (p *printer) alongside(ctx context.Context, plan *preview.Plan, apply func()) {
 	started := time.Now()
-	stop := tui.Heartbeat(ctx, p.beat, func() { p.alive(plan, time.Since(started)) })
-	receipt, err := apply(ctx)
-	stop()
-	p.done(plan, receipt, err)
-	return err
+	defer tui.Heartbeat(ctx, p.beat, func() { p.alive(plan, time.Since(started)) })()
+	apply()
 }
 
 // alive says that the apply goes on, and how far it is.

@@ -102,10 +102,9 @@ func (r *runner) carryOut(ctx context.Context, outcome tui.Outcome) error {
 	apply := func(ctx context.Context, opts install.Options) (*install.Receipt, error) {
 		return file.apply(ctx, p, approval, cluster, opts)
 	}
-	if r.app.streams.Lines() {
-		printer := r.printer()
-		return printer.follow(ctx, p, func(ctx context.Context) (*install.Receipt, error) { return apply(ctx, r.options(printer.event)) })
-	}
 	f := &followed{runner: r, plan: p, cluster: cluster, apply: apply}
+	if r.app.streams.Lines() {
+		return f.followLines(ctx)
+	}
 	return f.follow(ctx)
 }
