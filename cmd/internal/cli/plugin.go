@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/wholefile"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
@@ -70,7 +71,7 @@ func (f *pluginFlags) keepLock(fresh *plugins.Lock) error {
 	if !f.updateLock {
 		return nil
 	}
-	if err := writeLock(f.lockPath(), fresh.Encode()); err != nil {
+	if err := wholefile.Replace(f.lockPath(), fresh.Encode(), 0o644); err != nil {
 		return fmt.Errorf("writing the lock file %s: %w", f.lockPath(), err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
@@ -24,20 +23,6 @@ func readLock(path string, set *plugins.Set, due bool) (*plugins.Lock, error) {
 		return nil, err
 	}
 	return lock, lock.CheckName(set)
-}
-
-// writeLock replaces a lock file as a whole.
-func writeLock(path string, data []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".lock-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) // gone already after the rename
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
 }
 
 // readAtMost reads a file of one byte more than is read at most.

@@ -1,0 +1,27 @@
+// Package wholefile replaces files as a whole or not at all.
+package wholefile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Replace has a path hold data with the permissions of mode. Until the rename
+// at the end whoever reads the path finds what was there before; a link there is
+// replaced, not followed. Its directory must be there.
+func Replace(path string, data []byte, mode fs.FileMode) error {
+	next, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = next.Write(data)
+	if err = errors.Join(err, next.Chmod(mode.Perm()), next.Sync(), next.Close()); err == nil {
+		err = os.Rename(next.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(next.Name()))
+	}
+	return nil
+}
