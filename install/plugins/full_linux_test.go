@@ -22,6 +22,7 @@ const exitNoMount = 77
 func init() {
 	works["a full disk"] = fullDisk
 	works["a disk that cannot be written"] = readOnlyDisk
+	works["a mount point"] = mountPoint
 }
 
 // mounted mounts a small file system over the directory of a location, in the
@@ -72,6 +73,38 @@ func readOnlyDisk(ctx context.Context, location string, _ func(string)) error {
 	return same(ctx, location, firstFiles())
 }
 
+// mountPoint finds a file system mounted at the location itself: that cannot be
+// exchanged for a link.
+func mountPoint(ctx context.Context, location string, _ func(string)) error {
+	if err := os.Mkdir(location, 0o755); err != nil {
+		return err
+	}
+	err := errors.Join(
+		syscall.Mount("none", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""),
+		syscall.Mount("tmpfs", location, "tmpfs", 0, "size=64k"))
+	if err != nil {
+		fmt.Println("mounting:", err)
+		os.Exit(exitNoMount)
+	}
+	before := firstFiles()[:1]
+	before[0].Path = "neo"
+	if err := os.WriteFile(filepath.Join(location, "neo"), before[0].Data, 0o755); err != nil {
+		return err
+	}
+	err = installFiles(ctx, location, secondFiles(), nil)
+	if install.KindOf(err) != install.NotStarted || !strings.Contains(err.Error(), "the location is a mount point, which cannot be switched: name a directory inside it with --location") {
+		return fmt.Errorf("the mount point led to %w", err)
+	}
+	if err := same(ctx, location, before); err != nil {
+		return err
+	}
+	inside := filepath.Join(location, "inside")
+	if err := installFiles(ctx, inside, secondFiles(), nil); err != nil {
+		return err
+	}
+	return same(ctx, inside, secondFiles())
+}
+
 // same wants a location to hold exactly some files.
 func same(ctx context.Context, location string, files []plugins.File) error {
 	now, err := Read(ctx, location)
@@ -91,15 +124,15 @@ func same(ctx context.Context, location string, files []plugins.File) error {
 	return nil
 }
 
-// A disk that fills up, or that nobody may write to, leaves the old generation
-// whole and nothing half-written. The child has a view of the disk of its own,
-// as root of a namespace where it is nobody's.
-func TestTheOldGenerationStaysWhenTheDisk(t *testing.T) {
+// A disk that fills up, one that nobody may write to, and one that is mounted at
+// the location leave what was there whole and nothing half-written. The child
+// has a view of the disk of its own, as root of a namespace where it is nobody's.
+func TestTheOldGenerationStaysOn(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, work := range []string{"a full disk", "a disk that cannot be written"} {
+	for _, work := range []string{"a full disk", "a disk that cannot be written", "a mount point"} {
 		t.Run(work, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), program)
 			cmd.Env = append(os.Environ(), childLocation+"="+filepath.Join(t.TempDir(), ".plugins"), childWork+"="+work)

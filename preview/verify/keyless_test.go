@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/pem"
@@ -150,6 +151,90 @@ func (i instance) bundle(t testing.TB, identity, predicate, digest string, at ti
 		}},
 	})
 	return verify.Artifact{MediaType: bundleType, Payload: must(t, data, err)}
+}
+
+// blob is what "cosign sign-blob --bundle" writes beside a file, and the digest
+// of that.
+func (i instance) blob(t testing.TB, identity string, data []byte, at time.Time, p proofs) (verify.Artifact, string) {
+	t.Helper()
+	signed, err := i.SignAtTime(identity, issuer, data, at)
+	entity := must(t, signed, err)
+	content, err := entity.VerificationContent()
+	material := &protobundle.VerificationMaterial{Content: &protobundle.VerificationMaterial_Certificate{
+		Certificate: &protocommon.X509Certificate{RawBytes: must(t, content, err).Certificate().Raw},
+	}}
+	if p.log {
+		entries, err := entity.TlogEntries()
+		entry := must(t, entries, err)[0]
+		set, _ := i.promise(t, entry)
+		wire := entry.TransparencyLogEntry()
+		wire.KindVersion = &protorekor.KindVersion{Kind: "hashedrekord", Version: "0.0.1"}
+		wire.InclusionPromise = &protorekor.InclusionPromise{SignedEntryTimestamp: set}
+		proof, err := i.GetInclusionProof(wire.GetCanonicalizedBody())
+		rootHash, hashErr := hex.DecodeString(*must(t, proof, err).RootHash)
+		wire.InclusionProof = &protorekor.InclusionProof{
+			LogIndex: *proof.LogIndex, RootHash: must(t, rootHash, hashErr), TreeSize: *proof.TreeSize,
+			Checkpoint: &protorekor.Checkpoint{Envelope: *proof.Checkpoint},
+		}
+		material.TlogEntries = []*protorekor.TransparencyLogEntry{wire}
+	}
+	if p.stamp {
+		stamps, err := entity.Timestamps()
+		material.TimestampVerificationData = &protobundle.TimestampVerificationData{
+			Rfc3161Timestamps: []*protocommon.RFC3161SignedTimestamp{{SignedTimestamp: must(t, stamps, err)[0]}},
+		}
+	}
+	sig, err := entity.SignatureContent()
+	sum := sha256.Sum256(data)
+	encoded, marshalErr := protojson.Marshal(&protobundle.Bundle{
+		MediaType: bundleType, VerificationMaterial: material,
+		Content: &protobundle.Bundle_MessageSignature{MessageSignature: &protocommon.MessageSignature{
+			MessageDigest: &protocommon.HashOutput{Algorithm: protocommon.HashAlgorithm_SHA2_256, Digest: sum[:]},
+			Signature:     must(t, sig, err).Signature(),
+		}},
+	})
+	return verify.Artifact{MediaType: bundleType, Payload: must(t, encoded, marshalErr)}, "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// A file with a bundle beside it, as plugin sets have them, is held to the same
+// identity, log and time as an image.
+func TestKeylessSignaturesOfFiles(t *testing.T) {
+	sigstore, foreign := newInstance(t), newInstance(t)
+	soon, late := time.Now().Add(time.Minute), time.Now().Add(20*time.Minute)
+	trust := sigstore.trust(t, alice, issuer, parts{})
+	data := []byte("#!/bin/sh\nneo\n")
+	made := func(i instance, identity string, at time.Time, p proofs) verify.Artifact {
+		artifact, _ := i.blob(t, identity, data, at, p)
+		return artifact
+	}
+	whole, sum := sigstore.blob(t, alice, data, soon, bothProofs)
+	for _, test := range []struct {
+		name     string
+		trust    *verify.Trust
+		artifact verify.Artifact
+		digest   string
+		want     string // of the error; empty when verified
+	}{
+		{"logged and stamped", trust, whole, sum, ""},
+		{"logged", trust, made(sigstore, alice, soon, proofs{log: true}), sum, ""},
+		{"of another file", trust, whole, otherDigest, "another digest"},
+		{"by somebody else", trust, made(sigstore, "mallory@example.com", soon, bothProofs), sum, "got"},
+		{"by another instance", trust, made(foreign, alice, soon, bothProofs), sum, "in no transparency log"},
+		{"in no log", trust, made(sigstore, alice, soon, proofs{stamp: true}), sum, "in no transparency log"},
+		{"logged when the certificate had expired", trust, made(sigstore, alice, late, bothProofs), sum, "had expired"},
+		{"where a key is wanted", trustKeys(t, newKey(t)), whole, sum, "not by a key"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := verify.Check(verify.Required, test.trust, test.digest, []verify.Artifact{test.artifact})
+			if test.want != "" {
+				mustRefuse(t, err, test.want)
+				return
+			}
+			if err != nil || got.Status != verify.Verified || !strings.Contains(got.Identity, alice) || !strings.Contains(got.Identity, issuer) {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
 }
 
 func TestKeylessSignatures(t *testing.T) {
