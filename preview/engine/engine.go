@@ -183,7 +183,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 	p := &preview.Plan{
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
 		ReadMode: mode, Options: old.Options, Packages: old.Packages, Files: old.Files,
-		Platform: old.Platform, Generation: old.Generation, Location: old.Location,
+		Platform: old.Platform, Platforms: old.Platforms, Generation: old.Generation, Location: old.Location,
 		Undo: comesBack(old.Undo),
 	}
 	for i := range old.Objects {

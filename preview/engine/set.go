@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -14,13 +15,16 @@ type Set struct {
 	Platform string // OS/ARCH
 	Location preview.Location
 	Files    []preview.File // what they do to the installed ones is not decided here
+	// Platforms are all that the set is for, Platform among them; empty for that
+	// one alone.
+	Platforms []preview.PlatformContent
 }
 
 // InstalledSet is the set that the newest revision of a release brought. The
 // zero value is none.
 type InstalledSet struct {
 	Generation int
-	Files      map[string]preview.LiveFile
+	Files      map[string]map[string]preview.LiveFile // by platform, and by path
 }
 
 // SetOf returns the set that a plan is of, nil when it is of none.
@@ -28,7 +32,7 @@ func SetOf(p *preview.Plan) *Set {
 	if p.Platform == "" || p.Location == nil {
 		return nil
 	}
-	s := &Set{Platform: p.Platform, Location: *p.Location}
+	s := &Set{Platform: p.Platform, Location: *p.Location, Platforms: slices.Clone(p.Platforms)}
 	for _, f := range p.Files {
 		if f.Action != preview.ActionDelete {
 			s.Files = append(s.Files, f)
@@ -39,15 +43,26 @@ func SetOf(p *preview.Plan) *Set {
 
 // Installed returns what a plan of the set leaves behind.
 func (s *Set) Installed(p *preview.Plan) InstalledSet {
-	out := InstalledSet{Files: map[string]preview.LiveFile{}}
 	if s == nil {
-		return out
+		return InstalledSet{}
 	}
+	own := map[string]preview.LiveFile{}
+	out := InstalledSet{Files: map[string]map[string]preview.LiveFile{s.Platform: own}}
 	if p.Generation != nil {
 		out.Generation = p.Generation.To
 	}
 	for _, f := range s.Files {
-		out.Files[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}
+		own[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}
+	}
+	for _, other := range s.Platforms {
+		if other.Platform == s.Platform {
+			continue
+		}
+		there := map[string]preview.LiveFile{}
+		for _, f := range other.Files {
+			there[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}
+		}
+		out.Files[other.Platform] = there
 	}
 	return out
 }
@@ -58,16 +73,26 @@ func (s *Set) plan(p *preview.Plan, installed InstalledSet) {
 		return
 	}
 	location := s.Location
-	p.Platform, p.Location = s.Platform, &location
-	p.Files = preview.DecideFiles(s.Files, installed.Files)
+	p.Platform, p.Location, p.Platforms = s.Platform, &location, slices.Clone(s.Platforms)
+	p.Files = preview.DecideFiles(s.Files, installed.Files[s.Platform])
 	p.Generation = &preview.Generation{From: installed.Generation, To: installed.Generation}
 	if preview.FileChanges(p.Files) {
 		p.Generation.To++
 	}
 }
 
+// digest is that of the set with its objects. It fills in what each platform
+// makes it.
 func (s *Set) digest(pkg preview.Package, objects []preview.Object) (string, error) {
-	return preview.SetDigest(&preview.Plan{Platform: s.Platform, Files: s.Files, Objects: objects}, pkg)
+	p := &preview.Plan{Platform: s.Platform, Platforms: s.Platforms, Files: s.Files, Objects: objects}
+	var err error
+	for i := range s.Platforms {
+		one := &s.Platforms[i]
+		if one.ContentDigest, err = preview.PlatformDigest(p, pkg, one.Platform); err != nil {
+			return "", err
+		}
+	}
+	return preview.SetDigest(p, pkg)
 }
 
 // SealSet turns a prepared package into a plugin set, and adds the restart of

@@ -27,8 +27,9 @@ import (
 //	    default-init-image: registry.example.com/kubectl-operator@sha256:…
 //
 // The ConfigMap gets the config without its host under the key, the lock file
-// under KEY.lock, and under KEY.digest the contentDigest of the files, which is
-// what the pods hold their installation to.
+// under KEY.lock, and under KEY.digest the contentDigest of the files, for several
+// platforms that of each with commas between, which is what the pods hold their
+// installation to.
 type Host struct {
 	Deployment preview.Ref
 	ConfigMap  preview.Ref
@@ -112,16 +113,20 @@ func (s *Set) checkHost() error {
 }
 
 // Hosted makes what a release of a set consists of that a host in the cluster
-// loads: the ConfigMap and the restart of the host. lock is what the pods are
-// held to.
-func Hosted(set *Set, fetched []Fetched, lock *Lock, platform string, release preview.Release) (engine.Content, error) {
-	host := set.Host
-	p, err := Plan(set, fetched, Target{Platform: platform, Location: preview.Location{Path: set.Location, Host: host.Deployment.ID()}})
+// loads: the ConfigMap and the restart of the host. fetched is the set on each
+// platform that its pods may run on, first the one whose files the plan shows as
+// its own; lock is what the pods are held to.
+func Hosted(set *Set, fetched []OnPlatform, lock *Lock, release preview.Release) (engine.Content, error) {
+	host, own := set.Host, fetched[0]
+	p, err := Plan(set, own.Fetched, Target{Platform: own.Platform, Location: preview.Location{Path: set.Location, Host: host.Deployment.ID()}})
+	if err == nil && len(fetched) > 1 {
+		err = AddPlatforms(p, set, fetched[1:])
+	}
 	if err != nil {
 		return engine.Content{}, err
 	}
 	pkg := p.Packages[0]
-	configMap, err := host.configMap(set, lock, pkg.ContentDigest)
+	configMap, err := host.configMap(set, lock, filesDigests(p))
 	if err != nil {
 		return engine.Content{}, err
 	}
@@ -134,8 +139,22 @@ func Hosted(set *Set, fetched []Fetched, lock *Lock, platform string, release pr
 		return content, err
 	}
 	content.Package.Executors = pkg.Executors
-	restart := engine.Set{Platform: platform, Location: *p.Location, Files: p.Files}
+	restart := engine.Set{Platform: p.Platform, Location: *p.Location, Files: p.Files, Platforms: p.Platforms}
 	return engine.SealSet(content, release, restart, pkg.Parameters.Values, host.Deployment)
+}
+
+// filesDigests is what a pod holds its installation to: the content digest of
+// the files, of several platforms that of each. A pod finds its own among them,
+// and fetches nothing for the others.
+func filesDigests(p *preview.Plan) string {
+	if len(p.Platforms) == 0 {
+		return p.Packages[0].ContentDigest
+	}
+	var out []string
+	for _, one := range p.Platforms {
+		out = append(out, one.ContentDigest)
+	}
+	return strings.Join(out, ",")
 }
 
 func (h *Host) configMap(set *Set, lock *Lock, filesDigest string) (map[string]any, error) {
@@ -153,12 +172,15 @@ func (h *Host) configMap(set *Set, lock *Lock, filesDigest string) (map[string]a
 }
 
 // local tells of artifacts that a pod looks for in its own file system.
-func local(fetched []Fetched) []preview.Note {
+func local(fetched []OnPlatform) []preview.Note {
 	var out []preview.Note
-	for _, f := range fetched {
-		if f.Artifact.Local {
-			out = append(out, preview.Note{Rule: RuleLocal, Object: "plugin/" + f.Name,
-				Text: "it comes from " + clip(f.Source.Reference) + ", and each pod of the host has a path of that name to itself, or none"})
+	for _, on := range fetched {
+		for _, f := range on.Fetched {
+			note := preview.Note{Rule: RuleLocal, Object: "plugin/" + f.Name,
+				Text: "it comes from " + clip(f.Source.Reference) + ", and each pod of the host has a path of that name to itself, or none"}
+			if f.Artifact.Local && !slices.Contains(out, note) {
+				out = append(out, note)
+			}
 		}
 	}
 	return out

@@ -59,7 +59,7 @@ func hosted(t *testing.T, more string) engine.Content {
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := Hosted(set, got, NewLock(set.Name, "linux/amd64", got, nil), "linux/amd64", preview.Release{Name: "optimus", Namespace: "hosts"})
+	content, err := Hosted(set, []OnPlatform{{"linux/amd64", got}}, NewLock(set.Name, "linux/amd64", got, nil), preview.Release{Name: "optimus", Namespace: "hosts"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,5 +130,52 @@ func TestAChangedRestartDoesNotPassAsTheReviewedOne(t *testing.T) {
 				t.Error("it passes")
 			}
 		})
+	}
+}
+
+// TestPodsOfEachPlatformAreHeldToTheirOwnFiles: one content digest covers them
+// all, the same wherever it is made, and the ConfigMap has that of each.
+func TestPodsOfEachPlatformAreHeldToTheirOwnFiles(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "amd"), "#!/bin/sh\necho amd\n")
+	put(t, filepath.Join(dir, "arm"), "#!/bin/sh\necho arm\n")
+	config := strings.Replace(string(hostedSet("{deployment: {namespace: hosts, name: server}}", "")), `{output: neo, reference: "https://example.com/neo.tgz"}`,
+		"{output: neo, platforms: [{platform: linux/amd64, reference: ./amd}, {platform: linux/arm64, reference: ./arm}]}", 1)
+	release := preview.Release{Name: "optimus", Namespace: "hosts"}
+	seal := func(platforms ...string) engine.Content {
+		t.Helper()
+		var set *Set
+		var all []OnPlatform
+		lock := &Lock{Name: "optimus", Platforms: map[string][]Locked{}}
+		for _, platform := range platforms {
+			read, got, err := fetched(t, dir, config, Options{}, Request{Platform: platform})
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, all = read, append(all, OnPlatform{platform, got})
+			lock = NewLock("optimus", platform, got, lock)
+		}
+		content, err := Hosted(set, all, lock, release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	digests := func(c engine.Content) string {
+		return preview.String(c.Objects[0].Sealed, "data", "plugins.yaml.digest")
+	}
+	both, amd, arm := seal("linux/amd64", "linux/arm64"), seal("linux/amd64"), seal("linux/arm64")
+	switch {
+	case digests(both) != digests(amd)+","+digests(arm):
+		t.Errorf("pods are held to %s; alone to %s and %s", digests(both), digests(amd), digests(arm))
+	case both.Package.ContentDigest != seal("linux/arm64", "linux/amd64").Package.ContentDigest:
+		t.Error("the content is another on another machine")
+	case both.Package.ContentDigest == amd.Package.ContentDigest:
+		t.Error("the content for two platforms is that for one")
+	}
+	before := both.Package.ContentDigest
+	put(t, filepath.Join(dir, "arm"), "#!/bin/sh\necho other\n")
+	if seal("linux/amd64", "linux/arm64").Package.ContentDigest == before {
+		t.Error("another file on another platform is the same content")
 	}
 }

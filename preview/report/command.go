@@ -65,7 +65,7 @@ func needsReference(p *preview.Plan) bool { return command(p) == preview.Request
 func operands(p *preview.Plan) []string {
 	switch {
 	case p.Request.File != "" && p.Platform != "":
-		return []string{"-f", p.Request.File, "--platform", p.Platform}
+		return []string{"-f", p.Request.File, "--platform", setPlatform(p)}
 	case p.Request.File != "":
 		return []string{"-f", p.Request.File}
 	}

@@ -46,10 +46,14 @@ func setCommand(p *preview.Plan) string {
 
 // setPlatform is what --platform was, or could have been.
 func setPlatform(p *preview.Plan) string {
-	if len(p.Platforms) > 0 {
-		return "all"
+	if len(p.Platforms) == 0 {
+		return p.Platform
 	}
-	return p.Platform
+	var all []string
+	for _, one := range p.Platforms {
+		all = append(all, one.Platform)
+	}
+	return strings.Join(all, ",")
 }
 
 // SetRollback is the line that reviews the way back to a generation.

@@ -241,6 +241,7 @@ type approveFlags struct {
 	accept  []string
 	quorum  int
 	signers string // the file of approvers
+	several bool   // whether approve may list what a set is on several platforms
 
 	given func(name string) bool // whether a flag was on the command line
 }
@@ -271,10 +272,31 @@ func (f *approveFlags) check() error {
 		return usagef("--approve and --plan cannot be used together: the plan file has its digest")
 	case !f.yes && (f.approve != "" || f.plan != "" || len(f.accept) > 0 || f.ruleset != 0):
 		return usagef("--approve, --ruleset, --plan and --accept need --yes")
-	case f.approve != "" && !isDigest(f.approve):
-		return usagef("--approve %s: want sha256: and 64 hexadecimal digits", f.approve)
+	}
+	digests := []string{f.approve}
+	if f.several {
+		digests = strings.Split(f.approve, ",")
+	}
+	for _, one := range digests {
+		if f.approve != "" && !isDigest(one) {
+			return usagef("--approve %s: want sha256: and 64 hexadecimal digits", f.approve)
+		}
 	}
 	return nil
+}
+
+// approved is the digest that a plan is held to: of several, each of the content
+// on one platform, that of its own.
+func (f *approveFlags) approved(p *preview.Plan) (string, error) {
+	digests := strings.Split(f.approve, ",")
+	switch {
+	case len(digests) == 1:
+		return f.approve, nil
+	case slices.Contains(digests, p.ContentDigest):
+		return p.ContentDigest, nil
+	}
+	return "", refuse(fmt.Sprintf("for %s the content is %s, and none of the %d that are approved", p.Platform, p.ContentDigest, len(digests)),
+		"review the set for this platform too: --platform lists several, or all")
 }
 
 func isDigest(s string) bool {

@@ -32,22 +32,31 @@ func (p *planner) wantedSet(path string, set *plugins.Set) wanted {
 
 // hosted plans the ConfigMap of a set and the restart of its host.
 func (p *planner) hosted(ctx context.Context, want wanted, progress func(string)) (*preview.Plan, error) {
-	fetched, lock, err := p.fetchSet(ctx, want.set, pluginFlags{config: want.text}, hostPlatform(p.source), progress)
+	fetched, lock, err := p.fetchHosted(ctx, want.set, pluginFlags{config: want.text}, progress)
 	if err != nil {
 		return nil, err
 	}
 	return p.hostedPlan(ctx, want, fetched, lock, progress)
 }
 
-// hostPlatform is that of the pods, which run on Linux whatever runs here.
-func hostPlatform(f sourceFlags) string { return orElse(f.platform, "linux/"+runtime.GOARCH) }
+// fetchHosted fetches a set for each platform that pods of its host may run on:
+// that is Linux, whatever runs here.
+func (p *planner) fetchHosted(ctx context.Context, set *plugins.Set, f pluginFlags, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
+	own, all, err := p.platforms(set, f, onLinux+runtime.GOARCH, onLinux)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.fetchPlatforms(ctx, set, f, own, all, progress)
+}
 
-func (p *planner) hostedPlan(ctx context.Context, want wanted, fetched []plugins.Fetched, lock *plugins.Lock, progress func(string)) (*preview.Plan, error) {
+const onLinux = "linux/"
+
+func (p *planner) hostedPlan(ctx context.Context, want wanted, fetched []plugins.OnPlatform, lock *plugins.Lock, progress func(string)) (*preview.Plan, error) {
 	release := preview.Release{Name: want.name, Namespace: want.namespace}
 	if err := checkRelease(release); err != nil {
 		return nil, err
 	}
-	content, err := plugins.Hosted(want.set, fetched, lock, hostPlatform(p.source), release)
+	content, err := plugins.Hosted(want.set, fetched, lock, release)
 	if err != nil {
 		return nil, err
 	}

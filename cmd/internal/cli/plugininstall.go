@@ -48,6 +48,8 @@ file says which files, and the config where their bytes come from.`,
 	r.planner.source.addPlugins(cmd.Flags())
 	r.planner.verify.add(cmd.Flags())
 	r.addApply(cmd)
+	r.approve.several = true
+	cmd.Flags().Lookup("approve").Usage = "apply only the plan, or the content, with this reviewed digest; of contents several with commas between, for as many platforms (needs --yes)"
 	r.output.add(cmd.Flags(), outputOfApply)
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -32,10 +33,10 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options
 		return nil, err
 	}
 	if set.Host != nil && f.mode == modeServer {
-		if p.source.platform == plugins.AllPlatforms || f.against != "" {
-			return nil, usagef("the host of this set is in the cluster, on one platform and with one config; leave out --platform all and --against")
+		if f.against != "" {
+			return nil, usagef("the host of this set is in the cluster, and it is compared with what was installed there; leave out --against")
 		}
-		fetched, fresh, err := p.fetchSet(ctx, set, f, hostPlatform(p.source), progress)
+		fetched, fresh, err := p.fetchHosted(ctx, set, f, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +46,11 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options
 		}
 		return &setPlan{Plan: plan}, f.keepLock(fresh)
 	}
-	target, err := p.pluginTarget(ctx, set, f)
+	own, platforms, err := p.platforms(set, f, runtime.GOOS+"/"+runtime.GOARCH, "")
+	if err != nil {
+		return nil, err
+	}
+	target, err := p.pluginTarget(ctx, set, f, own)
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +62,14 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options
 			return nil, err
 		}
 	}
-	fetched, fresh, err := p.fetchSet(ctx, set, f, target.Platform, progress)
+	all, fresh, err := p.fetchPlatforms(ctx, set, f, target.Platform, platforms, progress)
 	if err != nil {
 		return nil, err
 	}
+	fetched := all[0].Fetched
 	plan, err := plugins.Plan(set, fetched, target)
-	if err == nil && p.source.platform == plugins.AllPlatforms {
-		err = p.addPlatforms(ctx, plan, set, f, fresh, progress)
+	if err == nil && p.source.severalPlatforms() {
+		err = plugins.AddPlatforms(plan, set, all[1:])
 	}
 	if err != nil {
 		return nil, err
@@ -108,11 +114,13 @@ func (p *planner) fetchSet(ctx context.Context, set *plugins.Set, f pluginFlags,
 	if err != nil {
 		return nil, nil, fmt.Errorf("lock file %s: %w", f.lockPath(), err)
 	}
-	opts, err := p.app.sourceOptions(p.source, progress)
+	from := p.source
+	from.platform = platform // one of those that were asked for
+	opts, err := p.app.sourceOptions(from, progress)
 	if err != nil {
 		return nil, nil, err
 	}
-	opts.Artifacts, opts.Platform = true, platform
+	opts.Artifacts = true
 	request := plugins.Request{Platform: platform, Sources: source.New(opts), Getenv: p.app.getenv, Progress: progress}
 	if request.Check, err = p.signatureCheck(); err != nil {
 		return nil, nil, err
@@ -146,12 +154,8 @@ func (p *planner) pluginSet(path string) (*plugins.Set, error) {
 }
 
 // pluginTarget finds out where a set goes and what is there.
-func (p *planner) pluginTarget(ctx context.Context, set *plugins.Set, f pluginFlags) (plugins.Target, error) {
-	out := plugins.Target{}
-	var err error
-	if out.Platform, err = p.ownPlatform(set, f); err != nil {
-		return out, err
-	}
+func (p *planner) pluginTarget(ctx context.Context, set *plugins.Set, f pluginFlags, platform string) (plugins.Target, error) {
+	out := plugins.Target{Platform: platform}
 	location, err := f.locationOf(set)
 	if err != nil {
 		return out, err

@@ -3,55 +3,63 @@ package cli
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// ownPlatform is the one whose files are planned here: this machine's, or the
-// one that was asked for. Of a set for other platforms alone it is the first.
-func (p *planner) ownPlatform(set *plugins.Set, f pluginFlags) (string, error) {
-	own := runtime.GOOS + "/" + runtime.GOARCH
-	switch p.source.platform {
+// platforms are those that a set is planned for, sorted, and the one of them
+// whose files are shown as the plan's own: this machine's or that of the pods,
+// which is own, or else the first. Only those count that begin with system.
+func (p *planner) platforms(set *plugins.Set, f pluginFlags, own, system string) (first string, all []string, err error) {
+	if err := p.source.checkPlatforms(); err != nil {
+		return "", nil, err
+	}
+	switch asked := p.source.platform; asked {
 	case "":
-		return own, nil
+		return own, []string{own}, nil
 	case plugins.AllPlatforms:
+		lock, err := readLock(f.lockPath(), set, false)
+		if err != nil {
+			return "", nil, fmt.Errorf("lock file %s: %w", f.lockPath(), err)
+		}
+		all = set.Platforms(lock, own)
 	default:
-		return p.source.platform, nil
+		all = strings.Split(asked, ",")
 	}
-	lock, err := readLock(f.lockPath(), set, false)
-	if err != nil {
-		return "", fmt.Errorf("lock file %s: %w", f.lockPath(), err)
+	slices.Sort(all)
+	all = slices.DeleteFunc(slices.Compact(all), func(one string) bool { return !strings.HasPrefix(one, system) })
+	switch {
+	case len(all) == 0:
+		return "", nil, usagef("--platform %s: the pods of the host run on %s...", p.source.platform, system)
+	case slices.Contains(all, own):
+		return own, all, nil
 	}
-	all := set.Platforms(lock, own)
-	if slices.Contains(all, own) {
-		return own, nil
-	}
-	return all[0], nil
+	return all[0], all, nil
 }
 
-// addPlatforms makes a plan one for every platform that the set and its lock
-// name, and locks them all.
-func (p *planner) addPlatforms(ctx context.Context, plan *preview.Plan, set *plugins.Set, f pluginFlags, fresh *plugins.Lock, progress func(string)) error {
-	lock, err := readLock(f.lockPath(), set, false)
+// fetchPlatforms fetches a set for every platform, first, which is one of them,
+// first, and locks them all.
+func (p *planner) fetchPlatforms(ctx context.Context, set *plugins.Set, f pluginFlags, first string, all []string, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
+	fetched, fresh, err := p.fetchSet(ctx, set, f, first, progress)
 	if err != nil {
-		return fmt.Errorf("lock file %s: %w", f.lockPath(), err)
+		return nil, nil, err
 	}
-	var others []plugins.OnPlatform
-	for _, platform := range set.Platforms(lock, plan.Platform) {
-		if platform == plan.Platform {
+	out := []plugins.OnPlatform{{Platform: first, Fetched: fetched}}
+	for _, platform := range all {
+		if platform == first {
 			continue
 		}
 		fetched, locked, err := p.fetchSet(ctx, set, f, platform, progress)
 		if err != nil {
-			return fmt.Errorf("platform %s: %w", platform, err)
+			return nil, nil, fmt.Errorf("platform %s: %w", platform, err)
 		}
 		fresh.Platforms[platform] = locked.Platforms[platform]
-		others = append(others, plugins.OnPlatform{Platform: platform, Fetched: fetched})
+		out = append(out, plugins.OnPlatform{Platform: platform, Fetched: fetched})
 	}
-	return plugins.AddPlatforms(plan, set, others)
+	return out, fresh, nil
 }
 
 // resolveExecutors looks up what the tags of the images that plugins run in

@@ -138,12 +138,15 @@ func (r *setRunner) load(ctx context.Context, action string) error {
 
 // scripted plans and applies without asking.
 func (r *setRunner) scripted(ctx context.Context, plan makeSet) error {
-	approval := install.Approval{Digest: r.approve.approve, How: install.ApprovedByDigest, By: localUser(), Ruleset: r.approve.ruleset}
+	approval := install.Approval{How: install.ApprovedByDigest, By: localUser(), Ruleset: r.approve.ruleset}
 	var options *preview.Options
 	if r.loaded != nil {
 		approval.Digest, approval.How, options = r.loaded.Digest, install.ApprovedByPlan, &r.loaded.Options
 	}
 	p, err := plan(ctx, options, r.app.progress())
+	if err == nil && r.loaded == nil {
+		approval.Digest, err = r.approve.approved(p.Plan)
+	}
 	if err != nil {
 		return r.failed(err)
 	}

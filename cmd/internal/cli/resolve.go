@@ -36,6 +36,9 @@ func (a *app) newResolver(src sourceFlags, signed verifyFlags, cluster format.Cl
 	if progress == nil {
 		progress = func(string) {}
 	}
+	if src.severalPlatforms() && !src.plugins {
+		return nil, usagef("--platform %s: one platform is picked from an image, as OS/ARCH; several are for plugin sets", src.platform)
+	}
 	opts, err := a.sourceOptions(src, progress)
 	if err != nil {
 		return nil, err

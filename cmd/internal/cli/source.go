@@ -20,21 +20,21 @@ type sourceFlags struct {
 	registryConfig, cacheDir, caFile, platform string
 	plainHTTP                                  bool
 	pullSecrets, insecureRegistries            []string
-	plugins                                    bool // whose platform may be all of them
+	plugins                                    bool // of a command that is about plugin sets alone
 }
 
 func (f *sourceFlags) add(flags *pflag.FlagSet) {
 	f.addRegistry(flags)
 	flags.StringArrayVar(&f.pullSecrets, "pull-secret", nil, "Secret of the cluster with registry credentials, as NAMESPACE/NAME; read with your rights (repeatable)")
 	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
-	flags.StringVar(&f.platform, "platform", "", "platform to pick from a multi-platform image, as OS/ARCH (default linux/amd64, on every machine)")
+	flags.StringVar(&f.platform, "platform", "", "platform to pick from a multi-platform image, as OS/ARCH (default linux/amd64, on every machine); of a PluginSet also several with commas between, or all")
 }
 
 // addPlugins adds the flags of commands that read plugin sets, which are for the
 // platform of the machine.
 func (f *sourceFlags) addPlugins(flags *pflag.FlagSet) {
 	f.addConfig(flags)
-	flags.StringVar(&f.platform, "platform", "", "platform that the plugins are for, as OS/ARCH, or all of those that the config and its lock name: one review and one content digest for every machine (default: this machine's)")
+	flags.StringVar(&f.platform, "platform", "", "platform that the plugins are for, as OS/ARCH, several with commas between, or all of those that the config and its lock name: one review and one content digest for every machine (default: this machine's)")
 	f.plugins = true
 }
 
@@ -59,12 +59,8 @@ var (
 )
 
 func (f *sourceFlags) check() error {
-	switch all := f.plugins && f.platform == plugins.AllPlatforms; {
-	case f.platform == "" || platform.MatchString(f.platform) || all:
-	case f.plugins:
-		return usagef("--platform %s: want OS/ARCH, such as linux/arm64, or all", f.platform)
-	default:
-		return usagef("--platform %s: want OS/ARCH, such as linux/arm64", f.platform)
+	if err := f.checkPlatforms(); err != nil {
+		return err
 	}
 	for _, host := range f.insecureRegistries {
 		if !registryHost.MatchString(host) {
@@ -75,6 +71,24 @@ func (f *sourceFlags) check() error {
 		namespace, name, _ := strings.Cut(secret, "/")
 		if !ref.IsName(namespace) || !ref.IsName(name) {
 			return usagef("--pull-secret %s: want NAMESPACE/NAME", secret)
+		}
+	}
+	return nil
+}
+
+// severalPlatforms reports whether a plugin set is wanted for more platforms than
+// one, or may be.
+func (f *sourceFlags) severalPlatforms() bool {
+	return f.platform == plugins.AllPlatforms || strings.Contains(f.platform, ",")
+}
+
+func (f *sourceFlags) checkPlatforms() error {
+	if f.platform == "" || f.platform == plugins.AllPlatforms {
+		return nil
+	}
+	for _, one := range strings.Split(f.platform, ",") {
+		if !platform.MatchString(one) {
+			return usagef("--platform %s: want OS/ARCH, such as linux/arm64; for a plugin set also several with commas between, or all", f.platform)
 		}
 	}
 	return nil
@@ -98,6 +112,9 @@ func (a *app) sourceOptions(f sourceFlags, progress func(string)) (source.Option
 		return source.Options{}, usagef("--request-timeout: %s", err)
 	}
 	meter := &downloadMeter{say: progress, now: time.Now}
+	if f.severalPlatforms() {
+		f.platform = "" // what is fetched for each names it
+	}
 	return source.Options{
 		CacheDir: f.cacheDir, CacheBytes: configured.Cache.MaxBytes,
 		RegistryConfig: f.registryConfig, PullSecrets: f.pullSecrets,
