@@ -19,6 +19,8 @@ const (
 	RuleFlyteIncomplete = "flyte-section-missing"
 	RuleFlyteReplaced   = "flyte-default-removed"
 	RuleFlyteLeft       = "flyte-objects-left"
+	RuleFlyteUnread     = "flyte-unread"
+	RuleFlyteIgnored    = "flyte-config-ignored"
 )
 
 // flytePlugin is a plugin with an operator, by its id (flyteplugins, tasks/plugins).
@@ -26,6 +28,9 @@ type flytePlugin struct {
 	id, group, resource string
 	account             string // that every project's namespace needs
 }
+
+// singular is how the resource is called by mistake, in Flyte's own pages too.
+func (f flytePlugin) singular() string { return strings.TrimSuffix(f.resource, "s") }
 
 // definition is the name of the definition of the plugin's custom resource.
 func (f flytePlugin) definition() string { return f.resource + "." + f.group }
@@ -42,121 +47,34 @@ func flytePlugins() []flytePlugin {
 	}
 }
 
-// flyteTasks is what an engine's configuration says under tasks.task-plugins.
-type flyteTasks struct {
-	listed  bool // whether there is a list of enabled plugins; an empty one enables all
-	enabled []string
-	byType  map[string]string // plugin by task type
-}
-
-// flyteDefaults are what the engine has where nobody says anything.
-func flyteDefaults() flyteTasks {
-	return flyteTasks{
-		listed: true, enabled: []string{"container", "sidecar", "k8s-array"},
-		byType: map[string]string{"container": "container", "sidecar": "sidecar", "container_array": "k8s-array"},
+// flyteBuiltIn are the plugins that engines have besides those with operators
+// (flyteplugins, tasks/plugins), under the ids that configurations use.
+func flyteBuiltIn() []string {
+	return []string{
+		"agent-service", "athena", "aws_array", "bigquery", "connector-service", "container", "databricks", "echo", "fast-task",
+		"hive", "k8s-array", "noop", "presto", "qubole-hive-executor", "raw-container", "sagemaker_custom_training",
+		"sagemaker_hyperparameter_tuning", "sagemaker_training", "sidecar", "snowflake",
 	}
-}
-
-// flyteConfig finds the configuration of an engine in a ConfigMap.
-func flyteConfig(body map[string]any) (flyteTasks, bool) {
-	out, found := flyteTasks{byType: map[string]string{}}, false
-	data := preview.Map(body, "data")
-	for _, key := range slices.Sorted(maps.Keys(data)) { // files are merged in this order
-		text, _ := data[key].(string)
-		if !strings.Contains(text, "task-plugins") {
-			continue
-		}
-		docs, err := preview.Decode([]byte(text))
-		if err != nil || len(docs) != 1 {
-			continue
-		}
-		config, _ := docs[0].(map[string]any)
-		tasks := preview.Map(config, "tasks", "task-plugins")
-		if tasks == nil {
-			continue
-		}
-		found = true
-		if list, ok := tasks["enabled-plugins"].([]any); ok {
-			out.listed, out.enabled = len(list) > 0, nil
-			for _, id := range preview.Texts(list) {
-				out.enabled = append(out.enabled, strings.ToLower(strings.TrimSpace(id)))
-			}
-		}
-		// The examples of flyte-binary write a list of maps with one entry each.
-		for _, entries := range append([]map[string]any{preview.Map(tasks, "default-for-task-types")}, preview.Maps(tasks, "default-for-task-types")...) {
-			for taskType, id := range entries {
-				if id, ok := id.(string); ok {
-					out.byType[taskType] = id
-				}
-			}
-		}
-	}
-	return out, found
-}
-
-func (t flyteTasks) has(id string) bool { return !t.listed || slices.Contains(t.enabled, id) }
-
-// uses reports whether the configuration asks for a plugin by name.
-func (t flyteTasks) uses(id string) bool {
-	return slices.Contains(t.enabled, id) || slices.Contains(slices.Collect(maps.Values(t.byType)), id)
-}
-
-// flyteEngine is the configuration of an engine in a plan: what it says now, and
-// what it said. One that goes leaves the engine its own defaults.
-type flyteEngine struct {
-	config        *preview.Object
-	before, after flyteTasks
-	gone          bool
-}
-
-func flyteEngines(p *preview.Plan) []flyteEngine {
-	var out []flyteEngine
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		if o.Kind != "ConfigMap" || o.Ref().Group() != "" || o.Sealed == nil && o.Action != preview.ActionDelete {
-			continue
-		}
-		before, installed := flyteConfig(o.LiveBody)
-		after, planned := flyteConfig(o.Sealed)
-		if !installed && !planned {
-			continue
-		}
-		if !installed {
-			before = flyteDefaults()
-		}
-		if !planned {
-			after = flyteDefaults()
-		}
-		out = append(out, flyteEngine{config: o, before: before, after: after, gone: !planned})
-	}
-	return out
-}
-
-// turnsOff reports whether a plugin that was asked for by name is not any more.
-func (e flyteEngine) turnsOff(plugin flytePlugin) bool {
-	return e.before.uses(plugin.id) && !e.after.uses(plugin.id)
-}
-
-// forgets reports whether the plan brings a plugin's operator, and the list of
-// enabled plugins leaves the plugin out.
-func (e flyteEngine) forgets(p *preview.Plan, plugin flytePlugin) bool {
-	return !e.gone && !e.after.uses(plugin.id) && e.after.listed && definesResource(p, plugin)
 }
 
 // flyteFindings hold the engines of a plan to what their plugins need.
 func flyteFindings(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
-	for _, e := range flyteEngines(p) {
+	for _, e := range flyteEngines(p, func(config string) string { return preview.String(ownBody(p, flyteKind, config), "engines") }) {
 		add := func(rule string, severity preview.Severity, title, why string, lines []string) {
 			if len(lines) > 0 {
 				out = append(out, finding(rule, severity, e.config.ID, "ConfigMap "+e.config.Name+" "+title, why, textsafe.Line(strings.Join(lines, "; "))))
 			}
 		}
-		sections, missing := flyteReview(p, e)
+		r := newFlyteReview(p, e)
 		add(RuleFlyteSections, preview.Info, "enables plugins of Flyte, of four parts each",
-			"A plugin works where all four parts are there.", sections)
+			"A plugin works where all four parts are there.", r.sections)
 		add(RuleFlyteIncomplete, preview.Warning, "enables plugins of Flyte that lack a part",
-			"Nothing fails before the first task that needs it.", missing)
+			"Nothing fails before the first task that needs it.", r.missing)
+		add(RuleFlyteUnread, preview.NotKnown, "enables plugins of Flyte of which parts may not be read",
+			"Nobody can say whether these parts are there; nothing fails before the first task that needs one.", r.unread)
+		add(RuleFlyteIgnored, preview.Warning, "says of Flyte's plugins what the engine may not heed",
+			"The engine does not refuse what it does not know: the task type is run by another plugin, or fails.", flyteIgnored(p, e))
 		severity, removed := flyteRemoved(e.before, e.after)
 		add(RuleFlyteReplaced, severity, "takes plugins of Flyte away",
 			"The engine replaces these lists by what the configuration says, and merges nothing.", removed)
@@ -167,7 +85,8 @@ func flyteFindings(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// flyteLeft says which objects stay of plugins that are turned off.
+// flyteLeft says which objects stay of plugins that are turned off, or whose
+// operator goes.
 func flyteLeft(p *preview.Plan, e flyteEngine) (preview.Severity, []string) {
 	severity := preview.NotKnown
 	var lines []string
@@ -180,7 +99,11 @@ func flyteLeft(p *preview.Plan, e flyteEngine) (preview.Severity, []string) {
 		if !strings.HasPrefix(what, uncounted) {
 			severity = preview.Critical
 		}
-		lines = append(lines, "plugin "+plugin.id+" is turned off while the cluster has "+what)
+		doing := "plugin " + plugin.id + " is turned off"
+		if !e.turnsOff(plugin) {
+			doing = "the operator of plugin " + plugin.id + " goes"
+		}
+		lines = append(lines, doing+" while the cluster has "+what)
 	}
 	return severity, lines
 }
@@ -209,4 +132,43 @@ func flyteRemoved(before, after flyteTasks) (preview.Severity, []string) {
 		}
 	}
 	return severity, lines
+}
+
+// flyteIgnored says what a configuration asks for in vain, or what engines of
+// the two generations make different things of.
+func flyteIgnored(p *preview.Plan, e flyteEngine) []string {
+	if e.gone {
+		return nil
+	}
+	var lines []string
+	if e.after.ignored {
+		lines = append(lines, "an engine of v2 does not read enabled-plugins: it has every plugin that it was built with")
+	}
+	known := flyteBuiltIn()
+	for _, plugin := range flytePlugins() {
+		known = append(known, plugin.id)
+	}
+	for _, id := range slices.Sorted(slices.Values(e.after.enabled)) {
+		if !slices.Contains(known, id) {
+			lines = append(lines, "enabled-plugins has "+id+", which is no plugin of Flyte's own")
+		}
+	}
+	for _, taskType := range slices.Sorted(maps.Keys(e.after.byType)) {
+		id := e.after.byType[taskType]
+		switch {
+		case slices.Contains(known, id):
+			if e.generation == "" && e.after.silent && !slices.Contains(flyteDefaults().enabled, id) {
+				lines = append(lines, fmt.Sprintf("task type %s is for plugin %s, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is", taskType, id))
+			}
+		case e.generation == flyteV2:
+			lines = append(lines, fmt.Sprintf("task type %s is for %s, which is no plugin of Flyte's own: an engine of v2 that does not have it only warns, and the task type stays with the plugin that registers it", taskType, id))
+		default:
+			lines = append(lines, fmt.Sprintf("task type %s is for %s, which is no plugin of Flyte's own", taskType, id))
+		}
+	}
+	beside := preview.String(ownBody(p, flyteKind, e.config.ID), "beside")
+	if beside != "" {
+		lines = append(lines, "the engine reads ConfigMap "+beside+" too, which has task-plugins: of each list the one that it reads last counts")
+	}
+	return lines
 }

@@ -4,82 +4,143 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 // flyteKind is the kind under which what the cluster has already of an engine's
 // plugins is recorded as a read: a plan whose review said that a part is there
-// moves when the part goes. It is served nowhere: it is this tool's own.
+// moves when the part goes. It is served nowhere: it is this tool's own. Its
+// fields are words, so that what moved can be named.
 const flyteKind = "FlyteEngine"
 
 // readFlyte looks in the cluster for the parts of plugins that the plan does not
 // bring, and counts what is left of those that it turns off.
 func (d *decider) readFlyte(ctx context.Context) error {
-	for _, e := range flyteEngines(d.plan) {
-		var used, off []flytePlugin
-		forgets := false
-		for _, plugin := range flytePlugins() {
-			switch {
-			case !e.gone && e.after.uses(plugin.id):
-				used = append(used, plugin)
-			case e.turnsOff(plugin):
-				off = append(off, plugin)
-			}
-			forgets = forgets || e.forgets(d.plan, plugin)
+	none := func(string) string { return "" }
+	if len(flyteEngines(d.plan, none)) == 0 {
+		return nil
+	}
+	live, err := d.readGenerations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range flyteEngines(d.plan, func(string) string { return live }) {
+		r := &flyteReader{decider: d, e: e, fields: map[string]any{}}
+		r.note("engines", live)
+		if e.installed {
+			r.fields["before"] = e.before.record()
 		}
-		if len(used)+len(off) == 0 && !forgets {
-			continue
-		}
-		d.tell("looking for what the cluster has of the plugins of ConfigMap %s", e.config.Name)
-		fields := map[string]any{}
-		if err := d.readFlyteOperators(ctx, used, off, fields); err != nil {
+		if err := r.read(ctx); err != nil {
 			return err
 		}
-		if err := d.readFlyteEngine(ctx, e, used, fields); err != nil {
-			return err
-		}
-		if err := d.noteOwn(flyteKind, e.config.ID, fields); err != nil {
+		if err := d.noteOwn(flyteKind, e.config.ID, r.fields); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readFlyteOperators records how the definitions stand that used plugins need and
+// readGenerations tells of which generations the cluster has the definitions,
+// besides those of the plan.
+func (d *decider) readGenerations(ctx context.Context) (string, error) {
+	var found []string
+	for generation, ref := range flyteGenerations() {
+		if d.plan.Object(ref.ID()) != nil {
+			continue
+		}
+		result := d.cluster.Read(ctx, []preview.Ref{ref})[0]
+		switch {
+		case result.Err != nil && !answered(result.Err):
+			return "", fmt.Errorf("reading %s: %w", ref.ID(), result.Err)
+		case result.Body != nil:
+			found = append(found, generation)
+		}
+	}
+	slices.Sort(found)
+	return strings.Join(found, " "), nil
+}
+
+// flyteReader looks in the cluster for what it has of one engine's plugins.
+type flyteReader struct {
+	*decider
+	e         flyteEngine
+	used, off []flytePlugin
+	fields    map[string]any
+	configs   []map[string]any // of the engine's namespace, besides those of the plan
+	projects  map[string]any   // what each project's namespace has, by its name
+	local     []map[string]any // RoleBindings of the engine's namespace and the projects'
+	listed    bool             // whether local was read
+}
+
+func (r *flyteReader) read(ctx context.Context) error {
+	forgets := false
+	for _, plugin := range flytePlugins() {
+		if r.e.asks(r.plan, plugin) {
+			r.used = append(r.used, plugin)
+		}
+		if r.e.turnsOff(plugin) || losesResource(r.plan, plugin) && (r.e.before.uses(plugin.id) || r.e.after.uses(plugin.id)) {
+			r.off = append(r.off, plugin)
+		}
+		forgets = forgets || r.e.forgets(r.plan, plugin)
+	}
+	if len(r.used)+len(r.off) == 0 && !forgets {
+		return nil
+	}
+	r.tell("looking for what the cluster has of the plugins of ConfigMap %s", r.e.config.Name)
+	if err := r.readOperators(ctx); err != nil {
+		return err
+	}
+	// A namespace that is to come holds no engine.
+	if !r.namespaces[r.e.config.Namespace] || r.e.gone {
+		return nil
+	}
+	if err := r.readConfigs(ctx); err != nil {
+		return err
+	}
+	if len(r.used) == 0 {
+		return nil
+	}
+	if err := r.readProjects(ctx); err != nil {
+		return err
+	}
+	return r.readEngine(ctx)
+}
+
+// readOperators records how the definitions stand that used plugins need and
 // the plan does not bring, and how many objects those have that are turned off.
-func (d *decider) readFlyteOperators(ctx context.Context, used, off []flytePlugin, fields map[string]any) error {
+func (r *flyteReader) readOperators(ctx context.Context) error {
 	operators, left := map[string]any{}, map[string]any{}
-	used = slices.DeleteFunc(slices.Clone(used), func(plugin flytePlugin) bool { return definesResource(d.plan, plugin) })
-	asked := slices.Concat(used, off)
+	used := slices.DeleteFunc(slices.Clone(r.used), func(plugin flytePlugin) bool { return r.plan.Object(flyteDefinition(plugin).ID()) != nil })
+	asked := slices.Concat(used, r.off)
 	refs := make([]preview.Ref, 0, len(asked))
 	for _, plugin := range asked {
 		refs = append(refs, flyteDefinition(plugin))
 	}
-	for i, r := range d.cluster.Read(ctx, refs) {
+	for i, result := range r.cluster.Read(ctx, refs) {
 		state := flyteEstablished
 		switch {
-		case r.Err != nil && !answered(r.Err):
-			return fmt.Errorf("reading %s: %w", refs[i].ID(), r.Err)
-		case r.Err != nil:
+		case result.Err != nil && !answered(result.Err):
+			return fmt.Errorf("reading %s: %w", refs[i].ID(), result.Err)
+		case result.Err != nil:
 			state = flyteHidden
-		case r.Body == nil, d.deletes(refs[i]):
+		case result.Body == nil, r.deletes(refs[i]):
 			state = flyteAbsent
-		case !isEstablished(r.Body):
+		case !isEstablished(result.Body):
 			state = flyteUnready
 		}
 		if i < len(used) {
 			operators[asked[i].id] = state
 			continue
 		}
-		what, err := d.countLeft(ctx, state, r.Body)
+		what, err := r.countLeft(ctx, state, result.Body)
 		if err != nil {
 			return err
 		}
 		left[asked[i].id] = what
 	}
-	fields["operators"], fields["left"] = operators, left
+	r.fields["operators"], r.fields["left"] = operators, left
 	return nil
 }
 
@@ -112,87 +173,92 @@ func (d *decider) countLeft(ctx context.Context, state string, definition map[st
 	return what, nil
 }
 
-// readFlyteEngine records the accounts and the rights of an engine that the plan
-// does not bring, and what its namespace has of configuration and templates.
-func (d *decider) readFlyteEngine(ctx context.Context, e flyteEngine, used []flytePlugin, fields map[string]any) error {
-	if !d.namespaces[e.config.Namespace] || e.gone {
-		return nil
-	}
-	if len(mountingAccounts(flyteWorkloads(d.plan), e.config)) == 0 {
-		deployments, err := d.listBeside(ctx, "apps/v1", "Deployment", e.config.Namespace)
-		if err != nil {
-			return err
-		}
-		accounts := mountingAccounts(deployments, e.config)
-		fields["accounts"] = anyList(accounts)
-		if err := d.readFlyteRights(ctx, e.config.Namespace, accounts, used, fields); err != nil {
-			return err
-		}
-	}
-	configs, err := d.listBeside(ctx, "v1", "ConfigMap", e.config.Namespace)
-	if err != nil {
+// readConfigs reads the other ConfigMaps of the engine's namespace: they may
+// enable a plugin too, hold templates, and say what projects' namespaces are
+// called.
+func (r *flyteReader) readConfigs(ctx context.Context) (err error) {
+	if r.configs, err = r.list(ctx, "configs", "v1", "ConfigMap", r.e.config.Namespace); err != nil {
 		return err
 	}
-	projects := map[string]any{}
 	var configured []string
 	for _, plugin := range flytePlugins() {
-		if plugin.account != "" && slices.Contains(used, plugin) {
-			projects[plugin.id] = anyList(projectObjects(configs, plugin.account))
-		}
-		if e.forgets(d.plan, plugin) && slices.ContainsFunc(configs, func(body map[string]any) bool {
+		if r.e.forgets(r.plan, plugin) && slices.ContainsFunc(r.configs, func(body map[string]any) bool {
 			tasks, ok := flyteConfig(body)
 			return ok && tasks.uses(plugin.id)
 		}) {
 			configured = append(configured, plugin.id)
 		}
 	}
-	fields["projects"], fields["configured"] = projects, anyList(configured)
+	r.note("configured", strings.Join(configured, " "))
 	return nil
 }
 
-// listBeside lists the objects of a kind in a namespace that the plan neither
-// writes nor deletes; none where they may not be listed.
-func (d *decider) listBeside(ctx context.Context, apiVersion, kind, namespace string) ([]map[string]any, error) {
-	list, err := d.cluster.List(ctx, apiVersion, kind, namespace, "")
-	if err != nil && !answered(err) {
-		return nil, fmt.Errorf("listing the %ss of namespace %s: %w", kind, namespace, err)
-	}
-	return d.others(list), nil
-}
-
-// readFlyteRights records what the cluster lets an engine's accounts do with the
-// custom resources in every namespace: the plan's own grants are not among it.
-func (d *decider) readFlyteRights(ctx context.Context, namespace string, accounts []string, used []flytePlugin, fields map[string]any) error {
-	if len(accounts) == 0 || len(used) == 0 {
-		return nil
-	}
-	roles, seesRoles, err := d.listRBAC(ctx, "ClusterRole")
-	if err != nil {
-		return err
-	}
-	bindings, seesBindings, err := d.listRBAC(ctx, "ClusterRoleBinding")
-	if err != nil {
-		return err
-	}
-	fields["rightsHidden"] = !seesRoles || !seesBindings
-	in := access.Input{Existing: slices.Concat(d.others(roles), d.others(bindings))}
-	for _, account := range accounts {
-		in.Accounts = append(in.Accounts, map[string]any{
-			"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": account, "namespace": namespace},
-		})
-	}
-	grants := access.Compute(in)
-	rights := map[string]any{}
-	for _, account := range accounts {
-		subject := preview.Subject{Kind: "ServiceAccount", Namespace: namespace, Name: account}
-		byPlugin := map[string]any{}
-		for _, plugin := range used {
-			byPlugin[plugin.id] = anyList(slices.DeleteFunc(flyteVerbs(), func(verb string) bool {
-				return !access.Allows(grants, subject, access.Request{Verb: verb, Group: plugin.group, Resource: plugin.resource})
-			}))
+// readEngine records the accounts and the rights of an engine that the plan does
+// not bring, and which other configurations it reads.
+func (r *flyteReader) readEngine(ctx context.Context) error {
+	workloads := sealedBodies(r.plan.Objects)
+	if len(mountingAccounts(workloads, r.e.config)) == 0 {
+		deployments, err := r.list(ctx, "workloads", "apps/v1", "Deployment", r.e.config.Namespace)
+		if err != nil {
+			return err
 		}
-		rights[account] = byPlugin
+		workloads = append(workloads, deployments...)
+		accounts := mountingAccounts(deployments, r.e.config)
+		r.note("accounts", strings.Join(accounts, " "))
+		if err := r.readRights(ctx, accounts); err != nil {
+			return err
+		}
 	}
-	fields["rights"] = rights
+	var beside []string
+	for _, pod := range mountingPods(workloads, r.e.config.Ref()) {
+		for _, body := range r.configs {
+			if _, ok := flyteConfig(body); ok && mounts(pod, preview.RefOf(body)) {
+				beside = append(beside, preview.RefOf(body).Name)
+			}
+		}
+	}
+	slices.Sort(beside)
+	r.note("beside", strings.Join(slices.Compact(beside), ", "))
 	return nil
+}
+
+// list lists the objects of a kind in a namespace, everywhere where none is
+// named, that the plan neither writes nor deletes. Where they may not be listed
+// that is recorded: what a topic lacks is then not known to lack.
+func (r *flyteReader) list(ctx context.Context, topic, apiVersion, kind, namespace string) ([]map[string]any, error) {
+	found, err := r.cluster.List(ctx, apiVersion, kind, namespace, "")
+	switch {
+	case err != nil && answered(err) && namespace != "":
+		r.hide(topic, "the "+kind+"s of namespace "+namespace+" may not be listed")
+		return nil, nil
+	case err != nil && answered(err):
+		r.hide(topic, "the "+kind+"s of the cluster may not be listed")
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("listing %ss: %w", kind, err)
+	}
+	return r.others(found), nil
+}
+
+// note records words, where there are any.
+func (r *flyteReader) note(key, words string) {
+	if words != "" {
+		r.fields[key] = words
+	}
+}
+
+// hide records what of a topic may not be read.
+func (r *flyteReader) hide(topic, what string) {
+	hidden := preview.Map(r.fields, "hidden")
+	if hidden == nil {
+		hidden = map[string]any{}
+		r.fields["hidden"] = hidden
+	}
+	known, _ := hidden[topic].(string)
+	switch {
+	case known == "":
+		hidden[topic] = what
+	case !strings.Contains(known, what):
+		hidden[topic] = known + ", and " + what
+	}
 }

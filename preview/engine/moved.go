@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
@@ -28,7 +29,8 @@ func orNone(s string) string {
 }
 
 // Moved compares the facts of two plans of the same content. Where a live
-// object moved, it names the fields that did, not the fingerprint.
+// object moved, or what this tool found out about one, it names the fields that
+// did, not the fingerprint.
 func Moved(reviewed, now *preview.Plan, typer preview.Typer) []Move {
 	var out []Move
 	fieldsOf := map[string][]Move{}
@@ -40,6 +42,12 @@ func Moved(reviewed, now *preview.Plan, typer preview.Typer) []Move {
 		}
 		fieldsOf[before.ID] = movedFields(before, after, typer)
 	}
+	for i := range reviewed.Reads {
+		before := &reviewed.Reads[i]
+		if preview.String(before.Body, "apiVersion") == preview.APIVersion {
+			fieldsOf[before.ID] = movedNote(before, now)
+		}
+	}
 	for _, move := range differences(reviewed.Facts(), now.Facts()) {
 		if id, ok := fingerprintOf(move.Path); ok && len(fieldsOf[id]) > 0 {
 			out = append(out, fieldsOf[id]...)
@@ -50,14 +58,29 @@ func Moved(reviewed, now *preview.Plan, typer preview.Typer) []Move {
 	return out
 }
 
-// fingerprintOf returns the object id in a path such as
-// objects[ID].live.fingerprint.
+// fingerprintOf returns the id in a path such as objects[ID].live.fingerprint or
+// reads[ID].fingerprint.
 func fingerprintOf(path string) (id string, ok bool) {
-	const prefix, suffix = "objects[", "].live.fingerprint"
-	if len(path) <= len(prefix)+len(suffix) || path[:len(prefix)] != prefix || path[len(path)-len(suffix):] != suffix {
-		return "", false
+	for prefix, suffix := range map[string]string{"objects[": "].live.fingerprint", "reads[": "].fingerprint"} {
+		if rest, cut := strings.CutPrefix(path, prefix); cut {
+			return strings.CutSuffix(rest, suffix)
+		}
 	}
-	return path[len(prefix) : len(path)-len(suffix)], true
+	return "", false
+}
+
+// movedNote names what is not as it was of what this tool found out.
+func movedNote(before *preview.Read, now *preview.Plan) []Move {
+	at := slices.IndexFunc(now.Reads, func(r preview.Read) bool { return r.ID == before.ID })
+	if at < 0 {
+		return nil
+	}
+	var out []Move
+	for _, move := range differences(before.Body, now.Reads[at].Body) {
+		move.Path = before.ID + " " + move.Path
+		out = append(out, move)
+	}
+	return out
 }
 
 func movedFields(before, after *preview.Object, typer preview.Typer) []Move {

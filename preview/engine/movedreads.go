@@ -13,15 +13,20 @@ import (
 
 // MovedReads reads again what a plan rests on without changing it, and names
 // what is not as it was: roles, bindings and namespaces, quotas, the platforms of
-// nodes, what pods refer to, and what the templates were told. It is for a plan that was applied in
-// part: what its own writes move is left out.
+// nodes, what pods refer to, what the templates were told, and what the cluster
+// has of Flyte's plugins. It is for a plan that was applied in part: what its own
+// writes move is left out.
 func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
 	moved, err := movedObjects(ctx, p, cluster)
 	if err != nil {
 		return nil, err
 	}
 	around, err := movedSurroundings(ctx, p, cluster)
-	return append(moved, around...), err
+	if err != nil {
+		return nil, err
+	}
+	flyte, err := movedFlyte(ctx, p, cluster)
+	return slices.Concat(moved, around, flyte), err
 }
 
 // readVersions are the kinds of reads whose content decides something, and the

@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// flyteTasks is what an engine's configuration says under tasks.task-plugins.
+type flyteTasks struct {
+	silent  bool // whether there is no list of enabled plugins
+	listed  bool // whether the list says which plugins there are; an empty one enables all
+	ignored bool // whether there is a list that the engine does not read
+	enabled []string
+	byType  map[string]string // plugin by task type
+}
+
+// flyteDefaults are what an engine of v1 has where nobody says anything.
+func flyteDefaults() flyteTasks {
+	return flyteTasks{
+		listed: true, enabled: []string{"container", "sidecar", "k8s-array"},
+		byType: map[string]string{"container": "container", "sidecar": "sidecar", "container_array": "k8s-array"},
+	}
+}
+
+// flyteConfig finds the configuration of an engine in a ConfigMap.
+func flyteConfig(body map[string]any) (flyteTasks, bool) {
+	out, found := flyteTasks{silent: true, byType: map[string]string{}}, false
+	for _, config := range flyteFiles(body, "task-plugins") {
+		tasks := preview.Map(config, "tasks", "task-plugins")
+		if tasks == nil {
+			continue
+		}
+		found = true
+		if list, ok := tasks["enabled-plugins"].([]any); ok {
+			out.silent, out.listed, out.enabled = false, len(list) > 0, nil
+			for _, id := range preview.Texts(list) {
+				out.enabled = append(out.enabled, flyteName(id))
+			}
+		}
+		// The examples of flyte-binary write a list of maps with one entry each.
+		for _, entries := range append([]map[string]any{preview.Map(tasks, "default-for-task-types")}, preview.Maps(tasks, "default-for-task-types")...) {
+			for taskType, id := range entries {
+				if id, ok := id.(string); ok {
+					out.byType[flyteName(taskType)] = flyteName(id)
+				}
+			}
+		}
+	}
+	return out, found
+}
+
+// flyteName cleans a name as the engine does.
+func flyteName(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+
+// flyteFiles are the files of a ConfigMap that mention a word and are YAML
+// maps, in the order in which the engine merges them.
+func flyteFiles(body map[string]any, word string) []map[string]any {
+	var out []map[string]any
+	data := preview.Map(body, "data")
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		text, _ := data[key].(string)
+		if !strings.Contains(text, word) {
+			continue
+		}
+		docs, err := preview.Decode([]byte(text))
+		if err != nil || len(docs) != 1 {
+			continue
+		}
+		if file, ok := docs[0].(map[string]any); ok {
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
+func (t flyteTasks) has(id string) bool { return !t.listed || slices.Contains(t.enabled, id) }
+
+// uses reports whether the configuration asks for a plugin by name.
+func (t flyteTasks) uses(id string) bool {
+	return slices.Contains(t.enabled, id) || slices.Contains(slices.Collect(maps.Values(t.byType)), id)
+}
+
+// The generations of engines. One of v1 has the plugins of its list, and where
+// there is none those of its defaults; one of v2 has all that it was built with.
+const (
+	flyteV1 = "v1"
+	flyteV2 = "v2"
+)
+
+// of is what an engine of a generation makes of the configuration.
+func (t flyteTasks) of(generation string) flyteTasks {
+	switch {
+	case generation == flyteV1 && t.silent:
+		t.listed, t.enabled = true, flyteDefaults().enabled
+	case generation == flyteV2:
+		t.ignored, t.listed, t.enabled = !t.silent, false, nil
+	}
+	return t
+}
+
+// flyteGenerations are the definitions of what engines execute, each of one
+// generation: which of them there are tells which engine it is.
+func flyteGenerations() map[string]preview.Ref {
+	ref := preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
+	v1, v2 := ref, ref
+	v1.Name, v2.Name = "flyteworkflows.flyte.lyft.com", "taskactions.flyte.org"
+	return map[string]preview.Ref{flyteV1: v1, flyteV2: v2}
+}
+
+// generationOf tells an engine's generation from the definitions that the plan
+// leaves and those that the cluster has besides, empty where that tells nothing.
+func generationOf(p *preview.Plan, live string) string {
+	found := strings.Fields(live)
+	for generation, ref := range flyteGenerations() {
+		if o := p.Object(ref.ID()); o != nil && o.Action != preview.ActionDelete {
+			found = append(found, generation)
+		}
+	}
+	slices.Sort(found)
+	if found = slices.Compact(found); len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
+// flyteEngine is the configuration of an engine in a plan: what it says now, and
+// what it said. One that goes leaves the engine its own defaults.
+type flyteEngine struct {
+	config        *preview.Object
+	generation    string
+	before, after flyteTasks
+	installed     bool
+	gone          bool
+}
+
+// flyteEngines finds the engines of a plan. live are the generations that the
+// cluster's definitions tell of.
+func flyteEngines(p *preview.Plan, live func(config string) string) []flyteEngine {
+	var out []flyteEngine
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Kind != "ConfigMap" || o.Ref().Group() != "" || o.Sealed == nil && o.Action != preview.ActionDelete {
+			continue
+		}
+		e := flyteEngine{config: o}
+		// A plan from a record has no live bodies: what the review saw counts.
+		if e.before, e.installed = flyteConfig(o.LiveBody); o.LiveBody == nil {
+			e.before, e.installed = recordedTasks(ownBody(p, flyteKind, o.ID))
+		}
+		planned := false
+		e.after, planned = flyteConfig(o.Sealed)
+		if !e.installed && !planned {
+			continue
+		}
+		e.gone = !planned
+		e.generation = generationOf(p, live(o.ID))
+		defaults := flyteDefaults()
+		if e.generation == flyteV2 { // where nothing is said, each plugin has the task types that it registers
+			defaults = flyteTasks{silent: true}
+		}
+		if !e.installed {
+			e.before = defaults
+		}
+		if !planned {
+			e.after = defaults
+		}
+		e.before, e.after = e.before.of(e.generation), e.after.of(e.generation)
+		out = append(out, e)
+	}
+	return out
+}
+
+// record is a configuration as a read keeps it.
+func (t flyteTasks) record() map[string]any {
+	types := map[string]any{}
+	for taskType, id := range t.byType {
+		types[taskType] = id
+	}
+	out := map[string]any{"types": types}
+	if !t.silent {
+		out["enabled"] = anyList(t.enabled)
+	}
+	return out
+}
+
+func recordedTasks(seen map[string]any) (flyteTasks, bool) {
+	was := preview.Map(seen, "before")
+	if was == nil {
+		return flyteTasks{}, false
+	}
+	out := flyteTasks{byType: map[string]string{}, enabled: preview.Texts(was["enabled"])}
+	_, named := was["enabled"]
+	out.silent, out.listed = !named, len(out.enabled) > 0
+	for taskType, id := range preview.Map(was, "types") {
+		out.byType[taskType], _ = id.(string)
+	}
+	return out, true
+}
+
+// turnsOff reports whether a plugin that was asked for by name is not any more.
+func (e flyteEngine) turnsOff(plugin flytePlugin) bool {
+	return e.before.uses(plugin.id) && !e.after.uses(plugin.id)
+}
+
+// asks reports whether the engine is to have a plugin: its configuration names
+// it, or it is of v2, has them all, and the plan brings the plugin's operator.
+func (e flyteEngine) asks(p *preview.Plan, plugin flytePlugin) bool {
+	return !e.gone && (e.after.uses(plugin.id) || e.generation == flyteV2 && bringsResource(p, plugin))
+}
+
+// forgets reports whether the plan brings a plugin's operator, and the list of
+// enabled plugins leaves the plugin out.
+func (e flyteEngine) forgets(p *preview.Plan, plugin flytePlugin) bool {
+	return !e.gone && !e.after.uses(plugin.id) && e.after.listed && bringsResource(p, plugin)
+}

@@ -1,0 +1,56 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// What a configuration means is another thing to an engine of v1 and of v2; the
+// definitions that come with an engine tell which it is.
+func TestFlyteConfigurationByGeneration(t *testing.T) {
+	const ignored, replaced, missing, sections = engine.RuleFlyteIgnored, engine.RuleFlyteReplaced, engine.RuleFlyteIncomplete, engine.RuleFlyteSections
+	v1 := "\n---\n" + flyteDefinition("FlyteWorkflow", "flyte.lyft.com")
+	v2 := "\n---\n" + flyteDefinition("TaskAction", "flyte.org")
+	ray := "\n---\n" + flyteDefinition("RayJob", "ray.io")
+	const defaults = "container: container, sidecar: sidecar, container_array: k8s-array"
+	for _, test := range []struct {
+		name, tasks, brings string
+		want                map[string]string
+	}{
+		{"v1 with both lists", "enabled-plugins: [container, sidecar, k8s-array, ray], default-for-task-types: {" + defaults + ", ray: ray}", v1 + ray,
+			map[string]string{ignored: "", replaced: "", sections: "plugin ray, engine configuration: in the plan, ConfigMap config"}},
+		{"names are trimmed and written small", `enabled-plugins: [" Container", sidecar, k8s-array, "RAY "], default-for-task-types: {` + defaults + `, Ray: " Ray "}`, v1 + ray,
+			map[string]string{ignored: "", replaced: "", sections: "plugin ray, operator: in the plan"}},
+		{"a list of maps with one entry each", "enabled-plugins: [container, sidecar, k8s-array, ray], default-for-task-types: [{container: container}, {sidecar: sidecar}, {container_array: k8s-array}, {ray: ray}]", v1 + ray,
+			map[string]string{ignored: "", replaced: "", sections: "plugin ray, operator: in the plan"}},
+		{"v1 without the list has its defaults", "default-for-task-types: {" + defaults + ", ray: ray}", v1 + ray,
+			map[string]string{ignored: "", replaced: "task type ray is for plugin ray, which enabled-plugins does not have: the engine does not start"}},
+		{"v1 with an empty list has every plugin", "enabled-plugins: [], default-for-task-types: {" + defaults + ", ray: ray}", v1 + ray,
+			map[string]string{ignored: "", replaced: "", sections: "plugin ray, operator: in the plan"}},
+		{"v1 and the operator alone", "enabled-plugins: [container, sidecar, k8s-array], default-for-task-types: {" + defaults + "}", v1 + ray,
+			map[string]string{missing: "plugin ray: no configuration: the plan brings rayjobs.ray.io, and enabled-plugins does not have it", sections: ""}},
+		{"v1 with a slip of the keyboard", "enabled-plugins: [container, sidecar, k8s-array, rayjob], default-for-task-types: {" + defaults + ", ray: rayjob}", v1,
+			map[string]string{ignored: "enabled-plugins has rayjob, which is no plugin of Flyte's own; task type ray is for rayjob, which is no plugin of Flyte's own", sections: ""}},
+		{"v2 has no list", "default-for-task-types: {ray: ray}", v2 + ray,
+			map[string]string{ignored: "", replaced: "", sections: "plugin ray, engine configuration: in the plan, ConfigMap config"}},
+		{"v2 does not read the list", "enabled-plugins: [container], default-for-task-types: {ray: ray}", v2,
+			map[string]string{ignored: "an engine of v2 does not read enabled-plugins: it has every plugin that it was built with", replaced: "",
+				missing: "plugin ray: no operator: nothing in the plan defines rayjobs.ray.io"}},
+		{"v2 and the operator alone", "default-for-task-types: {" + defaults + "}", v2 + ray,
+			map[string]string{ignored: "", sections: "plugin ray, engine configuration: nothing needed, an engine of v2 has every plugin that it was built with",
+				missing: "plugin ray: no rights"}},
+		{"v2 with a slip of the keyboard", "default-for-task-types: {ray: rayjob}", v2,
+			map[string]string{replaced: "", ignored: "task type ray is for rayjob, which is no plugin of Flyte's own: an engine of v2 that does not have it only warns, and the task type stays with the plugin that registers it"}},
+		{"no list, and nothing tells the generation", "default-for-task-types: {" + defaults + ", ray: ray}", ray,
+			map[string]string{ignored: "task type ray is for plugin ray, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is"}},
+		{"both generations tell nothing", "enabled-plugins: [container, sidecar, k8s-array], default-for-task-types: {" + defaults + "}", v1 + v2,
+			map[string]string{ignored: "", replaced: "", sections: ""}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			config := fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: config}, data: {plugins.yaml: %q}}", "tasks: {task-plugins: {"+test.tasks+"}}")
+			flyteTold(t, planFrom(t, nil, "fl-config", config+test.brings), test.want, func(text string) string { return text })
+		})
+	}
+}

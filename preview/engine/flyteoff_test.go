@@ -1,0 +1,243 @@
+package engine_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// flyteRelease is a release of a plugin that is installed, in a cluster with
+// jobs of it.
+type flyteRelease struct {
+	box     *sandbox.Sandbox
+	release preview.Release
+	members []engine.Member
+}
+
+func installFlyte(t *testing.T, name, docs string) *flyteRelease {
+	t.Helper()
+	f := &flyteRelease{box: sandboxtest.Start(t), release: preview.Release{Name: name, Namespace: name}}
+	apply(t, f.box, "{apiVersion: v1, kind: Namespace, metadata: {name: "+name+"}}")
+	content, err := engine.Prepare(f.release, material(t, docs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	applyDefinitions(t, f.box, content)
+	client := connected(t, f.box)
+	for i := range content.Objects {
+		o := &content.Objects[i]
+		f.members = append(f.members, engine.Member{Ref: o.Ref(), Package: "p"})
+		if o.Kind == "CustomResourceDefinition" {
+			continue
+		}
+		if _, err := client.Apply(t.Context(), preview.DryRun{Body: o.Sealed}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f
+}
+
+func (f *flyteRelease) upgrade(t *testing.T, cluster engine.Cluster, docs string) *preview.Plan {
+	t.Helper()
+	content, err := engine.Prepare(f.release, material(t, docs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := engine.Build(t.Context(), []engine.Content{content}, cluster, engine.Options{
+		Tool: "test", Release: f.release, Request: preview.Request{Action: preview.RequestUpgrade}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas(),
+		Installed: engine.Installed{Base: preview.Base{Revision: 1, Digest: preview.HashBytes([]byte("1"))}, Members: f.members},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// ofRecord is a plan as the record of a release keeps it: without live bodies,
+// and of the reads with those that are this tool's own.
+func ofRecord(p *preview.Plan) *preview.Plan {
+	out := *p
+	out.Objects, out.Reads = slices.Clone(p.Objects), slices.Clone(p.Reads)
+	for i := range out.Objects {
+		out.Objects[i].LiveBody = nil
+	}
+	for i := range out.Reads {
+		if preview.String(out.Reads[i].Body, "apiVersion") != preview.APIVersion {
+			out.Reads[i].Body = nil
+		}
+	}
+	return &out
+}
+
+const (
+	flyteJobs = "{apiVersion: kubernetes.dask.org/v1, kind: DaskJob, metadata: {name: one, namespace: default}}\n---\n{apiVersion: kubernetes.dask.org/v1, kind: DaskJob, metadata: {name: two, namespace: default}}"
+	flyteOff  = "plugin dask is turned off while the cluster has "
+)
+
+// flyteRest is what stays of the release: a plan of nothing is none.
+const flyteRest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: rest}}"
+
+// A plugin that is turned off, or whose operator goes, leaves its objects: they
+// are counted, or it is said that they cannot be; where they may not be, that is
+// no absence.
+func TestFlytePluginThatIsTurnedOff(t *testing.T) {
+	definition := flyteDefinition("DaskJob", "kubernetes.dask.org")
+	f := installFlyte(t, "fl-off", definition+"\n---\n"+flyteConfigMap("dask")+"\n---\n"+flyteRest)
+	apply(t, f.box, flyteJobs)
+	user := func(name, rules string) *k8s.Client {
+		apply(t, f.box, flyteBinding(name, "", `{apiGroups: [""], resources: [namespaces], verbs: [get]}, {apiGroups: [""], resources: [configmaps], verbs: [get, list, create, patch, delete]}, `+
+			rules, "{apiGroup: rbac.authorization.k8s.io, kind: User, name: "+name+"}"))
+		return as(t, f.box, name)
+	}
+	client := connected(t, f.box)
+	reader := user("fl-off-reader", "{apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], verbs: [get, list, patch]}")
+	const left, removed, missing = engine.RuleFlyteLeft, engine.RuleFlyteReplaced, engine.RuleFlyteIncomplete
+	same := func(text string) string { return text }
+	for _, test := range []struct {
+		name, plan string
+		client     *k8s.Client
+		severity   preview.Severity
+		want       map[string]string
+	}{
+		{"its configuration has it no more", definition + "\n---\n" + flyteConfigMap() + "\n---\n" + flyteRest, client, preview.Critical,
+			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more; default-for-task-types has no dask any more",
+				missing: "plugin dask: no configuration: the plan brings daskjobs.kubernetes.dask.org, and enabled-plugins does not have it"}},
+		{"the ConfigMap goes", definition + "\n---\n" + flyteRest, client, preview.Critical,
+			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more", missing: ""}},
+		{"all of it goes, and the definition stays", flyteRest, client, preview.Critical,
+			map[string]string{left: flyteOff + "2 DaskJob objects", missing: ""}},
+		{"its operator goes, and the configuration stays", flyteConfigMap("dask") + "\n---\n" + flyteRest, client, preview.Critical,
+			map[string]string{left: "the operator of plugin dask goes while the cluster has 2 DaskJob objects",
+				missing: "plugin dask: no operator: the plan takes it away: of its objects only the definition daskjobs.kubernetes.dask.org stays"}},
+		{"by somebody who may not list its objects", definition + "\n---\n" + flyteConfigMap() + "\n---\n" + flyteRest, reader, preview.NotKnown,
+			map[string]string{left: flyteOff + "objects that cannot be counted: they may not be listed"}},
+		{"by somebody who may not read its definition", flyteConfigMap() + "\n---\n" + flyteRest, user("fl-off-blind", "{apiGroups: [apps], resources: [deployments], verbs: [list]}"), preview.NotKnown,
+			map[string]string{left: flyteOff + "objects that cannot be counted: their definition may not be read"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := f.upgrade(t, test.client, test.plan)
+			flyteTold(t, p, test.want, same)
+			if found := findingOf(p, left+"/core/ConfigMap/fl-off/config"); found == nil || found.Severity != test.severity {
+				t.Errorf("want %s, got %+v", test.severity, found)
+			}
+			recorded := ofRecord(p)
+			if moved, err := engine.MovedReads(t.Context(), recorded, test.client); err != nil || len(moved) > 0 {
+				t.Errorf("read again: %v, %v", moved, err)
+			}
+			flyteToday(t, recorded)
+		})
+	}
+	t.Run("one more object, since the review", func(t *testing.T) {
+		p := f.upgrade(t, client, definition+"\n---\n"+flyteConfigMap()+"\n---\n"+flyteRest)
+		_, another, _ := strings.Cut(flyteJobs, "---\n")
+		apply(t, f.box, strings.Replace(another, "two", "three", 1))
+		const want = `left.dask: reviewed "2 DaskJob objects", now "3 DaskJob objects"`
+		if moved, err := engine.MovedReads(t.Context(), ofRecord(p), client); err != nil || len(moved) != 1 || !strings.HasSuffix(moved[0], "core/ConfigMap/fl-off/config: "+want) {
+			t.Errorf("resumed: %q, %v", moved, err)
+		}
+		flyteRefused(t, client, p, want)
+	})
+}
+
+// flyteToday holds that a resumed run finds of Flyte what the review found.
+func flyteToday(t *testing.T, recorded *preview.Plan) {
+	t.Helper()
+	all, err := engine.Today(recorded, k8s.NewSchemas())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all[len(recorded.Findings):] {
+		if strings.HasPrefix(f.Rule, "flyte-") {
+			t.Errorf("found anew: %+v", f)
+		}
+	}
+}
+
+// flyteRefused holds that the whole check of a plan finds that something moved.
+func flyteRefused(t *testing.T, client *k8s.Client, p *preview.Plan, want string) {
+	t.Helper()
+	now, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas())
+	if err != nil || now.Digest == p.Digest {
+		t.Errorf("the digest is the same (%v)", err)
+		return
+	}
+	moves := engine.Moved(p, now, k8s.NewSchemas())
+	if !slices.ContainsFunc(moves, func(m engine.Move) bool { return strings.HasSuffix(m.String(), want) }) {
+		t.Errorf("want %q, got %q", want, moves)
+	}
+}
+
+// What a finding about a live engine was decided on is a Fact: before an apply
+// the whole check refuses when it moved, and so does a run that goes on.
+func TestWhatAFlytePlanRestsOnMoves(t *testing.T) {
+	box := sandboxtest.Start(t)
+	here := func(text string) string { return strings.ReplaceAll(text, "$NS", "fl-moves") }
+	tensorflow := flyteDefinition("TFJob", "kubeflow.org")
+	// Of two definitions of one kind the second is never established.
+	applyDefinitions(t, box, plainContent(t, strings.ReplaceAll(tensorflow, "tfjob", "tfother")))
+	apply(t, box, tensorflow+"\n---\n"+here(flyteEngine+"---\n"+flyteBinding("$NS-tf", "", "{apiGroups: [kubeflow.org], resources: [tfjobs], verbs: ['*']}", flyteAccount)+
+		flyteBinding("engine", "$NS-team-dev", flyteRule, flyteAccount)))
+	client := connected(t, box)
+	const plan = `{apiVersion: v1, kind: ConfigMap, metadata: {name: config}, data: {plugins.yaml: "tasks: {task-plugins: {default-for-task-types: {spark: spark, tensorflow: tensorflow}}}"}}`
+	v2 := flyteDefinition("TaskAction", "flyte.org")
+	flyteTold(t, planFrom(t, client, "fl-moves", plan), map[string]string{
+		engine.RuleFlyteIncomplete: "plugin tensorflow: no operator: nothing in the plan defines tfjobs.kubeflow.org, and the cluster's own definition is not established",
+		engine.RuleFlyteIgnored:    "task type spark is for plugin spark, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is",
+	}, here)
+	const name = "core/ConfigMap/fl-moves/config: "
+	for _, test := range []struct {
+		name, want string
+		move       func()
+	}{
+		{"a right in a project goes", `rights.engine.spark.fl-moves-team-dev: reviewed "create get list watch patch update delete", now (none)`,
+			func() { remove(t, box, rbac+"/v1", "rolebindings", "fl-moves-team-dev", "engine") }},
+		{"a right everywhere goes", `rights.engine.tensorflow.*: reviewed "create get list watch patch update delete", now (none)`,
+			func() { remove(t, box, rbac+"/v1", "clusterrolebindings", "", "fl-moves-tf") }},
+		{"a project comes", `projects.fl-moves-new-dev: reviewed (none), now {}`,
+			func() { apply(t, box, "{apiVersion: v1, kind: Namespace, metadata: {name: fl-moves-new-dev}}") }},
+		{"a project gets what it needs", `projects.fl-moves-team-dev.spark: reviewed (none), now "ServiceAccount Role RoleBinding"`,
+			func() { apply(t, box, strings.TrimSuffix(sparkObjects("fl-moves-team-dev"), "---\n")) }},
+		{"the engine is found to be of v2", `engines: reviewed (none), now "v2"`,
+			func() { apply(t, box, v2) }},
+		{"the engine goes", `accounts: reviewed "engine", now (none)`,
+			func() { remove(t, box, "apps/v1", "deployments", "fl-moves", "engine") }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := planFrom(t, client, "fl-moves", plan)
+			test.move()
+			moved, err := engine.MovedReads(t.Context(), ofRecord(p), client)
+			if err != nil || !slices.ContainsFunc(moved, func(text string) bool { return strings.HasSuffix(text, name+test.want) }) {
+				t.Errorf("resumed: want %q, got %q, %v", test.want, moved, err)
+			}
+			flyteRefused(t, client, p, test.want)
+		})
+	}
+	flyteTold(t, planFrom(t, client, "fl-moves", plan), map[string]string{engine.RuleFlyteIgnored: "", engine.RuleFlyteReplaced: ""}, here)
+	removeDefinition(t, box, v2)
+}
+
+// removeDefinition deletes a definition and waits until it is gone.
+func removeDefinition(t *testing.T, box *sandbox.Sandbox, definition string) {
+	t.Helper()
+	ref := preview.RefOf(parseAll(t, definition)[0])
+	remove(t, box, ref.APIVersion, "customresourcedefinitions", "", ref.Name)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	gone := false
+	err := connected(t, box).Observe(ctx, []preview.Ref{ref}, func(_ preview.Ref, body map[string]any, _ error) {
+		if gone = body == nil; gone {
+			cancel()
+		}
+	})
+	if err != nil || !gone {
+		t.Errorf("%s is still there: %v", ref.ID(), err)
+	}
+}

@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+// maxProjects bounds the namespaces of projects that are looked at.
+const maxProjects = 500
+
+// readProjects records what the namespaces of projects are, and what each has of
+// what plugins need in it; and what templates of other ConfigMaps make.
+func (r *flyteReader) readProjects(ctx context.Context) error {
+	names := projectNamesOf(slices.Concat(sealedBodies(r.plan.Objects), r.configs))
+	namespaces, err := r.list(ctx, "projects", "v1", "Namespace", "")
+	if err != nil {
+		return err
+	}
+	var found []string
+	pattern := names.pattern()
+	for _, body := range namespaces {
+		if name := preview.RefOf(body).Name; pattern.MatchString(name) && preview.String(body, "metadata", "deletionTimestamp") == "" {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	if len(found) > maxProjects {
+		r.hide("projects", fmt.Sprintf("of %d project namespaces only %d were looked at", len(found), maxProjects))
+		found = found[:maxProjects]
+	}
+	r.projects = map[string]any{}
+	for _, name := range found {
+		r.projects[name] = map[string]any{}
+	}
+	templates := map[string]any{}
+	for _, plugin := range r.used {
+		if plugin.account == "" {
+			continue
+		}
+		if parts := templateParts(r.configs, nil, plugin.account); len(parts) > 0 {
+			templates[plugin.id] = strings.Join(parts, " ")
+		}
+		if err := r.readProjectParts(ctx, plugin, found); err != nil {
+			return err
+		}
+	}
+	r.fields["projects"], r.fields["templates"] = r.projects, templates
+	r.fields["naming"] = map[string]any{"template": names.template, "domains": strings.Join(names.domains, " ")}
+	return nil
+}
+
+// readProjectParts records which parts of a plugin each project's namespace has.
+func (r *flyteReader) readProjectParts(ctx context.Context, plugin flytePlugin, namespaces []string) error {
+	var refs []preview.Ref
+	for _, namespace := range namespaces {
+		refs = append(refs, accountRef(preview.Subject{Namespace: namespace, Name: plugin.account}))
+	}
+	var all []map[string]any
+	for i, result := range r.cluster.Read(ctx, refs) {
+		switch {
+		case result.Err != nil && !answered(result.Err):
+			return fmt.Errorf("reading %s: %w", refs[i].ID(), result.Err)
+		case result.Err != nil:
+			r.hide("projects", "the ServiceAccounts of project namespaces may not be read")
+		case result.Body != nil:
+			all = append(all, result.Body)
+		}
+	}
+	bindings, err := r.roleBindings(ctx)
+	if err != nil {
+		return err
+	}
+	bindings = slices.DeleteFunc(slices.Clone(bindings), func(body map[string]any) bool { return !bindsAccount(body, plugin.account) })
+	roles, err := r.rolesNamed(ctx, "projects", bindings)
+	if err != nil {
+		return err
+	}
+	all = r.others(slices.Concat(all, bindings, roles))
+	for _, namespace := range namespaces {
+		if parts := boundParts(within(all, namespace), plugin.account); len(parts) > 0 {
+			preview.Map(r.projects, namespace)[plugin.id] = strings.Join(parts, " ")
+		}
+	}
+	return nil
+}
+
+// roleBindings lists the RoleBindings of the engine's namespace and of the
+// projects', once.
+func (r *flyteReader) roleBindings(ctx context.Context) ([]map[string]any, error) {
+	if r.listed {
+		return r.local, nil
+	}
+	r.listed = true
+	wanted := append(slices.Sorted(maps.Keys(r.projects)), r.e.config.Namespace)
+	list, allowed, err := r.listRBAC(ctx, "RoleBinding")
+	switch {
+	case err != nil:
+		return nil, err
+	case allowed:
+		r.local = slices.DeleteFunc(r.others(list), func(body map[string]any) bool { return !slices.Contains(wanted, preview.RefOf(body).Namespace) })
+		return r.local, nil
+	}
+	slices.Sort(wanted)
+	for i, namespace := range slices.Compact(wanted) {
+		if i == maxLocal {
+			for _, topic := range []string{"rights", "projects"} {
+				r.hide(topic, fmt.Sprintf("the RoleBindings of %d namespaces alone were listed", maxLocal))
+			}
+			break
+		}
+		list, err := r.list(ctx, "rights", rbacVersion, "RoleBinding", namespace)
+		if err != nil {
+			return nil, err
+		}
+		r.local = append(r.local, list...)
+	}
+	if hidden := preview.String(r.fields, "hidden", "rights"); hidden != "" {
+		r.hide("projects", hidden)
+	}
+	return r.local, nil
+}
+
+// rolesNamed reads the roles that bindings name, but for what the plan itself
+// writes or deletes.
+func (r *flyteReader) rolesNamed(ctx context.Context, topic string, bindings []map[string]any) ([]map[string]any, error) {
+	refs := access.RoleRefs(bindings)
+	var out []map[string]any
+	for i, result := range r.cluster.Read(ctx, refs) {
+		switch {
+		case result.Err != nil && !answered(result.Err):
+			return nil, fmt.Errorf("reading %s: %w", refs[i].ID(), result.Err)
+		case result.Err != nil:
+			r.hide(topic, refs[i].ID()+" may not be read")
+		case result.Body != nil:
+			out = append(out, result.Body)
+		}
+	}
+	return r.others(out), nil
+}

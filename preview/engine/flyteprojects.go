@@ -1,0 +1,267 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+// projectNames tells the namespaces of projects by their names. Nothing else
+// does: the templates of Flyte's charts put no label on them. The engine makes
+// the name of each from namespace_mapping.template, by default
+// PROJECT-DOMAIN, where domains are those of its configuration, by default
+// development, staging and production.
+type projectNames struct {
+	template string
+	domains  []string
+}
+
+func projectNamesOf(configs []map[string]any) projectNames {
+	out := projectNames{template: "{{ project }}-{{ domain }}"}
+	for _, body := range configs {
+		if preview.String(body, "kind") != "ConfigMap" {
+			continue
+		}
+		for _, file := range flyteFiles(body, "namespace_mapping") {
+			if template := preview.String(file, "namespace_mapping", "template"); template != "" {
+				out.template = template
+			}
+		}
+		for _, file := range flyteFiles(body, "domains") {
+			for _, domain := range preview.Maps(file, "domains") {
+				if id := preview.String(domain, "id"); id != "" {
+					out.domains = append(out.domains, id)
+				}
+			}
+		}
+	}
+	if len(out.domains) == 0 {
+		out.domains = []string{"development", "staging", "production"}
+	}
+	slices.Sort(out.domains)
+	out.domains = slices.Compact(out.domains)
+	return out
+}
+
+// flyteVariable is a variable of the templates that the engine renders into each
+// project's namespace; they are replaced as text, and know nothing else.
+var flyteVariable = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+
+// pattern matches the names that namespaces of projects have.
+func (n projectNames) pattern() *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString("^")
+	rest := n.template
+	for {
+		at := flyteVariable.FindStringIndex(rest)
+		if at == nil {
+			break
+		}
+		b.WriteString(regexp.QuoteMeta(rest[:at[0]]))
+		if strings.Trim(rest[at[0]:at[1]], "{ }") == "domain" {
+			var domains []string
+			for _, domain := range n.domains {
+				domains = append(domains, regexp.QuoteMeta(domain))
+			}
+			b.WriteString("(?:" + strings.Join(domains, "|") + ")")
+		} else {
+			b.WriteString("[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
+		}
+		rest = rest[at[1]:]
+	}
+	b.WriteString(regexp.QuoteMeta(rest) + "$")
+	out, err := regexp.Compile(b.String())
+	if err != nil { // too long: no name matches
+		return regexp.MustCompile("$^")
+	}
+	return out
+}
+
+// projectParts are what every project's namespace needs of a plugin with an
+// account.
+func projectParts() []string { return []string{"ServiceAccount", "Role", "RoleBinding"} }
+
+// projectNamespaces are the namespaces of projects that the cluster has, and
+// those that the plan's objects go into, sorted.
+func (r *flyteReview) projectNamespaces() []string {
+	bodies := sealedBodies(r.plan.Objects)
+	names := projectNames{template: preview.String(r.seen, "naming", "template"), domains: strings.Fields(preview.String(r.seen, "naming", "domains"))}
+	if names.template == "" {
+		names = projectNamesOf(bodies)
+	}
+	pattern := names.pattern()
+	out := slices.Collect(maps.Keys(preview.Map(r.seen, "projects")))
+	for _, body := range bodies {
+		ref := preview.RefOf(body)
+		name := ref.Namespace
+		if ref.Kind == "Namespace" && ref.Group() == "" {
+			name = ref.Name
+		}
+		if name != "" && pattern.MatchString(name) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (r *flyteReview) projects(plugin flytePlugin) flytePart {
+	part := flytePart{name: "per project", called: "objects of the projects"}
+	if plugin.account == "" {
+		part.has = "nothing needed"
+		return part
+	}
+	bodies := sealedBodies(r.plan.Objects)
+	made := templateParts(bodies, bodies, plugin.account)
+	there := strings.Fields(preview.String(r.seen, "templates", plugin.id))
+	var has, seen, rest []string
+	for _, kind := range projectParts() {
+		switch {
+		case slices.Contains(made, kind):
+			has = append(has, kind)
+		case slices.Contains(there, kind):
+			seen = append(seen, kind)
+		default:
+			rest = append(rest, kind)
+		}
+	}
+	var words []string
+	if len(has) > 0 {
+		words = append(words, "in the plan, "+strings.Join(has, " and "))
+	}
+	if len(seen) > 0 {
+		words = append(words, inCluster+", "+strings.Join(seen, " and "))
+	}
+	projects := r.projectNamespaces()
+	full, planned := r.holding(plugin, projects, rest)
+	switch all := len(full) == len(projects) && len(projects) > 0; {
+	case len(rest) == 0:
+		if existing, _ := r.holding(plugin, projects, projectParts()); len(projects) > 0 {
+			words = append(words, fmt.Sprintf("%d of %s there are have them", len(existing), preview.Plural(len(projects), "project namespace")))
+		}
+	case all:
+		source := inCluster
+		if planned {
+			source = "in the plan"
+		}
+		words = append(words, fmt.Sprintf("%s, %s in the namespaces of projects that there are, %s, and in no project to come", source, strings.Join(rest, " and "), someOf(full)))
+	default:
+		lacks := "nothing in the plan makes " + projectWords(rest, plugin.account)
+		if len(projects) > 0 {
+			without := slices.DeleteFunc(slices.Clone(projects), func(name string) bool { return slices.Contains(full, name) })
+			lacks += fmt.Sprintf(", and %d of %s there are have no such: %s", len(without), preview.Plural(len(projects), "project namespace"), someOf(without))
+		}
+		part.lacking(lacks, r.hidden("configs", "projects"))
+	}
+	part.has = strings.Join(words, ", ")
+	return part
+}
+
+// holding are those projects' namespaces that hold all of some parts, as the
+// cluster has them or the plan makes them; planned is whether the plan alone
+// makes them all.
+func (r *flyteReview) holding(plugin flytePlugin, projects, parts []string) (full []string, planned bool) {
+	bodies := sealedBodies(r.plan.Objects)
+	planned = true
+	for _, namespace := range projects {
+		made := boundParts(within(bodies, namespace), plugin.account)
+		live := strings.Fields(preview.String(r.seen, "projects", namespace, plugin.id))
+		lacks := func(kinds []string) bool {
+			return slices.ContainsFunc(parts, func(kind string) bool { return !slices.Contains(kinds, kind) })
+		}
+		planned = planned && !lacks(made)
+		if !lacks(slices.Concat(made, live)) {
+			full = append(full, namespace)
+		}
+	}
+	return full, planned
+}
+
+// within are the objects of a namespace, and the ClusterRoles.
+func within(bodies []map[string]any, namespace string) []map[string]any {
+	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool {
+		ref := preview.RefOf(body)
+		return ref.Namespace != namespace && ref.Kind != "ClusterRole"
+	})
+}
+
+func projectWords(kinds []string, account string) string {
+	var words []string
+	for _, kind := range kinds {
+		switch kind {
+		case "ServiceAccount":
+			words = append(words, "the ServiceAccount "+account)
+		case "Role":
+			words = append(words, "the Role that is bound to it")
+		default:
+			words = append(words, "the "+kind+" for it")
+		}
+	}
+	return strings.Join(words, " and ")
+}
+
+// templateParts lists which of [projectParts] there are for an account in
+// templates that the engine renders into every project. Their bindings may
+// name a ClusterRole among bodies.
+func templateParts(configs, bodies []map[string]any, account string) []string {
+	all := within(bodies, "")
+	for _, body := range configs {
+		if preview.String(body, "kind") != "ConfigMap" {
+			continue
+		}
+		for _, v := range preview.Map(body, "data") {
+			text, _ := v.(string)
+			if !strings.Contains(text, "kind:") {
+				continue
+			}
+			docs, err := preview.Decode([]byte(flyteVariable.ReplaceAllString(text, "variable")))
+			if err != nil { // no template, or one that the engine cannot render either
+				continue
+			}
+			for _, doc := range docs {
+				if object, ok := doc.(map[string]any); ok {
+					all = append(all, object)
+				}
+			}
+		}
+	}
+	return boundParts(all, account)
+}
+
+func boundParts(objects []map[string]any, account string) []string {
+	found, roles, bound := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, body := range objects {
+		name := preview.String(body, "metadata", "name")
+		switch preview.String(body, "kind") {
+		case "ServiceAccount":
+			found["ServiceAccount"] = found["ServiceAccount"] || name == account
+		case "Role", "ClusterRole":
+			roles[preview.String(body, "kind")+"/"+name] = true
+		case "RoleBinding":
+			if bindsAccount(body, account) {
+				found["RoleBinding"] = true
+				bound[preview.String(body, "roleRef", "kind")+"/"+preview.String(body, "roleRef", "name")] = true
+			}
+		}
+	}
+	for _, body := range access.BuiltIn() {
+		roles["ClusterRole/"+preview.String(body, "metadata", "name")] = true
+	}
+	for role := range bound {
+		found["Role"] = found["Role"] || roles[role]
+	}
+	return slices.DeleteFunc(projectParts(), func(kind string) bool { return !found[kind] })
+}
+
+// bindsAccount reports whether a binding gives something to an account of its
+// own namespace.
+func bindsAccount(binding map[string]any, account string) bool {
+	return slices.ContainsFunc(access.Subjects(binding), func(s preview.Subject) bool {
+		return s.Kind == "ServiceAccount" && s.Name == account && s.Namespace == preview.String(binding, "metadata", "namespace")
+	})
+}

@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+// flyteVerbs is what the engine does with a custom resource: it makes and watches
+// one for a task, takes its finalizers off, and deletes it to abort the task.
+func flyteVerbs() []string {
+	return []string{"create", "get", "list", "watch", "patch", "update", "delete"}
+}
+
+// everywhere is the key of rights in every namespace: no namespace is called so.
+const everywhere = "*"
+
+func (r *flyteReview) rights(plugin flytePlugin) flytePart {
+	part := flytePart{name: "engine RBAC", called: "rights"}
+	accounts := r.accounts()
+	known := len(accounts) > 0
+	if !known {
+		accounts = r.likelyAccounts()
+	}
+	var closest *flyteRights
+	for _, account := range accounts {
+		held := r.rightsOf(account, plugin)
+		if part.has = held.complete(); part.has != "" {
+			return part
+		}
+		if closest == nil || len(held.lacks) < len(closest.lacks) {
+			closest = held
+		}
+	}
+	switch {
+	case known:
+		part.lacking("the engine's "+closest.lacking(), r.hiddenRights())
+	case closest != nil:
+		part.lacking("no workload mounts this ConfigMap, and "+closest.lacking(), r.hidden("workloads"))
+	default:
+		part.lacking(fmt.Sprintf("no workload mounts this ConfigMap, and no account of namespace %s that could be the engine's may %s %s",
+			r.engine.config.Namespace, strings.Join(flyteVerbs(), ", "), plugin.definition()), r.hidden("workloads"))
+	}
+	return part
+}
+
+// hiddenRights says which bindings and roles of the cluster may not be listed,
+// of those that an account of the plan may have or one of the cluster.
+func (r *flyteReview) hiddenRights() string {
+	hidden := r.hidden("rights")
+	if hidden == "" && slices.ContainsFunc(r.plan.Unknowns, func(u preview.Unknown) bool { return strings.HasPrefix(u.Why, heldUnknown) }) {
+		return "not all bindings of the cluster may be listed"
+	}
+	return hidden
+}
+
+// flyteRights is what an account may do with a plugin's custom resource.
+type flyteRights struct {
+	account   string
+	plugin    flytePlugin
+	lacks     []string // verbs that it may not everywhere
+	live      bool     // whether the cluster gives it all without the plan
+	wide      string   // what the cluster lets it do with every resource of every group
+	misnamed  bool
+	projects  []string // the namespaces of projects
+	within    []string // those of them in which it lacks nothing
+	elsewhere []string // other namespaces in which it lacks nothing
+}
+
+func (r *flyteReview) rightsOf(account string, plugin flytePlugin) *flyteRights {
+	subject := preview.Subject{Kind: "ServiceAccount", Namespace: r.engine.config.Namespace, Name: account}
+	live := preview.Map(r.seen, "rights", account, plugin.id)
+	lacked := func(namespace string) []string {
+		held := strings.Fields(preview.String(live, everywhere) + " " + preview.String(live, namespace))
+		return slices.DeleteFunc(flyteVerbs(), func(verb string) bool {
+			return slices.Contains(held, verb) || allowsFlyte(r.plan.Access.Grants, subject, plugin, plugin.resource, namespace, verb)
+		})
+	}
+	out := &flyteRights{
+		account: account, plugin: plugin, lacks: lacked(""), projects: r.projectNamespaces(),
+		live: len(strings.Fields(preview.String(live, everywhere))) == len(flyteVerbs()), wide: preview.String(r.seen, "wide", account),
+	}
+	for _, namespace := range r.scopes(live) {
+		switch {
+		case len(lacked(namespace)) > 0:
+		case slices.Contains(out.projects, namespace):
+			out.within = append(out.within, namespace)
+		default:
+			out.elsewhere = append(out.elsewhere, namespace)
+		}
+	}
+	singular := strings.Fields(preview.String(r.seen, "misnamed", account, plugin.id))
+	out.misnamed = slices.ContainsFunc(out.lacks, func(verb string) bool {
+		return slices.Contains(singular, verb) || allowsFlyte(r.plan.Access.Grants, subject, plugin, plugin.singular(), "", verb)
+	})
+	return out
+}
+
+// allowsFlyte asks for a right to a plugin's resource, in every namespace where
+// none is named.
+func allowsFlyte(grants []preview.Grant, subject preview.Subject, plugin flytePlugin, resource, namespace, verb string) bool {
+	return access.Allows(grants, subject, access.Request{Namespace: namespace, Verb: verb, Group: plugin.group, Resource: resource})
+}
+
+// scopes are the namespaces in which anybody is given anything, besides those
+// of the projects: sorted.
+func (r *flyteReview) scopes(live map[string]any) []string {
+	out := slices.Clone(r.projectNamespaces())
+	for namespace := range live {
+		if namespace != everywhere {
+			out = append(out, namespace)
+		}
+	}
+	for _, g := range r.plan.Access.Grants {
+		if g.Scope == preview.ScopeNamespace {
+			out = append(out, g.Namespace)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// complete says where an account has all rights from, empty where it has not.
+// Rights in each project that there is do, though not for the next.
+func (f *flyteRights) complete() string {
+	source := "in the plan, for ServiceAccount " + f.account
+	if f.live {
+		source = inCluster + ", for ServiceAccount " + f.account
+	}
+	switch {
+	case len(f.lacks) == 0 && f.wide != "":
+		return source + ", which may " + f.wide + " every resource of every API group: near cluster-admin"
+	case len(f.lacks) == 0:
+		return source
+	case len(f.projects) > 0 && len(f.within) == len(f.projects):
+		return fmt.Sprintf("for ServiceAccount %s in the namespaces of projects that there are, %s, and in no project to come", f.account, someOf(f.within))
+	}
+	return ""
+}
+
+func (f *flyteRights) lacking() string {
+	text := fmt.Sprintf("ServiceAccount %s may not %s %s", f.account, strings.Join(f.lacks, ", "), f.plugin.definition())
+	if len(f.within) > 0 {
+		left := slices.DeleteFunc(slices.Clone(f.projects), func(namespace string) bool { return slices.Contains(f.within, namespace) })
+		text += fmt.Sprintf(", but in %d of %s: in %s, and not in %s", len(f.within), preview.Plural(len(f.projects), "project namespace"), someOf(f.within), someOf(left))
+	}
+	if len(f.elsewhere) > 0 {
+		text += ", but in namespace " + someOf(f.elsewhere) + ", which is none of a project"
+	}
+	if f.misnamed {
+		text += fmt.Sprintf("; a rule names %s, and the resource is %s", f.plugin.singular(), f.plugin.resource)
+	}
+	return text
+}
+
+// accounts are the accounts of the workloads that mount a configuration: those
+// of the plan, else those that were seen in the cluster.
+func (r *flyteReview) accounts() []string {
+	if accounts := mountingAccounts(sealedBodies(r.plan.Objects), r.engine.config); len(accounts) > 0 {
+		return accounts
+	}
+	return strings.Fields(preview.String(r.seen, "accounts"))
+}
+
+// likelyAccounts are, where no workload is known to mount the configuration, the
+// accounts of its namespace that the plan gives rights and no pod of the plan
+// runs as: an operator's own rights are not the engine's.
+func (r *flyteReview) likelyAccounts() []string {
+	taken := map[string]bool{}
+	for _, body := range sealedBodies(r.plan.Objects) {
+		if pod, _ := preview.PodTemplate(body); pod != nil && preview.RefOf(body).Namespace == r.engine.config.Namespace {
+			taken[accountOf(pod)] = true
+		}
+	}
+	var out []string
+	for _, g := range r.plan.Access.Grants {
+		if g.Subject.Kind == "ServiceAccount" && g.Subject.Namespace == r.engine.config.Namespace && !taken[g.Subject.Name] {
+			out = append(out, g.Subject.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// readRights records what the cluster lets an engine's accounts, and the groups
+// that they are in, do with the custom resources, everywhere and in single
+// namespaces. The plan's own grants are not among it.
+func (r *flyteReader) readRights(ctx context.Context, accounts []string) error {
+	if len(accounts) == 0 || len(r.used) == 0 {
+		return nil
+	}
+	roles, err := r.list(ctx, "rights", rbacVersion, "ClusterRole", "")
+	if err != nil {
+		return err
+	}
+	bindings, err := r.list(ctx, "rights", rbacVersion, "ClusterRoleBinding", "")
+	if err != nil {
+		return err
+	}
+	local, err := r.roleBindings(ctx)
+	if err != nil {
+		return err
+	}
+	in := access.Input{}
+	for _, account := range accounts {
+		in.Accounts = append(in.Accounts, map[string]any{
+			"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": account, "namespace": r.e.config.Namespace},
+		})
+	}
+	held := access.Held(in.Accounts, slices.Concat(bindings, local), roles)
+	named, err := r.rolesNamed(ctx, "rights", held)
+	if err != nil {
+		return err
+	}
+	in.Existing = slices.Concat(roles, named, held)
+	grants := access.Compute(in)
+	rights, wide, misnamed := map[string]any{}, map[string]any{}, map[string]any{}
+	for _, account := range accounts {
+		subject := preview.Subject{Kind: "ServiceAccount", Namespace: r.e.config.Namespace, Name: account}
+		byPlugin, wrong := map[string]any{}, map[string]any{}
+		for _, plugin := range r.used {
+			byPlugin[plugin.id] = r.heldBy(grants, subject, plugin)
+			if verbs := heldVerbs(grants, subject, plugin, plugin.singular(), ""); verbs != "" {
+				wrong[plugin.id] = verbs
+			}
+		}
+		rights[account], misnamed[account] = byPlugin, wrong
+		anything := flytePlugin{group: everywhere}
+		if verbs := heldVerbs(grants, subject, anything, everywhere, ""); strings.Contains(verbs, "create") || strings.Contains(verbs, "patch") || strings.Contains(verbs, "update") {
+			wide[account] = strings.Join(strings.Fields(verbs), ", ")
+		}
+	}
+	r.fields["rights"], r.fields["wide"], r.fields["misnamed"] = rights, wide, misnamed
+	return nil
+}
+
+// heldBy is what an account may do with a plugin's resource, as words: by
+// namespace where it is more than everywhere.
+func (r *flyteReader) heldBy(grants []preview.Grant, subject preview.Subject, plugin flytePlugin) map[string]any {
+	all := heldVerbs(grants, subject, plugin, plugin.resource, "")
+	out := map[string]any{}
+	if all != "" {
+		out[everywhere] = all
+	}
+	for _, namespace := range append(slices.Sorted(maps.Keys(r.projects)), r.e.config.Namespace) {
+		if verbs := heldVerbs(grants, subject, plugin, plugin.resource, namespace); verbs != all {
+			out[namespace] = verbs
+		}
+	}
+	return out
+}
+
+func heldVerbs(grants []preview.Grant, subject preview.Subject, plugin flytePlugin, resource, namespace string) string {
+	return strings.Join(slices.DeleteFunc(flyteVerbs(), func(verb string) bool {
+		return !allowsFlyte(grants, subject, plugin, resource, namespace, verb)
+	}), " ")
+}
