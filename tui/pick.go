@@ -66,7 +66,6 @@ type pick struct {
 	loading  bool
 	log      progressLog
 	hits     []catalog.Hit
-	texts    []string // what a search looks at, by hit
 	problems []string // catalogs that cannot be read
 	catalogs int      // that packages are of
 	at       map[string][]int
@@ -170,7 +169,6 @@ func (m *pick) loaded(msg hitsMsg) tea.Cmd {
 		references[hit.Catalog.Reference] = true
 		m.at[hit.Package] = append(m.at[hit.Package], len(m.hits))
 		m.hits = append(m.hits, hit)
-		m.texts = append(m.texts, hit.Package+"\n"+hit.Description)
 	}
 	m.catalogs = len(references)
 	m.narrow()

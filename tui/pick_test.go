@@ -50,7 +50,7 @@ const theirCatalog = `
 ---
 {schema: olm.bundle, package: mongodb, name: m1, image: "x/m:1", properties: [{type: olm.package, value: {packageName: mongodb, version: 1.0.0}}]}
 ---
-{schema: olm.bundle, package: mongodb, name: m2, image: "x/m:2", properties: [{type: olm.package, value: {packageName: mongodb, version: 1.1.0}}]}
+{schema: olm.bundle, package: mongodb, name: m2, image: "x/m:2", properties: [{type: olm.package, value: {packageName: mongodb, version: 1.1.0}}, {type: olm.csv.metadata, value: {provider: {name: ACME}, keywords: [graph]}}]}
 ---
 schema: olm.deprecations
 package: mongodb
@@ -139,6 +139,8 @@ func TestWhatAChoiceStandsFor(t *testing.T) {
 		{"a version is chosen with its channel", append(search("another"), "enter", "down", "down", "enter"), "mongodb of ./theirs v1 1.0.0"},
 		{"the last version is of the last channel", append(search("another"), "enter", "end", "enter"), "mongodb of ./theirs v0 1.0.0"},
 		{"a name is found before a description", append(search("a"), "enter", "enter"), "etcd-backup of registry.example.com/catalogs/ours:v1  "},
+		{"a provider and a keyword are found", append(search("acme"), "enter", "enter"), "mongodb of ./theirs  "},
+		{"a catalog is found", append(search("./their"), "enter", "enter"), "mongodb of ./theirs  "},
 		{"an expression finds", append(search("re:^re.*s"), "enter", "enter"), "redis of registry.example.com/catalogs/ours:v1  "},
 		{"enter ends typing and chooses nothing", search("redis"), ""},
 		{"esc in the versions goes back, esc in the list leaves", []any{"enter", "esc", "esc"}, ""},

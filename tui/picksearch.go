@@ -33,9 +33,9 @@ func (m *pick) searchKey(msg tea.KeyPressMsg) {
 	m.narrow()
 }
 
-// narrow lists the packages whose name or description holds what is searched
-// for, those with it in their name first. The list stays as it was while an
-// expression is not whole.
+// narrow lists the packages that hold what is searched for: in their name, then
+// in what they say of themselves, then in the name of their catalog, where there
+// are several. The list stays as it was while an expression is not whole.
 func (m *pick) narrow() {
 	find, err := finder(m.input.Value)
 	if err != nil {
@@ -44,22 +44,26 @@ func (m *pick) narrow() {
 	}
 	m.find, m.list = find, widget.List{}
 	m.shown = m.shown[:0]
-	var described []int
-	for i, text := range m.texts {
-		switch {
-		case find == nil:
-			m.shown = append(m.shown, i)
-			continue
-		case m.input.Value == strings.ToLower(m.input.Value) && !strings.HasPrefix(m.input.Value, "re:") && isASCII(m.input.Value) && foldIndex(text, m.input.Value) < 0:
-			continue // found out without noting where
+	word := m.input.Value
+	simple := word == strings.ToLower(word) && !strings.HasPrefix(word, "re:") && isASCII(word)
+	holds := func(text string) bool {
+		if simple { // found out without noting where
+			return foldIndex(text, word) >= 0
 		}
-		if len(find(m.hits[i].Package)) > 0 {
+		return len(find(text)) > 0
+	}
+	var described, within []int
+	for i := range m.hits {
+		switch hit := &m.hits[i]; {
+		case find == nil || holds(hit.Package):
 			m.shown = append(m.shown, i)
-		} else if len(find(text)) > 0 {
+		case holds(hit.Terms):
 			described = append(described, i)
+		case m.catalogs > 1 && holds(hit.Catalog.Reference):
+			within = append(within, i)
 		}
 	}
-	m.shown = append(m.shown, described...)
+	m.shown = append(append(m.shown, described...), within...)
 }
 
 // head says what is listed, and which catalogs could not be.
@@ -85,7 +89,7 @@ func (m *pick) head() []widget.Line {
 // openHelp shows the keys and signs of this screen.
 func (m *pick) openHelp() {
 	k, b := m.keys, &builder{width: m.size.width}
-	helpGroup(b, "Choose a package", []key.Binding{as(k.Open, "its versions; there: review that one"), as(k.Back, "back; in the list: leave"), as(k.Search, "search names and descriptions; re: an expression"), k.NextPane})
+	helpGroup(b, "Choose a package", []key.Binding{as(k.Open, "its versions; there: review that one"), as(k.Back, "back; in the list: leave"), as(k.Search, "search names, descriptions, catalogs…; re: an expression"), k.NextPane})
 	helpGroup(b, "Move", []key.Binding{k.Down, k.Up, k.Home, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp})
 	helpGroup(b, "Other", []key.Binding{k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop})
 	b.heading("Signs")

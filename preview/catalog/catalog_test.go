@@ -329,9 +329,20 @@ func TestSearch(t *testing.T) {
 	if hits[0].Problem == "" {
 		t.Error("a package without channels has no problem")
 	}
-	want := Hit{Package: "mongodb", DefaultChannel: "stable", Version: "1.10.0", Description: "A document database.", Catalog: cats[0].origin}
+	want := Hit{Package: "mongodb", DefaultChannel: "stable", Version: "1.10.0", Description: "A document database.", Catalog: cats[0].origin, Terms: hits[1].Terms}
 	if hits[1] != want {
 		t.Errorf("got %+v, want %+v", hits[1], want)
+	}
+	for _, form := range []string{
+		"{schema: olm.bundle, package: db, name: db1, image: x, properties: [{type: olm.package, value: {packageName: db, version: 1.0.0}}, {type: olm.csv.metadata, value: {displayName: Store, keywords: [Graph, 7], provider: {name: ACME Corp}}}]}",
+		`{"schema": "olm.bundle", "package": "db", "name": "db1", "image": "x", "properties": [{"type": "olm.package", "value": {"packageName": "db", "version": "1.0.0"}}, {"type": "olm.csv.metadata", "value": {"displayName": "Store", "keywords": ["Graph"], "provider": {"name": "ACME Corp"}}}]}`,
+	} {
+		third := []*Catalog{load(t, "third", map[string]string{"c": "---\n{schema: olm.package, name: db, defaultChannel: s, description: holds things}\n---\n{schema: olm.channel, package: db, name: s, entries: [{name: db1}]}\n", "d.json": form})}
+		for _, term := range []string{"acme", "graph", "store", "things", "db"} {
+			if hits := Search(third, term); len(hits) != 1 || hits[0].Description != "holds things" {
+				t.Errorf("%s finds %+v", term, hits)
+			}
+		}
 	}
 	if hits := Search(cats, "nothing like it"); len(hits) != 0 || hits == nil {
 		t.Errorf("got %+v", hits)

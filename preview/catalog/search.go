@@ -21,10 +21,14 @@ type Hit struct {
 	Deprecated     string `json:"deprecated,omitempty"` // the package's message
 	Catalog        Origin `json:"catalog"`
 	Problem        string `json:"problem,omitempty"` // why it cannot be installed
+
+	// Terms is what a search looks at beside the name: the whole description, who
+	// provides it, and its keywords.
+	Terms string `json:"-"`
 }
 
-// Search returns the packages whose name or description holds term, in any
-// case; all of them for the empty term. They come by name, then in the order
+// Search returns the packages whose name, description, provider or keywords hold
+// term, in any case; all of them for the empty term. They come by name, then in the order
 // of the catalogs. A catalog that can no longer be read is one hit, without a
 // package.
 func Search(cats []*Catalog, term string) []Hit {
@@ -37,8 +41,8 @@ func Search(cats []*Catalog, term string) []Hit {
 			continue
 		}
 		for _, r := range t.rows {
-			if strings.Contains(r.hit.Package, term) || strings.Contains(strings.ToLower(r.text), term) {
-				hit := r.hit
+			if strings.Contains(r.Package, term) || strings.Contains(strings.ToLower(r.Terms), term) {
+				hit := r
 				hit.Catalog = c.origin
 				hits = append(hits, hit)
 			}
@@ -49,31 +53,35 @@ func Search(cats []*Catalog, term string) []Hit {
 }
 
 // newHit decodes what a list shows of a package, and no more: its own document,
-// the default channel and the bundles at its head. Beside it is the text that
-// a search looks at.
-func newHit(name string, docs *documents) (Hit, string) {
+// the default channel and the bundles at its head.
+func newHit(name string, docs *documents) Hit {
 	p := &Package{Name: name}
 	err := p.decodeHead(docs.pkg)
 	hit := Hit{
 		Package: name, DefaultChannel: p.DefaultChannel, Description: firstLine(p.Description),
 		Deprecated: packageDeprecation(docs.deprecations),
 	}
+	var more []string
 	if err == nil {
-		err = hit.addHead(docs)
+		more, err = hit.addHead(docs)
 	}
 	if err != nil {
 		hit.Problem = err.Error()
 	}
-	text := p.Description
-	if text == "" {
-		text = hit.Description
+	text := cmp.Or(p.Description, hit.Description)
+	for _, word := range more {
+		if word != "" {
+			text += "\n" + word
+		}
 	}
-	return hit, text[:min(len(text), tableText)]
+	hit.Terms = text[:min(len(text), tableText)]
+	return hit
 }
 
 // addHead fills in the version of the default channel's highest head, and the
-// summary it gives of itself when the package has none.
-func (h *Hit) addHead(docs *documents) error {
+// summary it gives of itself when the package has none. What else it says of
+// itself is returned.
+func (h *Hit) addHead(docs *documents) ([]string, error) {
 	var channel *Channel
 	for _, d := range docs.channels {
 		if d.name != h.DefaultChannel || channel != nil {
@@ -81,11 +89,11 @@ func (h *Hit) addHead(docs *documents) error {
 		}
 		var err error
 		if channel, err = decodeChannel(d); err != nil {
-			return fmt.Errorf("channel %q: %w", d.name, err)
+			return nil, fmt.Errorf("channel %q: %w", d.name, err)
 		}
 	}
 	if channel == nil {
-		return fmt.Errorf("its default channel %q does not exist", h.DefaultChannel)
+		return nil, fmt.Errorf("its default channel %q does not exist", h.DefaultChannel)
 	}
 	var head *Bundle
 	for _, d := range docs.bundles {
@@ -94,20 +102,21 @@ func (h *Hit) addHead(docs *documents) error {
 		}
 		b, err := readBundle(d)
 		if err != nil {
-			return fmt.Errorf("bundle %q: %w", d.name, err)
+			return nil, fmt.Errorf("bundle %q: %w", d.name, err)
 		}
 		if head == nil || b.Version.Compare(head.Version) > 0 {
 			head = b
 		}
 	}
 	if head == nil {
-		return fmt.Errorf("the head of its default channel %q has no bundle", h.DefaultChannel)
+		return nil, fmt.Errorf("the head of its default channel %q has no bundle", h.DefaultChannel)
 	}
 	h.Version = head.Version.String()
+	says := describe(head.doc)
 	if h.Description == "" {
-		h.Description = summary(head.doc)
+		h.Description = firstLine(cmp.Or(says.Annotations.Description, says.DisplayName))
 	}
-	return nil
+	return append([]string{says.DisplayName, says.Provider.Name}, says.Keywords...), nil
 }
 
 const propertyCSV = "olm.csv.metadata"
@@ -118,11 +127,15 @@ type csvSummary struct {
 		Description string `json:"description"`
 	} `json:"annotations"`
 	DisplayName string `json:"displayName"`
+	Provider    struct {
+		Name string `json:"name"`
+	} `json:"provider"`
+	Keywords []string `json:"keywords"`
 }
 
-// summary is the short description of a bundle's CSV, else its display name.
-// It is for a list, so JSON need not be read as strictly as what is installed.
-func summary(d document) string {
+// describe is what a bundle's CSV says of itself. It is for a list, so JSON need
+// not be read as strictly as what is installed.
+func describe(d document) csvSummary {
 	var metadata csvSummary
 	var bundle struct {
 		Properties []struct {
@@ -142,10 +155,12 @@ func summary(d document) string {
 			value, _ := value.(map[string]any)
 			metadata.Annotations.Description = preview.String(value, "annotations", "description")
 			metadata.DisplayName = preview.String(value, "displayName")
+			metadata.Provider.Name = preview.String(value, "provider", "name")
+			metadata.Keywords = preview.Texts(value["keywords"])
 			break
 		}
 	}
-	return firstLine(cmp.Or(metadata.Annotations.Description, metadata.DisplayName))
+	return metadata
 }
 
 func packageDeprecation(docs []document) string {

@@ -21,14 +21,8 @@ import (
 // which packages provide an API. To know it every bundle has to be looked at,
 // so that is done when it is first asked for, and kept beside the index.
 type table struct {
-	rows      []row      // by package
+	rows      []Hit      // by package, without their catalog
 	providers []provider // by API
-}
-
-// row is a package.
-type row struct {
-	hit  Hit    // without its catalog
-	text string // of the description, to search in
 }
 
 // provider is an API, and the packages, as rows, of which a bundle has it.
@@ -38,8 +32,9 @@ type provider struct {
 }
 
 const (
-	tableFormat = "-table-1"
-	// tableText caps what is searched of a description; some are whole manuals.
+	tableFormat = "-table-2"
+	// tableText caps what is searched of a package; some describe themselves in
+	// whole manuals.
 	tableText = 16 << 10
 	// maxAPIs caps what one package is noted to provide.
 	maxAPIs = 10_000
@@ -63,7 +58,7 @@ func (c *Catalog) Providers(group, version, kind string) ([]string, error) {
 	}
 	var out []string
 	for _, at := range t.providers[i].packages {
-		out = append(out, t.rows[at].hit.Package)
+		out = append(out, t.rows[at].Package)
 	}
 	return out, nil
 }
@@ -121,7 +116,7 @@ func (c *Catalog) storeTable(t *table) {
 // makeTable looks at every package.
 func (c *Catalog) makeTable() (*table, error) {
 	names := c.Names()
-	t := &table{rows: make([]row, len(names))}
+	t := &table{rows: make([]Hit, len(names))}
 	apis := make([][]string, len(names))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -146,16 +141,16 @@ func (c *Catalog) makeTable() (*table, error) {
 	return t, nil
 }
 
-func (c *Catalog) row(name string) (row, []string, error) {
+func (c *Catalog) row(name string) (Hit, []string, error) {
 	docs, err := c.documents(name)
 	if err != nil {
-		return row{}, nil, err
+		return Hit{}, nil, err
 	}
-	hit, text := newHit(name, docs)
+	hit := newHit(name, docs)
 	if problem := c.current().brokenFor(docs); problem != nil && hit.Problem == "" {
 		hit.Problem = problem.Error()
 	}
-	return row{hit, text}, providedAPIs(docs), nil
+	return hit, providedAPIs(docs), nil
 }
 
 // providedAPIs returns the keys of what any bundle provides.
@@ -258,7 +253,7 @@ func gvkYAML(raw []byte) (out []gvk) {
 func (t *table) append(out []byte) []byte {
 	out = binary.AppendUvarint(out, uint64(len(t.rows)))
 	for _, r := range t.rows {
-		for _, s := range []string{r.hit.Package, r.hit.DefaultChannel, r.hit.Version, r.hit.Description, r.hit.Deprecated, r.hit.Problem, r.text} {
+		for _, s := range []string{r.Package, r.DefaultChannel, r.Version, r.Description, r.Deprecated, r.Problem, r.Terms} {
 			out = appendText(out, s)
 		}
 	}
@@ -276,10 +271,10 @@ func (t *table) append(out []byte) []byte {
 // readTable returns nil for what append did not write.
 func readTable(data []byte) *table {
 	f := &fields{text: string(data)}
-	t := &table{rows: make([]row, f.count())}
+	t := &table{rows: make([]Hit, f.count())}
 	for i := range t.rows {
 		r := &t.rows[i]
-		for _, to := range []*string{&r.hit.Package, &r.hit.DefaultChannel, &r.hit.Version, &r.hit.Description, &r.hit.Deprecated, &r.hit.Problem, &r.text} {
+		for _, to := range []*string{&r.Package, &r.DefaultChannel, &r.Version, &r.Description, &r.Deprecated, &r.Problem, &r.Terms} {
 			*to = f.string()
 		}
 	}

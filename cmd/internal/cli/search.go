@@ -15,8 +15,8 @@ func (a *app) newSearchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search [TERM]",
 		Short: "Find packages in catalogs",
-		Long: `List the packages of the catalogs whose name or description holds TERM, with the
-default channel and the version at its head.`,
+		Long: `List the packages of the catalogs whose name, description, provider or keywords
+hold TERM, with the default channel and the version at its head.`,
 		Example: `  # Everything in a catalog
   kubectl operator search --catalog registry.example.com/catalogs/community:latest
 
