@@ -23,16 +23,40 @@ type comparison struct {
 	opensAt int // the line of what a finding is about, else of the first change
 }
 
-// newComparison compares an object as it is with what it would become.
-// evidence, when there is any, is what a finding rests on.
-func newComparison(o *preview.Object, evidence string) *comparison {
-	from, to := preview.WithoutVolatile(o.LiveBody), preview.WithoutVolatile(afterBody(o))
-	before, after := exactText(o, from, true), exactText(o, to, false)
-	c := &comparison{lines: diff.Lines(before, after), live: diff.Fields(before), after: diff.Fields(after)}
-	if before != "" || after != "" {
-		c.changes = diff.Changes(from, to)
+// newComparison compares an object as it is with what it would become, nil where
+// w is left meanwhile. evidence, when there is any, is what a finding rests on.
+func newComparison(o *preview.Object, evidence string, w *comparing) *comparison {
+	c := &comparison{}
+	from, to := bodies(o)
+	var before, after string
+	text := func(text *string, fields *[]diff.Field, body map[string]any, live bool) func() {
+		return func() {
+			if *text = exactText(o, body, live); w.left() {
+				return
+			}
+			w.step()
+			*fields = diff.Fields(*text)
+			w.step()
+		}
 	}
-	c.pair()
+	beside(text(&before, &c.live, from, true), text(&after, &c.after, to, false))
+	if w.left() {
+		return nil
+	}
+	beside(func() {
+		if before != "" || after != "" {
+			c.changes = diff.Changes(from, to)
+		}
+		w.step()
+	}, func() {
+		c.lines = diff.Lines(before, after)
+		w.step()
+		c.pair()
+		w.step()
+	})
+	if w.left() {
+		return nil
+	}
 	if len(c.starts) > 0 {
 		c.opensAt = c.starts[0]
 	}

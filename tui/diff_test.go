@@ -146,7 +146,7 @@ func TestEveryChangeHasItsLine(t *testing.T) {
 	before["rules"] = []any{map[string]any{"verbs": []any{"get"}}}
 	before["gone"] = map[string]any{"a": map[string]any{"b": "c"}}
 	o := &preview.Object{Kind: "Deployment", Action: preview.ActionUpdate, LiveBody: before, Sealed: after, ResultBody: after}
-	c := newComparison(o, "")
+	c := newComparison(o, "", nil)
 	if len(c.changes) < 6 {
 		t.Fatalf("%d changes: %v", len(c.changes), c.changes)
 	}
@@ -179,7 +179,7 @@ func TestAFindingOpensAtItsField(t *testing.T) {
 		"x: hostPort 80":                                   ".spec.template.spec.containers[name=second].ports[0].hostPort",
 		"nothing of the kind":                              "",
 	} {
-		c := newComparison(o, evidence)
+		c := newComparison(o, evidence, nil)
 		if at := c.about(evidence); at < 0 && want != "" || at >= 0 && c.path(at) != want {
 			t.Errorf("%q opens at %q, want %q", evidence, c.path(at), want)
 		}
@@ -197,6 +197,10 @@ func TestALargeObjectIsComparedOutsideOfUpdate(t *testing.T) {
 		t.Errorf("nothing says that it is going on:\n%s", texts(m))
 	}
 	first := m.browser().sheet
+	m.comparing.steps.Store(4)
+	if !shows(m, "comparing … 57%") {
+		t.Errorf("nothing says how far it is:\n%s", texts(m))
+	}
 	if _, other := m.Update(press("enter")); other != nil {
 		t.Error("it is made a second time meanwhile")
 	}
@@ -204,13 +208,21 @@ func TestALargeObjectIsComparedOutsideOfUpdate(t *testing.T) {
 	if m.browser().sheet != first || !shows(m, "change 1 of 3") {
 		t.Errorf("the comparison did not arrive:\n%s", texts(m))
 	}
-	// Left before it came, it belongs to the sheet that was left.
+	// Left before it is made, it is not made, and made again when it is asked for.
 	m, c = reviewOf(t, settingsPlan(t, 2_000), 120, 36)
 	_, cmd = m.Update(press("5"))
+	left := m.comparing
 	drive(m, c, "down")
+	if !left.left() {
+		t.Error("it goes on though nobody waits for it")
+	}
 	pump(m, cmd)
 	if !shows(m, "ServiceAccount mongodb/operator   + create") || shows(m, "setting000020") {
 		t.Errorf("the object that was left is on screen:\n%s", texts(m))
+	}
+	drive(m, c, "up")
+	if m.comparing != nil || !shows(m, "change 1 of 3") {
+		t.Errorf("the comparison is not made when it is asked for again:\n%s", texts(m))
 	}
 }
 

@@ -29,10 +29,14 @@ func sentBody(p *preview.Plan, o *preview.Object) (body map[string]any, what str
 }
 
 // exact makes the text of an object as it is sent.
-func exact(o *preview.Object, body map[string]any) *comparison {
+func exact(o *preview.Object, body map[string]any, w *comparing) *comparison {
 	text := exactText(o, body, false)
-	c := &comparison{lines: diff.Lines(text, text), after: diff.Fields(text)}
-	c.pair()
+	w.step()
+	if w.left() {
+		return nil
+	}
+	c := &comparison{}
+	beside(func() { c.after = diff.Fields(text); w.step() }, func() { c.lines = diff.Lines(text, text); c.pair() })
 	return c
 }
 

@@ -54,13 +54,13 @@ type review struct {
 	grants    []grantGroup  // the rows of the access tab
 	canI      canI
 	search    search
-	beside    bool   // differences side by side, where there is room
-	paths     bool   // differences as a list of fields
-	made      int    // how often rows were made
-	comparing bool   // a comparison is being made
-	banner    string // stays until esc: what changed under the review
-	failed    error  // what the banner is about, nil when nothing went wrong
-	notice    string // until the next key
+	beside    bool       // differences side by side, where there is room
+	paths     bool       // differences as a list of fields
+	made      int        // how often rows were made
+	comparing *comparing // nil while no comparison is made
+	banner    string     // stays until esc: what changed under the review
+	failed    error      // what the banner is about, nil when nothing went wrong
+	notice    string     // until the next key
 	mouseOff  bool
 
 	resolving resolving
@@ -82,10 +82,11 @@ type (
 		round int
 	}
 	comparedMsg struct {
-		sheet      *sheet
+		of         *comparing
 		comparison *comparison
 	}
-	checkingMsg struct {
+	stillComparingMsg struct{ of *comparing }
+	checkingMsg       struct {
 		line  string
 		round int
 	}
@@ -147,6 +148,8 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.searched(msg)
 	case comparedMsg:
 		m.compared(msg)
+	case stillComparingMsg:
+		cmd = m.stillComparing(msg)
 	case driftMsg:
 		cmd = m.drifted(msg)
 	case unwatchedMsg:

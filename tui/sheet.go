@@ -31,6 +31,7 @@ type sheet struct {
 	happens  widget.Line // stands behind it
 	notes    []widget.Line
 	c        *comparison // nil while it is made
+	made     *comparing  // how far that is; nil where nobody has begun
 	form     sheetForm
 	unfolded map[int]bool // stretches of unchanged lines, by their first
 	rows     []sheetRow
@@ -276,6 +277,8 @@ func (s *sheet) next(step int) bool {
 // place says where the cursor is among the changes.
 func (s *sheet) place() string {
 	switch {
+	case s.c == nil && s.made != nil:
+		return fmt.Sprintf("comparing … %d%% ", s.made.percent())
 	case s.c == nil:
 		return "comparing … "
 	case s.form == formPaths:

@@ -239,6 +239,6 @@ func keyTimes(m tea.Model, keys []string) []time.Duration {
 func BenchmarkComparison(b *testing.B) {
 	p := sizedPlan(b, 1, 100_000)
 	for b.Loop() {
-		newComparison(&p.Objects[0], "")
+		newComparison(&p.Objects[0], "", nil)
 	}
 }
