@@ -19,7 +19,7 @@ import (
 type File struct {
 	Path   string // below the location
 	Mode   string // "0755"
-	Data   []byte
+	Data   []byte // shared with the content it is from: nobody may change it
 	SHA256 string // 64 hexadecimal digits
 	Origin string // reference, and path in the artifact
 	Plugin string
@@ -162,7 +162,7 @@ func (f Fetched) members() ([]member, error) {
 		if err != nil {
 			return err
 		}
-		data, err := fs.ReadFile(f.content.FS, name)
+		data, err := source.Bytes(f.content.FS, name)
 		if err != nil {
 			return err
 		}

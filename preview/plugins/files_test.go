@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -135,5 +136,26 @@ func TestWhatCannotBeLaidOutIsRefused(t *testing.T) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// A large file is held once: laying it out copies none of its bytes.
+func TestALargeFileIsHeldOnce(t *testing.T) {
+	dir := t.TempDir()
+	const size = 32 << 20
+	put(t, filepath.Join(dir, "large"), strings.Repeat("large\n", size/6))
+	_, got, err := fetched(t, dir, own(`{output: a, reference: ./large}`), Options{}, Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	files, err := Files(got)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(files) != 1 || len(files[0].Data) < size-6 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > size/2 {
+		t.Errorf("laying out %d bytes takes %d more", size, n)
 	}
 }

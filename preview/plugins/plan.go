@@ -145,7 +145,7 @@ func decide(files []File, texts []string, live Installed) ([]preview.File, error
 		case preview.ActionCreate:
 			one.Changes = tell.changes(one.Path, nil, data[one.Path])
 		case preview.ActionUpdate:
-			before, err := live.bytes(one.Path, one.Live)
+			before, err := live.bytes(one.Path, one.Live, compared(data[one.Path]))
 			if err != nil {
 				return nil, fmt.Errorf("reading what is installed as %s: %w", one.Path, err)
 			}
@@ -157,13 +157,22 @@ func decide(files []File, texts []string, live Installed) ([]preview.File, error
 	return out, nil
 }
 
-// bytes returns a file as its hash was read; nil where nobody can, or it is too
-// large to be compared.
-func (i Installed) bytes(path string, was preview.LiveFile) ([]byte, error) {
+// compared is the size of what a file is compared with at most: only programs
+// are compared when they are large.
+func compared(after []byte) int64 {
+	if formatOf(after) == "" {
+		return maxText
+	}
+	return maxProgram
+}
+
+// bytes returns a file as its hash was read; nil where nobody can, or it is
+// larger than most.
+func (i Installed) bytes(path string, was preview.LiveFile, most int64) ([]byte, error) {
 	if i.Read == nil {
 		return nil, nil
 	}
-	data, err := i.Read(path, maxProgram)
+	data, err := i.Read(path, most)
 	if err != nil || data == nil {
 		return nil, err
 	}

@@ -167,6 +167,17 @@ func (m memFS) Open(name string) (fs.File, error) {
 }
 
 func (m memFS) ReadFile(name string) ([]byte, error) {
+	data, err := Bytes(m, name)
+	return bytes.Clone(data), err
+}
+
+// Bytes returns a file of content as it is held, which saves a copy of a large
+// one. Nobody may change what it returns.
+func Bytes(content fs.FS, name string) ([]byte, error) {
+	m, ok := content.(memFS)
+	if !ok {
+		return fs.ReadFile(content, name)
+	}
 	n, err := m.find("read", name)
 	if err != nil {
 		return nil, err
@@ -174,7 +185,7 @@ func (m memFS) ReadFile(name string) ([]byte, error) {
 	if n.IsDir() {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: fs.ErrInvalid}
 	}
-	return bytes.Clone(n.data), nil
+	return n.data, nil
 }
 
 func (m memFS) Stat(name string) (fs.FileInfo, error) {
