@@ -2,6 +2,7 @@ package preview
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -218,6 +219,18 @@ type Parameters struct {
 	KubeVersion     string   `json:"kubeVersion"`
 
 	ClusterReads []ClusterRead `json:"clusterReads,omitempty"`
+
+	// Section is set where the package is a section of a request, of which the
+	// package then has the name.
+	Section *Section `json:"section,omitempty"`
+}
+
+// Section is what a package is besides a section of a request: what its content
+// calls itself, or the section where that has no name, and the namespace of what
+// names none.
+type Section struct {
+	Package   string `json:"package"`
+	Namespace string `json:"namespace"`
 }
 
 // The kinds of cluster reads. The set is closed.
@@ -328,6 +341,28 @@ type Read struct {
 type Unknown struct {
 	Object string `json:"object"`
 	Why    string `json:"why"`
+}
+
+// InSections reports whether packages are the sections of a request, with what
+// those require.
+func InSections(packages []Package) bool {
+	return slices.ContainsFunc(packages, func(pkg Package) bool { return pkg.Parameters.Section != nil })
+}
+
+// OwnNamespaces are those that the plan sees to itself: the release's, first, and
+// those of its sections that something is put into.
+func (p *Plan) OwnNamespaces() []string {
+	out := []string{p.Release.Namespace}
+	for i := range p.Packages {
+		s := p.Packages[i].Parameters.Section
+		if s == nil || slices.Contains(out, s.Namespace) {
+			continue
+		}
+		if slices.ContainsFunc(p.Objects, func(o Object) bool { return o.Sealed != nil && o.Namespace == s.Namespace }) {
+			out = append(out, s.Namespace)
+		}
+	}
+	return out
 }
 
 // Object returns the object with an id, or nil.

@@ -162,6 +162,9 @@ func (m *review) contentLines(h *head) {
 	}
 	for _, pkg := range p.Packages {
 		name := "bundle"
+		if pkg.Parameters.Section != nil {
+			name = clip(pkg.Name, h.column-1)
+		}
 		for _, s := range pkg.Sources {
 			h.add(name, widget.Text(theme.Plain, s.Reference))
 			h.digest("", s.Digest)

@@ -214,10 +214,14 @@ func (f frame) tooSmall() string {
 	return plain(tooSmallText(f.size.width, f.size.height)).Paint(f.theme, max(1, f.size.width))
 }
 
-// version is the version under review, or of what is being removed.
+// version is the version under review, or of what is being removed. Sections have
+// one each: they are counted.
 func version(p *preview.Plan) string {
-	if len(p.Packages) == 0 {
+	switch {
+	case len(p.Packages) == 0:
 		return ""
+	case preview.InSections(p.Packages):
+		return preview.Plural(len(p.Packages), "package")
 	}
 	return p.Packages[0].Version
 }
@@ -245,9 +249,10 @@ func place(p *preview.Plan) string {
 	return p.Location.Path
 }
 
-// contentRef is where the first package came from, without tag or digest.
+// contentRef is where the first package came from, without tag or digest; of
+// sections it is what they are called.
 func contentRef(p *preview.Plan) string {
-	if len(p.Packages) == 0 || len(p.Packages[0].Sources) == 0 {
+	if len(p.Packages) == 0 || len(p.Packages[0].Sources) == 0 || preview.InSections(p.Packages) {
 		return p.Request.Reference
 	}
 	ref, _, _ := strings.Cut(p.Packages[0].Sources[0].Reference, "@")
@@ -258,9 +263,9 @@ func contentRef(p *preview.Plan) string {
 	return ref
 }
 
-// contentPin is the digest of the first package's source, or of its content.
+// contentPin is the digest of the first package's source, or that of all content.
 func contentPin(p *preview.Plan) string {
-	if len(p.Packages) > 0 && len(p.Packages[0].Sources) > 0 && p.Packages[0].Sources[0].Digest != "" {
+	if len(p.Packages) > 0 && len(p.Packages[0].Sources) > 0 && p.Packages[0].Sources[0].Digest != "" && !preview.InSections(p.Packages) {
 		return p.Packages[0].Sources[0].Digest
 	}
 	return p.ContentDigest

@@ -122,6 +122,9 @@ func referrerWord(mediaType string) string {
 }
 
 func parameterFacts(f *facts, p preview.Parameters) {
+	if p.Section != nil {
+		f.add("into namespace", p.Section.Namespace)
+	}
 	f.add("install mode", p.InstallMode)
 	f.add("watches", strings.Join(p.WatchNamespaces, ", "))
 	f.add("certificates", p.Certs)

@@ -99,16 +99,25 @@ func (r *Record) Bundle() string {
 	return ""
 }
 
-// Version is the version of the first package.
+// Version is the version of the first package. Sections have one each, and the
+// release none.
 func (r *Record) Version() string {
-	if p := r.first(); p != nil {
+	if p := r.first(); p != nil && !r.Sections() {
 		return p.Version
 	}
 	return ""
 }
 
-// Name is the name of the first package, wherever it came from.
+// Name is the name of the first package, wherever it came from; of sections it is
+// all their names.
 func (r *Record) Name() string {
+	if r.Sections() {
+		var names []string
+		for _, pkg := range r.record.Packages {
+			names = append(names, pkg.Name)
+		}
+		return strings.Join(names, ", ")
+	}
 	if p := r.first(); p != nil {
 		return p.Name
 	}
@@ -141,6 +150,9 @@ func (r *Record) Channel() string {
 	return ""
 }
 
+// Sections reports whether the release is of the sections of a request.
+func (r *Record) Sections() bool { return preview.InSections(r.record.Packages) }
+
 func (r *Record) first() *preview.Package {
 	if len(r.record.Packages) == 0 {
 		return nil
@@ -150,7 +162,7 @@ func (r *Record) first() *preview.Package {
 
 func (r *Record) catalog() *preview.Via {
 	p := r.first()
-	if p == nil {
+	if p == nil || r.Sections() {
 		return nil
 	}
 	for i := range p.Via {

@@ -32,6 +32,9 @@ type Material struct {
 	Referrers    []preview.Referrer
 	Dependencies []preview.Dependency
 	Notes        []preview.Note // that came up before rendering
+	// Beside are the objects of the packages that it is planned with: their
+	// definitions tell which of its kinds have a namespace.
+	Beside []map[string]any
 }
 
 // verification says unverified where nobody looked: an empty status is left to
@@ -66,15 +69,14 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 		RelatedImages: sortedUnique(m.Output.RelatedImages),
 		Requires:      requires(m.Output.Required),
 	}}
-	pin := m.Sources[0].Digest
-	bodies := make([]map[string]any, 0, len(m.Output.Objects))
-	for _, r := range m.Output.Objects {
-		bodies = append(bodies, r.Body)
+	s := sealer{release: release, pkg: m.Info.Package, namespace: release.Namespace, pin: m.Sources[0].Digest}
+	if section := c.Package.Parameters.Section; section != nil {
+		s.namespace = section.Namespace
 	}
-	scopes := preview.NewScopes(bodies)
+	s.scopes = preview.NewScopes(slices.Concat(m.Beside, m.Output.Bodies()))
 	byID := map[string]string{}
 	for _, r := range m.Output.Objects {
-		o, removed, err := seal(release, m.Info.Package, r, scopes, pin)
+		o, removed, err := s.seal(r)
 		if err != nil {
 			return Content{}, fmt.Errorf("package %s: %s document %d: %w", m.Info.Package, r.Origin.File, r.Origin.Document, err)
 		}
@@ -97,14 +99,23 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 		hash = preview.HashSecretValues
 	}
 	var err error
-	if c.Package.Parameters.Values, err = hash(m.Values, pin); err != nil {
+	if c.Package.Parameters.Values, err = hash(m.Values, s.pin); err != nil {
 		return Content{}, fmt.Errorf("package %s: hashing values: %w", m.Info.Package, err)
 	}
 	c.Package.ContentDigest, err = preview.ContentDigest(release, c.Package, c.Objects, nil)
 	return c, err
 }
 
-func seal(release preview.Release, pkg string, r format.Rendered, scopes preview.Scopes, pin string) (preview.Object, []string, error) {
+// sealer seals the objects of one package.
+type sealer struct {
+	release   preview.Release
+	pkg       string
+	namespace string // of what names none
+	scopes    preview.Scopes
+	pin       string
+}
+
+func (s sealer) seal(r format.Rendered) (preview.Object, []string, error) {
 	body := preview.CloneBody(r.Body)
 	ref := preview.RefOf(body)
 	if ref.Kind == "" || ref.APIVersion == "" {
@@ -119,22 +130,22 @@ func seal(release preview.Release, pkg string, r format.Rendered, scopes preview
 	if owner := preview.String(body, "metadata", "labels", preview.LabelPartOf); owner != "" {
 		return preview.Object{}, nil, fmt.Errorf("%s carries the label %s, which only an installer may set", ref.ID(), preview.LabelPartOf)
 	}
-	namespaced := scopes.Namespaced(ref.Group(), ref.Kind)
+	namespaced := s.scopes.Namespaced(ref.Group(), ref.Kind)
 	removed, err := preview.Normalize(body, namespaced)
 	if err != nil {
 		return preview.Object{}, nil, err
 	}
 	if meta := preview.Map(body, "metadata"); namespaced && preview.String(meta, "namespace") == "" {
-		meta["namespace"] = release.Namespace
+		meta["namespace"] = s.namespace
 	}
-	preview.Mark(body, release)
+	preview.Mark(body, s.release)
 	ref = preview.RefOf(body)
-	digest, err := preview.HashObject(body, pin)
+	digest, err := preview.HashObject(body, s.pin)
 	if err != nil {
 		return preview.Object{}, nil, fmt.Errorf("hashing %s: %w", ref.ID(), err)
 	}
 	return preview.Object{
-		ID: ref.ID(), Package: pkg, APIVersion: ref.APIVersion, Kind: ref.Kind,
+		ID: ref.ID(), Package: s.pkg, APIVersion: ref.APIVersion, Kind: ref.Kind,
 		Namespace: ref.Namespace, Name: ref.Name, Digest: digest, Origin: r.Origin, Hook: r.Hook, Sealed: body,
 	}, removed, nil
 }

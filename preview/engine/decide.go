@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -94,7 +95,9 @@ func (d *decider) decide(ctx context.Context) error {
 func (d *decider) decideOffline() {
 	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool { return o.Sealed == nil })
 	if len(d.plan.Objects) > 0 {
-		d.addReleaseNamespace()
+		for _, name := range d.plan.OwnNamespaces() {
+			d.addNamespace(name)
+		}
 	}
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
@@ -107,35 +110,44 @@ func (d *decider) decideOffline() {
 	d.cannotCollect(access.Collecting(sealedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
 }
 
-// addReleaseNamespace plans the creation of the release namespace, unless the
-// content brings it. It belongs to the plan and to no package, and carries no
+// addNamespace plans the creation of one of the plan's own namespaces, unless
+// the content brings it. It belongs to the plan and to no package, and carries no
 // labels of ours: it outlives the release.
-func (d *decider) addReleaseNamespace() {
-	id := releaseNamespaceID(d.plan)
-	if d.plan.Object(id) != nil {
+func (d *decider) addNamespace(name string) {
+	body := ownNamespace(name)
+	ref := preview.RefOf(body)
+	if d.plan.Object(ref.ID()) != nil {
 		return
 	}
-	body := releaseNamespace(d.plan)
 	digest, err := preview.Hash(body)
 	if err != nil { // strings only: cannot fail
 		digest = ""
 	}
 	d.plan.Objects = append([]preview.Object{{
-		ID: id, APIVersion: "v1", Kind: "Namespace", Name: d.plan.Release.Namespace,
+		ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Name: name,
 		Action: preview.ActionCreate, Digest: digest, Sealed: body,
 	}}, d.plan.Objects...)
 }
 
-func releaseNamespace(p *preview.Plan) map[string]any {
+func ownNamespace(name string) map[string]any {
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Namespace",
-		"metadata": map[string]any{"name": p.Release.Namespace},
+		"metadata": map[string]any{"name": name},
 	}
+}
+
+// isOwnNamespace tells an object that [decider.addNamespace] planned.
+func isOwnNamespace(p *preview.Plan, o *preview.Object) bool {
+	return o.Package == "" && o.Kind == "Namespace" && o.Ref().Group() == "" && slices.Contains(p.OwnNamespaces(), o.Name)
 }
 
 // readNamespaces learns which namespaces exist, and refuses one that is going away.
 func (d *decider) readNamespaces(ctx context.Context) error {
-	names := []string{d.plan.Release.Namespace}
+	own := d.plan.OwnNamespaces()
+	names := slices.Clone(own)
+	if removesNamespaces(d.plan) {
+		names = slices.AppendSeq(names, maps.Keys(d.made))
+	}
 	for i := range d.plan.Objects {
 		if ns := d.plan.Objects[i].Namespace; ns != "" {
 			names = append(names, ns)
@@ -158,8 +170,8 @@ func (d *decider) readNamespaces(ctx context.Context) error {
 		case r.Err != nil:
 			return fmt.Errorf("reading namespace %s: %w", name, r.Err)
 		case r.Body == nil:
-			if name == d.plan.Release.Namespace && d.plan.Request.Action != preview.RequestUninstall {
-				d.addReleaseNamespace()
+			if slices.Contains(own, name) && d.plan.Request.Action != preview.RequestUninstall {
+				d.addNamespace(name)
 			}
 		case preview.String(r.Body, "metadata", "deletionTimestamp") != "":
 			return &Refused{What: fmt.Sprintf("namespace %s is being deleted", name), Next: "wait until it is gone, or choose another with -n"}
@@ -313,7 +325,7 @@ func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 		return preview.ActionKeep
 	case o.Kind == "CustomResourceDefinition" && !d.removesDefinitions(), o.Kind == "Namespace" && !d.removesNamespace(o.LiveBody):
 		return preview.ActionKeep
-	case !preview.Ours(o.LiveBody, d.plan.Release) && o.ID != releaseNamespaceID(d.plan):
+	case !preview.Ours(o.LiveBody, d.plan.Release) && o.Kind != "Namespace":
 		return preview.ActionKeep
 	case preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "":
 		return preview.ActionKeep // until its finalizers let it go

@@ -188,8 +188,8 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 	}
 	for i := range old.Objects {
 		o := &old.Objects[i]
-		if o.ID == releaseNamespaceID(old) && o.Package == "" && o.Sealed != nil {
-			continue // planned again from the release
+		if isOwnNamespace(old, o) && o.Sealed != nil {
+			continue // planned again from the release and its sections
 		}
 		if o.FormerOwner() {
 			continue // planned again from what is taken over from it

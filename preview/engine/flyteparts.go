@@ -100,7 +100,7 @@ func (r *flyteReview) operator(plugin flytePlugin) flytePart {
 	part := flytePart{name: "operator", called: "operator"}
 	what := plugin.definition()
 	if bringsResource(r.plan, plugin) {
-		part.has = "in the plan, " + what
+		part.has = inPlan(r.plan, packagesOf(r.plan, flyteDefinition(plugin).ID())) + what
 		return part
 	}
 	if o := r.plan.Object(flyteDefinition(plugin).ID()); o != nil && o.Action == preview.ActionKeep {
@@ -124,7 +124,7 @@ func (r *flyteReview) operator(plugin flytePlugin) flytePart {
 }
 
 func (r *flyteReview) configuration(plugin flytePlugin) flytePart {
-	part := flytePart{name: "engine configuration", has: "in the plan, ConfigMap " + r.engine.config.Name}
+	part := flytePart{name: "engine configuration", has: inPlan(r.plan, packagesOf(r.plan, r.engine.config.ID)) + "ConfigMap " + r.engine.config.Name}
 	if r.engine.generation == flyteV2 && !r.engine.after.uses(plugin.id) {
 		part.has = "nothing needed, an engine of v2 has every plugin that it was built with"
 	}

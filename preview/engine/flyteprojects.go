@@ -132,7 +132,7 @@ func (r *flyteReview) projects(plugin flytePlugin) flytePart {
 	}
 	var words []string
 	if len(has) > 0 {
-		words = append(words, "in the plan, "+strings.Join(has, " and "))
+		words = append(words, inPlan(r.plan, templatePackages(r.plan, plugin.account))+strings.Join(has, " and "))
 	}
 	if len(seen) > 0 {
 		words = append(words, inCluster+", "+strings.Join(seen, " and "))

@@ -62,6 +62,7 @@ func (r *flyteReview) hiddenRights() string {
 // flyteRights is what an account may do with a plugin's custom resource.
 type flyteRights struct {
 	account   string
+	source    string // of what the plan gives it
 	plugin    flytePlugin
 	lacks     []string // verbs that it may not everywhere
 	live      bool     // whether the cluster gives it all without the plan
@@ -82,7 +83,7 @@ func (r *flyteReview) rightsOf(account string, plugin flytePlugin) *flyteRights 
 		})
 	}
 	out := &flyteRights{
-		account: account, plugin: plugin, lacks: lacked(""), projects: r.projectNamespaces(),
+		account: account, source: inPlan(r.plan, grantingPackages(r.plan, subject, plugin)), plugin: plugin, lacks: lacked(""), projects: r.projectNamespaces(),
 		live: len(strings.Fields(preview.String(live, everywhere))) == len(flyteVerbs()), wide: preview.String(r.seen, "wide", account),
 	}
 	for _, namespace := range r.scopes(live) {
@@ -128,7 +129,7 @@ func (r *flyteReview) scopes(live map[string]any) []string {
 // complete says where an account has all rights from, empty where it has not.
 // Rights in each project that there is do, though not for the next.
 func (f *flyteRights) complete() string {
-	source := "in the plan, for ServiceAccount " + f.account
+	source := f.source + "for ServiceAccount " + f.account
 	if f.live {
 		source = inCluster + ", for ServiceAccount " + f.account
 	}

@@ -17,16 +17,22 @@ const maxForeign = 50
 
 // foreignNamespaces finds objects that somebody who installs into one namespace
 // would not expect in another: one finding for each of these. Where the objects
-// of registry+v1 go follows from the install mode, which is shown.
+// of registry+v1 go follows from the install mode, which is shown, and a section
+// may have a namespace of its own.
 func foreignNamespaces(p *preview.Plan) []preview.Finding {
-	own := map[string]bool{"": true, p.Release.Namespace: true}
+	own := map[string]string{} // namespace, besides the release's, by package
 	by := map[string]bool{}
 	for _, pkg := range p.Packages {
 		by[pkg.Name] = pkg.Format != "registry+v1"
+		if s := pkg.Parameters.Section; s != nil {
+			own[pkg.Name] = s.Namespace
+		}
 	}
 	found := map[string][]string{}
 	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Sealed != nil && by[o.Package] && !own[o.Namespace] {
+		o := &p.Objects[i]
+		expected := o.Namespace == "" || o.Namespace == p.Release.Namespace || o.Namespace == own[o.Package]
+		if o.Sealed != nil && by[o.Package] && !expected {
 			found[o.Namespace] = append(found[o.Namespace], o.ID)
 		}
 	}

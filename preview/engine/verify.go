@@ -154,9 +154,9 @@ func checkShape(p *preview.Plan) error {
 // view would miss something: values outside the places that are masked, labels
 // of another release, fields that only the server writes.
 func checkForm(p *preview.Plan, o *preview.Object) error {
-	if o.Package == "" && o.ID == releaseNamespaceID(p) {
-		if !reflect.DeepEqual(o.Sealed, releaseNamespace(p)) {
-			return tampered("the release namespace says more than its name")
+	if isOwnNamespace(p, o) {
+		if !reflect.DeepEqual(o.Sealed, ownNamespace(o.Name)) {
+			return tampered("namespace " + o.Name + " says more than its name")
 		}
 		return nil
 	}

@@ -19,7 +19,7 @@ func checkSet(p *preview.Plan) error {
 	}
 	for _, pkg := range p.Packages {
 		// Of these a set has none, and its content digest knows none.
-		if told := pkg.Parameters; told.InstallMode+told.Certs+told.KubeVersion != "" || len(told.WatchNamespaces)+len(told.ClusterReads) > 0 {
+		if told := pkg.Parameters; told.InstallMode+told.Certs+told.KubeVersion != "" || len(told.WatchNamespaces)+len(told.ClusterReads) > 0 || told.Section != nil {
 			return tampered("the parameters of " + pkg.Name + " are not those of a plugin set")
 		}
 	}

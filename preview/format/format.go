@@ -90,6 +90,15 @@ type Output struct {
 	Isolation string
 }
 
+// Bodies are the objects without where they came from.
+func (o *Output) Bodies() []map[string]any {
+	out := make([]map[string]any, 0, len(o.Objects))
+	for _, r := range o.Objects {
+		out = append(out, r.Body)
+	}
+	return out
+}
+
 // Rendered is one object and where it came from.
 type Rendered struct {
 	Body   map[string]any

@@ -15,16 +15,19 @@ const Subject = "INSTALLER"
 // Manifests are the roles and bindings with which a user carries a plan out, as
 // objects to apply in their order: what the plan's own roles hand over is in
 // them, because the API server lets nobody hand over more. If the plan creates
-// its namespace, that comes first: a Role needs it, and the right to create
-// namespaces is not given for it.
+// its own namespaces, those come first: a Role needs them, and the right to create
+// namespaces is not given for them.
 func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 	rights := Needed(p, plural)
-	namespace := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: p.Release.Namespace}.ID()
 	var out []map[string]any
-	if o := p.Object(namespace); o != nil && o.Package == "" && o.Action == preview.ActionCreate {
+	for _, own := range p.OwnNamespaces() {
+		o := p.Object(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: own}.ID())
+		if o == nil || o.Package != "" || o.Action != preview.ActionCreate {
+			continue
+		}
 		out = append(out, o.Sealed)
 		rights = slices.DeleteFunc(rights, func(r preview.Right) bool {
-			return r.Resource == "namespaces" && r.Group == "" && r.Name == p.Release.Namespace && r.Verb != "get"
+			return r.Resource == "namespaces" && r.Group == "" && r.Name == own && r.Verb != "get"
 		})
 	}
 	rights = minimal(append(append(rights, reads(p, plural)...), escalation(p)...))

@@ -20,10 +20,12 @@ type Request struct {
 	// the command line.
 	Release, Namespace string
 
-	// Package is asked for, or Sources are: never both, never neither.
-	Package *PackageRequest
-	Sources []RequestSource
-	Path    string // directory within the sources that is the content
+	// Package is asked for, or Sources are, or Sections: never two of them, never
+	// none. With Sections all that is about content is in those.
+	Package  *PackageRequest
+	Sources  []RequestSource
+	Sections []Section
+	Path     string // directory within the sources that is the content
 
 	Format          string // empty: what the content is
 	InstallMode     string
@@ -315,9 +317,12 @@ func (r *reader) note(rule, format string, args ...any) {
 }
 
 // check holds a request to what every kind must keep to.
-func (r *reader) check() error {
+func (r *Request) check() error {
 	if r.Release != "" && !isLabel(r.Release) || r.Namespace != "" && !isLabel(r.Namespace) {
 		return fmt.Errorf("release %q in namespace %q: both are at most 63 of a-z, 0-9 and \"-\"", clip(r.Release), clip(r.Namespace))
+	}
+	if len(r.Sections) > 0 {
+		return r.checkSections()
 	}
 	if (r.Package == nil) == (len(r.Sources) == 0) {
 		return errors.New("it asks for a package or for sources; give one of the two")

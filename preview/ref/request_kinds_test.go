@@ -33,6 +33,21 @@ spec:
   - {reference: 'https://example.com/x.tgz', destination: d}
   - {reference: chart+https://charts.example.com/web, destination: e}
 `,
+		"Request of sections": `apiVersion: kubectl-operator/v1alpha1
+kind: Request
+metadata: {name: a, namespace: a}
+spec:
+  sections:
+  - name: operator
+    namespace: operator
+    reference: registry.example.com/a/b:v1 # the operator
+  - {name: rules, reference: 'https://example.com/x.tgz'}
+  - name: rest
+    format: kustomize
+    sources:
+    - {reference: "git+https://git.example.com/a/b//c?ref=main", destination: c}
+    - reference: chart+https://charts.example.com/web
+`,
 		"v1alpha1 image":          bundleDeployment("v1alpha1", "  template: {spec: {provisionerClassName: core-rukpak-io-registry, source: {type: image, image: {ref: 'quay.io/a/b:v1'}}}}\n"),
 		"v1alpha1 git":            bundleDeployment("v1alpha1", "  template:\n    spec:\n      source:\n        type: git\n        git:\n          repository: https://git.example.com/a/b\n          ref:\n            branch: main\n"),
 		"v1alpha2 image":          bundleDeployment("v1alpha2", "  installNamespace: combo\n  provisionerClassName: core-rukpak-io-plain\n  source:\n    type: image\n    image:\n      ref: quay.io/a/b:v1\n"),
@@ -71,36 +86,56 @@ func TestNothingFloatsInWhatIsWrittenBack(t *testing.T) {
 	for name, text := range requestSamples() {
 		t.Run(name, func(t *testing.T) {
 			r := read(t, text, nil)
-			p := Pinned{ContentDigest: digest, Version: "1.2.3", Bundle: "b.v1.2.3", Channel: "stable"}
-			for _, s := range r.Sources {
-				source := preview.Source{Reference: s.Reference.Text, Digest: digest}
-				if s.Reference.Kind == KindGit {
-					source.Reference = strings.Split(s.Reference.Text, "?")[0] + "?ref=" + pinCommit
-				}
-				p.Sources = append(p.Sources, source)
-			}
-			out, err := r.Pin(p)
+			out, err := r.Pin(pinnedFor(r))
 			if err != nil {
 				t.Fatal(err)
 			}
 			again := read(t, string(out), nil)
-			if pkg := again.Package; pkg != nil && pkg.Bundle != p.Bundle && pkg.Version != p.Version {
-				t.Errorf("it asks for %+v", pkg)
+			if len(again.Sections) != len(r.Sections) {
+				t.Fatalf("it has %d sections in\n%s", len(again.Sections), out)
 			}
-			for _, s := range again.Sources {
-				if !immutable(s.Reference) {
-					t.Errorf("%s floats in\n%s", s.Reference.Text, out)
-				}
+			for i := range r.Sections {
+				checkPinned(t, r.Sections[i].Request, again.Sections[i].Request)
 			}
-			same := func(r *Request) Request {
-				c := *r
-				c.text, c.pin, c.objects, c.Sources, c.Package, c.ContentDigest = nil, nil, nil, nil, nil, ""
-				return c
-			}
-			if a, b := same(r), same(again); !reflect.DeepEqual(a, b) {
-				t.Errorf("something else changed: %+v, %+v", a, b)
-			}
+			checkPinned(t, r, again)
 		})
+	}
+}
+
+// pinnedFor is what each source and package of a request could have led to.
+func pinnedFor(r *Request) Pinned {
+	p := Pinned{ContentDigest: digest, Version: "1.2.3", Bundle: "b.v1.2.3", Channel: "stable"}
+	for _, s := range r.Sources {
+		source := preview.Source{Reference: s.Reference.Text, Digest: digest}
+		if s.Reference.Kind == KindGit {
+			source.Reference = strings.Split(s.Reference.Text, "?")[0] + "?ref=" + pinCommit
+		}
+		p.Sources = append(p.Sources, source)
+	}
+	for _, s := range r.Sections {
+		p.Sections = append(p.Sections, pinnedFor(s.Request))
+	}
+	return p
+}
+
+func checkPinned(t *testing.T, r, again *Request) {
+	t.Helper()
+	p := pinnedFor(r)
+	if pkg := again.Package; pkg != nil && pkg.Bundle != p.Bundle && pkg.Version != p.Version {
+		t.Errorf("it asks for %+v", pkg)
+	}
+	for _, s := range again.Sources {
+		if !immutable(s.Reference) {
+			t.Errorf("%s floats in\n%s", s.Reference.Text, again.text)
+		}
+	}
+	same := func(r *Request) Request {
+		c := *r
+		c.text, c.pin, c.objects, c.Sources, c.Package, c.ContentDigest, c.Sections = nil, nil, nil, nil, nil, "", nil
+		return c
+	}
+	if a, b := same(r), same(again); !reflect.DeepEqual(a, b) {
+		t.Errorf("something else changed: %+v, %+v", a, b)
 	}
 }
 

@@ -1,14 +1,30 @@
 package ref
 
-import "github.com/kubectl-operator/kubectl-operator/preview"
+import (
+	"slices"
+)
 
 // KindRequest is our own kind of request.
 const KindRequest = "Request"
 
-// ownRequest reads our own kind, which can say all that a command line can.
+// ownRequest reads our own kind, which can say all that a command line can, or
+// that section by section.
 func (r *reader) ownRequest(f *fields) {
 	r.Release, r.Namespace = r.asked.Name, r.asked.Namespace
 	spec := f.at("spec")
+	if sections := spec.at("sections"); sections.set() {
+		r.sections(spec, sections)
+	} else {
+		r.ownContent(spec, "spec")
+	}
+	r.HealthChecks = probes(spec.at("progressionProbes"))
+	if spec.at("paused").flag() {
+		r.Paused = "spec.paused"
+	}
+}
+
+// ownContent reads content, and how it is rendered, at a path of the request.
+func (r *reader) ownContent(spec field, path ...any) {
 	switch reference := spec.at("reference"); {
 	case !reference.set():
 	case spec.at("sources").set() || spec.at("package").set():
@@ -34,11 +50,8 @@ func (r *reader) ownRequest(f *fields) {
 	r.KubeVersion, r.APIVersions = spec.at("kubeVersion").text(), spec.at("apiVersions").texts()
 	r.PinImages = spec.at("pinImages").flag()
 	r.Values = spec.at("values").mapping()
-	r.HealthChecks = probes(spec.at("progressionProbes"))
-	if spec.at("paused").flag() {
-		r.Paused = "spec.paused"
-	}
-	r.pin = r.pinOwn
+	body, _ := spec.value.(map[string]any)
+	r.pin = func(p Pinned) []edit { return r.pinOwn(p, body, path) }
 }
 
 // ownReference reads what a command line would take.
@@ -77,19 +90,20 @@ func (r *reader) packageOf(v field, name string) {
 	}
 }
 
-func (r *reader) pinOwn(p Pinned) []edit {
-	spec := preview.Map(r.asked.body, "spec")
+// pinOwn edits content that was read from body, at a path of the request.
+func (r *reader) pinOwn(p Pinned, body map[string]any, path []any) []edit {
+	set := func(value string, below ...any) edit { return r.set(value, slices.Concat(path, below)...) }
 	switch {
-	case r.Package != nil && spec["package"] != nil:
-		return []edit{r.set(p.Version, "spec", "package", "version")}
+	case r.Package != nil && body["package"] != nil:
+		return []edit{set(p.Version, "package", "version")}
 	case r.Package != nil:
-		return []edit{r.set(r.Package.Name+"@"+p.Version, "spec", "reference")}
-	case spec["reference"] != nil:
-		return []edit{r.set(p.reference(0, r.Sources[0].Reference), "spec", "reference")}
+		return []edit{set(r.Package.Name+"@"+p.Version, "reference")}
+	case body["reference"] != nil:
+		return []edit{set(p.reference(0, r.Sources[0].Reference), "reference")}
 	}
 	var out []edit
 	for i := range r.Sources {
-		out = append(out, r.set(p.reference(i, r.Sources[i].Reference), "spec", "sources", i, "reference"))
+		out = append(out, set(p.reference(i, r.Sources[i].Reference), "sources", i, "reference"))
 	}
 	return out
 }

@@ -24,6 +24,7 @@ type Pinned struct {
 	Version          string           // of the package or chart
 	Bundle, Channel  string           // of a package of a catalog
 	CatalogReference string
+	Sections         []Pinned // as many as the request has, in its order
 }
 
 // reference is the reference of a source with its tag, branch or range

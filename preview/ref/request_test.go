@@ -216,6 +216,21 @@ func TestAFileThatIsNoRequestIsRefusedInASentence(t *testing.T) {
 		{"a source that lies elsewhere", strings.Split(helmRelease, "---\n")[1], "refers to HelmRepository apps/podinfo, which is not in the file, and no cluster may be asked"},
 		{"a local repository", strings.Replace(kustomizationOfGit, "ssh://git@git.example.com/org/fleet", "file:///etc", 1), "given as https:// or ssh://"},
 		{"a password in a reference", strings.Replace(kustomizationOfGit, "ssh://git@git.example.com", "https://me:hunter2@git.example.com", 1), "carries"},
+		{"sections beside sources", own + "  sources: [{reference: ./a}]\n  sections: [{name: a, reference: ./a}]\n", "Request a/a: spec.sources: there are sections besides; make it one of them"},
+		{"sections beside what each says itself", own + "  format: helm\n  sections: [{name: a, reference: ./a}]\n", "Request a/a: spec.format: each section says that itself; put it there"},
+		{"no section", own + "  sections: []\n", "spec.sections: it is empty"},
+		{"sections that are no list", own + "  sections: {a: b}\n", "spec.sections: want a list"},
+		{"a section that is text", own + "  sections: [a]\n", "spec.sections[0].name: it is missing"},
+		{"a section without a name", own + "  sections: [{reference: ./a}]\n", "spec.sections[0].name: it is missing"},
+		{"two sections of one name", own + "  sections: [{name: a, reference: ./a}, {name: a, reference: ./b}]\n", "spec.sections[1].name: there are two sections a; each has a name of its own"},
+		{"a section of another name than a package can have", own + "  sections: [{name: ../a, reference: ./a}]\n", `spec.sections[0].name: "../a": want at most 63 of a-z`},
+		{"a section in no namespace", own + "  sections: [{name: a, namespace: A, reference: ./a}]\n", `spec.sections[0].namespace: "A" is not a namespace`},
+		{"a section without content", own + "  sections: [{name: a, values: {b: c}}]\n", "Request a/a: section a: it asks for a package or for sources; give one of the two"},
+		{"a section with content twice", own + "  sections: [{name: a, reference: ./a, package: {name: b}}]\n", "spec.sections[0].reference: there are sources or a package besides"},
+		{"a section with a field that nobody knows", own + "  sections: [{name: a, reference: ./a, requires: [b]}]\n", "Request a/a: the field spec.sections[0].requires is not supported"},
+		{"a section with sections", own + "  sections: [{name: a, sections: [{name: b, reference: ./a}]}]\n", "spec.sections[0].sections is not supported"},
+		{"a section with a program as format", own + "  sections: [{name: a, reference: ./a, format: my-program}]\n", "section a: the format \"my-program\" is not built in, and a request file cannot name a program"},
+		{"a section with a path out of the content", own + "  sections: [{name: a, reference: ./a, path: ../b}]\n", "section a: \"../b\" is not a path within the content"},
 		{"text where a list belongs", strings.Replace(clusterExtension, "[alpha]", "alpha", 1), "spec.source.catalog.channels: want a list"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -314,36 +329,41 @@ func TestARequestWithoutAFileReadsBackAsItself(t *testing.T) {
 	}
 }
 
-func TestTheExampleOfTheReadmeIsARequest(t *testing.T) {
+func TestTheExamplesOfTheReadmeAreRequests(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(readme), "```yaml\napiVersion: kubectl-operator/v1alpha1\nkind: Request\n")
-	example, _, ended := strings.Cut(rest, "```")
-	if !found || !ended {
-		t.Fatal("the README has no example of a Request")
+	const head = "apiVersion: kubectl-operator/v1alpha1\nkind: Request\n"
+	examples := strings.Split(string(readme), "```yaml\n"+head)[1:]
+	if len(examples) != 2 {
+		t.Fatalf("the README has %d examples of a Request", len(examples))
 	}
-	r := read(t, "apiVersion: kubectl-operator/v1alpha1\nkind: Request\n"+example, nil)
+	for i := range examples {
+		examples[i], _, _ = strings.Cut(examples[i], "```")
+	}
+	r := read(t, head+examples[0], nil)
 	if len(r.Sources) != 2 || r.Sources[0].Secret != "shop/git" || r.Sources[1].Destination != "overlay" || r.Path != "overlay" {
+		t.Errorf("it is read as %+v", r)
+	}
+	r = read(t, head+examples[1], nil)
+	if len(r.Sections) != 2 || r.Sections[0].Namespace != "spark-operator" || r.Sections[1].Name != "rights" {
 		t.Errorf("it is read as %+v", r)
 	}
 }
 
 func FuzzReadRequest(f *testing.F) {
-	for _, seed := range []string{clusterExtension, subscription, helmRelease, kustomizationOfGit, "{}", "a: *b"} {
+	for _, seed := range requestSamples() {
 		f.Add(seed)
 	}
+	f.Add("{}")
+	f.Add("a: *b")
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := ReadRequest(context.Background(), []byte(text), nil)
 		if err != nil {
 			return
 		}
-		p := Pinned{ContentDigest: digest, Version: "1.0.0", Bundle: "b", Channel: "c", Sources: make([]preview.Source, len(r.Sources))}
-		for i := range p.Sources {
-			p.Sources[i].Digest = digest
-		}
-		out, err := r.Pin(p)
+		out, err := r.Pin(pinnedFor(r))
 		if err != nil {
 			return
 		}

@@ -114,7 +114,9 @@ func resolveFlags(p *preview.Plan) []string {
 			}
 			flags = withFlag(flags, "--certs", pkg.Parameters.Certs)
 		}
-		flags = withFlag(flags, "--kube-version", pkg.Parameters.KubeVersion)
+		if !slices.Contains(flags, "--kube-version") { // of the cluster, so of all packages
+			flags = withFlag(flags, "--kube-version", pkg.Parameters.KubeVersion)
+		}
 	}
 	return flags
 }
@@ -211,7 +213,7 @@ func installNotes(p *preview.Plan) []string {
 	}
 	var notes []string
 	for _, pkg := range p.Packages {
-		if pkg.Parameters.Values != "" {
+		if pkg.Parameters.Values != "" && p.Request.File == "" {
 			notes = append(notes, "Add the same --values and --set, "+pkg.Parameters.Values+".")
 		}
 	}

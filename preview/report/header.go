@@ -183,14 +183,18 @@ func optionText(o preview.Options) string {
 }
 
 // title is what is done to what: "install mongodb 1.10.0". What the package
-// requires follows: "with kafka 3.1.0, redis 2.4.1".
+// requires follows: "with kafka 3.1.0, redis 2.4.1". A release of sections goes
+// by its own name: "install flyte-spark: operator 0.1.0, rights".
 func title(p *preview.Plan) string {
 	if len(p.Packages) == 0 {
 		return joined(" ", p.Request.Action, p.Release.Name)
 	}
-	text := p.Request.Action
+	text, between := p.Request.Action, [...]string{" ", " with ", ", "}
+	if preview.InSections(p.Packages) {
+		text, between = joined(" ", text, p.Release.Name), [...]string{": ", ", ", ", "}
+	}
 	for i, pkg := range p.Packages {
-		text += [...]string{" ", " with ", ", "}[min(i, 2)] + joined(" ", pkg.Name, pkg.Version)
+		text += between[min(i, 2)] + joined(" ", pkg.Name, pkg.Version)
 	}
 	return text
 }

@@ -88,11 +88,14 @@ func besideRows(referrers []preview.Referrer) []fact {
 }
 
 func parameterText(params preview.Parameters) string {
-	var watch string
+	var watch, into string
+	if params.Section != nil {
+		into = "into namespace " + params.Section.Namespace
+	}
 	if len(params.WatchNamespaces) > 0 {
 		watch = "watching " + strings.Join(params.WatchNamespaces, ", ")
 	}
-	return joined("  ", params.InstallMode, watch, prefixed("certs ", params.Certs),
+	return joined("  ", into, params.InstallMode, watch, prefixed("certs ", params.Certs),
 		prefixed("for Kubernetes ", params.KubeVersion), prefixed("values ", params.Values))
 }
 

@@ -218,7 +218,7 @@ var sharedNamespaces = []string{
 }
 
 func (c *scan) inNamespace(namespace string, level Level) Level {
-	own := namespace == c.plan.Release.Namespace
+	own := slices.Contains(c.plan.OwnNamespaces(), namespace)
 	switch {
 	case slices.Contains(sharedNamespaces, namespace):
 		return level

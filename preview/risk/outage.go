@@ -46,7 +46,7 @@ func (c *scan) outage(webhook, rule map[string]any) string {
 func (c *scan) among(webhook map[string]any) string {
 	own := preview.String(webhook, "clientConfig", "service", "namespace")
 	var named []string
-	for _, namespace := range []string{kubeSystem, c.plan.Release.Namespace, own} {
+	for _, namespace := range slices.Concat([]string{kubeSystem}, c.plan.OwnNamespaces(), []string{own}) {
 		if namespace != "" && c.coversNamespace(webhook, namespace) && !slices.Contains(named, namespace) {
 			named = append(named, namespace)
 		}

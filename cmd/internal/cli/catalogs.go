@@ -100,10 +100,17 @@ func (out *resolved) noteDowngrade(from, to string) {
 // catalog's upgrade edges. An older one must have been asked for: the head of a
 // channel may have moved back, or be that of another channel.
 func (out *resolved) withoutEdges(record *history.Record) error {
-	if record == nil || !record.Installed() || record.Version() == out.info.Version {
+	if record == nil || !record.Installed() {
 		return nil
 	}
-	from, to := record.Version(), out.info.Version
+	return out.withoutEdgesFrom(record.Version())
+}
+
+func (out *resolved) withoutEdgesFrom(from string) error {
+	to := out.info.Version
+	if from == to {
+		return nil
+	}
 	order, ok := catalog.CompareVersions(to, from)
 	if ok && order < 0 && out.choice != nil && out.request.Version == "" {
 		return &catalog.DowngradeError{From: from, To: to, Where: "channel " + out.choice.Channel}

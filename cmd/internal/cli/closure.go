@@ -17,7 +17,8 @@ import (
 // closure returns a package and, after it, those that it needs besides what the
 // cluster has, each before what needs it. Content that comes from no catalog,
 // where there is none to look in, stands alone: what it needs is in its review.
-func (p *planner) closure(ctx context.Context, r *resolver, root *resolved, release preview.Release, record *history.Record) ([]*resolved, error) {
+// What is planned beside it meets requirements too.
+func (p *planner) closure(ctx context.Context, r *resolver, root *resolved, release preview.Release, record *history.Record, beside []deps.Installed) ([]*resolved, error) {
 	properties, err := root.properties()
 	if err != nil {
 		return nil, fmt.Errorf("reading what %s requires: %w", root.info.Package, err)
@@ -44,6 +45,7 @@ func (p *planner) closure(ctx context.Context, r *resolver, root *resolved, rele
 			return nil, err
 		}
 	}
+	problem.Installed = append(problem.Installed, beside...)
 	solution, err := deps.Solve(ctx, problem)
 	if err != nil {
 		return nil, err
@@ -55,7 +57,7 @@ func (p *planner) closure(ctx context.Context, r *resolver, root *resolved, rele
 			root.dependencies, root.apis = pkg.Dependencies, pkg.APIs
 			continue
 		}
-		found, err := r.dependency(ctx, pkg, catalogs, root.params)
+		found, err := r.dependency(ctx, pkg, catalogs, root)
 		if err != nil {
 			return nil, fmt.Errorf("package %s, which %s requires: %w", pkg.Package, root.info.Package, err)
 		}
@@ -128,7 +130,7 @@ func (p *planner) present(ctx context.Context, problem *deps.Problem, release pr
 		return nil
 	}
 	for _, pkg := range record.Packages() {
-		if pkg.Name != problem.Root.Package {
+		if pkg.Name != problem.Root.Package && pkg.Parameters.Section == nil {
 			problem.Release = append(problem.Release, deps.Installed{Package: pkg.Name, Version: pkg.Version, By: "this release"})
 		}
 	}
@@ -137,9 +139,10 @@ func (p *planner) present(ctx context.Context, problem *deps.Problem, release pr
 
 // dependency reads the content of a package that another one requires. It is
 // rendered with the defaults, for the same cluster.
-func (r *resolver) dependency(ctx context.Context, pkg *deps.Package, catalogs []*catalog.Catalog, root format.Params) (*resolved, error) {
+func (r *resolver) dependency(ctx context.Context, pkg *deps.Package, catalogs []*catalog.Catalog, root *resolved) (*resolved, error) {
 	out := &resolved{
-		params: format.Params{Values: map[string]any{}, Certs: root.Certs, KubeVersion: root.KubeVersion, APIVersions: root.APIVersions},
+		params: format.Params{Values: map[string]any{}, Certs: root.params.Certs, KubeVersion: root.params.KubeVersion, APIVersions: root.params.APIVersions},
+		pin:    root.pin,
 		choice: &pkg.Choice, catalogs: catalogs, via: []preview.Via{pkg.Via()},
 		dependencies: pkg.Dependencies, apis: pkg.APIs,
 	}

@@ -94,6 +94,7 @@ type victim struct {
 	user    string
 	dir     string // its home
 	bundle  string
+	request string // a request file instead of the bundle
 	digest  string
 	saved   string // the plan as a file
 
@@ -162,7 +163,8 @@ func (v *victim) run(cmd *exec.Cmd) (code int, said string) {
 // review approves what the preview shows.
 func (v *victim) review() {
 	v.saved = filepath.Join(v.dir, "plan.tgz")
-	if code, said := v.run(v.program(v.box.Kubeconfig(), "preview", v.bundle, v.name, "-n", v.name, "--out", v.saved, "--plaintext-secrets", "-o", "json")); code != 0 {
+	preview := slices.Concat([]string{"preview"}, v.asks(), []string{"--out", v.saved, "--plaintext-secrets", "-o", "json"})
+	if code, said := v.run(v.program(v.box.Kubeconfig(), preview...)); code != 0 {
 		v.find("preview: exit %d\n%s", code, said)
 	}
 	out, err := v.program(v.box.Kubeconfig(), "show", v.saved, "-o", "json").Output()
@@ -173,8 +175,16 @@ func (v *victim) review() {
 	v.digest = plan.Digest
 }
 
+// asks is what a command line says of what is installed.
+func (v *victim) asks() []string {
+	if v.request != "" {
+		return []string{"-f", v.request}
+	}
+	return []string{v.bundle, v.name, "-n", v.name}
+}
+
 func (v *victim) byDigest() []string {
-	return []string{"install", v.bundle, v.name, "-n", v.name, "--yes", "--approve", v.digest, "--ruleset", strconv.Itoa(preview.Ruleset)}
+	return slices.Concat([]string{"install"}, v.asks(), []string{"--yes", "--approve", v.digest, "--ruleset", strconv.Itoa(preview.Ruleset)})
 }
 
 // install runs the program until it ends, or until strike ends it: it is asked

@@ -85,6 +85,7 @@ type wanted struct {
 	params   format.Params
 	// pinImages resolves the tags of the pods' images.
 	pinImages bool
+	sections  []section    // that a request file asks for, instead of one package
 	file      *asked       // the request file that asks for it, nil for a command line
 	set       *plugins.Set // that a host in the cluster loads, of the file called text; nil for anything else
 }
@@ -108,8 +109,11 @@ func (p *planner) typer() *k8s.Schemas {
 // content plans to install what is wanted, or to upgrade the release it is
 // installed as.
 func (p *planner) content(ctx context.Context, want wanted, progress func(string)) (*preview.Plan, error) {
-	if want.set != nil {
+	switch {
+	case want.set != nil:
 		return p.hosted(ctx, want, progress)
+	case len(want.sections) > 0:
+		return p.sections(ctx, want, progress)
 	}
 	r, err := p.resolver(progress)
 	if err != nil {
@@ -168,6 +172,9 @@ func (p *planner) upgrade(ctx context.Context, name, text string, progress func(
 	}
 	var installed *catalog.Installed
 	if text == "" {
+		if record.Sections() {
+			return nil, usagef("release %s is of the sections of a request file: change that, and install -f FILE", name)
+		}
 		if want.text = record.Package(); want.text == "" {
 			return nil, usagef("release %s did not come from a catalog; say what to upgrade to: upgrade %s REF", name, name)
 		}
@@ -302,13 +309,28 @@ func (p *planner) onTop(ctx context.Context, contents []engine.Content, record *
 
 // sealed renders what was found, and what it requires.
 func (p *planner) sealed(ctx context.Context, r *resolver, found *resolved, release preview.Release, record *history.Record, upgrade bool) ([]engine.Content, error) {
-	packages, err := p.closure(ctx, r, found, release, record)
+	packages, err := p.closure(ctx, r, found, release, record, nil)
 	if err != nil {
 		return nil, err
 	}
-	contents := make([]engine.Content, 0, len(packages))
+	return r.seal(ctx, packages, release, func(*resolved) bool { return upgrade })
+}
+
+// seal renders packages and hashes them. What one of them defines tells the
+// others which kinds have a namespace.
+func (r *resolver) seal(ctx context.Context, packages []*resolved, release preview.Release, upgrade func(*resolved) bool) ([]engine.Content, error) {
+	outputs := make([]*format.Output, 0, len(packages))
+	var bodies []map[string]any
 	for _, pkg := range packages {
-		content, err := r.seal(ctx, pkg, release, upgrade)
+		output, err := r.render(ctx, pkg, release, upgrade(pkg))
+		if err != nil {
+			return nil, err
+		}
+		outputs, bodies = append(outputs, output), append(bodies, output.Bodies()...)
+	}
+	contents := make([]engine.Content, 0, len(packages))
+	for i, pkg := range packages {
+		content, err := pkg.seal(release, outputs[i], bodies)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ func installedPackages(ctx context.Context, cluster *k8s.Client, release preview
 			continue
 		}
 		for _, pkg := range records[i].Packages() {
-			out.add(deps.Installed{Package: pkg.Name, Version: pkg.Version, By: "release " + records[i].Release.Name})
+			out.add(deps.Installed{Package: contentName(&pkg), Version: pkg.Version, By: "release " + records[i].Release.Name})
 		}
 	}
 	for _, kind := range []struct {
@@ -59,6 +59,14 @@ func installedPackages(ctx context.Context, cluster *k8s.Client, release preview
 		}
 	}
 	return out, nil
+}
+
+// contentName is what the content of a package calls itself.
+func contentName(pkg *preview.Package) string {
+	if s := pkg.Parameters.Section; s != nil {
+		return s.Package
+	}
+	return pkg.Name
 }
 
 // add keeps what names a package and a version that can be compared.

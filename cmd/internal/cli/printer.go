@@ -55,6 +55,9 @@ func (p *printer) plan(plan *preview.Plan) {
 
 func title(plan *preview.Plan) string {
 	name := plan.Release.Name
+	if preview.InSections(plan.Packages) {
+		return fmt.Sprintf("%s, %s -> namespace %s", name, preview.Plural(len(plan.Packages), "package"), plan.Release.Namespace)
+	}
 	for i, pkg := range plan.Packages {
 		switch i {
 		case 0:

@@ -72,6 +72,11 @@ func (p *planner) requested(ctx context.Context, path string) (wanted, error) {
 	if err != nil {
 		return wanted{}, fmt.Errorf("request file %s: %w", path, err)
 	}
+	return p.ofFile(request, path)
+}
+
+// ofFile is what a request, or one of its sections, asks for.
+func (p *planner) ofFile(request *ref.Request, path string) (wanted, error) {
 	want, err := p.wanted("", request.Release)
 	if err != nil {
 		return wanted{}, err
@@ -86,6 +91,11 @@ func (p *planner) requested(ctx context.Context, path string) (wanted, error) {
 	}
 	if want.params.Values == nil {
 		want.params.Values = map[string]any{}
+	}
+	if len(request.Sections) > 0 {
+		want.sections, err = p.sectionsOf(request, path)
+		want.text = sectionNames(want.sections)
+		return want, err
 	}
 	if pkg := request.Package; pkg != nil {
 		want.text = pkg.Name
@@ -172,16 +182,24 @@ func (w wanted) root(plan *preview.Plan) *preview.Package {
 	return &plan.Packages[0]
 }
 
+// pinnedTo is what a package led to.
+func pinnedTo(plan *preview.Plan, pkg *preview.Package) ref.Pinned {
+	p := ref.Pinned{ContentDigest: plan.ContentDigest, Sources: pkg.Sources, Version: pkg.Version, Bundle: pkg.Bundle}
+	if len(pkg.Via) > 0 {
+		p.Channel = pkg.Via[0].Channel
+	}
+	return p
+}
+
 // pinned writes what was wanted back as a request for exactly what was planned.
 func (w wanted) pinned(plan *preview.Plan) ([]byte, error) {
 	if w.set != nil {
 		return nil, usagef("-o request: a PluginSet is pinned by its lock file; plugin preview -c %s --update-lock writes it", w.text)
 	}
-	root := w.root(plan)
-	p := ref.Pinned{ContentDigest: plan.ContentDigest, Sources: root.Sources, Version: root.Version, Bundle: root.Bundle}
-	if len(root.Via) > 0 {
-		p.Channel = root.Via[0].Channel
+	if len(w.sections) > 0 {
+		return w.file.Pin(w.pinnedSections(plan))
 	}
+	p := pinnedTo(plan, w.root(plan))
 	if w.file != nil {
 		return w.file.Pin(p)
 	}

@@ -26,7 +26,6 @@ type resolver struct {
 	checker  *checker
 	cluster  format.Cluster // nil where none may be asked
 	progress func(string)
-	pin      bool                          // --pin-images, or pinImages of a request
 	opened   map[string][]*catalog.Catalog // by what was asked for
 }
 
@@ -136,6 +135,8 @@ type resolved struct {
 	at      string
 	// secretValues says that some of the values came from a Secret.
 	secretValues bool
+	pin          bool             // --pin-images, or pinImages of a request
+	section      *preview.Section // of a request, which info.Package is then the name of
 	more         []preview.Source // besides that of the content, where it is composed of several
 	tools        []preview.Source // programs that make the objects
 	via          []preview.Via
@@ -163,14 +164,13 @@ func (out *resolved) packageNotes() []preview.Note {
 // find resolves a reference to content. installed is what the release runs
 // now, nil when it is new: a package name is then followed along its edges.
 func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Installed) (*resolved, error) {
-	r.pin = want.pinImages
 	reference, err := ref.Parse(want.text)
 	if err != nil {
 		return nil, usagef("%s", err)
 	}
 	out := &resolved{
 		request: preview.Request{Reference: want.text, Version: want.resolve.version, Channel: want.resolve.channel},
-		params:  want.params,
+		params:  want.params, pin: want.pinImages,
 	}
 	if want.file != nil {
 		out.request.File, out.secretValues = want.file.path, want.file.SecretValues
@@ -222,29 +222,38 @@ func checkRelease(r preview.Release) error {
 	return nil
 }
 
-// seal renders the content for a release and hashes it.
-func (r *resolver) seal(ctx context.Context, found *resolved, release preview.Release, upgrade bool) (engine.Content, error) {
+// render makes the objects of the content for a release.
+func (r *resolver) render(ctx context.Context, found *resolved, release preview.Release, upgrade bool) (*format.Output, error) {
 	r.progress("rendering " + orElse(found.info.Bundle, found.info.Package))
+	if found.section != nil {
+		release.Namespace = found.section.Namespace
+	}
 	output, err := found.format.Render(ctx, format.Input{
 		Content: found.content.FS, Info: found.info, Release: release, Params: found.params, Upgrade: upgrade, Cluster: r.cluster,
 		Whole: found.whole, Path: found.at,
 	})
 	if err != nil {
-		return engine.Content{}, fmt.Errorf("rendering %s: %w", found.info.Package, err)
+		return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)
 	}
-	if r.pin {
+	output.Resolved.Section = found.section
+	if found.pin {
 		if err := r.pinImages(ctx, found.info.Package, output); err != nil {
-			return engine.Content{}, err
+			return nil, err
 		}
 	}
 	for _, api := range found.apis {
 		output.Required = append(output.Required, preview.Ref{APIVersion: api.APIVersion(), Kind: api.Kind})
 	}
+	return output, nil
+}
+
+// seal hashes rendered content. beside are the objects that it is planned with.
+func (out *resolved) seal(release preview.Release, output *format.Output, beside []map[string]any) (engine.Content, error) {
 	return engine.Prepare(release, engine.Material{
-		Info: found.info, Output: output, Values: found.params.Values, SecretValues: found.secretValues,
-		Sources: slices.Concat([]preview.Source{found.content.Source}, found.more, found.tools), Via: found.via,
-		Verification: found.content.verification, Referrers: found.content.referrers,
-		Dependencies: found.dependencies, Notes: found.packageNotes(),
+		Info: out.info, Output: output, Values: out.params.Values, SecretValues: out.secretValues,
+		Sources: slices.Concat([]preview.Source{out.content.Source}, out.more, out.tools), Via: out.via,
+		Verification: out.content.verification, Referrers: out.content.referrers,
+		Dependencies: out.dependencies, Notes: out.packageNotes(), Beside: beside,
 	})
 }
 

@@ -3,13 +3,16 @@ package cli_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
@@ -25,6 +28,7 @@ func TestSignalsInMidApply(t *testing.T) {
 		t.Fatalf("without a signal: exit %d\n%s", code, said)
 	}
 	want := whole.outcome()
+	t.Run("interrupt of the four sections of a plugin of Flyte", func(t *testing.T) { interruptFlyte(t, box, schemas) })
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for when, at := range map[string]string{
 			"before the first write": "/kube-system",
@@ -44,6 +48,33 @@ func TestSignalsInMidApply(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// interruptFlyte stops the plan of a plugin of Flyte (testdata/examples/flyte) in
+// its midst: of its four sections, what is written is told from what is not. What
+// was on its way is not stopped by half, and what remains is one command away.
+// It runs before the others: what their accounts may do is in its review.
+func interruptFlyte(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas) {
+	v := emptyVictim(t, box, schemas, "flyte")
+	v.name = "flyte" // as the namespace of the example
+	if err := os.CopyFS(v.bundle, os.DirFS(filepath.Join(root(t), "testdata", "examples", "flyte"))); err != nil {
+		t.Fatal(err)
+	}
+	v.request = filepath.Join(v.bundle, "request.yaml")
+	text, err := os.ReadFile(v.request)
+	if err == nil {
+		err = os.WriteFile(v.request, []byte(strings.Replace(string(text), "name: flyte-spark", "name: "+v.name, 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.signalAndResume(t, syscall.SIGINT, "/customresourcedefinitions/", false)
+	if code, said := v.run(v.program(v.box.Kubeconfig(), "status", v.name, "-n", v.name)); code != 0 {
+		t.Errorf("status: exit %d\n%s", code, said)
+	}
+	for _, finding := range v.findings {
+		t.Error(finding)
 	}
 }
 

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// section is a part of a request file that is a package of its own.
+type section struct {
+	name, namespace string // its namespace is empty for the release's
+	wanted
+}
+
+// sectionsOf reads the sections of a request file into what is wanted.
+func (p *planner) sectionsOf(request *ref.Request, path string) ([]section, error) {
+	var out []section
+	for _, s := range request.Sections {
+		want, err := p.ofFile(s.Request, path)
+		if err != nil {
+			return nil, err
+		}
+		want.name = s.Name // of content that has none
+		out = append(out, section{s.Name, s.Namespace, want})
+	}
+	return out, nil
+}
+
+// sectionNames is what a request of sections is called where another has its
+// reference.
+func sectionNames(list []section) string {
+	var names []string
+	for _, s := range list {
+		names = append(names, s.name)
+	}
+	return "sections " + strings.Join(names, ", ")
+}
+
+// pinnedSections is what the sections of a request led to, in their order.
+func (w wanted) pinnedSections(plan *preview.Plan) ref.Pinned {
+	p := ref.Pinned{ContentDigest: plan.ContentDigest}
+	for _, s := range w.sections {
+		for i := range plan.Packages {
+			if plan.Packages[i].Name == s.name {
+				p.Sections = append(p.Sections, pinnedTo(plan, &plan.Packages[i]))
+			}
+		}
+	}
+	return p
+}
+
+// sections plans a request file of sections. Each is a package of the plan, and
+// what it requires is one besides.
+func (p *planner) sections(ctx context.Context, want wanted, progress func(string)) (*preview.Plan, error) {
+	r, err := p.resolver(progress)
+	if err != nil {
+		return nil, err
+	}
+	release := preview.Release{Name: want.name, Namespace: orElse(want.namespace, want.name)}
+	if err := checkRelease(release); err != nil {
+		return nil, err
+	}
+	var record *history.Record
+	if !p.read.offline {
+		if record, err = p.record(ctx, release); err != nil {
+			return nil, err
+		}
+	}
+	installed := map[string]preview.Package{} // by section
+	if record != nil && record.Installed() {
+		for _, pkg := range record.Packages() {
+			if pkg.Parameters.Section != nil {
+				installed[pkg.Name] = pkg
+			}
+		}
+	}
+	roots, err := r.findSections(ctx, want.sections, installed, release)
+	if err != nil {
+		return nil, err
+	}
+	packages, err := p.withDependencies(ctx, r, want.sections, roots, release, record)
+	if err != nil {
+		return nil, err
+	}
+	contents, err := r.seal(ctx, packages, release, func(pkg *resolved) bool {
+		_, has := installed[pkg.info.Package]
+		return has && pkg.section != nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	opts := p.options(release, record)
+	opts.Progress, opts.Request = r.progress, preview.Request{Reference: want.text, File: want.file.path}
+	return p.onTop(ctx, contents, record, opts)
+}
+
+// findSections resolves each section to content. A package of a catalog goes
+// along the upgrade edges from the version that the section has installed.
+func (r *resolver) findSections(ctx context.Context, list []section, installed map[string]preview.Package, release preview.Release) ([]*resolved, error) {
+	var out []*resolved
+	for _, s := range list {
+		before, has := installed[s.name]
+		var from *catalog.Installed
+		if has && s.file.Package != nil && before.Parameters.Section.Package == s.file.Package.Name {
+			from = &catalog.Installed{Bundle: before.Bundle, Version: before.Version}
+		}
+		found, err := r.find(ctx, s.wanted, from)
+		if err != nil {
+			return nil, fmt.Errorf("section %s: %w", s.name, err)
+		}
+		found.section = &preview.Section{Package: found.info.Package, Namespace: orElse(s.namespace, release.Namespace)}
+		if has && from == nil {
+			if err := found.withoutEdgesFrom(before.Version); err != nil {
+				return nil, fmt.Errorf("section %s: %w", s.name, err)
+			}
+		}
+		out = append(out, found)
+	}
+	return out, nil
+}
+
+// withDependencies adds what sections require and nothing beside them meets,
+// each before what needs it, and names the packages of sections after these.
+func (p *planner) withDependencies(ctx context.Context, r *resolver, list []section, roots []*resolved, release preview.Release, record *history.Record) ([]*resolved, error) {
+	var out []*resolved
+	beside := make([]deps.Installed, 0, len(roots))
+	for i, root := range roots {
+		in, err := root.besides("section " + list[i].name)
+		if err != nil {
+			return nil, err
+		}
+		beside = append(beside, in)
+	}
+	for i, root := range roots {
+		packages, err := p.closure(ctx, r, root, release, record, versioned(slices.Delete(slices.Clone(beside), i, i+1)))
+		if err != nil {
+			return nil, fmt.Errorf("section %s: %w", list[i].name, err)
+		}
+		for _, pkg := range packages {
+			if pkg == root {
+				continue
+			}
+			if slices.ContainsFunc(list, func(s section) bool { return s.name == pkg.info.Package }) {
+				return nil, usagef("section %s requires package %s, which is no section, and a section has that name; give it another", list[i].name, pkg.info.Package)
+			}
+			in, err := pkg.besides("section " + list[i].name + ", which requires it")
+			if err != nil {
+				return nil, err
+			}
+			beside = append(beside, in)
+		}
+		out = append(out, packages...)
+	}
+	for i, root := range roots {
+		root.info.Package = list[i].name
+	}
+	return out, nil
+}
+
+// besides is a package as one that others are planned beside.
+func (out *resolved) besides(by string) (deps.Installed, error) {
+	properties, err := out.properties()
+	if err != nil {
+		return deps.Installed{}, fmt.Errorf("reading what %s provides: %w", out.info.Package, err)
+	}
+	return deps.Installed{Package: out.info.Package, Version: out.info.Version, By: by, Properties: properties}, nil
+}
+
+// versioned keeps the packages whose version says something.
+func versioned(list []deps.Installed) []deps.Installed {
+	var all presentPackages
+	for _, in := range list {
+		all.add(in)
+	}
+	return all.packages
+}

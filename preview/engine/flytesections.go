@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+// inPlan begins what is said of a part that the plan brings: of several packages
+// it names those that do.
+func inPlan(p *preview.Plan, packages []string) string {
+	slices.Sort(packages)
+	packages = slices.DeleteFunc(slices.Compact(packages), func(name string) bool { return name == "" })
+	if len(p.Packages) < 2 || len(packages) == 0 {
+		return "in the plan, "
+	}
+	what := "package "
+	if preview.InSections(p.Packages) {
+		what = "section "
+	}
+	return "in " + what + strings.Join(packages, " and ") + " of the plan, "
+}
+
+// packagesOf are the packages of the objects with some ids.
+func packagesOf(p *preview.Plan, ids ...string) []string {
+	var out []string
+	for _, id := range ids {
+		if o := p.Object(id); o != nil {
+			out = append(out, o.Package)
+		}
+	}
+	return out
+}
+
+// grantingPackages are those of the roles and bindings through which an account
+// may do something with a plugin's custom resource.
+func grantingPackages(p *preview.Plan, account preview.Subject, plugin flytePlugin) []string {
+	var out []string
+	for _, g := range p.Access.Grants {
+		alone := []preview.Grant{g}
+		if !slices.ContainsFunc(flyteVerbs(), func(verb string) bool {
+			return allowsFlyte(alone, account, plugin, plugin.resource, g.Namespace, verb)
+		}) {
+			continue
+		}
+		for _, via := range g.Via {
+			out = append(out, packagesOf(p, access.ViaRef(via).ID())...)
+		}
+	}
+	return out
+}
+
+// templatePackages are those whose templates make some of what every project
+// needs.
+func templatePackages(p *preview.Plan, account string) []string {
+	own := map[string][]preview.Object{}
+	for _, o := range p.Objects {
+		own[o.Package] = append(own[o.Package], o)
+	}
+	var out []string
+	for name, objects := range own {
+		if bodies := sealedBodies(objects); len(templateParts(bodies, nil, account)) > 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}

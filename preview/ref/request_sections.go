@@ -1,0 +1,89 @@
+package ref
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Section is a part of a request that is a package of its own: it has a name,
+// and what a request has for content. Namespace is where what names none goes,
+// empty for the release's.
+type Section struct {
+	Name, Namespace string
+	*Request
+}
+
+// maxSections bounds the sections of one request.
+const maxSections = 50
+
+// sections reads a request of several packages. Each says itself what it is and
+// how it is rendered.
+func (r *reader) sections(spec, list field) {
+	for _, name := range []string{"reference", "sources", "package"} {
+		if v := spec.at(name); v.set() {
+			v.fail("there are sections besides; make it one of them")
+		}
+	}
+	for _, name := range []string{
+		"format", "path", "installMode", "watchNamespaces", "certs", "kubeVersion", "apiVersions", "pinImages", "values",
+	} {
+		if v := spec.at(name); v.set() {
+			v.fail("each section says that itself; put it there")
+		}
+	}
+	items := list.items()
+	switch {
+	case len(items) == 0 && len(list.f.wrong) == 0:
+		list.fail("it is empty")
+	case len(items) > maxSections:
+		list.fail("%d sections; at most %d are read", len(items), maxSections)
+		return
+	}
+	seen := map[string]bool{}
+	for i, item := range items {
+		s := r.section(item, i)
+		switch {
+		case s.Name != "" && !isLabel(s.Name):
+			item.at("name").fail("%q: want at most 63 of a-z, 0-9 and \"-\"", clip(s.Name))
+		case s.Name != "" && seen[s.Name]:
+			item.at("name").fail("there are two sections %s; each has a name of its own", s.Name)
+		case s.Namespace != "" && !isLabel(s.Namespace):
+			item.at("namespace").fail("%q is not a namespace", clip(s.Namespace))
+		}
+		seen[s.Name] = true
+		r.Sections = append(r.Sections, s)
+	}
+	r.pin = r.pinSections
+}
+
+func (r *reader) section(item field, i int) Section {
+	s := Section{Name: item.at("name").need(), Namespace: item.at("namespace").text(), Request: &Request{home: r.home}}
+	s.Object = r.Object + ", section " + s.Name
+	below := *r
+	below.Request = s.Request
+	below.ownContent(item, "spec", "sections", i)
+	return s
+}
+
+// checkSections holds each section to what a request must keep to.
+func (r *Request) checkSections() error {
+	for _, s := range r.Sections {
+		if err := s.check(); err != nil {
+			return fmt.Errorf("section %s: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+func (r *reader) pinSections(p Pinned) []edit {
+	var out []edit
+	for i, s := range r.Sections {
+		if i >= len(p.Sections) || len(p.Sections[i].Sources) < len(s.Sources) {
+			e := r.set("", "spec", "sections", i)
+			e.err = errors.New("not all of its sources were read")
+			return append(out, e)
+		}
+		out = append(out, s.pin(p.Sections[i])...)
+	}
+	return out
+}
