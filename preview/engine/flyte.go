@@ -21,6 +21,7 @@ const (
 	RuleFlyteLeft       = "flyte-objects-left"
 	RuleFlyteUnread     = "flyte-unread"
 	RuleFlyteIgnored    = "flyte-config-ignored"
+	RuleFlyteRestart    = "flyte-engine-not-restarted"
 )
 
 // flytePlugin is a plugin with an operator, by its id (flyteplugins, tasks/plugins).
@@ -75,6 +76,8 @@ func flyteFindings(p *preview.Plan) []preview.Finding {
 			"Nobody can say whether these parts are there; nothing fails before the first task that needs one.", r.unread)
 		add(RuleFlyteIgnored, preview.Warning, "says of Flyte's plugins what the engine may not heed",
 			"The engine does not refuse what it does not know: the task type is run by another plugin, or fails.", flyteIgnored(p, e))
+		add(RuleFlyteRestart, preview.Warning, "changes the plugins of an engine that is not restarted",
+			"An engine loads its plugins when it starts, and goes on with those that it has.", flyteRestarts(p, e))
 		severity, removed := flyteRemoved(e.before, e.after)
 		add(RuleFlyteReplaced, severity, "takes plugins of Flyte away",
 			"The engine replaces these lists by what the configuration says, and merges nothing.", removed)

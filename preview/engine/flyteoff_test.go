@@ -82,6 +82,12 @@ const (
 	flyteOff  = "plugin dask is turned off while the cluster has "
 )
 
+// flyteWorkload is an engine that mounts its configuration.
+func flyteWorkload(checksum string) string {
+	return `{apiVersion: apps/v1, kind: Deployment, metadata: {name: engine, labels: {app: engine}}, spec: {selector: {matchLabels: {app: engine}}, template: {
+  metadata: {labels: {app: engine}, annotations: {checksum: ` + checksum + `}}, spec: {containers: [{name: engine, image: "example.com/engine:1"}], volumes: [{name: config, configMap: {name: config}}]}}}}`
+}
+
 // flyteRest is what stays of the release: a plan of nothing is none.
 const flyteRest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: rest}}"
 
@@ -91,7 +97,7 @@ const flyteRest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: rest}}"
 func TestFlytePluginThatIsTurnedOff(t *testing.T) {
 	definition := flyteDefinition("DaskJob", "kubernetes.dask.org")
 	f := installFlyte(t, "fl-off", definition+"\n---\n"+flyteConfigMap("dask")+"\n---\n"+flyteRest)
-	apply(t, f.box, flyteJobs)
+	apply(t, f.box, flyteJobs+"\n---\n"+strings.Replace(flyteWorkload("a"), "name: engine,", "name: engine, namespace: fl-off,", 1))
 	user := func(name, rules string) *k8s.Client {
 		apply(t, f.box, flyteBinding(name, "", `{apiGroups: [""], resources: [namespaces], verbs: [get]}, {apiGroups: [""], resources: [configmaps], verbs: [get, list, create, patch, delete]}, `+
 			rules, "{apiGroup: rbac.authorization.k8s.io, kind: User, name: "+name+"}"))
@@ -99,7 +105,7 @@ func TestFlytePluginThatIsTurnedOff(t *testing.T) {
 	}
 	client := connected(t, f.box)
 	reader := user("fl-off-reader", "{apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], verbs: [get, list, patch]}")
-	const left, removed, missing = engine.RuleFlyteLeft, engine.RuleFlyteReplaced, engine.RuleFlyteIncomplete
+	const left, removed, missing, restart = engine.RuleFlyteLeft, engine.RuleFlyteReplaced, engine.RuleFlyteIncomplete, engine.RuleFlyteRestart
 	same := func(text string) string { return text }
 	for _, test := range []struct {
 		name, plan string
@@ -109,16 +115,19 @@ func TestFlytePluginThatIsTurnedOff(t *testing.T) {
 	}{
 		{"its configuration has it no more", definition + "\n---\n" + flyteConfigMap() + "\n---\n" + flyteRest, client, preview.Critical,
 			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more; default-for-task-types has no dask any more",
-				missing: "plugin dask: no configuration: the plan brings daskjobs.kubernetes.dask.org, and enabled-plugins does not have it"}},
+				missing: "plugin dask: no configuration: the plan brings daskjobs.kubernetes.dask.org, and enabled-plugins does not have it",
+				restart: "Deployment engine mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart deployment/engine -n fl-off"}},
 		{"the ConfigMap goes", definition + "\n---\n" + flyteRest, client, preview.Critical,
-			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more", missing: ""}},
+			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more", missing: "",
+				restart: "Deployment engine mounts this ConfigMap, which the plan deletes: it goes on as it is, and its next pod does not start"}},
 		{"all of it goes, and the definition stays", flyteRest, client, preview.Critical,
 			map[string]string{left: flyteOff + "2 DaskJob objects", missing: ""}},
 		{"its operator goes, and the configuration stays", flyteConfigMap("dask") + "\n---\n" + flyteRest, client, preview.Critical,
 			map[string]string{left: "the operator of plugin dask goes while the cluster has 2 DaskJob objects",
-				missing: "plugin dask: no operator: the plan takes it away: of its objects only the definition daskjobs.kubernetes.dask.org stays"}},
+				restart: "", missing: "plugin dask: no operator: the plan takes it away: of its objects only the definition daskjobs.kubernetes.dask.org stays"}},
 		{"by somebody who may not list its objects", definition + "\n---\n" + flyteConfigMap() + "\n---\n" + flyteRest, reader, preview.NotKnown,
-			map[string]string{left: flyteOff + "objects that cannot be counted: they may not be listed"}},
+			map[string]string{left: flyteOff + "objects that cannot be counted: they may not be listed",
+				restart: "the Deployments of namespace fl-off may not be listed: what mounts this ConfigMap has to be restarted"}},
 		{"by somebody who may not read its definition", flyteConfigMap() + "\n---\n" + flyteRest, user("fl-off-blind", "{apiGroups: [apps], resources: [deployments], verbs: [list]}"), preview.NotKnown,
 			map[string]string{left: flyteOff + "objects that cannot be counted: their definition may not be read"}},
 	} {
@@ -145,6 +154,27 @@ func TestFlytePluginThatIsTurnedOff(t *testing.T) {
 		}
 		flyteRefused(t, client, p, want)
 	})
+}
+
+// An engine of the plan that takes its configuration's checksum into its pods is
+// restarted with the plan, and one that does not is not.
+func TestFlyteEngineOfThePlanIsRestartedOrNot(t *testing.T) {
+	f := installFlyte(t, "fl-roll", flyteConfigMap()+"\n---\n"+flyteWorkload("a"))
+	client := connected(t, f.box)
+	const told = "Deployment engine mounts this ConfigMap and is left as it is"
+	for _, test := range []struct{ name, plan, want string }{
+		{"nothing changes", flyteConfigMap() + "\n---\n" + flyteWorkload("a"), ""},
+		{"the plugins, and not the engine", flyteConfigMap("mpi") + "\n---\n" + flyteWorkload("a"), told},
+		{"the plugins, and a label of the engine", flyteConfigMap("mpi") + "\n---\n" + strings.Replace(flyteWorkload("a"), "labels: {app: engine}", "labels: {app: engine, more: a}", 1), told},
+		{"the plugins, and the engine's pods", flyteConfigMap("mpi") + "\n---\n" + flyteWorkload("b"), ""},
+		{"the plugins, and the engine goes", flyteConfigMap("mpi"), ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := f.upgrade(t, client, test.plan)
+			flyteTold(t, p, map[string]string{engine.RuleFlyteRestart: test.want}, func(text string) string { return text })
+			flyteToday(t, ofRecord(p))
+		})
+	}
 }
 
 // flyteToday holds that a resumed run finds of Flyte what the review found.
@@ -196,26 +226,27 @@ func TestWhatAFlytePlanRestsOnMoves(t *testing.T) {
 	for _, test := range []struct {
 		name, want string
 		move       func()
+		own        bool // whether it may be the work of the plan itself, to a run that goes on
 	}{
 		{"a right in a project goes", `rights.engine.spark.fl-moves-team-dev: reviewed "create get list watch patch update delete", now (none)`,
-			func() { remove(t, box, rbac+"/v1", "rolebindings", "fl-moves-team-dev", "engine") }},
+			func() { remove(t, box, rbac+"/v1", "rolebindings", "fl-moves-team-dev", "engine") }, false},
 		{"a right everywhere goes", `rights.engine.tensorflow.*: reviewed "create get list watch patch update delete", now (none)`,
-			func() { remove(t, box, rbac+"/v1", "clusterrolebindings", "", "fl-moves-tf") }},
+			func() { remove(t, box, rbac+"/v1", "clusterrolebindings", "", "fl-moves-tf") }, false},
 		{"a project comes", `projects.fl-moves-new-dev: reviewed (none), now {}`,
-			func() { apply(t, box, "{apiVersion: v1, kind: Namespace, metadata: {name: fl-moves-new-dev}}") }},
+			func() { apply(t, box, "{apiVersion: v1, kind: Namespace, metadata: {name: fl-moves-new-dev}}") }, false},
 		{"a project gets what it needs", `projects.fl-moves-team-dev.spark: reviewed (none), now "ServiceAccount Role RoleBinding"`,
-			func() { apply(t, box, strings.TrimSuffix(sparkObjects("fl-moves-team-dev"), "---\n")) }},
+			func() { apply(t, box, strings.TrimSuffix(sparkObjects("fl-moves-team-dev"), "---\n")) }, true},
 		{"the engine is found to be of v2", `engines: reviewed (none), now "v2"`,
-			func() { apply(t, box, v2) }},
+			func() { apply(t, box, v2) }, false},
 		{"the engine goes", `accounts: reviewed "engine", now (none)`,
-			func() { remove(t, box, "apps/v1", "deployments", "fl-moves", "engine") }},
+			func() { remove(t, box, "apps/v1", "deployments", "fl-moves", "engine") }, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := planFrom(t, client, "fl-moves", plan)
 			test.move()
 			moved, err := engine.MovedReads(t.Context(), ofRecord(p), client)
-			if err != nil || !slices.ContainsFunc(moved, func(text string) bool { return strings.HasSuffix(text, name+test.want) }) {
-				t.Errorf("resumed: want %q, got %q, %v", test.want, moved, err)
+			if told := slices.ContainsFunc(moved, func(text string) bool { return strings.HasSuffix(text, name+test.want) }); err != nil || told == test.own {
+				t.Errorf("resumed: %q, got %q, %v", test.want, moved, err)
 			}
 			flyteRefused(t, client, p, test.want)
 		})

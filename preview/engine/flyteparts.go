@@ -153,23 +153,20 @@ func flyteDefinition(plugin flytePlugin) preview.Ref {
 // The webhook of an engine may mount it too.
 func mountingAccounts(bodies []map[string]any, config *preview.Object) []string {
 	var out []string
-	for _, pod := range mountingPods(bodies, config.Ref()) {
+	for _, body := range mounting(bodies, config.Ref()) {
+		pod, _ := preview.PodTemplate(body)
 		out = append(out, accountOf(pod))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// mountingPods are the pod templates of workloads that mount a ConfigMap.
-func mountingPods(bodies []map[string]any, config preview.Ref) []map[string]any {
-	var out []map[string]any
-	for _, body := range bodies {
+// mounting are the workloads that mount a ConfigMap.
+func mounting(bodies []map[string]any, config preview.Ref) []map[string]any {
+	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool {
 		pod, _ := preview.PodTemplate(body)
-		if pod != nil && preview.RefOf(body).Namespace == config.Namespace && mounts(pod, config) {
-			out = append(out, pod)
-		}
-	}
-	return out
+		return pod == nil || preview.RefOf(body).Namespace != config.Namespace || !mounts(pod, config)
+	})
 }
 
 func mounts(pod map[string]any, config preview.Ref) bool {

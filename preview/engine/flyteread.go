@@ -85,7 +85,7 @@ func (r *flyteReader) read(ctx context.Context) error {
 		}
 		forgets = forgets || r.e.forgets(r.plan, plugin)
 	}
-	if len(r.used)+len(r.off) == 0 && !forgets {
+	if len(r.used)+len(r.off) == 0 && !forgets && (!r.e.installed || sameTasks(r.e.before, r.e.after)) {
 		return nil
 	}
 	r.tell("looking for what the cluster has of the plugins of ConfigMap %s", r.e.config.Name)
@@ -93,17 +93,16 @@ func (r *flyteReader) read(ctx context.Context) error {
 		return err
 	}
 	// A namespace that is to come holds no engine.
-	if !r.namespaces[r.e.config.Namespace] || r.e.gone {
+	if !r.namespaces[r.e.config.Namespace] {
 		return nil
 	}
 	if err := r.readConfigs(ctx); err != nil {
 		return err
 	}
-	if len(r.used) == 0 {
-		return nil
-	}
-	if err := r.readProjects(ctx); err != nil {
-		return err
+	if len(r.used) > 0 {
+		if err := r.readProjects(ctx); err != nil {
+			return err
+		}
 	}
 	return r.readEngine(ctx)
 }
@@ -193,16 +192,22 @@ func (r *flyteReader) readConfigs(ctx context.Context) (err error) {
 	return nil
 }
 
-// readEngine records the accounts and the rights of an engine that the plan does
-// not bring, and which other configurations it reads.
+// readEngine records the workloads, the accounts and the rights of an engine
+// that the plan does not bring, and which other configurations it reads.
 func (r *flyteReader) readEngine(ctx context.Context) error {
 	workloads := sealedBodies(r.plan.Objects)
-	if len(mountingAccounts(workloads, r.e.config)) == 0 {
+	if len(mounting(workloads, r.e.config.Ref())) == 0 {
 		deployments, err := r.list(ctx, "workloads", "apps/v1", "Deployment", r.e.config.Namespace)
 		if err != nil {
 			return err
 		}
 		workloads = append(workloads, deployments...)
+		var names []string
+		for _, body := range mounting(deployments, r.e.config.Ref()) {
+			names = append(names, preview.RefOf(body).Name)
+		}
+		slices.Sort(names)
+		r.note("workloads", strings.Join(names, " "))
 		accounts := mountingAccounts(deployments, r.e.config)
 		r.note("accounts", strings.Join(accounts, " "))
 		if err := r.readRights(ctx, accounts); err != nil {
@@ -210,10 +215,11 @@ func (r *flyteReader) readEngine(ctx context.Context) error {
 		}
 	}
 	var beside []string
-	for _, pod := range mountingPods(workloads, r.e.config.Ref()) {
-		for _, body := range r.configs {
-			if _, ok := flyteConfig(body); ok && mounts(pod, preview.RefOf(body)) {
-				beside = append(beside, preview.RefOf(body).Name)
+	for _, body := range mounting(workloads, r.e.config.Ref()) {
+		pod, _ := preview.PodTemplate(body)
+		for _, config := range r.configs {
+			if _, ok := flyteConfig(config); ok && mounts(pod, preview.RefOf(config)) {
+				beside = append(beside, preview.RefOf(config).Name)
 			}
 		}
 	}

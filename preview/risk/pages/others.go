@@ -116,6 +116,15 @@ func engineRules() []Page {
 				"task type ray is for rayjob, which is no plugin of Flyte's own"},
 		},
 		{
+			Rule: "flyte-engine-not-restarted", Severity: preview.Warning, Title: "changes the plugins of an engine that is not restarted",
+			Source: "https://docs.flyte.org/en/latest/deployment/plugins/k8s/index.html",
+			Looks:  "Workloads of the plan, or else Deployments of the cluster, that mount an engine's ConfigMap of which the plan changes the plugins, and whose pods stay as they are.",
+			Why:    "An engine loads its plugins when it starts, and goes on with those that it has.",
+			Reduce: "Restart it after the apply, as the evidence says, or have the plan bring the workload with a checksum of the configuration in its pod template.",
+			Example: Example{preview.Warning, "ConfigMap flyte-propeller-config changes the plugins of an engine that is not restarted",
+				"Deployment flytepropeller mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart deployment/flytepropeller -n flyte"},
+		},
+		{
 			Rule: "flyte-default-removed", Severity: preview.Critical, Title: "takes plugins of Flyte away",
 			When:   "It is critical where a task type is left with a plugin that is not enabled, else a warning.",
 			Source: "https://docs.flyte.org/en/latest/deployment/plugins/k8s/index.html",

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// flyteRestarts names the workloads that go on as they are while the plan
+// changes the plugins of the engine that they are.
+func flyteRestarts(p *preview.Plan, e flyteEngine) []string {
+	if !e.installed || sameTasks(e.before, e.after) {
+		return nil
+	}
+	seen := ownBody(p, flyteKind, e.config.ID)
+	var lines []string
+	add := func(kind, name string) {
+		if e.gone {
+			lines = append(lines, kind+" "+name+" mounts this ConfigMap, which the plan deletes: it goes on as it is, and its next pod does not start")
+			return
+		}
+		lines = append(lines, fmt.Sprintf("%[1]s %[2]s mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart %[3]s/%[2]s -n %[4]s",
+			kind, name, strings.ToLower(kind), e.config.Namespace))
+	}
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Sealed != nil && leavesPods(o) && len(mounting([]map[string]any{o.Sealed}, e.config.Ref())) > 0 {
+			add(o.Kind, o.Name)
+		}
+	}
+	for _, name := range strings.Fields(preview.String(seen, "workloads")) {
+		add("Deployment", name)
+	}
+	if hidden := preview.String(seen, "hidden", "workloads"); hidden != "" {
+		lines = append(lines, hidden+": what mounts this ConfigMap has to be restarted")
+	}
+	return lines
+}
+
+func sameTasks(a, b flyteTasks) bool {
+	return reflect.DeepEqual(a.record(), b.record())
+}
+
+// leavesPods reports whether an apply leaves the pods of a workload as they are:
+// nothing is sent, or nothing that is changes their template. Of a plan from a
+// record, which has no live bodies, what is sent counts as a change.
+func leavesPods(o *preview.Object) bool {
+	switch o.Action {
+	case preview.ActionUnchanged:
+		return true
+	case preview.ActionUpdate:
+		if o.LiveBody == nil {
+			return false
+		}
+		for _, change := range o.Changes {
+			if strings.HasPrefix(change.Path, ".spec.template") {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
