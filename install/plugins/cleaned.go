@@ -84,7 +84,7 @@ func readClean(location string) *Receipt {
 func cleaning(plan *preview.Plan, approval install.Approval, tool string, now time.Time) *Receipt {
 	return &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindCleanReceipt, Generation: plan.Generation.From, From: plan.Generation.From,
-		State: StatePending, Set: plan.Release.Name, Platform: plan.Platform, Digest: plan.Digest, ContentDigest: plan.ContentDigest,
+		State: StatePending, Location: *plan.Location, Set: plan.Release.Name, Platform: plan.Platform, Digest: plan.Digest, ContentDigest: plan.ContentDigest,
 		Approval: approval, Tool: tool, Started: now, Files: []ReceiptFile{}, Removed: removed(plan),
 	}
 }

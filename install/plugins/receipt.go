@@ -40,6 +40,9 @@ type Receipt struct {
 	// TookOver says that files which were there before became generation 0.
 	TookOver bool `json:"tookOver,omitempty"`
 
+	// Location is where it was installed; of a clean the folder of the generations.
+	Location preview.Location `json:"location,omitzero"`
+
 	Set      string `json:"set"`
 	Version  string `json:"version"`
 	Format   string `json:"format"`
@@ -76,7 +79,7 @@ func pending(plan *preview.Plan, approval install.Approval, tool string, now tim
 	pkg := plan.Packages[0]
 	r := &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindReceipt, Generation: plan.Generation.To, From: plan.Generation.From,
-		Restores: plan.Generation.Restores, State: StatePending,
+		Restores: plan.Generation.Restores, State: StatePending, Location: *plan.Location,
 		Set: pkg.Name, Version: pkg.Version, Format: pkg.Format, Platform: plan.Platform, Config: pkg.Parameters.Values,
 		Digest: plan.Digest, ContentDigest: plan.ContentDigest, Approval: approval, Tool: tool, Started: now,
 		Files: []ReceiptFile{},
@@ -105,7 +108,7 @@ func removed(plan *preview.Plan) []ReceiptFile {
 // not install.
 func found(plan *preview.Plan, now time.Time) *Receipt {
 	r := &Receipt{
-		APIVersion: preview.APIVersion, Kind: KindReceipt, State: StateFound, Set: plan.Release.Name, Format: "files",
+		APIVersion: preview.APIVersion, Kind: KindReceipt, State: StateFound, Location: *plan.Location, Set: plan.Release.Name, Format: "files",
 		Platform: plan.Platform, Started: now, Finished: now, Files: []ReceiptFile{},
 	}
 	for _, f := range plan.Files {
@@ -131,11 +134,15 @@ func (r *Receipt) wanted() map[string]preview.LiveFile {
 	return out
 }
 
-// Install is the receipt in the form that every apply reports.
+// Install is the receipt in the form that every apply reports. Its target is
+// HOST:PATH of the location.
 func (r *Receipt) Install() *install.Receipt {
 	out := &install.Receipt{
 		Release: preview.Release{Name: r.Set}, Revision: r.Generation, Digest: r.Digest, ContentDigest: r.ContentDigest,
 		Approval: r.Approval, Started: r.Started, Finished: r.Finished, State: r.State, Objects: []install.ObjectReceipt{},
+	}
+	if r.Location != (preview.Location{}) {
+		out.Target = r.Location.Host + ":" + r.Location.Path
 	}
 	for _, f := range r.Files {
 		out.Objects = append(out.Objects, install.ObjectReceipt{ID: "file/" + f.Path, Action: f.Action, State: install.StateReady, Digest: "sha256:" + f.SHA256})

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // app is what every command shares: streams, the parsed global flags and how
@@ -161,7 +162,7 @@ func (a *app) start() error {
 func rangeArgs(least, most int, want string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return usagef("%d arguments, want %s", len(args), want)
+			return usagef("%s, want %s", preview.Plural(len(args), "argument"), want)
 		}
 		return nil
 	}

@@ -77,7 +77,7 @@ func TestMainReportsBadUsage(t *testing.T) {
 		"a flag without its value": {[]string{"preview", "./x", "-o"}, "error: flag needs an argument: 'o' in -o"},
 		"a value of another type":  {[]string{"install", "./x", "--ruleset", "one"}, `error: invalid argument "one"`},
 		"too few arguments":        {[]string{"upgrade"}, "error: 0 arguments, want the NAME of a release and, if you like, REF"},
-		"too many arguments":       {[]string{"list", "all"}, "error: 1 arguments, want "},
+		"too many arguments":       {[]string{"list", "all"}, "error: 1 argument, want "},
 		"a colour that is none":    {[]string{"version", "--color", "blue"}, "error: --color blue: want auto, always or never"},
 		"a flag that there is not": {[]string{"install", "./x", "--force"}, "error: unknown flag: --force"},
 	} {

@@ -13,7 +13,7 @@ import (
 const defaultKeep = 1
 
 func (a *app) newPluginCleanCommand() *cobra.Command {
-	r := newSetRunner(a)
+	r := newSetRunner(a, `"plugin clean --preview", then "plugin clean --yes --approve sha256:..."`)
 	var f pluginFlags
 	keep := defaultKeep
 	cmd := &cobra.Command{

@@ -9,7 +9,7 @@ import (
 )
 
 func (a *app) newPluginInstallCommand() *cobra.Command {
-	r := newSetRunner(a)
+	r := newSetRunner(a, `"plugin preview -o markdown", then "plugin install --yes --approve sha256:..."`)
 	var f pluginFlags
 	cmd := &cobra.Command{
 		Use:   "install",

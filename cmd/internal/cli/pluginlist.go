@@ -20,7 +20,7 @@ func (a *app) newPluginListCommand() *cobra.Command {
 	var f pluginFlags
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the generations of a plugin set, and what differs on disk",
+		Short: "List the generations of a plugin set, what differs on disk and from its config",
 		Long: `List what is installed at a location: every generation with its version, when and
 by whom it was installed, what its files came from, and which files are not as they
 were installed: changed, missing, extra, or of another mode.

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) newPluginRollbackCommand() *cobra.Command {
-	r := newSetRunner(a)
+	r := newSetRunner(a, `"plugin rollback --preview", then "plugin rollback --yes --approve sha256:..."`)
 	var f pluginFlags
 	to := -1
 	cmd := &cobra.Command{

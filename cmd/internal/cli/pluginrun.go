@@ -25,6 +25,7 @@ type makeSet func(ctx context.Context, options *preview.Options, progress func(s
 // part that install, rollback and clean share.
 type setRunner struct {
 	app     *app
+	review  string // the commands that do without asking what this one asks
 	planner *planner
 	approve approveFlags
 	saved   savedFlags
@@ -37,10 +38,10 @@ type setRunner struct {
 	quorum *approval.Quorum
 }
 
-func newSetRunner(a *app) *setRunner {
+func newSetRunner(a *app, review string) *setRunner {
 	p := &planner{app: a}
 	p.read.offline = true
-	return &setRunner{app: a, planner: p}
+	return &setRunner{app: a, review: review, planner: p}
 }
 
 func (r *setRunner) addApply(cmd *cobra.Command) {
@@ -81,7 +82,7 @@ func (r *setRunner) check() error {
 	case r.preview:
 		return nil
 	}
-	return r.app.mayAsk(r.output.format, r.approve.yes, `"plugin preview -o markdown", then "plugin install --yes --approve sha256:..."`)
+	return r.app.mayAsk(r.output.format, r.approve.yes, r.review)
 }
 
 // place is the location that flags or a saved plan name.
