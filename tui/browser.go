@@ -174,8 +174,15 @@ func (b *browser) load(m *review, want shownDoc) {
 	b.evidence, b.shown, b.stale = d.evidence, want, false
 }
 
-// loadSheet begins the sheet of the selected row's object, unless it is there.
+// loadSheet begins the sheet of the selected row's object or file, unless it is
+// there.
 func (b *browser) loadSheet(m *review, kind docKind) {
+	if f := m.fileOf(b.selected()); f != nil && kind == docDiff {
+		if b.sheet == nil || b.sheet.file != f {
+			b.sheet = newFileSheet(f)
+		}
+		return
+	}
 	o := m.object(b.selected().object)
 	if o == nil {
 		b.sheet = nil

@@ -19,8 +19,10 @@ type comparison struct {
 	changes []preview.Change
 	live    []diff.Field // of the text before, of which the numbers are From
 	after   []diff.Field
-	widest  int // cells of the longest line
-	opensAt int // the line of what a finding is about, else of the first change
+	gaps    map[int]int // how many lines are left out before a line
+	widest  int         // cells of the longest line
+	last    int         // the highest number of a line
+	opensAt int         // the line of what a finding is about, else of the first change
 }
 
 // newComparison compares an object as it is with what it would become, nil where
@@ -72,7 +74,7 @@ func newComparison(o *preview.Object, evidence string, w *comparing) *comparison
 func (c *comparison) pair() {
 	c.twin = make([]int32, len(c.lines))
 	for _, l := range c.lines {
-		c.widest = max(c.widest, textsafe.Width(textsafe.Line(l.Text)))
+		c.widest, c.last = max(c.widest, textsafe.Width(textsafe.Line(l.Text))), max(c.last, l.From, l.To)
 	}
 	for i := 0; i < len(c.lines); {
 		c.twin[i] = -1

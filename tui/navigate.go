@@ -143,7 +143,12 @@ func (m *review) openDoc(k docKind) {
 		m.open()
 	}
 	row := m.browser().selected()
-	if row.object == "" || m.object(row.object) == nil {
+	switch f := m.fileOf(row); {
+	case f != nil && (k != docDiff || len(f.Changes) == 0):
+		m.notice = "the plan has no text of this file"
+		return
+	case f != nil:
+	case row.object == "" || m.object(row.object) == nil:
 		m.notice = "no single object behind this line"
 		return
 	}

@@ -25,7 +25,8 @@ const (
 // are drawn when they are visible; a sheet of 100,000 lines costs what one of
 // ten does.
 type sheet struct {
-	object   *preview.Object
+	object   *preview.Object // or
+	file     *preview.File
 	kind     docKind     // docYAML or docDiff
 	name     string      // what is shown
 	happens  widget.Line // stands behind it
@@ -48,6 +49,7 @@ const (
 	rowPair                  // a: deleted or equal line, b: inserted or equal line; -1 for none
 	rowFold                  // unchanged lines from a up to b
 	rowChange                // a: of changes
+	rowGap                   // a lines that are not changed, and not known
 )
 
 type sheetRow struct {
@@ -93,7 +95,7 @@ func absent(body map[string]any) string {
 // fill puts in the comparison and goes to where it opens.
 func (s *sheet) fill(c *comparison) {
 	s.c = c
-	if s.kind == docDiff && len(c.starts) == 0 {
+	if s.kind == docDiff && len(c.starts) == 0 && len(c.changes) == 0 {
 		s.notes = append(s.notes, plain(" no difference"))
 	}
 	s.build()
@@ -173,7 +175,7 @@ func (s *sheet) path() string {
 	switch r := s.rows[s.cursor]; r.kind {
 	case rowChange:
 		return s.c.changes[r.a].Path
-	case rowFold, rowNote:
+	case rowFold, rowNote, rowGap:
 		return ""
 	}
 	return s.c.path(s.line())
@@ -281,7 +283,7 @@ func (s *sheet) place() string {
 		return fmt.Sprintf("comparing … %d%% ", s.made.percent())
 	case s.c == nil:
 		return "comparing … "
-	case s.form == formPaths:
+	case s.form == formPaths || len(s.c.lines) == 0 && len(s.c.changes) > 0:
 		return fmt.Sprintf("%s ", preview.Plural(len(s.c.changes), "changed field"))
 	case len(s.c.starts) > 0 && s.c.change(s.line()) == 0:
 		return preview.Plural(len(s.c.starts), "change") + " "

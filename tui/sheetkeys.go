@@ -12,7 +12,7 @@ func (m *review) sheetForm(b *browser) sheetForm {
 	switch {
 	case b.sheet == nil || b.sheet.kind == docYAML:
 		return formExact
-	case m.paths:
+	case m.paths && (b.sheet.file == nil || len(b.sheet.c.changes) > 0):
 		return formPaths
 	case m.beside && m.size.mode == modeDouble && b.pane == paneDetail:
 		return formBeside

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -37,7 +38,7 @@ func (s *sheet) paint(c canvas) []string {
 	place := plain(s.place())
 	var out []string
 	if c.tiny {
-		short := widget.Tail(theme.Strong, s.path(), max(1, c.width-place.Width()-2))
+		short := widget.Tail(theme.Strong, cmp.Or(s.path(), s.name), max(1, c.width-place.Width()-2))
 		out = append(out, widget.Spread(widget.Line{widget.Text(theme.Plain, " "), short}, place, c.width).Paint(c.theme, c.width))
 	} else {
 		head := append(plain(" "), s.title(c.width-place.Width()-2)...)
@@ -66,6 +67,8 @@ func (s *sheet) paintRow(c canvas, r sheetRow, mark string) string {
 	switch r.kind {
 	case rowNote:
 		return s.notes[r.a].Paint(c.theme, c.width)
+	case rowGap:
+		return plain(mark+"     … "+preview.Plural(int(r.a), "unchanged line")).Paint(c.theme, c.width)
 	case rowFold:
 		text := mark + "  … " + preview.Plural(int(r.b-r.a), "unchanged line")
 		if !c.tiny {
@@ -90,7 +93,7 @@ func (s *sheet) paintRow(c canvas, r sheetRow, mark string) string {
 
 // numbers are the line numbers before a line, as far as there is room.
 func (s *sheet) numbers(c canvas, l diff.Line) string {
-	digits := max(3, len(strconv.Itoa(len(s.c.lines))))
+	digits := max(3, len(strconv.Itoa(s.c.last)))
 	number := func(n int) string {
 		if n == 0 {
 			return fmt.Sprintf("%*s ", digits, "")
@@ -120,7 +123,7 @@ func (s *sheet) side(c canvas, mark string, line int, live bool, width int) stri
 	if live {
 		number = l.From
 	}
-	digits := max(3, len(strconv.Itoa(len(s.c.lines))))
+	digits := max(3, len(strconv.Itoa(s.c.last)))
 	return s.textLine(c, fmt.Sprintf("%s%*d %s ", mark, digits, number, l.Op), line, width)
 }
 

@@ -16,7 +16,7 @@ func (s *sheet) build() {
 	}
 	switch {
 	case s.c == nil:
-	case s.form == formPaths:
+	case s.form == formPaths || len(s.c.lines) == 0:
 		for i := range s.c.changes {
 			s.rows = append(s.rows, sheetRow{rowChange, int32(i), 0})
 		}
@@ -63,6 +63,9 @@ func (s *sheet) equalRows(start, end int) {
 
 func (s *sheet) plainRows(start, end int) {
 	for i := int32(start); i < int32(end); i++ {
+		if n := s.c.gaps[int(i)]; n > 0 {
+			s.rows = append(s.rows, sheetRow{rowGap, int32(n), 0})
+		}
 		if s.form == formBeside {
 			s.rows = append(s.rows, sheetRow{rowPair, i, i})
 		} else {

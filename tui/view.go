@@ -231,9 +231,9 @@ func (m *review) footerKeys() []key.Binding {
 	case m.tab == tabFindings && b.pane == paneDetail:
 		return []key.Binding{as(k.Mark, "looked"), as(k.Next, "next"), k.YAML, k.Diff, k.Back, k.Help}
 	case m.tab == tabFiles && b.pane == paneDetail:
-		return []key.Binding{k.Back, as(k.Down, "scroll"), k.Search, k.Copy, k.Help}
+		return []key.Binding{k.Back, k.Diff, as(k.Down, "scroll"), k.Search, k.Copy, k.Help}
 	case m.tab == tabFiles:
-		return []key.Binding{k.Open, k.Explain, as(k.Down, "move"), k.Search, k.Copy, k.Help}
+		return []key.Binding{k.Open, k.Diff, k.Explain, as(k.Down, "move"), k.Search, k.Copy, k.Help}
 	case b.pane == paneDetail:
 		return []key.Binding{k.Back, k.YAML, k.Diff, as(k.Down, "scroll"), k.Search, k.Copy, k.Help}
 	case m.tab == tabAccess:
