@@ -22,6 +22,7 @@ const (
 	RuleFlyteUnread     = "flyte-unread"
 	RuleFlyteIgnored    = "flyte-config-ignored"
 	RuleFlyteRestart    = "flyte-engine-not-restarted"
+	RuleFlyteTemplates  = "flyte-project-rights"
 )
 
 // flytePlugin is a plugin with an operator, by its id (flyteplugins, tasks/plugins).
@@ -60,7 +61,7 @@ func flyteBuiltIn() []string {
 
 // flyteFindings hold the engines of a plan to what their plugins need.
 func flyteFindings(p *preview.Plan) []preview.Finding {
-	var out []preview.Finding
+	out := flyteTemplates(p)
 	for _, e := range flyteEngines(p, func(config string) string { return preview.String(ownBody(p, flyteKind, config), "engines") }) {
 		add := func(rule string, severity preview.Severity, title, why string, lines []string) {
 			if len(lines) > 0 {

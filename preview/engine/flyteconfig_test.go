@@ -2,8 +2,10 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
@@ -51,6 +53,56 @@ func TestFlyteConfigurationByGeneration(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			config := fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: config}, data: {plugins.yaml: %q}}", "tasks: {task-plugins: {"+test.tasks+"}}")
 			flyteTold(t, planFrom(t, nil, "fl-config", config+test.brings), test.want, func(text string) string { return text })
+		})
+	}
+}
+
+// What templates give in each project is judged as the plan's own objects are.
+func TestWhatFlyteTemplatesGiveInEveryProject(t *testing.T) {
+	spark := func(rules, annotations string) string {
+		return fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: templates}, data: {a.yaml: %q}}", `
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: spark, namespace: {{ namespace }}`+annotations+`}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: spark-role, namespace: {{ namespace }}}
+rules: [`+rules+`]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: spark-role, namespace: {{ namespace }}}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: spark-role}
+subjects: [{kind: ServiceAccount, name: spark, namespace: {{ namespace }}}]
+`)
+	}
+	for _, test := range []struct {
+		name, docs string
+		severity   preview.Severity
+		want       string
+	}{
+		{"the documented Role", spark(`{apiGroups: [""], resources: [pods, services, configmaps], verbs: ["*"]}`, ""), preview.Warning,
+			"ServiceAccount spark can do anything with configmaps, pods and services in namespace PROJECT-DOMAIN"},
+		{"everything", spark(`{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}`, ""), preview.Warning,
+			"ServiceAccount spark can do anything with every resource of every API group in namespace PROJECT-DOMAIN"},
+		{"a harmless Role", spark(`{apiGroups: [""], resources: [pods], verbs: [get]}`, ""), preview.Info, "ServiceAccount spark can get pods in namespace PROJECT-DOMAIN"},
+		{"a harmless Role, and a cloud role", spark(`{apiGroups: [""], resources: [pods], verbs: [get]}`, ", annotations: {eks.amazonaws.com/role-arn: {{ defaultIamRole }}}"), preview.Warning, "<defaultIamRole>"},
+		{"a template without rights", `{apiVersion: v1, kind: ConfigMap, metadata: {name: templates}, data: {a.yaml: "apiVersion: v1\nkind: Namespace\nmetadata: {name: {{ namespace }}}"}}`, "", ""},
+		{"no template", `{apiVersion: v1, kind: ConfigMap, metadata: {name: templates}, data: {a.yaml: "kind: [{{ namespace"}}`, "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := planFrom(t, nil, "fl-templates", test.docs)
+			f := findingOf(p, engine.RuleFlyteTemplates+"/core/ConfigMap/fl-templates/templates")
+			switch {
+			case test.want == "" && f != nil, test.want != "" && f == nil:
+				t.Errorf("want %q, got %+v", test.want, f)
+			case f != nil && (f.Severity != test.severity || !strings.Contains(f.Evidence, test.want)):
+				t.Errorf("want %s, %q, got %s, %q", test.severity, test.want, f.Severity, f.Evidence)
+			}
+			if len(p.Access.Grants) > 0 {
+				t.Errorf("these are no grants of the plan: %v", p.Access.Grants)
+			}
 		})
 	}
 }

@@ -48,10 +48,6 @@ func projectNamesOf(configs []map[string]any) projectNames {
 	return out
 }
 
-// flyteVariable is a variable of the templates that the engine renders into each
-// project's namespace; they are replaced as text, and know nothing else.
-var flyteVariable = regexp.MustCompile(`\{\{[^{}]*\}\}`)
-
 // pattern matches the names that namespaces of projects have.
 func (n projectNames) pattern() *regexp.Regexp {
 	var b strings.Builder
@@ -203,34 +199,6 @@ func projectWords(kinds []string, account string) string {
 		}
 	}
 	return strings.Join(words, " and ")
-}
-
-// templateParts lists which of [projectParts] there are for an account in
-// templates that the engine renders into every project. Their bindings may
-// name a ClusterRole among bodies.
-func templateParts(configs, bodies []map[string]any, account string) []string {
-	all := within(bodies, "")
-	for _, body := range configs {
-		if preview.String(body, "kind") != "ConfigMap" {
-			continue
-		}
-		for _, v := range preview.Map(body, "data") {
-			text, _ := v.(string)
-			if !strings.Contains(text, "kind:") {
-				continue
-			}
-			docs, err := preview.Decode([]byte(flyteVariable.ReplaceAllString(text, "variable")))
-			if err != nil { // no template, or one that the engine cannot render either
-				continue
-			}
-			for _, doc := range docs {
-				if object, ok := doc.(map[string]any); ok {
-					all = append(all, object)
-				}
-			}
-		}
-	}
-	return boundParts(all, account)
 }
 
 func boundParts(objects []map[string]any, account string) []string {

@@ -125,6 +125,16 @@ func engineRules() []Page {
 				"Deployment flytepropeller mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart deployment/flytepropeller -n flyte"},
 		},
 		{
+			Rule: "flyte-project-rights", Severity: preview.Warning, Title: "gives rights in every project",
+			When:   "It is as severe as the worst of what the objects would be, were they the plan's own.",
+			Source: "https://docs.flyte.org/en/latest/deployment/plugins/k8s/index.html",
+			Looks:  "Templates in ConfigMaps whose objects go into {{ namespace }}: Roles and bindings among them, and the cloud roles of their ServiceAccounts.",
+			Why:    "The engine makes these objects in the namespace of each project, also of those to come; nobody reviews them then.",
+			Reduce: "List in the template's Role what the plugin's driver needs.",
+			Example: Example{preview.Warning, "ConfigMap clusterresource-template gives rights in every project",
+				"ServiceAccount spark can do anything with configmaps, pods and services in namespace PROJECT-DOMAIN"},
+		},
+		{
 			Rule: "flyte-default-removed", Severity: preview.Critical, Title: "takes plugins of Flyte away",
 			When:   "It is critical where a task type is left with a plugin that is not enabled, else a warning.",
 			Source: "https://docs.flyte.org/en/latest/deployment/plugins/k8s/index.html",

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// flyteVariable is a variable of the templates that the engine renders into each
+// project's namespace; they are replaced as text, and know nothing else.
+var flyteVariable = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+
+// anyProject stands for the namespace of a project in what templates make.
+const anyProject = "PROJECT-DOMAIN"
+
+// templateObjects are the objects that the engine makes in each project from the
+// templates of a ConfigMap. Other variables than the namespace keep their names.
+func templateObjects(config map[string]any) []map[string]any {
+	var out []map[string]any
+	data := preview.Map(config, "data")
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		text, _ := data[key].(string)
+		if !strings.Contains(text, "kind:") {
+			continue
+		}
+		docs, err := preview.Decode([]byte(flyteVariable.ReplaceAllStringFunc(text, func(variable string) string {
+			if name := strings.Trim(variable, "{ }"); name != "namespace" {
+				return "<" + name + ">"
+			}
+			return anyProject
+		})))
+		if err != nil { // no template, or one that the engine cannot render either
+			continue
+		}
+		for _, doc := range docs {
+			if object, ok := doc.(map[string]any); ok {
+				out = append(out, object)
+			}
+		}
+	}
+	return out
+}
+
+// templateParts lists which of [projectParts] there are for an account in
+// templates that the engine renders into every project. Their bindings may
+// name a ClusterRole among bodies.
+func templateParts(configs, bodies []map[string]any, account string) []string {
+	all := within(bodies, "")
+	for _, body := range configs {
+		if preview.String(body, "kind") == "ConfigMap" {
+			all = append(all, templateObjects(body)...)
+		}
+	}
+	return boundParts(all, account)
+}
+
+// flyteTemplates say what the templates of the plan's ConfigMaps give in the
+// namespace of each project: nobody reviews these objects when the engine makes
+// them. They are judged as if the plan brought them.
+func flyteTemplates(p *preview.Plan) []preview.Finding {
+	var out []preview.Finding
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Kind != "ConfigMap" || o.Ref().Group() != "" || o.Sealed == nil {
+			continue
+		}
+		objects := slices.DeleteFunc(templateObjects(o.Sealed), func(body map[string]any) bool { return preview.String(body, "metadata", "namespace") != anyProject })
+		lines, severity := flyteGives(p, objects)
+		if len(lines) == 0 {
+			continue
+		}
+		out = append(out, finding(RuleFlyteTemplates, severity, o.ID, "ConfigMap "+o.Name+" gives rights in every project",
+			"The engine makes these objects in the namespace of each project, also of those to come; nobody reviews them then.", textsafe.Line(strings.Join(lines, "; "))))
+	}
+	return out
+}
+
+// flyteGives words what objects of a project give, and how severe the worst is.
+func flyteGives(p *preview.Plan, objects []map[string]any) ([]string, preview.Severity) {
+	project := &preview.Plan{Release: p.Release}
+	for _, body := range objects {
+		ref := preview.RefOf(body)
+		project.Objects = append(project.Objects, preview.Object{
+			ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Action: preview.ActionCreate, Sealed: body,
+		})
+	}
+	roles := slices.DeleteFunc(sealedBodies(p.Objects), func(body map[string]any) bool { return preview.RefOf(body).Kind != "ClusterRole" })
+	project.Access.Grants = access.Delta(nil, access.Compute(access.Input{Objects: objects, Existing: slices.Concat(roles, readBodies(p)), Missing: missing(p)}))
+	project.Cloud = cloud.Delta(preview.Cloud{}, cloud.Scan(cloud.Input{Objects: objects}))
+	var lines []string
+	for _, g := range project.Access.Grants {
+		lines = append(lines, g.Subject.Kind+" "+g.Subject.Name+" "+access.Explain(g))
+	}
+	for _, c := range project.Cloud.Permissions {
+		lines = append(lines, strings.Join(slices.Concat([]string{c.Origin + ": " + c.Provider}, c.Roles, c.Actions), " "))
+	}
+	for _, c := range project.Cloud.Declared {
+		lines = append(lines, c.Origin+": access to "+c.Provider)
+	}
+	severity := preview.Info
+	found, err := risk.Evaluate(risk.Input{Plan: project})
+	for _, f := range found {
+		if f.Severity.Rank() < severity.Rank() {
+			severity = f.Severity
+		}
+	}
+	if err != nil { // only without a plan
+		severity = preview.NotKnown
+	}
+	return lines, severity
+}
