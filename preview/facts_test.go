@@ -81,7 +81,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"objects.0.conflicts.0":         "manager path",
 		"objects.0.changes.0":           "from op path to",
 		"objects.0.origin":              "document file line",
-		"files.0":                       "action changes contents live mode origin path sha256 size",
+		"files.0":                       "action changes contents live mode origin path sha256 size text",
 		"files.0.changes.0":             "from op path to",
 		"configChanges.0":               "from op path to",
 		"packages.0.executors.0":        "by image",

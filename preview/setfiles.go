@@ -14,9 +14,13 @@ type File struct {
 	SHA256 string `json:"sha256"`
 	Origin string `json:"origin"` // reference of its artifact, and path in it
 	// Contents is what its bytes are, such as "ELF linux/amd64; go1.26.0".
-	Contents string   `json:"contents,omitempty"`
-	Action   Action   `json:"action"` // create, update, unchanged or delete
-	Live     LiveFile `json:"live"`
+	Contents string `json:"contents,omitempty"`
+	// Text is what people read in it, with sensitive values masked: of sets that a
+	// host in the cluster loads, whose installed bytes are nowhere to be had when
+	// the next one is compared with them. Empty for what is no text, or too long.
+	Text   string   `json:"text,omitempty"`
+	Action Action   `json:"action"` // create, update, unchanged or delete
+	Live   LiveFile `json:"live"`
 	// Changes are what a create or an update does to what people read in the
 	// file: places of a text ("lines 3-9"), fields of a plugin in YAML
 	// (".image"), what a Go program says it was built from

@@ -73,6 +73,9 @@ func (d *decider) decide(ctx context.Context) error {
 	if err := d.readFlyte(ctx); err != nil {
 		return err
 	}
+	if err := d.readHosts(); err != nil {
+		return err
+	}
 	if err := d.readReferences(ctx); err != nil {
 		return err
 	}

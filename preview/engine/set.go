@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
 // Set is what makes a package a plugin set that a host in the cluster loads:
@@ -25,6 +26,7 @@ type Set struct {
 type InstalledSet struct {
 	Generation int
 	Files      map[string]map[string]preview.LiveFile // by platform, and by path
+	Texts      map[string]string                      // of files, by their sha256
 }
 
 // SetOf returns the set that a plan is of, nil when it is of none.
@@ -47,12 +49,15 @@ func (s *Set) Installed(p *preview.Plan) InstalledSet {
 		return InstalledSet{}
 	}
 	own := map[string]preview.LiveFile{}
-	out := InstalledSet{Files: map[string]map[string]preview.LiveFile{s.Platform: own}}
+	out := InstalledSet{Files: map[string]map[string]preview.LiveFile{s.Platform: own}, Texts: map[string]string{}}
 	if p.Generation != nil {
 		out.Generation = p.Generation.To
 	}
 	for _, f := range s.Files {
 		own[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}
+		if f.Text != "" {
+			out.Texts[f.SHA256] = f.Text
+		}
 	}
 	for _, other := range s.Platforms {
 		if other.Platform == s.Platform {
@@ -75,10 +80,39 @@ func (s *Set) plan(p *preview.Plan, installed InstalledSet) {
 	location := s.Location
 	p.Platform, p.Location, p.Platforms = s.Platform, &location, slices.Clone(s.Platforms)
 	p.Files = preview.DecideFiles(s.Files, installed.Files[s.Platform])
+	places := diff.NewPlaces()
+	for i := range p.Files {
+		p.Files[i].Changes = textChanges(&places, &p.Files[i], installed.Texts)
+	}
 	p.Generation = &preview.Generation{From: installed.Generation, To: installed.Generation}
 	if preview.FileChanges(p.Files) {
 		p.Generation.To++
 	}
+}
+
+// textChanges says which lines of a file change. The bytes that are installed are
+// with the host alone: what was read in them is on record.
+func textChanges(places *diff.Places, f *preview.File, texts map[string]string) []preview.Change {
+	if f.Action != preview.ActionCreate && f.Action != preview.ActionUpdate || f.SHA256 == f.Live.SHA256 {
+		return nil
+	}
+	was := texts[f.Live.SHA256]
+	told := func(from, to string) []preview.Change {
+		return []preview.Change{{Path: "text", Op: diff.OpChange, From: from, To: to}}
+	}
+	switch {
+	case f.Text == "" && was == "":
+		return nil
+	case f.Action == preview.ActionCreate:
+		return places.Of("", f.Text)
+	case was == "":
+		return told("", "its lines cannot be compared: the text that is installed is not on record")
+	case f.Text == "":
+		return told("", "its lines cannot be compared: it is no text any more, or too long")
+	case f.Text == was: // but for what is masked
+		return told(preview.Masked, diff.MaskedChanged)
+	}
+	return places.Of(was, f.Text)
 }
 
 // digest is that of the set with its objects. It fills in what each platform

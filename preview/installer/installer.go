@@ -34,6 +34,10 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 			n.add("v1", "Namespace", "", o.Namespace, "get")
 		}
 		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, "get")
+		if o.Patches() && o.Action == preview.ActionUnknown { // somebody else made it: it is never created
+			n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, "patch")
+			continue
+		}
 		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, writes(o.Action)...)
 	}
 	if p.Summary.Changes() {

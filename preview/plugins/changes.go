@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -14,17 +13,12 @@ import (
 
 // Limits on what is said of changes; what is beyond them is counted.
 const (
-	maxText      = 256 << 10 // bytes of a text that is compared
-	maxLines     = 400       // lines of one file that are kept
-	maxSetLines  = 4000      // of all files
-	maxProgram   = 512 << 20 // bytes of a program that is compared
-	contextLines = 3
+	maxText    = 256 << 10 // bytes of a text that is compared
+	maxProgram = 512 << 20 // bytes of a program that is compared
 )
 
 // teller says what changes in files, within the limits of a set.
-type teller struct {
-	left int // lines that may still be kept
-}
+type teller struct{ lines diff.Places }
 
 // changes says what an update does to a file, or with nothing before it what a
 // create brings.
@@ -48,7 +42,7 @@ func (t *teller) changes(path string, before, after []byte) []preview.Change {
 	if was == is { // but for what is masked
 		return []preview.Change{{Path: "text", Op: diff.OpChange, From: preview.Masked, To: diff.MaskedChanged}}
 	}
-	return t.places(was, is)
+	return t.lines.Of(was, is)
 }
 
 // buildChanges compares what two Go programs were built from; nil where one of
@@ -85,66 +79,6 @@ func pluginChanges(before, after []byte) []preview.Change {
 	}
 	sortChanges(out)
 	return out
-}
-
-// places are the parts of two texts that differ, each with lines around it.
-func (t *teller) places(was, is string) []preview.Change {
-	var out []preview.Change
-	kept := 0
-	hunks := diff.Hunks(was, is, contextLines)
-	for i, hunk := range hunks {
-		if n := len(hunk.Lines); kept+n > maxLines || n > t.left {
-			if was == "" && kept == 0 { // one place: its beginning
-				hunk.Lines = hunk.Lines[:min(maxLines, t.left)]
-				out = append(out, placeOf(hunk))
-			}
-			return append(out, preview.Change{Path: "more", Op: diff.OpChange, From: "", To: fmt.Sprintf("%d of %d changed places are not shown whole; compare the files themselves", len(hunks)-i, len(hunks))})
-		}
-		kept, t.left = kept+len(hunk.Lines), t.left-len(hunk.Lines)
-		out = append(out, placeOf(hunk))
-	}
-	return out
-}
-
-// placeOf is one hunk: the lines as they were and as they would be.
-func placeOf(h diff.Hunk) preview.Change {
-	var from, to []string
-	first, last, now := 0, 0, false
-	for _, l := range h.Lines {
-		if l.Op != diff.LineInsert {
-			from = append(from, l.Text)
-		}
-		if l.Op != diff.LineDelete {
-			to = append(to, l.Text)
-		}
-		now = now || l.To > 0
-	}
-	for _, l := range h.Lines {
-		number := l.To
-		if !now {
-			number = l.From
-		}
-		if number > 0 && first == 0 {
-			first = number
-		}
-		last = max(last, number)
-	}
-	c := preview.Change{Op: diff.OpChange, Path: "lines " + strconv.Itoa(first) + "-" + strconv.Itoa(last)}
-	c.From, c.To = joinLines(from), joinLines(to)
-	switch {
-	case len(from) == 0:
-		c.Op, c.From = diff.OpAdd, nil
-	case len(to) == 0:
-		c.Op, c.To = diff.OpRemove, nil
-	}
-	return c
-}
-
-func joinLines(lines []string) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return strings.Join(lines, "\n") + "\n"
 }
 
 // readable is the text of a file as people may see it, with sensitive values

@@ -139,8 +139,33 @@ func Hosted(set *Set, fetched []OnPlatform, lock *Lock, release preview.Release)
 		return content, err
 	}
 	content.Package.Executors = pkg.Executors
+	if err := recordTexts(p.Files, own.Fetched); err != nil {
+		return content, err
+	}
 	restart := engine.Set{Platform: p.Platform, Location: *p.Location, Files: p.Files, Platforms: p.Platforms}
 	return engine.SealSet(content, release, restart, pkg.Parameters.Values, host.Deployment)
+}
+
+// maxRecorded bounds the texts of a set that go on record, in bytes.
+const maxRecorded = 256 << 10
+
+// recordTexts notes what people read in files, for the review of the next set.
+func recordTexts(files []preview.File, fetched []Fetched) error {
+	laid, err := Files(fetched)
+	if err != nil {
+		return err
+	}
+	left := maxRecorded
+	for i := range files {
+		at := slices.IndexFunc(laid, func(f File) bool { return f.Path == files[i].Path })
+		if at < 0 {
+			continue
+		}
+		if text, ok := readable(files[i].Path, laid[at].Data); ok && len(text) <= left {
+			files[i].Text, left = text, left-len(text)
+		}
+	}
+	return nil
 }
 
 // filesDigests is what a pod holds its installation to: the content digest of

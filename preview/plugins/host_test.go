@@ -1,10 +1,14 @@
 package plugins
 
 import (
+	"encoding/json"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -177,5 +181,71 @@ func TestPodsOfEachPlatformAreHeldToTheirOwnFiles(t *testing.T) {
 	put(t, filepath.Join(dir, "arm"), "#!/bin/sh\necho other\n")
 	if seal("linux/amd64", "linux/arm64").Package.ContentDigest == before {
 		t.Error("another file on another platform is the same content")
+	}
+}
+
+// TestLinesOfTheNextSetAreComparedWithThoseOnRecord: what is installed is with the
+// host alone, and no artifact of it has to be had any more.
+func TestLinesOfTheNextSetAreComparedWithThoseOnRecord(t *testing.T) {
+	dir := t.TempDir()
+	release := preview.Release{Name: "optimus", Namespace: "hosts"}
+	server := strings.Replace(string(hostedSet("{deployment: {namespace: hosts, name: server}}", "")), "https://example.com/neo.tgz", "./neo", 1)
+	planned := func(neo string, before *preview.Plan) *preview.Plan {
+		t.Helper()
+		put(t, filepath.Join(dir, "neo"), neo)
+		set, got, err := fetched(t, dir, server, Options{}, Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := Hosted(set, []OnPlatform{{"linux/amd64", got}}, NewLock(set.Name, "linux/amd64", got, nil), release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := engine.Options{Release: release, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas()}
+		if before != nil {
+			opts.Installed.Set = engine.SetOf(before).Installed(before)
+		}
+		p, err := engine.Build(t.Context(), []engine.Content{content}, nil, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	changes := func(p *preview.Plan) string {
+		var out []string
+		for _, c := range p.Files[0].Changes {
+			out = append(out, fmt.Sprintf("%s %s %v -> %v", c.Op, c.Path, c.From, c.To))
+		}
+		return strings.Join(out, "; ")
+	}
+	first := planned("#!/bin/sh\necho one\n", nil)
+	unrecorded := *first
+	unrecorded.Files = slices.Clone(first.Files)
+	unrecorded.Files[0].Text = ""
+	for _, test := range []struct {
+		name   string
+		before *preview.Plan
+		neo    string
+		want   string
+	}{
+		{"the first install shows what it brings", nil, "#!/bin/sh\necho one\n", "add lines 1-2 <nil> -> #!/bin/sh\necho one\n"},
+		{"a line is another", first, "#!/bin/sh\necho two\n", "change lines 1-2 #!/bin/sh\necho one\n -> #!/bin/sh\necho two\n"},
+		{"nothing is another", first, "#!/bin/sh\necho one\n", ""},
+		{"a secret is another", planned("token: hunter2\n", nil), "token: hunter3\n", "change text (secret) -> (secret, changed)"},
+		{"the record has no text", &unrecorded, "#!/bin/sh\necho two\n", "change text  -> its lines cannot be compared: the text that is installed is not on record"},
+		{"it is a program now", first, "\x7fELF\x00", "change text  -> its lines cannot be compared: it is no text any more, or too long"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := planned(test.neo, test.before)
+			if got := changes(p); got != test.want {
+				t.Errorf("it says\n%s\nwant\n%s", got, test.want)
+			}
+			if data, err := json.Marshal(p); err != nil || strings.Contains(string(data), "hunter") {
+				t.Errorf("the plan holds the secret (%v)", err)
+			}
+			if err := engine.CheckSealed(p); err != nil {
+				t.Errorf("the plan does not hold together: %v", err)
+			}
+		})
 	}
 }

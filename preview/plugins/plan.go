@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
 // Installed is what stands at the location of a set now.
@@ -138,7 +139,7 @@ func decide(files []File, texts []string, live Installed) ([]preview.File, error
 		})
 	}
 	out := preview.DecideFiles(listed, live.Files)
-	tell := &teller{left: maxSetLines}
+	tell := &teller{diff.NewPlaces()}
 	for i := range out {
 		one := &out[i]
 		switch one.Action {

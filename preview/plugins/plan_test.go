@@ -145,7 +145,7 @@ func TestAnUpdateSaysWhatChangesInAFile(t *testing.T) {
 			if test.before != "" {
 				before = []byte(test.before)
 			}
-			got := changeText((&teller{left: maxSetLines}).changes(test.path, before, []byte(test.after)))
+			got := changeText((&teller{diff.NewPlaces()}).changes(test.path, before, []byte(test.after)))
 			if got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -172,7 +172,7 @@ func TestLongDifferencesAreCutAndCounted(t *testing.T) {
 			fmt.Fprintf(&is, "%d\n", i)
 		}
 	}
-	tell := &teller{left: maxSetLines}
+	tell := &teller{diff.NewPlaces()}
 	got := tell.changes("run", []byte(was.String()), []byte(is.String()))
 	last := got[len(got)-1]
 	if text := fmt.Sprint(last.To); last.Path != "more" || !strings.Contains(text, "of 100 changed places") || len(got) > 60 {
@@ -202,7 +202,7 @@ func TestProgramsAreComparedByWhatTheyWereBuiltFrom(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	program := itself(t)
-	if got := (&teller{left: 9}).changes("neo", program, program[:len(program)-1]); len(got) != 0 {
+	if got := (&teller{diff.NewPlaces()}).changes("neo", program, program[:len(program)-1]); len(got) != 0 {
 		t.Errorf("the same build: %s", changeText(got))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
 // The volumes of a pod that installs its plugins itself. No pod has names of
@@ -15,7 +16,6 @@ const (
 	volumePlugins = "kubectl-operator-plugins"
 	volumeConfig  = "kubectl-operator-config"
 	volumeTemp    = "kubectl-operator-tmp"
-	bootContainer = "kubectl-operator-plugins"
 	configDir     = "/etc/kubectl-operator"
 	tempDir       = "/tmp"
 	envDigest     = "PLUGINS_DIGEST"
@@ -69,7 +69,7 @@ func PodTemplate(set *Set, live map[string]any) (map[string]any, error) {
 func (h *Host) boot(set *Set, shared map[string]any) map[string]any {
 	config := configDir + "/" + h.Key
 	return map[string]any{
-		"name": bootContainer, "image": h.InitImage(),
+		"name": engine.BootContainer, "image": h.InitImage(),
 		"args": []any{
 			"plugin", "install", "-c", config, "--lock", config + suffixLock, "--location", path.Clean(set.Location),
 			"--yes", "--approve", "$(" + envDigest + ")", "--ruleset", strconv.Itoa(preview.Ruleset),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -35,7 +36,8 @@ func sentOnlyCommand(ts *testscript.TestScript, _ bool, args []string) {
 
 // lessone FILE COMMAND... takes, one after the other, each rule that lets
 // somebody write out of the roles of a file, and asserts that the command then
-// ends with 1. $ADMIN is the kubeconfig that may change the roles.
+// ends with 1, and says which right is missing and what to do. $ADMIN is the
+// kubeconfig that may change the roles.
 func lessOneCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		kubectl := sandboxtest.Kubectl(t)
@@ -62,6 +64,15 @@ func lessOneCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 				replace(role)
 				ts.Logf("without %v", rule)
 				exitsCommand(ts, false, append([]string{"1"}, args[1:]...))
+				said := ts.ReadFile("stderr")
+				names := func(resource string) bool { // that of a role's own rule: the binding to it
+					return strings.Contains(said, " "+resource) || strings.Contains(said, " bind ")
+				}
+				for _, resource := range preview.Texts(preview.List(rule, "resources")) {
+					if !names(resource) || !strings.Contains(said, "ask for these rights (preview -o installer-role writes them down)") && !strings.Contains(said, "a plan needs ") {
+						ts.Fatalf("what is said does not name %s, or not what to do", resource)
+					}
+				}
 				role["rules"] = all
 				replace(role)
 			}

@@ -47,6 +47,14 @@ func pluginRules() []Page {
 			"The lock lets nothing else in, but a pod that has nothing at the path, or something else, does not start.", "Name an address that every pod reaches.",
 			"plugin/neo", "it comes from /opt/neo.tgz, and each pod of the host has a path of that name to itself, or none"),
 		{
+			Rule: "plugin-not-loaded", Severity: preview.Warning, Title: "has nothing that loads the set",
+			Looks:  "The live pod template of the Deployment that loads a PluginSet: volumes that a container mounts, variables, and the init container that installs the set.",
+			Why:    "It restarts, and loads what it loaded before, unless it asks the API server for the ConfigMap itself.",
+			Reduce: "Give whoever owns the Deployment the pod template that preview -o pod-template prints, or have it mount the ConfigMap.",
+			Example: Example{preview.Warning, "Deployment optimus-server has nothing that loads the set",
+				"no container of apps/Deployment/optimus/optimus-server mounts the ConfigMap of the set or takes a variable from it, and it has no init container kubectl-operator-plugins"},
+		},
+		{
 			Rule: "plugin-inline-credential", Severity: preview.Warning, Title: "has a credential in its config",
 			Looks:  "The logins of the providers in a config of plugins.",
 			Why:    "Whoever can read the config, its history in git and its copies has the credential; it is used here and neither shown nor stored.",

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// RuleNotLoaded is found where a restart of the host of a plugin set would
+// change nothing.
+const RuleNotLoaded = "plugin-not-loaded"
+
+// BootContainer is the init container of a host that installs its plugins itself.
+const BootContainer = "kubectl-operator-plugins"
+
+// hostKind is the kind under which it is recorded as a read whether the pods of a
+// host have anything of its set: a plan whose review said so moves when that goes.
+// It is served nowhere: it is this tool's own.
+const hostKind = "PluginHost"
+
+// readHosts looks at the pod templates of hosts that are restarted.
+func (d *decider) readHosts() error {
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		if !o.Patches() || o.LetsGo() || o.LiveBody == nil {
+			continue
+		}
+		loads := loadsSet(o, setConfigs(d.plan, o))
+		if err := d.noteOwn(hostKind, o.ID, map[string]any{"loads": loads}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setConfigs are the ConfigMaps that come with a host's set.
+func setConfigs(p *preview.Plan, host *preview.Object) []string {
+	var out []string
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Package == host.Package && o.Kind == "ConfigMap" && o.Ref().Group() == "" && o.Sealed != nil && o.Namespace == host.Namespace {
+			out = append(out, o.Name)
+		}
+	}
+	return out
+}
+
+// loadsSet reports whether the pods of a live host have a ConfigMap of their set,
+// or an init container that installs it.
+func loadsSet(host *preview.Object, configs []string) bool {
+	pod, _ := preview.PodTemplate(host.LiveBody)
+	wanted := func(source map[string]any) bool { return slices.Contains(configs, preview.String(source, "name")) }
+	volumes := map[string]bool{}
+	for _, v := range preview.Maps(pod, "volumes") {
+		volumes[preview.String(v, "name")] = wanted(preview.Map(v, "configMap")) ||
+			slices.ContainsFunc(preview.Maps(v, "projected", "sources"), func(s map[string]any) bool { return wanted(preview.Map(s, "configMap")) })
+	}
+	has := func(container map[string]any) bool {
+		return slices.ContainsFunc(preview.Maps(container, "volumeMounts"), func(m map[string]any) bool { return volumes[preview.String(m, "name")] }) ||
+			slices.ContainsFunc(preview.Maps(container, "env"), func(e map[string]any) bool { return wanted(preview.Map(e, "valueFrom", "configMapKeyRef")) }) ||
+			slices.ContainsFunc(preview.Maps(container, "envFrom"), func(e map[string]any) bool { return wanted(preview.Map(e, "configMapRef")) })
+	}
+	boots := func(container map[string]any) bool {
+		return has(container) || preview.String(container, "name") == BootContainer
+	}
+	return slices.ContainsFunc(preview.Maps(pod, "containers"), has) || slices.ContainsFunc(preview.Maps(pod, "initContainers"), boots)
+}
+
+// hostFindings tell of hosts that a restart gives nothing new.
+func hostFindings(p *preview.Plan) []preview.Finding {
+	var out []preview.Finding
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if !o.Patches() || o.LetsGo() {
+			continue
+		}
+		if seen := ownBody(p, hostKind, o.ID); seen == nil || seen["loads"] == true {
+			continue
+		}
+		out = append(out, finding(RuleNotLoaded, preview.Warning, o.ID, objectLabel(o.ID)+" has nothing that loads the set",
+			"It restarts, and loads what it loaded before, unless it asks the API server for the ConfigMap itself.",
+			"no container of "+o.ID+" mounts the ConfigMap of the set or takes a variable from it, and it has no init container "+BootContainer))
+	}
+	return out
+}
