@@ -166,11 +166,11 @@ func (p *planner) withDependencies(ctx context.Context, r *resolver, list []sect
 
 // besides is a package as one that others are planned beside.
 func (out *resolved) besides(by string) (deps.Installed, error) {
-	properties, err := out.properties()
+	properties, err := deps.FromContent(out.content.FS)
 	if err != nil {
 		return deps.Installed{}, fmt.Errorf("reading what %s provides: %w", out.info.Package, err)
 	}
-	return deps.Installed{Package: out.info.Package, Version: out.info.Version, By: by, Properties: properties}, nil
+	return deps.Installed{Package: out.info.Package, Version: out.info.Version, By: by, Properties: properties, Planned: true}, nil
 }
 
 // versioned keeps the packages whose version says something.

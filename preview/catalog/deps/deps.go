@@ -79,6 +79,8 @@ type Installed struct {
 	By string
 	// Properties, where they are known, say what it provides.
 	Properties []catalog.Property
+	// Planned is set for one that is not there yet, and comes with the root.
+	Planned bool
 }
 
 // Cluster tells what a cluster serves.
@@ -171,6 +173,8 @@ func (u *universe) solution(chosen *selection) *Solution {
 			if by := chosen.met[r]; by != nil {
 				d.By = "package " + by.label()
 				visit(by)
+			} else if in := u.planned[r]; in != nil {
+				d.By, d.Detail = "package "+in.Package+" "+in.Version, in.By
 			} else {
 				d.By, d.Detail = TheCluster, u.cluster[r]
 				if r.kind == isAPI {

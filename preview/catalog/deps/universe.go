@@ -45,6 +45,7 @@ type universe struct {
 	numbered  map[*candidate]bool
 	options   map[*requirement][]*candidate // in the order of preference
 	cluster   map[*requirement]string       // what meets it without installing
+	planned   map[*requirement]*Installed   // of problem.Installed, what of that comes with the root
 	installed []*facts                      // of problem.Installed
 	served    map[API]servedBy
 
@@ -67,7 +68,7 @@ type servedBy struct {
 func explore(ctx context.Context, p Problem) (*universe, error) {
 	u := &universe{
 		problem: p, rules: newCEL(), numbered: map[*candidate]bool{},
-		options: map[*requirement][]*candidate{}, cluster: map[*requirement]string{},
+		options: map[*requirement][]*candidate{}, cluster: map[*requirement]string{}, planned: map[*requirement]*Installed{},
 		served: map[API]servedBy{}, packages: map[packageKey][]*candidate{}, broken: map[packageKey]error{},
 	}
 	if err := u.addRoot(p.Root); err != nil {
@@ -257,7 +258,10 @@ func (u *universe) onCluster(ctx context.Context, r *requirement, options []*can
 			return "", err
 		}
 		if t == yes {
-			in := u.problem.Installed[i]
+			in := &u.problem.Installed[i]
+			if in.Planned {
+				u.planned[r] = in
+			}
 			return fmt.Sprintf("%s %s, %s", in.Package, in.Version, in.By), nil
 		}
 	}
