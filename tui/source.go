@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -137,6 +138,7 @@ func (m *review) imageFacts(f *facts) {
 	if len(images) == 0 {
 		return
 	}
+	platforms := risk.PinnedPlatforms(m.plan)
 	pinned := 0
 	for _, image := range images {
 		if image.Pinned {
@@ -156,6 +158,15 @@ func (m *review) imageFacts(f *facts) {
 		for _, other := range m.movedFrom(image.Reference) {
 			f.addAs(theme.Caution, "  ! moved", other)
 		}
+		runsOn := strings.Join(platforms[image.Reference], ", ")
+		switch {
+		case runsOn != "":
+		case m.plan.Platform == "":
+			runsOn = "not read; known with --pin-images"
+		default:
+			runsOn = "not read"
+		}
+		f.add("  platforms", runsOn)
 		f.add("  used by", usedBy(image.UsedBy))
 	}
 }

@@ -42,7 +42,7 @@ type page struct {
 	Open                      []pageFact
 	GrantNote                 string
 	Cloud                     []pageCloud
-	Images                    [][2]string
+	Images                    [][3]string
 	Files                     []string
 	Config, Platforms         string
 	Objects                   []pageObject

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -86,8 +87,9 @@ func pageClouds(p *preview.Plan) []pageCloud {
 	return out
 }
 
-func pageImages(p *preview.Plan) [][2]string {
-	var out [][2]string
+func pageImages(p *preview.Plan) [][3]string {
+	var out [][3]string
+	platforms := risk.PinnedPlatforms(p)
 	for _, image := range p.Images {
 		kind := "! by tag"
 		if image.Pinned {
@@ -97,7 +99,7 @@ func pageImages(p *preview.Plan) [][2]string {
 		if !image.Pinned && image.Digest != "" {
 			text += "  at review " + line(image.Digest)
 		}
-		out = append(out, [2]string{kind, text})
+		out = append(out, [3]string{kind, text, platformWords(platforms[image.Reference])})
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -23,20 +24,36 @@ func imageSection(p *preview.Plan, l layout) section {
 		return section{}
 	}
 	s := section{title: "IMAGES"}
+	platforms := risk.PinnedPlatforms(p)
 	pinned := 0
 	for _, image := range p.Images {
 		if image.Pinned {
 			pinned++
 			s.lines = append(s.lines, "    pinned  "+line(image.Reference))
-			continue
+		} else {
+			s.lines = append(s.lines, "  "+l.paint(yellow, "!")+" by tag  "+line(image.Reference))
+			if image.Digest != "" {
+				s.lines = append(s.lines, "            at review "+line(image.Digest))
+			}
 		}
-		s.lines = append(s.lines, "  "+l.paint(yellow, "!")+" by tag  "+line(image.Reference))
-		if image.Digest != "" {
-			s.lines = append(s.lines, "            at review "+line(image.Digest))
+		if len(platforms) > 0 {
+			s.lines = append(s.lines, "            "+platformWords(platforms[image.Reference]))
 		}
 	}
 	s.note = fmt.Sprintf("%s, %d pinned by digest", preview.Plural(len(p.Images), "image"), pinned)
+	if len(platforms) == 0 {
+		s.note += ", " + platformWords(nil)
+	}
 	return s
+}
+
+// platformWords says on which platforms an image runs, as far as somebody has
+// looked.
+func platformWords(list []string) string {
+	if len(list) == 0 {
+		return "platforms not read"
+	}
+	return "runs on " + line(strings.Join(list, ", "))
 }
 
 // objectSection lists the objects by action: those whose live form matters one

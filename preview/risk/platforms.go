@@ -23,8 +23,9 @@ func PinnedNote(pkg, image string, platforms []string) preview.Note {
 	return preview.Note{Rule: RuleImagePinned, Object: "package/" + pkg, Text: text}
 }
 
-// pinnedPlatforms reads what [PinnedNote] wrote: platforms by image.
-func pinnedPlatforms(p *preview.Plan) map[string][]string {
+// PinnedPlatforms reads what [PinnedNote] wrote: platforms by image. Those of
+// other images nobody has read.
+func PinnedPlatforms(p *preview.Plan) map[string][]string {
 	out := map[string][]string{}
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
@@ -59,7 +60,7 @@ func nodesUnread() Rule {
 
 // judgePlatforms holds the platforms of pinned images to those of the nodes.
 func (c *scan) judgePlatforms() {
-	images := pinnedPlatforms(c.plan)
+	images := PinnedPlatforms(c.plan)
 	var nodes []string
 	for _, read := range c.plan.Reads {
 		if platform, ok := strings.CutPrefix(read.ID, nodesPrefix); ok {
