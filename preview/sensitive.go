@@ -1,16 +1,12 @@
 package preview
 
 import (
-	"encoding/hex"
-	"fmt"
 	"regexp"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/crypto/scrypt"
 )
 
 var (
@@ -255,11 +251,7 @@ func hashLeaves(leaves []sensitiveLeaf, salt string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	key, err := scrypt.Key(data, []byte(salt), 1<<15, 8, 1, 32)
-	if err != nil {
-		return "", fmt.Errorf("hashing sensitive values: %w", err)
-	}
-	return hex.EncodeToString(key), nil
+	return computed.of(data, salt)
 }
 
 // SecretKeys compares the keys of two Secrets: equal, changed, new or removed.
