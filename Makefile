@@ -52,19 +52,22 @@ demo: build sandbox ## install mongodb from a catalog of our own into the sandbo
 
 # Fast tests first. The second run is of the packages that -short leaves tests
 # out of: those against the control plane and those that drive the screen in tmux.
-# Two packages at a time: they wait more than they compute, and each starts
-# control planes of 0.9 GB.
+# Two packages at a time: each starts several control planes of 0.9 GB.
 SLOW = $$(grep -rlE 'testing\.Short\(\)|sandboxtest\.' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
+
+# With more garbage before each collection, tests and control planes take a
+# quarter less processor time, and a third more memory.
+GOTEST := GOGC=400 go test
 
 test: ## format, vet, fast tests, then tests against the control plane and in tmux
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
 	go vet ./...
-	go test -short ./...
+	$(GOTEST) -short ./...
 	cd cmd/sandbox && go vet ./internal/... && go test ./internal/...
 	@$(MAKE) --no-print-directory build sandbox gcs
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
-	go test -p 2 -timeout 30m $(SLOW)
+	$(GOTEST) -p 2 -timeout 30m $(SLOW)
 
 # Which plans and which edits follows from the number of a run, so a failure
 # names what to look at. It takes about half an hour.

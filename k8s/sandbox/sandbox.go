@@ -190,7 +190,7 @@ func spawn(binary string, opts Options, mode launchMode) (*process, *os.File, er
 		args = append(args, "--temporary")
 	}
 	cmd := exec.Command(binary, args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	cmd.Env = append(memoryEnv(), "PATH="+os.Getenv("PATH"), "TMPDIR="+os.TempDir())
 	if mode.stdin != nil {
 		cmd.Stdin = mode.stdin
 		cmd.Env = append(cmd.Env, lifelineEnv+"=stdin")
@@ -221,6 +221,18 @@ func spawn(binary string, opts Options, mode launchMode) (*process, *os.File, er
 		close(p.done)
 	}()
 	return p, reader, nil
+}
+
+// memoryEnv are the settings of the Go runtime about memory. They hold for the
+// control plane too, which trades it for time as anything else written in Go does.
+func memoryEnv() []string {
+	var env []string
+	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
 }
 
 // ending describes how the program ended by what it said, else by its status.

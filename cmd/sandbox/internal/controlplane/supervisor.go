@@ -74,10 +74,16 @@ func (s *supervisor) start(name string, args []string) error {
 	cmd.Stdout, cmd.Stderr = log, log
 	// Not our environment: etcd takes settings from ETCD_*, client-go and kwok
 	// from the home directory, and proxies are none of the sandbox's business.
+	// What the Go runtime is told about memory holds for the components.
 	cmd.Env = []string{
 		"HOME=" + s.layout.config(),
 		"PATH=" + os.Getenv("PATH"),
 		lifeline.Env + "=stdin",
+	}
+	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
+		if value, set := os.LookupEnv(name); set {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
 	}
 	// Its own process group: Ctrl-C at the terminal reaches only the front end,
 	// which then stops everything in order.
