@@ -30,7 +30,7 @@ type faulty struct {
 
 	mu     sync.Mutex
 	writes int
-	dead   bool
+	died   time.Time // zero while it lives
 }
 
 var errNetwork = &preview.Refusal{Reason: preview.ReasonUnavailable, Message: "connection reset by peer"}
@@ -38,7 +38,7 @@ var errNetwork = &preview.Refusal{Reason: preview.ReasonUnavailable, Message: "c
 func (f *faulty) strike(ref preview.Ref, send func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.dead {
+	if !f.died.IsZero() {
 		return errNetwork
 	}
 	if f.only != nil && !f.only(ref) {
@@ -50,7 +50,7 @@ func (f *faulty) strike(ref preview.Ref, send func() error) error {
 	}
 	switch f.mode {
 	case killed:
-		f.dead = true
+		f.died = time.Now()
 		_ = send()
 	case answerLost:
 		_ = send()
@@ -61,7 +61,7 @@ func (f *faulty) strike(ref preview.Ref, send func() error) error {
 func (f *faulty) alive() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.dead {
+	if !f.died.IsZero() {
 		return errNetwork
 	}
 	return nil
@@ -99,6 +99,27 @@ func (f *faulty) Observe(ctx context.Context, refs []preview.Ref, each func(prev
 		return err
 	}
 	return f.Cluster.Observe(ctx, refs, each)
+}
+
+// deadClock is the machine's until the process is dead. What is left of it in the
+// test goes on to ask a network that is gone; a hundred times as fast, it is
+// done with that soon.
+type deadClock struct{ of *faulty }
+
+func (c deadClock) Now() time.Time {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	if c.of.died.IsZero() {
+		return time.Now()
+	}
+	return c.of.died.Add(100 * time.Since(c.of.died))
+}
+
+func (c deadClock) After(d time.Duration) <-chan time.Time {
+	if c.of.alive() != nil {
+		d /= 100
+	}
+	return time.After(d)
 }
 
 // fastClock runs twenty times as fast as the machine's, so that watching a
@@ -164,6 +185,7 @@ const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {passwo
 // in three ways. In each the release ends as reviewed, at once or when the same
 // digest resumes it, and every object was written exactly once.
 func TestEveryWriteMayFail(t *testing.T) {
+	t.Parallel()
 	for _, s := range scenarios {
 		for i, mode := range []string{killed, answerLost, requestLost} {
 			t.Run(s.name+"/"+mode, func(t *testing.T) {
@@ -190,7 +212,7 @@ func breakAt(t *testing.T, s scenario, mode string, at int, name string) bool {
 	before := len(w.writes(t))
 	cluster := &faulty{Cluster: w.Client, mode: mode, at: at}
 	opts := w.options(t)
-	opts.Sink, opts.Holder = nil, "first"
+	opts.Sink, opts.Holder, opts.Clock = nil, "first", deadClock{cluster}
 	_, err := install.Apply(t.Context(), plan, byDigest(plan), cluster, opts)
 	if cluster.writes < at {
 		if err != nil {

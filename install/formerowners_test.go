@@ -58,6 +58,7 @@ func (w *world) makes(t *testing.T, text string) {
 // exists, the review refuses with the steps; carried out as they are printed,
 // they leave the object, and it can be taken over.
 func TestWhatOwnsAnObjectMustLetGoFirst(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "former")
 	ns := w.release.Namespace
 	w.edit(t, "create", "namespace", ns)
@@ -215,6 +216,7 @@ const csv = "ClusterServiceVersion"
 // then the CSV goes and leaves what it owned, and only then anything is applied.
 // The garbage collector, which works, deletes none of the members.
 func TestOLMHandsOver(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "handover")
 	ns := w.release.Namespace
 	underOLM(t, w)
@@ -291,6 +293,7 @@ func reversed(list []string) []string {
 // TestAHandOverThatIsKilledGoesOn: after each of its writes, the record tells
 // what happened, and the same digest carries the rest out, once.
 func TestAHandOverThatIsKilledGoesOn(t *testing.T) {
+	t.Parallel()
 	steps := []string{
 		"delete operators.coreos.com/subscriptions NS/op", "patch core/serviceaccounts NS/operator",
 		"delete operators.coreos.com/clusterserviceversions NS/op.v1", "patch core/serviceaccounts NS/operator",
@@ -318,7 +321,7 @@ func TestAHandOverThatIsKilledGoesOn(t *testing.T) {
 			before := len(w.writes(t))
 			cluster := &faulty{Cluster: w.Client, mode: killed, at: i + 1, only: func(ref preview.Ref) bool { return ref.Kind != "Secret" && ref.Kind != "Lease" }}
 			opts := w.options(t)
-			opts.Sink, opts.Holder = nil, "first"
+			opts.Sink, opts.Holder, opts.Clock = nil, "first", deadClock{cluster}
 			if _, err := install.Apply(t.Context(), plan, byDigest(plan), cluster, opts); install.KindOf(err) != install.Failed && install.KindOf(err) != install.Interrupted {
 				t.Errorf("killed after %q: %v", step, err)
 			}

@@ -76,6 +76,7 @@ func (w *world) rollback(t *testing.T, to int) *preview.Plan {
 // rollback and uninstall, and lists the cluster before and after: nothing is
 // left but what the last plan says it keeps, and the record.
 func TestALifeLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	sb := sandboxtest.New(t) // other tests have some of these bundles installed
 	for _, life := range []struct{ bundle, from, to string }{
 		{"mongodb-kubernetes", "1.8.1", "1.10.0"},

@@ -28,6 +28,7 @@ func (w *world) keeping(t *testing.T, kept *[]*install.Receipt) install.Options 
 // deletion stops before the namespace, with the record; and the record is gone
 // only after the receipt was handed over.
 func TestANamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "own-namespace")
 	ns := w.release.Namespace
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("settings", "one"))))

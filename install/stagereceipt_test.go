@@ -48,13 +48,16 @@ spec:
 // first, each object after the one before it was answered for, and the receipts
 // tell both ways stage by stage.
 func TestAFailedPlanIsTakenBackStageByStageInReverse(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "reverse")
 	w.edit(t, "create", "namespace", "reverse")
 	plan := w.undoable(t, w.content(t, "1.0.0", inManyStages))
 	var order []string // "sent ID" and "taken ID", of the undo
 	undoing := false
-	opts := w.options(t)
+	opts := w.withoutGrace(t, "apps/Deployment/reverse/worker")
+	log := opts.Sink
 	opts.Sink = func(e install.Event) {
+		log(e)
 		undoing = undoing || e.Stage == install.StageUndo
 		switch {
 		case !undoing || e.Type != install.EventObject:

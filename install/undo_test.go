@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -107,6 +108,22 @@ func (w *world) failing(t *testing.T, plan *preview.Plan, opts install.Options) 
 	return receipt, err
 }
 
+// withoutGrace are options with which an hour passes as soon as an object is told
+// to lack its image: nothing heals it in that time either.
+func (w *world) withoutGrace(t *testing.T, object string) install.Options {
+	opts, clock := w.options(t), newJumpClock()
+	opts.Clock, opts.RolloutTimeout, opts.StageTimeout = clock, 10*time.Minute, 10*time.Minute
+	log, jumped := opts.Sink, false
+	opts.Sink = func(e install.Event) {
+		log(e)
+		if !jumped && e.Object == object && e.Cause == rollout.ImageNotFound {
+			jumped = true
+			clock.jump()
+		}
+	}
+	return opts
+}
+
 func wantUndo(t *testing.T, plan *preview.Plan, want string) {
 	t.Helper()
 	var got []string
@@ -121,6 +138,7 @@ func wantUndo(t *testing.T, plan *preview.Plan, want string) {
 // TestAFailedUpgradeIsUndone: a rollout fails after everything was written and
 // what left the set was deleted; the revision before is in place again.
 func TestAFailedUpgradeIsUndone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "undo-upgrade")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", w.operator("one"), configMap("old", "x"), configMap("same", "x"))))
 	before := w.state(t)
@@ -130,7 +148,7 @@ func TestAFailedUpgradeIsUndone(t *testing.T) {
 		"create ConfigMap/old, unchanged ConfigMap/same, update ConfigMap/settings, delete Pod/broken, unchanged Secret/credentials, unchanged ServiceAccount/operator, "+
 		"unchanged Role/operator, unchanged RoleBinding/operator")
 	var steps []string
-	opts := w.options(t)
+	opts := w.withoutGrace(t, "core/Pod/undo-upgrade/broken")
 	log := opts.Sink
 	opts.Sink = func(e install.Event) {
 		log(e)
@@ -172,10 +190,11 @@ func TestAFailedUpgradeIsUndone(t *testing.T) {
 
 // TestAFailedInstallIsUndone: nothing is left but what an uninstall keeps.
 func TestAFailedInstallIsUndone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "undo-install")
 	plan := w.undoable(t, w.content(t, "1.0.0", strings.Replace(w.operator("one"), "metadata: {labels: {app: operator}}",
 		"metadata: {labels: {app: operator}, annotations: {kubectl-operator/sandbox-fault: image-pull}}", 1)))
-	receipt, err := w.failing(t, plan, w.options(t))
+	receipt, err := w.failing(t, plan, w.withoutGrace(t, "apps/Deployment/undo-install/operator"))
 	if !strings.Contains(err.Error(), "what the plan made is removed (revision 2)") {
 		t.Errorf("the error does not say that it was undone:\n%v", err)
 	}
@@ -223,34 +242,51 @@ func TestAnUpgradeThatTakesTooLongIsUndone(t *testing.T) {
 // TestAnUndoSurvivesBeingKilled kills the process after every write of a failing
 // upgrade and of its undo. The same approval goes on until the state is as before.
 func TestAnUndoSurvivesBeingKilled(t *testing.T) {
-	for at := 1; ; at++ {
-		w, _ := refusing(t, fmt.Sprintf("undo-killed-%d", at))
-		w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), secret)))
-		before := w.state(t)
-		plan := w.undoable(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("b", "2"), configMap("refused", "2"), secret))
-		cluster := &faulty{Cluster: w.Client, mode: killed, at: at}
-		opts := w.options(t)
-		opts.Sink, opts.Holder = nil, "first"
-		_, err := install.Apply(t.Context(), plan, byDigest(plan), cluster, opts)
-		if cluster.writes < at {
-			if at < 12 || !strings.Contains(err.Error(), "as revision 3") {
-				t.Errorf("without a fault there are %d writes, and the end is %v", cluster.writes, err)
+	const beside = 4 // every fourth write each
+	for first := 1; first <= beside; first++ {
+		t.Run(fmt.Sprintf("after write %d and every fourth from there", first), func(t *testing.T) {
+			t.Parallel()
+			at := first
+			for killUndo(t, at) {
+				at += beside
 			}
-			return
-		}
-		opts.Holder, opts.Clock = "second", fastClock{time.Now()}
-		_, err = install.Apply(t.Context(), plan, byDigest(plan), w, opts)
-		undone := install.KindOf(err) == install.Failed && strings.Contains(err.Error(), "as revision 3")
-		over := install.KindOf(err) == install.Refused && strings.Contains(err.Error(), "was undone, as revision 3") // killed after its last word
-		if err == nil || !undone && !over {
-			t.Fatalf("killed after write %d, the same approval ended with %d: %v", at, install.KindOf(err), err)
-		}
-		w.sameState(t, before)
-		record, err := install.LoadRecord(t.Context(), w, w.release)
-		if err != nil || record.Revision != 3 || record.State != install.RecordApplied {
-			t.Errorf("killed after write %d, the record is %+v, %v", at, record, err)
-		}
+			if at < 12 {
+				t.Errorf("without a fault there are less than %d writes", at)
+			}
+		})
 	}
+}
+
+// killUndo kills after one write, and reports whether the run came as far.
+func killUndo(t *testing.T, at int) bool {
+	t.Helper()
+	w, _ := refusing(t, fmt.Sprintf("undo-killed-%d", at))
+	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), secret)))
+	before := w.state(t)
+	plan := w.undoable(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("b", "2"), configMap("refused", "2"), secret))
+	cluster := &faulty{Cluster: w.Client, mode: killed, at: at}
+	opts := w.options(t)
+	opts.Sink, opts.Holder, opts.Clock = nil, "first", deadClock{cluster}
+	_, err := install.Apply(t.Context(), plan, byDigest(plan), cluster, opts)
+	if cluster.writes < at {
+		if !strings.Contains(err.Error(), "as revision 3") {
+			t.Errorf("without a fault the end is %v", err)
+		}
+		return false
+	}
+	opts.Holder, opts.Clock = "second", fastClock{time.Now()}
+	_, err = install.Apply(t.Context(), plan, byDigest(plan), w, opts)
+	undone := install.KindOf(err) == install.Failed && strings.Contains(err.Error(), "as revision 3")
+	over := install.KindOf(err) == install.Refused && strings.Contains(err.Error(), "was undone, as revision 3") // killed after its last word
+	if err == nil || !undone && !over {
+		t.Fatalf("killed after write %d, the same approval ended with %d: %v", at, install.KindOf(err), err)
+	}
+	w.sameState(t, before)
+	record, err := install.LoadRecord(t.Context(), w, w.release)
+	if err != nil || record.Revision != 3 || record.State != install.RecordApplied {
+		t.Errorf("killed after write %d, the record is %+v, %v", at, record, err)
+	}
+	return true
 }
 
 // TestAForeignEditStopsTheUndo: what somebody else changed since the plan wrote
