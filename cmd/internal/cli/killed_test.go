@@ -34,7 +34,7 @@ var hashed = regexp.MustCompile(`RELEASE[^/ ]*-[0-9a-z]{20,}`)
 
 // killedAtOnce is how many releases are installed and killed at a time: each
 // spends most of its time watching the lock of a dead process.
-const killedAtOnce = 8
+const killedAtOnce = 4
 
 // TestKilledAtEveryWrite ends the installation of the mongodb bundle with kill
 // -9 at each of its writes. Resumed, it is what an uninterrupted one makes.

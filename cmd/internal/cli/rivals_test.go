@@ -19,6 +19,7 @@ const rivalRounds = 6
 // TestTwoInstallersAtOnce starts two processes with the same approval, again
 // and again: exactly one installs, and the other writes nothing of the plan.
 func TestTwoInstallersAtOnce(t *testing.T) {
+	t.Parallel()
 	box := sandboxtest.Start(t)
 	schemas, raw := k8s.NewSchemas(), sandboxtest.NewRaw(t, box.Kubeconfig())
 	codes := map[string]int{}

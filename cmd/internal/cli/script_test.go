@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -28,7 +29,7 @@ import (
 // test binary under the program's name.
 func TestMain(m *testing.M) {
 	cli.Confined()
-	testscript.Main(m, map[string]func(){
+	testscript.Main(manyAtATime{m}, map[string]func(){
 		"kubectl-operator": func() {
 			ctx, stop := cli.Signals(context.Background())
 			defer stop()
@@ -42,6 +43,27 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// atATime is how many parallel tests of this package run at a time, whatever the
+// number of cores: they wait for screens, rollouts and locks of dead processes
+// more than they compute. Most of them have a control plane of 0.9 GB.
+const atATime = "4"
+
+type manyAtATime struct{ *testing.M }
+
+// Run is not reached by the programs that are this binary under another name:
+// their arguments are not ours to read.
+func (m manyAtATime) Run() int {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		if err := flag.Set("test.parallel", atATime); err != nil {
+			panic(err) // package testing has the flag
+		}
+	}
+	return m.M.Run()
+}
+
 // Scripts that contact no cluster.
 func TestOfflineScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -51,6 +73,7 @@ func TestOfflineScripts(t *testing.T) {
 
 // Scripts against the embedded control plane, one of its own for each.
 func TestClusterScripts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out tests against the embedded control plane")
 	}

@@ -21,6 +21,7 @@ import (
 // nothing was applied; from then on the run stops at once, says what is applied,
 // what is not and what is in flight, and the same digest goes on.
 func TestSignalsInMidApply(t *testing.T) {
+	t.Parallel()
 	box := sandboxtest.Start(t)
 	schemas := k8s.NewSchemas()
 	whole := newVictim(t, box, schemas, "unsignalled")

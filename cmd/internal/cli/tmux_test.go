@@ -16,7 +16,7 @@ import (
 )
 
 // patience is how long a screen may take to show what is waited for.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // pane is a shell in a real terminal.
 type pane struct {
@@ -183,8 +183,10 @@ const installCandidate = "kubectl-operator install mongodb --catalog ./cat --cha
 
 // A person reviews, goes back, approves and watches, in two sizes.
 func TestInstallOnTheScreen(t *testing.T) {
+	t.Parallel()
 	for _, size := range [][2]int{{120, 36}, {80, 24}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			t.Parallel()
 			p := installer(t, size[0], size[1])
 			p.run(installCandidate)
 			p.wait("MUST LOOK")
@@ -227,6 +229,7 @@ func TestInstallOnTheScreen(t *testing.T) {
 // However a review ends without an answer, nothing is applied and the shell
 // is as it was.
 func TestLeavingTheReviewAppliesNothing(t *testing.T) {
+	t.Parallel()
 	p := installer(t, 120, 36)
 	confirm := func() {
 		p.keys("a", "Space", "a")
@@ -282,6 +285,7 @@ func sendSignal(t *testing.T, name, pid string) {
 
 // Digests that do not fit are not approved.
 func TestSmallTerminalsReadButDoNotApprove(t *testing.T) {
+	t.Parallel()
 	p := installer(t, 40, 12)
 	p.run(installCandidate)
 	p.wait("C1")

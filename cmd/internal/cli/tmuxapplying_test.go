@@ -46,6 +46,7 @@ func (p *pane) approveFaulty(flags string) {
 // A rollout that gets nowhere is looked into on the screen: events and logs of
 // the pods, the connection lost and back, more time before the end and after it.
 func TestAnApplyIsLookedInto(t *testing.T) {
+	t.Parallel()
 	p := installer(t, 120, 36)
 	p.faulty("crash-loop")
 	var away atomic.Bool

@@ -104,6 +104,7 @@ func (p *pane) gone(pid int) {
 // A terminal that is closed approves nothing and leaves no process behind,
 // whether the program hears of it by a signal or only by its input.
 func TestAClosedTerminalApprovesNothing(t *testing.T) {
+	t.Parallel()
 	box := sandboxtest.New(t)
 	before := len(sandboxtest.Mutations(t, box, sandboxtest.Admin))
 	review := func(p *pane) { p.wait("MUST LOOK") }

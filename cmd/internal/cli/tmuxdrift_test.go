@@ -21,6 +21,7 @@ func (p *pane) kubectl(args ...string) {
 // the plan is stale, it is made again before anybody is asked, and the marks
 // whose evidence is the same stay.
 func TestTheClusterMovesDuringTheReview(t *testing.T) {
+	t.Parallel()
 	p := installer(t, 120, 36)
 	p.run(installCandidate)
 	p.wait("MUST LOOK")

@@ -50,6 +50,7 @@ func (g *gate) fault(r sandboxtest.Request) sandboxtest.Fault {
 // process stays, what was under way can be gone on with, and what is done is
 // told as done.
 func TestHoweverAnApplyOnTheScreenEnds(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out tests in a terminal")
 	}

@@ -36,6 +36,7 @@ spec: {policyName: no-deployments, validationActions: [Deny]}
 // looked at, and a plan that was made by gets alone is dry-run before the first
 // write.
 func TestAPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
+	t.Parallel()
 	p := installer(t, 120, 36)
 	for name, text := range map[string]string{"policy.yaml": screenPolicy, "deny.yaml": denyDeployments} {
 		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {

@@ -72,6 +72,7 @@ func TestInstallWithoutANameLetsAPersonChoose(t *testing.T) {
 
 // What is chosen is what is reviewed: the version with its channel.
 func TestAChosenVersionIsReviewed(t *testing.T) {
+	t.Parallel()
 	p := installer(t, 120, 36)
 	p.cleared("kubectl-operator install --catalog ./cat --plain-http")
 	p.wait("4 packages")

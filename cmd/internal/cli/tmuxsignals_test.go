@@ -13,11 +13,13 @@ import (
 // is under way. ctrl+c asks first; the write under way is finished, and the same
 // digest goes on. Signals are in TestHoweverAnApplyOnTheScreenEnds.
 func TestStoppingInMidApplyOnTheScreen(t *testing.T) {
+	t.Parallel()
 	for name, stop := range map[string]func(p *pane){
 		"s after ctrl+c": func(p *pane) { p.keys("C-c"); p.wait("stop after"); p.keys("s") },
 		"ctrl+c twice":   func(p *pane) { p.keys("C-c"); p.wait("stop after"); p.keys("C-c") },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := installer(t, 120, 36)
 			reached, release := make(chan struct{}), make(chan struct{})
 			var once sync.Once

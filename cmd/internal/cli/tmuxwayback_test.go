@@ -12,6 +12,7 @@ import (
 // What a failure leads to stands on CONFIRM and in the findings; a rollback is
 // reviewed and approved on the screen like an install.
 func TestTheWayBackOnTheScreen(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out tests in a terminal")
 	}
