@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
 // Limits on what is said of changes; what is beyond them is counted.
@@ -109,7 +110,7 @@ func document(data []byte) (map[string]any, error) {
 	}
 	body, ok := docs[0].(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("it is %s where a map is due", kindOf(docs[0]))
+		return nil, fmt.Errorf("it is %s where a map is due", fields.Kind(docs[0]))
 	}
 	return body, nil
 }

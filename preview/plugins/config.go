@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
 // configOf is what the host is told, by plugin: for the content digest.
@@ -74,10 +75,10 @@ func ReadConfig(data []byte) (*Config, error) {
 	if preview.String(body, "kind") != KindPluginConfig || preview.String(body, "apiVersion") != preview.APIVersion {
 		return nil, fmt.Errorf("it is no %s of %s", KindPluginConfig, preview.APIVersion)
 	}
-	r := newReading(body)
-	r.ignore("apiVersion", "kind")
-	out := &Config{Name: r.at("metadata.name").need(), Values: r.at("config").mapping(), Secrets: r.at("secrets").text()}
-	return out, r.err()
+	r := fields.New(body)
+	r.Know("apiVersion", "kind")
+	out := &Config{Name: r.At("metadata.name").Need(), Values: r.At("config").Mapping(), Secrets: r.At("secrets").Text()}
+	return out, r.Err(1)
 }
 
 // plugins are those of the set that have a config, with that.

@@ -25,13 +25,13 @@ func (p *parser) getter(item field, text string) (Artifact, bool) {
 	address, options, _ := strings.Cut(rest, "?")
 	values, err := url.ParseQuery(options)
 	if err != nil {
-		item.fail("what follows \"?\" cannot be read")
+		item.Fail("what follows \"?\" cannot be read")
 		return a, false
 	}
 	if sum := values.Get("checksum"); sum != "" {
 		digits, ok := strings.CutPrefix(sum, "sha256:")
 		if a.SHA256 = "sha256:" + digits; !ok || !ref.IsDigest(a.SHA256) {
-			item.fail("its checksum is not sha256: and 64 lower-case hexadecimal digits")
+			item.Fail("its checksum is not sha256: and 64 lower-case hexadecimal digits")
 			return a, false
 		}
 		values.Del("checksum")
@@ -49,7 +49,7 @@ func (p *parser) getter(item field, text string) (Artifact, bool) {
 	case forced == "s3" || forced == "gcs":
 		return p.bucketGetter(a, item, forced, address, values)
 	case forced != "" && forced != "http" && forced != "https" && forced != "file":
-		item.fail("%s:: is not read; git::, s3:: and gcs:: are", clip(forced))
+		item.Fail("%s:: is not read; git::, s3:: and gcs:: are", clip(forced))
 		return a, false
 	case remote && scheme == "file":
 		return p.local(a, item, tail), true
@@ -79,7 +79,7 @@ func (p *parser) gitGetter(a Artifact, item field, address string, values url.Va
 	values.Del("ref")
 	values.Del("depth") // how much is fetched, not what
 	if len(values) > 0 {
-		item.fail("a git source takes ref, depth and checksum, nothing else")
+		item.Fail("a git source takes ref, depth and checksum, nothing else")
 		return a, false
 	}
 	return p.reference(a, item, gitText(address, "", gitRef)), true
@@ -91,20 +91,20 @@ func (p *parser) gitGetter(a Artifact, item field, address string, values url.Va
 func (p *parser) bucketGetter(a Artifact, item field, forced, address string, values url.Values) (Artifact, bool) {
 	u, err := url.Parse(address)
 	if err != nil {
-		item.fail("it is not an address")
+		item.Fail("it is not an address")
 		return a, false
 	}
 	if forced == "gcs" {
 		key, ok := strings.CutPrefix(u.Path, "/storage/v1/")
 		if u.Host != "www.googleapis.com" || !ok {
-			item.fail("a gcs:: source is https://www.googleapis.com/storage/v1/BUCKET/KEY")
+			item.Fail("a gcs:: source is https://www.googleapis.com/storage/v1/BUCKET/KEY")
 			return a, false
 		}
 		return p.reference(a, item, "gs://"+key), true
 	}
 	for name := range values {
 		if name != "region" { // keys and tokens, which ref refuses for every other source too
-			item.fail("%s is not taken from an address; credentials come from the environment", clip(name))
+			item.Fail("%s is not taken from an address; credentials come from the environment", clip(name))
 			return a, false
 		}
 	}
@@ -117,7 +117,7 @@ func (p *parser) bucketGetter(a Artifact, item field, forced, address string, va
 		} else if after, ok := strings.CutPrefix(name, "s3."); ok {
 			region = after
 		} else if name != "s3" {
-			item.fail("an s3:: source is https://s3.amazonaws.com/BUCKET/KEY")
+			item.Fail("an s3:: source is https://s3.amazonaws.com/BUCKET/KEY")
 			return a, false
 		}
 		return p.reference(a, item, "s3:/"+u.Path+query("region", region)), true

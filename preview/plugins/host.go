@@ -53,27 +53,27 @@ var configMapKey = regexp.MustCompile(`^[A-Za-z0-9_][-._A-Za-z0-9]{0,200}$`)
 
 // host reads where a set is loaded in a cluster; nil where it is not.
 func (p *parser) host(f field) *Host {
-	if !f.isMap() {
+	if !f.IsMap() {
 		return nil
 	}
-	deployment, configMap := f.at("deployment"), f.at("configMap")
+	deployment, configMap := f.At("deployment"), f.At("configMap")
 	h := &Host{
-		Deployment: preview.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: name(deployment.at("namespace"), ""), Name: name(deployment.at("name"), "")},
-		Key:        configMap.at("key").text(),
+		Deployment: preview.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: name(deployment.At("namespace"), ""), Name: name(deployment.At("name"), "")},
+		Key:        configMap.At("key").Text(),
 	}
 	h.ConfigMap = preview.Ref{
 		APIVersion: "v1", Kind: "ConfigMap",
-		Namespace: name(configMap.at("namespace"), h.Deployment.Namespace), Name: name(configMap.at("name"), p.set.Name),
+		Namespace: name(configMap.At("namespace"), h.Deployment.Namespace), Name: name(configMap.At("name"), p.set.Name),
 	}
-	h.CustomInitImage, h.DefaultInitImage = f.at("custom-init-image").text(), f.at("default-init-image").text()
+	h.CustomInitImage, h.DefaultInitImage = f.At("custom-init-image").Text(), f.At("default-init-image").Text()
 	switch {
 	case h.Key == "":
 		h.Key = defaultKey
 	case !configMapKey.MatchString(h.Key):
-		configMap.at("key").fail("it is no key of a ConfigMap: letters, digits, \"-\", \"_\" and \".\"")
+		configMap.At("key").Fail("it is no key of a ConfigMap: letters, digits, \"-\", \"_\" and \".\"")
 	}
-	if configMap.set() {
-		configMap.isMap()
+	if configMap.Set() {
+		configMap.IsMap()
 	}
 	return h
 }
@@ -81,11 +81,11 @@ func (p *parser) host(f field) *Host {
 // name reads the name of an object; an empty fallback makes it due.
 func name(f field, fallback string) string {
 	text := fallback
-	if f.set() || fallback == "" {
-		text = f.need()
+	if f.Set() || fallback == "" {
+		text = f.Need()
 	}
 	if text != "" && !ref.IsName(text) {
-		f.fail("%q is not a name: lower-case letters, digits, \"-\" and \".\"", clip(text))
+		f.Fail("%q is not a name: lower-case letters, digits, \"-\" and \".\"", clip(text))
 	}
 	return text
 }

@@ -34,7 +34,7 @@ func TestAHostThatCannotBeRestartedIsRefusedInASentence(t *testing.T) {
 		{"a name that is none", "{deployment: {namespace: hosts, name: a/b}}", "", `the PluginSet: spec.host.deployment.name: "a/b" is not a name: lower-case letters, digits, "-" and "."`},
 		{"a key that is none", "{deployment: {namespace: hosts, name: server}, configMap: {key: a/b}}", "", `the PluginSet: spec.host.configMap.key: it is no key of a ConfigMap: letters, digits, "-", "_" and "."`},
 		{"a host that is text", "server", "", "the PluginSet: spec.host: it is text where a map is due"},
-		{"a field that nobody knows", "{deployment: {namespace: hosts, name: server}, statefulSet: x}", "", "the PluginSet: not known here, and it may change what is installed: spec.host.statefulSet; take it out to go on"},
+		{"a field that nobody knows", "{deployment: {namespace: hosts, name: server}, statefulSet: x}", "", "the PluginSet: the field spec.host.statefulSet is not supported, and it may change what is installed; take it out to go on"},
 		{"a password in the config", server, "\n  config: {db: {password: hunter2}}", "the PluginSet: config.db.password is a secret by its name"},
 		{"a login in the config", server, "\n  version: v1", "the PluginSet: plugin neo: its login is in the config, which ends up in a ConfigMap; write {env: NAME} or {file: PATH} there instead"},
 	} {

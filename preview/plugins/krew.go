@@ -23,32 +23,32 @@ const defaultLocation = ".plugins"
 // and its program besides, as kubectl finds it: kubectl-NAME.
 func (p *parser) krew() {
 	p.set.Form, p.set.Location = FormKrew, defaultLocation
-	p.ignore("apiVersion", "kind", "metadata.labels", "metadata.annotations")
-	name := p.at("metadata.name").need()
+	p.Know("apiVersion", "kind", "metadata.labels", "metadata.annotations")
+	name := p.At("metadata.name").Need()
 	p.set.Name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
 	switch stem := strings.TrimSuffix(p.o.File, path.Ext(p.o.File)); {
 	case name != "" && (!krewName.MatchString(name) || reserved(name)):
-		p.at("metadata.name").fail("%s is not a name that krew takes", clip(name))
+		p.At("metadata.name").Fail("%s is not a name that krew takes", clip(name))
 	case p.o.File != "" && stem != name:
-		p.at("metadata.name").fail("krew wants the file of plugin %s to be called %s.yaml", clip(name), clip(name))
+		p.At("metadata.name").Fail("krew wants the file of plugin %s to be called %s.yaml", clip(name), clip(name))
 	}
-	spec := p.at("spec")
-	p.set.Version = spec.at("version").need()
+	spec := p.At("spec")
+	p.set.Version = spec.At("version").Need()
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(p.set.Version, "v")); err != nil || !strings.HasPrefix(p.set.Version, "v") {
-		spec.at("version").fail("%s is not a version such as v1.2.3", clip(p.set.Version))
+		spec.At("version").Fail("%s is not a version such as v1.2.3", clip(p.set.Version))
 	}
-	if strings.ContainsAny(spec.at("shortDescription").need(), "\r\n") {
-		spec.at("shortDescription").fail("it has more than one line")
+	if strings.ContainsAny(spec.At("shortDescription").Need(), "\r\n") {
+		spec.At("shortDescription").Fail("it has more than one line")
 	}
 	for _, key := range []string{"description", "caveats", "homepage"} {
-		spec.at(key).text()
+		spec.At(key).Text()
 	}
 	plugin := Plugin{Name: name, Output: name, Command: "bin/kubectl-" + strings.ReplaceAll(name, "-", "_")}
-	for _, item := range spec.at("platforms").items(true) {
+	for _, item := range spec.At("platforms").Maps() {
 		plugin.Artifacts = append(plugin.Artifacts, p.krewPlatform(item))
 	}
 	if len(plugin.Artifacts) == 0 {
-		spec.at("platforms").fail("it has none")
+		spec.At("platforms").Fail("it has none")
 		return
 	}
 	p.set.Plugins = []Plugin{plugin}
@@ -64,21 +64,21 @@ func reserved(name string) bool {
 }
 
 func (p *parser) krewPlatform(item field) Artifact {
-	a := Artifact{Selector: p.selector(item.at("selector")), SHA256: p.sha256(item.at("sha256"))}
+	a := Artifact{Selector: p.selector(item.At("selector")), SHA256: p.sha256(item.At("sha256"))}
 	switch {
 	case a.SHA256 == "":
-		item.at("sha256").need()
-	case strings.HasPrefix(item.at("sha256").text(), "sha256:"):
-		item.at("sha256").fail("krew wants the hexadecimal digits alone")
+		item.At("sha256").Need()
+	case strings.HasPrefix(item.At("sha256").Text(), "sha256:"):
+		item.At("sha256").Fail("krew wants the hexadecimal digits alone")
 	}
-	a.Bin = p.inside(item.at("bin"), true)
-	files := item.at("files")
+	a.Bin = p.inside(item.At("bin"), true)
+	files := item.At("files")
 	a.Files = p.placements(files)
-	if files.set() && len(a.Files) == 0 {
-		files.fail("it is empty; leave it out to take everything")
+	if files.Set() && len(a.Files) == 0 {
+		files.Fail("it is empty; leave it out to take everything")
 	}
-	uri := item.at("uri")
-	if text := uri.need(); text != "" {
+	uri := item.At("uri")
+	if text := uri.Need(); text != "" {
 		a = p.reference(a, uri, text)
 	}
 	return a
@@ -87,36 +87,36 @@ func (p *parser) krewPlatform(item field) Artifact {
 // selector reads a selector of os and arch, which has to select something.
 func (p *parser) selector(f field) ref.Selector {
 	var out ref.Selector
-	if !f.isMap() {
-		f.fail("it is missing")
+	if !f.IsMap() {
+		f.Fail("it is missing")
 		return out
 	}
-	if labels := f.at("matchLabels"); labels.set() {
-		out.MatchLabels = labels.texts()
+	if labels := f.At("matchLabels"); labels.Set() {
+		out.MatchLabels = labels.TextMap()
 		for key := range out.MatchLabels {
 			if key != "os" && key != "arch" {
-				labels.fail("%s is no label of platforms; os and arch are", clip(key))
+				labels.Fail("%s is no label of platforms; os and arch are", clip(key))
 			}
 		}
 		if len(out.MatchLabels) == 0 {
-			labels.fail("it is empty")
+			labels.Fail("it is empty")
 		}
 	}
-	for _, item := range f.at("matchExpressions").items(true) {
-		term := ref.SelectorTerm{Key: item.at("key").need(), Operator: item.at("operator").need()}
+	for _, item := range f.At("matchExpressions").Maps() {
+		term := ref.SelectorTerm{Key: item.At("key").Need(), Operator: item.At("operator").Need()}
 		if term.Key != "os" && term.Key != "arch" {
-			item.at("key").fail("%s is no label of platforms; os and arch are", clip(term.Key))
+			item.At("key").Fail("%s is no label of platforms; os and arch are", clip(term.Key))
 		}
 		if !slices.Contains([]string{"In", "NotIn", "Exists", "DoesNotExist"}, term.Operator) {
-			item.at("operator").fail("%s is not an operator; In, NotIn, Exists and DoesNotExist are", clip(term.Operator))
+			item.At("operator").Fail("%s is not an operator; In, NotIn, Exists and DoesNotExist are", clip(term.Operator))
 		}
-		for _, value := range item.at("values").items(false) {
-			term.Values = append(term.Values, value.need())
+		for _, value := range item.At("values").Items() {
+			term.Values = append(term.Values, value.Need())
 		}
 		out.MatchExpressions = append(out.MatchExpressions, term)
 	}
 	if len(out.MatchLabels)+len(out.MatchExpressions) == 0 {
-		f.fail("it selects nothing; name os or arch")
+		f.Fail("it selects nothing; name os or arch")
 	}
 	return out
 }
@@ -124,21 +124,21 @@ func (p *parser) selector(f field) ref.Selector {
 // placements reads a list of {from, to}.
 func (p *parser) placements(f field) []Placement {
 	var out []Placement
-	for _, item := range f.items(true) {
-		from := item.at("from").need()
+	for _, item := range f.Maps() {
+		from := item.At("from").Need()
 		if _, err := path.Match(strings.Trim(from, "/"), ""); err != nil || outside(from) {
-			item.at("from").fail("%s is not a pattern of files in the artifact", clip(from))
+			item.At("from").Fail("%s is not a pattern of files in the artifact", clip(from))
 		}
-		out = append(out, Placement{From: strings.TrimPrefix(from, "./"), To: p.inside(item.at("to"), true)})
+		out = append(out, Placement{From: strings.TrimPrefix(from, "./"), To: p.inside(item.At("to"), true)})
 	}
 	return out
 }
 
 // inside reads a path that stays where it is; "." is "".
 func (p *parser) inside(f field, due bool) string {
-	text := f.text()
+	text := f.Text()
 	if due && text == "" {
-		f.fail("it is missing")
+		f.Fail("it is missing")
 		return ""
 	}
 	cleaned := path.Clean(strings.TrimPrefix(text, "./"))
@@ -146,7 +146,7 @@ func (p *parser) inside(f field, due bool) string {
 	case text == "" || cleaned == ".":
 		return ""
 	case outside(text) || CheckOutput(cleaned) != nil:
-		f.fail("%s leads out of the plugin's directory", clip(text))
+		f.Fail("%s leads out of the plugin's directory", clip(text))
 		return ""
 	}
 	return cleaned

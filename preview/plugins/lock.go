@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -86,29 +87,29 @@ func ReadLock(data []byte) (*Lock, error) {
 	if preview.String(body, "kind") != KindPluginLock || preview.String(body, "apiVersion") != preview.APIVersion {
 		return nil, fmt.Errorf("it is no %s of %s", KindPluginLock, preview.APIVersion)
 	}
-	r := newReading(body)
-	r.ignore("apiVersion", "kind")
-	out := &Lock{Name: r.at("metadata.name").need(), Platforms: map[string][]Locked{}}
-	for _, item := range r.at("platforms").items(true) {
-		name := item.at("platform").need()
+	r := fields.New(body)
+	r.Know("apiVersion", "kind")
+	out := &Lock{Name: r.At("metadata.name").Need(), Platforms: map[string][]Locked{}}
+	for _, item := range r.At("platforms").Maps() {
+		name := item.At("platform").Need()
 		if _, twice := out.Platforms[name]; twice {
-			item.at("platform").fail("it is there twice")
+			item.At("platform").Fail("it is there twice")
 		}
 		out.Platforms[name] = []Locked{}
 		seen := map[string]bool{}
-		for _, one := range item.at("artifacts").items(true) {
-			locked := Locked{one.at("plugin").need(), one.at("reference").need(), one.at("digest").need()}
+		for _, one := range item.At("artifacts").Maps() {
+			locked := Locked{one.At("plugin").Need(), one.At("reference").Need(), one.At("digest").Need()}
 			switch {
 			case !ref.IsDigest(locked.Digest):
-				one.at("digest").fail("it is not sha256: and 64 hexadecimal digits")
+				one.At("digest").Fail("it is not sha256: and 64 hexadecimal digits")
 			case seen[locked.Plugin]:
-				one.at("plugin").fail("it is there twice")
+				one.At("plugin").Fail("it is there twice")
 			}
 			seen[locked.Plugin] = true
 			out.Platforms[name] = append(out.Platforms[name], locked)
 		}
 	}
-	return out, r.err()
+	return out, r.Err(1)
 }
 
 // find returns what is locked for a plugin.

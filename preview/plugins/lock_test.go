@@ -58,7 +58,7 @@ func TestALockRefusesWhatItDoesNotHold(t *testing.T) {
 func TestBadLocksAreRefused(t *testing.T) {
 	const head = "apiVersion: kubectl-operator/v1alpha1\nkind: PluginLock\nmetadata: {name: a}\n"
 	for text, want := range map[string]string{
-		"": "it holds 0 documents", "a: b": "it is no PluginLock", head + "more: 1": "not known here",
+		"": "it holds 0 documents", "a: b": "it is no PluginLock", head + "more: 1": "the field more is not supported",
 		head + "platforms: [{platform: a/b, artifacts: [{plugin: a, reference: b, digest: c}]}]": "it is not sha256:",
 		head + "platforms: [{platform: a/b}, {platform: a/b}]":                                   "it is there twice",
 	} {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -28,32 +29,32 @@ type provider struct {
 
 // optimus reads the form of the RFC: the keys at the top, or below plugins.
 func (p *parser) optimus() {
-	top := field{r: p.reading, value: p.root}
-	if _, nested := p.root["plugins"].(map[string]any); nested {
-		top = p.at("plugins")
+	top := p.Root()
+	if _, nested := p.At("plugins").Value.(map[string]any); nested {
+		top = p.At("plugins")
 	}
 	p.set.Form, p.set.Name = FormOptimus, "optimus"
-	if p.set.Location = top.at("install_location").text(); p.set.Location == "" {
+	if p.set.Location = top.At("install_location").Text(); p.set.Location == "" {
 		p.set.Location = optimusLocation
 	}
 	providers := map[string]provider{}
-	for _, item := range top.at("providers").items(true) {
+	for _, item := range top.At("providers").Maps() {
 		found := p.provider(item)
 		if _, twice := providers[found.name]; twice {
-			item.at("name").fail("two providers are called %s", clip(found.name))
+			item.At("name").Fail("two providers are called %s", clip(found.name))
 		}
 		providers[found.name] = found
 	}
-	for _, item := range top.at("plugins").items(true) {
-		name := item.at("provider").need()
+	for _, item := range top.At("plugins").Maps() {
+		name := item.At("provider").Need()
 		from, ok := providers[name]
 		if !ok {
-			item.at("provider").fail("no provider is called %s", clip(name))
+			item.At("provider").Fail("no provider is called %s", clip(name))
 			continue
 		}
-		plugin := Plugin{Output: item.at("output").need(), Config: item.at("config").mapping()}
+		plugin := Plugin{Output: item.At("output").Need(), Config: item.At("config").Mapping()}
 		plugin.Name = plugin.Output
-		artifact := p.from(from, item.at("path"), p.sha256(item.at("sha256")))
+		artifact := p.from(from, item.At("path"), p.sha256(item.At("sha256")))
 		plugin.Artifacts = []Artifact{artifact}
 		p.set.Plugins = append(p.set.Plugins, plugin)
 	}
@@ -62,34 +63,34 @@ func (p *parser) optimus() {
 // provider reads one provider. The RFC has url and gcs; the fields of the other
 // kinds are ours.
 func (p *parser) provider(item field) provider {
-	out := provider{kind: item.at("type").need(), name: item.at("name").need()}
+	out := provider{kind: item.At("type").Need(), name: item.At("name").Need()}
 	switch out.kind {
 	case "url":
-		out.base = item.at("url").need()
-		out.auth = p.login(item.at("auth"), out.name)
+		out.base = item.At("url").Need()
+		out.auth = p.login(item.At("auth"), out.name)
 	case "gcs":
-		out.base, out.endpoint = item.at("bucket").need(), item.at("endpoint").text()
-		out.auth.Google = p.googleKey(item.at("service_account"), out.name)
+		out.base, out.endpoint = item.At("bucket").Need(), item.At("endpoint").Text()
+		out.auth.Google = p.googleKey(item.At("service_account"), out.name)
 	case "s3":
-		out.base, out.endpoint, out.region = item.at("bucket").need(), item.at("endpoint").text(), item.at("region").text()
-		if id := item.at("access_key_id"); id.set() {
-			out.auth.AccessKeyID = id.need()
-			out.auth.SecretKey = p.secret(item.at("secret_access_key"), out.name)
+		out.base, out.endpoint, out.region = item.At("bucket").Need(), item.At("endpoint").Text(), item.At("region").Text()
+		if id := item.At("access_key_id"); id.Set() {
+			out.auth.AccessKeyID = id.Need()
+			out.auth.SecretKey = p.secret(item.At("secret_access_key"), out.name)
 			if !out.auth.SecretKey.Set() {
-				item.at("secret_access_key").fail("it is missing: access_key_id is there")
+				item.At("secret_access_key").Fail("it is missing: access_key_id is there")
 			}
 		}
 	case "git":
-		out.base, out.gitRef, out.directory = item.at("url").need(), item.at("ref").text(), item.at("directory").text()
-		out.auth = p.login(item.at("auth"), out.name)
+		out.base, out.gitRef, out.directory = item.At("url").Need(), item.At("ref").Text(), item.At("directory").Text()
+		out.auth = p.login(item.At("auth"), out.name)
 	case "oci":
-		out.base = item.at("url").need()
-		out.auth = p.login(item.at("auth"), out.name)
+		out.base = item.At("url").Need()
+		out.auth = p.login(item.At("auth"), out.name)
 	case "file", "local":
-		out.base = item.at("path").text()
+		out.base = item.At("path").Text()
 	default:
 		if out.kind != "" {
-			item.at("type").fail("%s is not a kind of provider; known are url, gcs, s3, git, oci and file", clip(out.kind))
+			item.At("type").Fail("%s is not a kind of provider; known are url, gcs, s3, git, oci and file", clip(out.kind))
 		}
 	}
 	return out
@@ -97,7 +98,7 @@ func (p *parser) provider(item field) provider {
 
 // from puts together where one plugin of a provider comes from.
 func (p *parser) from(from provider, where field, sum string) Artifact {
-	at := where.need()
+	at := where.Need()
 	a := Artifact{SHA256: sum, Auth: from.auth}
 	if at == "" || from.base == "" && from.kind != "file" && from.kind != "local" {
 		return a
@@ -148,7 +149,7 @@ func query(pairs ...string) string {
 // Its text stays as written, the same on every machine.
 func (p *parser) local(a Artifact, field field, where string) Artifact {
 	if p.o.Fetched {
-		field.fail("a config that was fetched names the file %s of its own machine; let it name an address", clip(where))
+		field.Fail("a config that was fetched names the file %s of its own machine; let it name an address", clip(where))
 		return a
 	}
 	a.Local, a.Reference = true, ref.Reference{Kind: ref.KindArchive, Text: where, Path: where}
@@ -165,16 +166,16 @@ func (p *parser) reference(a Artifact, where field, text string) Artifact {
 	if strings.HasPrefix(text, "http://") {
 		switch {
 		case !p.o.PlainHTTP:
-			where.fail("plain http can be changed on its way; use https, or allow it with --plain-http and a sha256")
+			where.Fail("plain http can be changed on its way; use https, or allow it with --plain-http and a sha256")
 			return a
 		case a.SHA256 == "" && !strings.Contains(text, "#sha256="):
-			where.fail("plain http needs a sha256, which says what must come")
+			where.Fail("plain http needs a sha256, which says what must come")
 			return a
 		}
 	}
 	if before, sum, ok := strings.Cut(text, "#sha256="); ok && remote {
 		if sum = "sha256:" + sum; a.SHA256 != "" && a.SHA256 != sum {
-			where.fail("its sha256 and that of its address differ")
+			where.Fail("its sha256 and that of its address differ")
 			return a
 		}
 		text, a.SHA256 = before, sum
@@ -185,9 +186,9 @@ func (p *parser) reference(a Artifact, where field, text string) Artifact {
 	r, err := ref.Parse(text)
 	switch {
 	case err != nil:
-		where.fail("%s", err)
+		where.Fail("%s", err)
 	case r.Kind == ref.KindPackage || r.Kind == ref.KindChart || r.Kind == ref.KindConfigMap:
-		where.fail("a %s holds no plugin", r.Kind)
+		where.Fail("a %s holds no plugin", r.Kind)
 	case r.Path != "" && r.Kind != ref.KindLayout:
 		return p.local(a, where, r.Path)
 	}
@@ -197,45 +198,45 @@ func (p *parser) reference(a Artifact, where field, text string) Artifact {
 
 // sha256 reads 64 hexadecimal digits, with sha256: before them or without.
 func (p *parser) sha256(f field) string {
-	text := f.text()
+	text := f.Text()
 	if text == "" {
 		return ""
 	}
 	if digest := "sha256:" + strings.TrimPrefix(text, "sha256:"); ref.IsDigest(digest) {
 		return digest
 	}
-	f.fail("it is not 64 lower-case hexadecimal digits")
+	f.Fail("it is not 64 lower-case hexadecimal digits")
 	return ""
 }
 
 // secret reads a credential: {env: NAME}, {file: PATH}, or itself, which is
 // noted.
 func (p *parser) secret(f field, provider string) Secret {
-	switch v := f.value.(type) {
+	switch v := f.Value.(type) {
 	case nil:
 		return Secret{}
 	case string:
-		f.r.known[f.path] = true
+		f.Know()
 		if v == "" {
 			return Secret{}
 		}
-		p.note(RuleInlineCredential, "provider/"+provider, "the config holds a credential in "+f.path+
+		p.note(RuleInlineCredential, "provider/"+provider, "the config holds a credential in "+f.Path+
 			"; write {env: NAME} or {file: PATH} there instead, and replace the credential: whoever read the file has it")
 		return Secret{inline: v}
 	}
-	if !f.isMap() {
+	if !f.IsMap() {
 		return Secret{}
 	}
-	out := Secret{Env: f.at("env").text(), File: f.at("file").text()}
+	out := Secret{Env: f.At("env").Text(), File: f.At("file").Text()}
 	if (out.Env == "") == (out.File == "") {
-		f.fail("a credential is {env: NAME} or {file: PATH}")
+		f.Fail("a credential is {env: NAME} or {file: PATH}")
 	}
 	switch {
 	case p.o.Fetched && out.File != "":
-		f.fail("a config that was fetched may not send a file of this machine, %s, to its provider", clip(out.File))
+		f.Fail("a config that was fetched may not send a file of this machine, %s, to its provider", clip(out.File))
 		return Secret{}
 	case p.o.Fetched && out.Env != "" && !slices.Contains(p.o.Env, out.Env):
-		f.fail("a config that was fetched may not send the environment variable %s to its provider unless --credential-env names it", clip(out.Env))
+		f.Fail("a config that was fetched may not send the environment variable %s to its provider unless --credential-env names it", clip(out.Env))
 		return Secret{}
 	}
 	if out.File != "" && !filepath.IsAbs(out.File) {
@@ -247,22 +248,22 @@ func (p *parser) secret(f field, provider string) Secret {
 // login reads how a server is asked: {bearer: SECRET}, {basic: {username,
 // password: SECRET}}; text is a token, or USER:PASSWORD.
 func (p *parser) login(f field, provider string) Auth {
-	if text, ok := f.value.(string); ok {
+	if text, ok := f.Value.(string); ok {
 		token := p.secret(f, provider)
 		if user, password, basic := strings.Cut(text, ":"); basic {
 			return Auth{Username: user, Password: Secret{inline: password}}
 		}
 		return Auth{Bearer: token}
 	}
-	if !f.isMap() {
+	if !f.IsMap() {
 		return Auth{}
 	}
-	out := Auth{Bearer: p.secret(f.at("bearer"), provider)}
-	if basic := f.at("basic"); basic.isMap() {
-		out.Username, out.Password = basic.at("username").need(), p.secret(basic.at("password"), provider)
+	out := Auth{Bearer: p.secret(f.At("bearer"), provider)}
+	if basic := f.At("basic"); basic.IsMap() {
+		out.Username, out.Password = basic.At("username").Need(), p.secret(basic.At("password"), provider)
 	}
 	if out.Bearer.Set() == (out.Username != "") {
-		f.fail("a login is {bearer: …} or {basic: {username: …, password: …}}")
+		f.Fail("a login is {bearer: …} or {basic: {username: …, password: …}}")
 	}
 	return out
 }
@@ -276,11 +277,11 @@ func (p *parser) googleKey(f field, provider string) Secret {
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(out.inline), ""))
 	if err != nil {
-		f.fail("it is not base64")
+		f.Fail("it is not base64")
 		return Secret{}
 	}
-	if doc, err := preview.DecodeJSON(key); err != nil || kindOf(doc) != "a map" {
-		f.fail("it is base64, but not of the JSON key of a service account")
+	if doc, err := preview.DecodeJSON(key); err != nil || fields.Kind(doc) != "a map" {
+		f.Fail("it is base64, but not of the JSON key of a service account")
 		return Secret{}
 	}
 	out.inline = string(key)
@@ -296,9 +297,9 @@ func (p *parser) note(rule, object, text string) {
 func (p *parser) artifacts() {
 	p.set.Form, p.set.Name, p.set.Location = FormArtifacts, "optimus", optimusLocation
 	// The rest of a server's config, and plugin.dir, which Optimus does not read.
-	p.ignore("version", "log", "serve", "scheduler", "telemetry", "resource_manager", "publisher", "replay", "plugin.dir")
-	for _, item := range p.at("plugin.artifacts").items(false) {
-		text := item.need()
+	p.Know("version", "log", "serve", "scheduler", "telemetry", "resource_manager", "publisher", "replay", "plugin.dir")
+	for _, item := range p.At("plugin.artifacts").Items() {
+		text := item.Need()
 		if text == "" {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
@@ -58,11 +59,11 @@ func Parse(data []byte, o Options) (*Set, error) {
 	case len(found) == 0:
 		return nil, why
 	}
-	r := newReading(found[0].body)
+	r := fields.New(found[0].body)
 	set := &Set{}
-	p := &parser{reading: r, set: set, o: o}
+	p := &parser{Reading: r, set: set, o: o}
 	found[0].read(p)
-	if err := r.err(); err != nil {
+	if err := r.Err(1); err != nil {
 		return nil, fmt.Errorf("%s: %w", found[0].what, err)
 	}
 	if err := set.check(); err != nil {
@@ -80,7 +81,7 @@ type config struct {
 
 // parser turns a config into a set.
 type parser struct {
-	*reading
+	*fields.Reading
 	set *Set
 	o   Options
 }
@@ -92,7 +93,7 @@ var errNoForm = errors.New("it is none of the configs that are read: an Optimus 
 func configsIn(doc any) ([]config, error) {
 	body, ok := doc.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("it is %s where a map is due", kindOf(doc))
+		return nil, fmt.Errorf("it is %s where a map is due", fields.Kind(doc))
 	}
 	kind, version := preview.String(body, "kind"), preview.String(body, "apiVersion")
 	switch {

@@ -229,8 +229,8 @@ func TestBadConfigsAreRefusedWithOneSentence(t *testing.T) {
 		return "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec: {plugins: [" + plugin + "]}"
 	}
 	for _, test := range []struct{ name, text, want string }{
-		{"an unknown field", provided("[{provider: w, output: a, path: a, checksum: x}]"), "not known here, and it may change what is installed: plugins[0].checksum"},
-		{"an unknown field at the top", "install: x\n" + provided("[{provider: w, output: a, path: a}]"), "not known here, and it may change what is installed: install"},
+		{"an unknown field", provided("[{provider: w, output: a, path: a, checksum: x}]"), "the field plugins[0].checksum is not supported, and it may change what is installed"},
+		{"an unknown field at the top", "install: x\n" + provided("[{provider: w, output: a, path: a}]"), "the field install is not supported, and it may change what is installed"},
 		{"two plugins with one output", provided("[{provider: w, output: a, path: a}, {provider: w, output: a, path: b}]"), "plugins a and a have one output, a"},
 		{"a provider that is not there", provided("[{provider: v, output: a, path: a}]"), "plugins[0].provider: no provider is called v"},
 		{"two providers of one name", "providers: [{type: file, name: w}, {type: file, name: w}]\nplugins: [{provider: w, output: a, path: a}]", "two providers are called w"},

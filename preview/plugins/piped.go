@@ -16,28 +16,28 @@ const (
 // plugins; what is not known at all is named.
 func (p *parser) piped() {
 	p.set.Form, p.set.Name, p.set.Location = FormPiped, "piped", pipedLocation
-	p.ignore("apiVersion", "kind", "metadata")
+	p.Know("apiVersion", "kind", "metadata")
 	for _, name := range []string{
 		"projectID", "pipedID", "pipedKeyFile", "pipedKeyData", "name", "apiAddress", "webAddress", "syncInterval",
 		"appConfigSyncInterval", "git", "repositories", "chartRepositories", "chartRegistries", "platformProviders",
 		"analysisProviders", "notifications", "secretManagement", "eventWatcher", "appSelector", "planPreview",
 	} {
-		p.ignore("spec." + name)
+		p.Know("spec." + name)
 	}
-	for _, item := range p.at("spec.plugins").items(true) {
-		plugin := Plugin{Output: item.at("name").need(), Program: true, Config: map[string]any{}}
+	for _, item := range p.At("spec.plugins").Maps() {
+		plugin := Plugin{Output: item.At("name").Need(), Program: true, Config: map[string]any{}}
 		plugin.Name = plugin.Output
 		if strings.Contains(plugin.Output, "/") {
-			item.at("name").fail("%s is not a file name", clip(plugin.Output))
+			item.At("name").Fail("%s is not a file name", clip(plugin.Output))
 		}
 		for _, key := range []string{"port", "config", "deployTargets"} {
-			if f := item.at(key); f.set() {
-				p.ignore(f.path)
-				plugin.Config[key] = f.value
+			if f := item.At(key); f.Set() {
+				f.Know()
+				plugin.Config[key] = f.Value
 			}
 		}
-		p.deployTargets(item.at("deployTargets"))
-		plugin.Artifacts = []Artifact{p.pipedURL(item.at("url"))}
+		p.deployTargets(item.At("deployTargets"))
+		plugin.Artifacts = []Artifact{p.pipedURL(item.At("url"))}
 		p.set.Plugins = append(p.set.Plugins, plugin)
 	}
 }
@@ -45,19 +45,19 @@ func (p *parser) piped() {
 // deployTargets have names of their own.
 func (p *parser) deployTargets(f field) {
 	seen := map[string]bool{}
-	for _, item := range f.items(true) {
-		name := item.at("name").need()
+	for _, item := range f.Maps() {
+		name := item.At("name").Need()
 		if seen[name] {
-			item.at("name").fail("two deploy targets are called %s", clip(name))
+			item.At("name").Fail("two deploy targets are called %s", clip(name))
 		}
 		seen[name] = true
 	}
-	p.ignore(f.path)
+	f.Know()
 }
 
 // pipedURL reads file, https and oci addresses as piped does.
 func (p *parser) pipedURL(f field) Artifact {
-	text := f.need()
+	text := f.Need()
 	scheme, rest, _ := strings.Cut(text, "://")
 	switch scheme {
 	case "":
@@ -71,10 +71,10 @@ func (p *parser) pipedURL(f field) Artifact {
 		}
 	case "https":
 	case "http":
-		f.fail("piped takes no http address; use https")
+		f.Fail("piped takes no http address; use https")
 		return Artifact{}
 	default:
-		f.fail("its scheme is not file, https or oci")
+		f.Fail("its scheme is not file, https or oci")
 		return Artifact{}
 	}
 	a := p.reference(Artifact{}, f, text)

@@ -35,27 +35,27 @@ import (
 const KindPluginSet = "PluginSet"
 
 func (p *parser) pluginSet() {
-	p.set.Form, p.set.Name = FormSet, p.at("metadata.name").need()
-	p.ignore("apiVersion", "kind", "metadata.labels", "metadata.annotations")
-	p.set.body = p.root
-	spec := p.at("spec")
-	p.set.Host = p.host(spec.at("host"))
-	if p.set.Location = spec.at("installLocation").text(); p.set.Location == "" {
+	p.set.Form, p.set.Name = FormSet, p.At("metadata.name").Need()
+	p.Know("apiVersion", "kind", "metadata.labels", "metadata.annotations")
+	p.set.body, _ = p.Root().Value.(map[string]any)
+	spec := p.At("spec")
+	p.set.Host = p.host(spec.At("host"))
+	if p.set.Location = spec.At("installLocation").Text(); p.set.Location == "" {
 		p.set.Location = defaultLocation
 	}
-	p.set.Version, p.set.Config = spec.at("version").text(), spec.at("config").mapping()
-	for _, item := range spec.at("plugins").items(true) {
+	p.set.Version, p.set.Config = spec.At("version").Text(), spec.At("config").Mapping()
+	for _, item := range spec.At("plugins").Maps() {
 		plugin := Plugin{
-			Output: item.at("output").need(), Command: p.inside(item.at("command"), false),
-			Config: item.at("config").mapping(), Program: item.at("program").flag(),
+			Output: item.At("output").Need(), Command: p.inside(item.At("command"), false),
+			Config: item.At("config").Mapping(), Program: item.At("program").Flag(),
 		}
 		plugin.Name = plugin.Output
-		if platforms := item.at("platforms"); platforms.set() {
-			for _, one := range platforms.items(true) {
+		if platforms := item.At("platforms"); platforms.Set() {
+			for _, one := range platforms.Maps() {
 				plugin.Artifacts = append(plugin.Artifacts, p.ownArtifact(one, plugin.Name, true))
 			}
-			if item.at("reference").set() {
-				platforms.fail("there is a reference besides; give one of them")
+			if item.At("reference").Set() {
+				platforms.Fail("there is a reference besides; give one of them")
 			}
 		} else {
 			plugin.Artifacts = []Artifact{p.ownArtifact(item, plugin.Name, false)}
@@ -66,27 +66,27 @@ func (p *parser) pluginSet() {
 
 func (p *parser) ownArtifact(item field, name string, perPlatform bool) Artifact {
 	a := Artifact{
-		SHA256: p.sha256(item.at("sha256")), Pick: p.inside(item.at("path"), false),
-		Files: p.placements(item.at("files")), Bin: p.inside(item.at("bin"), false),
-		Auth: p.login(item.at("auth"), name),
+		SHA256: p.sha256(item.At("sha256")), Pick: p.inside(item.At("path"), false),
+		Files: p.placements(item.At("files")), Bin: p.inside(item.At("bin"), false),
+		Auth: p.login(item.At("auth"), name),
 	}
 	if perPlatform {
-		platform := item.at("platform")
-		switch system, arch, found := strings.Cut(platform.text(), "/"); {
-		case platform.set() && (!found || item.at("selector").set()):
-			platform.fail("give OS/ARCH, or a selector")
-		case platform.set():
+		platform := item.At("platform")
+		switch system, arch, found := strings.Cut(platform.Text(), "/"); {
+		case platform.Set() && (!found || item.At("selector").Set()):
+			platform.Fail("give OS/ARCH, or a selector")
+		case platform.Set():
 			a.Selector = ref.Selector{MatchLabels: map[string]string{"os": system, "arch": arch}}
 		default:
-			a.Selector = p.selector(item.at("selector"))
+			a.Selector = p.selector(item.At("selector"))
 		}
 	}
-	reference := item.at("reference")
-	if text := reference.need(); text != "" {
+	reference := item.At("reference")
+	if text := reference.Need(); text != "" {
 		a = p.reference(a, reference, text)
 	}
-	if where := item.at("signature"); where.text() != "" {
-		signature := p.reference(Artifact{}, where, where.text()).Reference
+	if where := item.At("signature"); where.Text() != "" {
+		signature := p.reference(Artifact{}, where, where.Text()).Reference
 		a.Signature = &signature
 	}
 	return a

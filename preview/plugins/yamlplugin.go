@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
 // yamlPlugin is what an Optimus plugin in YAML says of itself.
@@ -22,41 +24,41 @@ func readYAMLPlugin(data []byte) (yamlPlugin, error) {
 	if err != nil {
 		return yamlPlugin{}, err
 	}
-	r := newReading(body)
+	r := fields.New(body)
 	out := yamlPlugin{
-		name: r.at("name").need(), version: r.at("pluginversion").need(), kind: r.at("plugintype").need(), image: r.at("image").need(),
+		name: r.At("name").Need(), version: r.At("pluginversion").Need(), kind: r.At("plugintype").Need(), image: r.At("image").Need(),
 	}
 	if out.kind != "task" && out.kind != "hook" && out.kind != "" {
-		r.at("plugintype").fail("%s is neither task nor hook", clip(out.kind))
+		r.At("plugintype").Fail("%s is neither task nor hook", clip(out.kind))
 	}
-	r.at("description").text()
-	r.oneOfEach("pluginmods", "cli", "dependencyresolver")
-	r.oneOfEach("apiversion")
-	r.oneOfEach("dependson")
-	if kind := r.at("hooktype"); kind.text() != "" && !slices.Contains([]string{"pre", "post", "fail"}, kind.text()) {
-		kind.fail("%s is not pre, post or fail", clip(kind.text()))
+	r.At("description").Text()
+	oneOfEach(r, "pluginmods", "cli", "dependencyresolver")
+	oneOfEach(r, "apiversion")
+	oneOfEach(r, "dependson")
+	if kind := r.At("hooktype"); kind.Text() != "" && !slices.Contains([]string{"pre", "post", "fail"}, kind.Text()) {
+		kind.Fail("%s is not pre, post or fail", clip(kind.Text()))
 	}
-	if entry := r.at("entrypoint"); entry.isMap() {
-		entry.at("shell").text()
-		entry.at("script").need()
-	} else if !entry.set() {
-		r.at("entrypoint.script").fail("it is missing")
+	if entry := r.At("entrypoint"); entry.IsMap() {
+		entry.At("shell").Text()
+		entry.At("script").Need()
+	} else if !entry.Set() {
+		r.At("entrypoint.script").Fail("it is missing")
 	}
-	out.questions = questions(r.at("questions"), 0)
+	out.questions = questions(r.At("questions"), 0)
 	for _, list := range []string{"defaultassets", "defaultconfig"} {
-		for _, item := range r.at(list).items(true) {
-			item.at("name").need()
-			r.ignore(item.at("value").path)
+		for _, item := range r.At(list).Maps() {
+			item.At("name").Need()
+			item.At("value").Know()
 			out.defaults++
 		}
 	}
-	return out, r.err()
+	return out, r.Err(1)
 }
 
-func (r *reading) oneOfEach(path string, known ...string) {
-	for _, item := range r.at(path).items(false) {
-		if text := item.need(); len(known) > 0 && !slices.Contains(known, text) {
-			item.fail("%s is not %s", clip(text), strings.Join(known, " or "))
+func oneOfEach(r *fields.Reading, path string, known ...string) {
+	for _, item := range r.At(path).Items() {
+		if text := item.Need(); len(known) > 0 && !slices.Contains(known, text) {
+			item.Fail("%s is not %s", clip(text), strings.Join(known, " or "))
 		}
 	}
 }
@@ -64,35 +66,35 @@ func (r *reading) oneOfEach(path string, known ...string) {
 // questions counts those of a list and of the lists below it.
 func questions(f field, depth int) int {
 	if depth > 10 {
-		f.fail("questions are nested too deep")
+		f.Fail("questions are nested too deep")
 		return 0
 	}
 	n := 0
-	for _, item := range f.items(true) {
+	for _, item := range f.Maps() {
 		n++
-		item.at("name").need()
+		item.At("name").Need()
 		for _, key := range []string{"prompt", "help", "default", "validationerror"} {
-			item.r.ignore(item.at(key).path)
+			item.At(key).Know()
 		}
-		if pattern := item.at("regexp"); pattern.text() != "" {
-			if _, err := regexp.Compile(pattern.text()); err != nil {
-				pattern.fail("it is not a regular expression")
+		if pattern := item.At("regexp"); pattern.Text() != "" {
+			if _, err := regexp.Compile(pattern.Text()); err != nil {
+				pattern.Fail("it is not a regular expression")
 			}
 		}
 		for _, key := range []string{"minlength", "maxlength"} {
-			length := item.at(key)
-			item.r.ignore(length.path)
-			if _, ok := length.value.(int64); length.set() && !ok {
-				length.fail("it is %s where a whole number is due", kindOf(length.value))
+			length := item.At(key)
+			length.Know()
+			if _, ok := length.Value.(int64); length.Set() && !ok {
+				length.Fail("it is %s where a whole number is due", fields.Kind(length.Value))
 			}
 		}
-		item.at("required").flag()
-		for _, value := range item.at("multiselect").items(false) {
-			value.need()
+		item.At("required").Flag()
+		for _, value := range item.At("multiselect").Items() {
+			value.Need()
 		}
-		for _, sub := range item.at("subquestions").items(true) {
-			sub.at("ifvalue").text()
-			n += questions(sub.at("questions"), depth+1)
+		for _, sub := range item.At("subquestions").Maps() {
+			sub.At("ifvalue").Text()
+			n += questions(sub.At("questions"), depth+1)
 		}
 	}
 	return n

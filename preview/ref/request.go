@@ -137,7 +137,7 @@ type requestKind struct {
 	group, kind string
 	versions    []string
 	ignored     []ignoredField
-	read        func(r *reader, f *fields)
+	read        func(r *reader, f *reading)
 }
 
 // requestKinds is the table of kinds.
@@ -181,10 +181,10 @@ func ReadRequest(ctx context.Context, text []byte, more Objects) (*Request, erro
 		Request: &Request{Object: asked.String(), text: text, objects: documents, index: asked.index, home: asked.Namespace},
 	}
 	r.ContentDigest = preview.String(asked.body, "metadata", "annotations", AnnotationContentDigest)
-	f := newFields(r.Object, asked.body, kind.ignored)
+	f := newReading(r.Object, asked.body, kind.ignored)
 	kind.read(r, f)
 	switch err := f.err(); {
-	case len(f.wrong) == 0 && r.err != nil:
+	case !f.Failed() && r.err != nil:
 		return nil, fmt.Errorf("%s: %w", r.Object, r.err)
 	case err != nil:
 		return nil, err

@@ -17,18 +17,18 @@ func ignoredInApplication() []ignoredField {
 }
 
 // application reads Argo CD's Application.
-func (r *reader) application(f *fields) {
-	r.Release, r.Namespace = r.asked.Name, f.at("spec.destination.namespace").text()
+func (r *reader) application(f *reading) {
+	r.Release, r.Namespace = r.asked.Name, f.At("spec.destination.namespace").Text()
 	if r.Namespace == "" {
 		r.Namespace = r.asked.Namespace
 	}
-	one, several := f.at("spec.source"), f.at("spec.sources")
-	if !several.set() {
+	one, several := f.At("spec.source"), f.At("spec.sources")
+	if !several.Set() {
 		r.argoContent(one, "spec", "source")
 		return
 	}
-	if one.set() {
-		one.fail("there are sources besides; give one of them")
+	if one.Set() {
+		one.Fail("there are sources besides; give one of them")
 		return
 	}
 	r.argoSources(several)
@@ -38,23 +38,23 @@ func (r *reader) application(f *fields) {
 // it refers to by name.
 func (r *reader) argoSources(v field) {
 	var content []field
-	for i, item := range v.items() {
-		name := item.at("ref").text()
+	for i, item := range v.Items() {
+		name := item.At("ref").Text()
 		switch {
 		case name == "":
 			content = append(content, item)
 			r.argoContent(item, "spec", "sources", i)
 			continue
-		case item.at("path").text() != "" || item.at("chart").text() != "" || !isLabel(name):
-			item.at("ref").fail("a source is either content or files that others refer to")
+		case item.At("path").Text() != "" || item.At("chart").Text() != "" || !isLabel(name):
+			item.At("ref").Fail("a source is either content or files that others refer to")
 			return
 		}
-		s := r.remote(item.at("repoURL"), gitText(item.at("repoURL"), item.at("repoURL").need(), "", argoRevision(item)))
+		s := r.remote(item.At("repoURL"), gitText(item.At("repoURL"), item.At("repoURL").Need(), "", argoRevision(item)))
 		s.Destination = path.Join(referredDir, name)
 		r.pinned(func(p Pinned, at int) edit { return r.set(p.commit(at), "spec", "sources", i, "targetRevision") })
 	}
 	if len(content) != 1 {
-		v.fail("%d sources with content; one is supported, and any number that it refers to with ref", len(content))
+		v.Fail("%d sources with content; one is supported, and any number that it refers to with ref", len(content))
 	}
 }
 
@@ -63,7 +63,7 @@ const referredDir = ".sources"
 
 // argoRevision reads what of a repository is meant.
 func argoRevision(v field) string {
-	revision := v.at("targetRevision").text()
+	revision := v.At("targetRevision").Text()
 	if revision == "HEAD" {
 		return "" // the default branch
 	}
@@ -72,42 +72,42 @@ func argoRevision(v field) string {
 
 // argoContent reads a source of content.
 func (r *reader) argoContent(v field, at ...any) {
-	address, chart := v.at("repoURL"), v.at("chart").text()
-	v.at("name").text()
+	address, chart := v.At("repoURL"), v.At("chart").Text()
+	v.At("name").Text()
 	pin := append(at, "targetRevision")
 	if chart != "" {
 		r.argoChart(v, address, chart)
 		r.pinned(func(p Pinned, _ int) edit { return r.set(p.Version, pin...) })
-		r.argoHelm(v.at("helm"))
+		r.argoHelm(v.At("helm"))
 		return
 	}
-	if text := address.need(); strings.HasPrefix(text, "oci://") {
-		r.remote(address, text+":"+v.at("targetRevision").need())
+	if text := address.Need(); strings.HasPrefix(text, "oci://") {
+		r.remote(address, text+":"+v.At("targetRevision").Need())
 		r.pinned(func(p Pinned, i int) edit { return r.set(p.digest(i), pin...) })
 	} else {
 		r.remote(address, gitText(address, text, "", argoRevision(v)))
 		r.pinned(func(p Pinned, i int) edit { return r.set(p.commit(i), pin...) })
 	}
-	r.Path = cleanSubdir(v.at("path").text())
-	helm, kustomize, directory := v.at("helm"), v.at("kustomize"), v.at("directory")
+	r.Path = cleanSubdir(v.At("path").Text())
+	helm, kustomize, directory := v.At("helm"), v.At("kustomize"), v.At("directory")
 	switch {
-	case helm.set():
+	case helm.Set():
 		r.Format = "helm"
 		r.argoHelm(helm)
-	case kustomize.set():
+	case kustomize.Set():
 		r.Format = "kustomize"
 		r.argoKustomize(kustomize)
-	case directory.set():
+	case directory.Set():
 		r.Format = "plain"
-		if directory.at("recurse").flag() {
-			directory.at("recurse").fail("directories below the path are not read; give a path each")
+		if directory.At("recurse").Flag() {
+			directory.At("recurse").Fail("directories below the path are not read; give a path each")
 		}
 	}
 }
 
 func (r *reader) argoChart(v, address field, chart string) {
 	r.Format = "helm"
-	text, version := strings.TrimRight(address.need(), "/"), v.at("targetRevision").text()
+	text, version := strings.TrimRight(address.Need(), "/"), v.At("targetRevision").Text()
 	if rest, found := strings.CutPrefix(text, "https://"); found {
 		text = "chart+https://" + rest + "/" + chart
 		if version != "" && version != "*" {
@@ -117,7 +117,7 @@ func (r *reader) argoChart(v, address field, chart string) {
 		return
 	}
 	if strings.Contains(text, "://") && !strings.HasPrefix(text, "oci://") {
-		address.fail("a repository of charts is https://, or HOST/REPO of an OCI registry")
+		address.Fail("a repository of charts is https://, or HOST/REPO of an OCI registry")
 		return
 	}
 	r.remote(address, imageText(text)+"/"+chart+":"+strings.ReplaceAll(version, "+", "_"))
@@ -126,39 +126,39 @@ func (r *reader) argoChart(v, address field, chart string) {
 // argoHelm reads the values of a chart: files, then text, then objects, then
 // parameters, each over those before it.
 func (r *reader) argoHelm(v field) {
-	if name := v.at("releaseName").text(); name != "" {
+	if name := v.At("releaseName").Text(); name != "" {
 		r.Release = name
 	}
-	v.at("version").oneOf("v3")
-	if v.at("skipTests").flag() {
-		v.f.know(v.path + ".skipTests") // tests never run here
+	v.At("version").OneOf("v3")
+	if v.At("skipTests").Flag() {
+		v.Reading().Know(v.Path + ".skipTests") // tests never run here
 	}
-	for i, file := range v.at("valueFiles").texts() {
+	for i, file := range v.At("valueFiles").Texts() {
 		name, rest, referred := strings.Cut(strings.TrimPrefix(file, "$"), "/")
 		switch {
 		case strings.HasPrefix(file, "$") && referred && isLabel(name):
 			file = path.Join(referredDir, name, rest)
 		case strings.Contains(file, "://") || strings.HasPrefix(file, "$"):
-			v.at("valueFiles").fail("item %d does not lie within the sources", i)
+			v.At("valueFiles").Fail("item %d does not lie within the sources", i)
 		default:
 			file = path.Join(r.Path, file)
 		}
 		r.ValuesFiles = append(r.ValuesFiles, file)
 	}
-	if values := v.at("values"); values.text() != "" {
-		r.Values = valuesText(values, values.text())
+	if values := v.At("values"); values.Text() != "" {
+		r.Values = valuesText(values, values.Text())
 	}
-	if object := v.at("valuesObject").mapping(); len(object) > 0 {
+	if object := v.At("valuesObject").Mapping(); len(object) > 0 {
 		r.Values = object // instead of the text
 	}
-	for _, item := range v.at("parameters").items() {
-		name, value := item.at("name").need(), item.at("value").text()
+	for _, item := range v.At("parameters").Items() {
+		name, value := item.At("name").Need(), item.At("value").Text()
 		if strings.ContainsAny(name, `[]{}\,=`) {
-			item.at("name").fail("a parameter is a path of keys; for others give valuesObject")
+			item.At("name").Fail("a parameter is a path of keys; for others give valuesObject")
 			return
 		}
 		var parsed any = value
-		if !item.at("forceString").flag() {
+		if !item.At("forceString").Flag() {
 			parsed = scalarOf(value)
 		}
 		keys := strings.Split(name, ".")
@@ -190,16 +190,16 @@ func scalarOf(text string) any {
 // argoKustomize reads what an Application changes about a kustomization.
 func (r *reader) argoKustomize(v field) {
 	over := overlay{
-		Namespace: v.at("namespace").text(), Prefix: v.at("namePrefix").text(), Suffix: v.at("nameSuffix").text(),
-		Patches: v.at("patches").mappings(), CommonLabels: v.at("commonLabels").mapping(), CommonAnnotations: v.at("commonAnnotations").mapping(),
+		Namespace: v.At("namespace").Text(), Prefix: v.At("namePrefix").Text(), Suffix: v.At("nameSuffix").Text(),
+		Patches: mappings(v.At("patches")), CommonLabels: v.At("commonLabels").Mapping(), CommonAnnotations: v.At("commonAnnotations").Mapping(),
 	}
-	for _, image := range v.at("images").items() {
+	for _, image := range v.At("images").Items() {
 		over.Images = append(over.Images, kustomizeImage(image))
 	}
-	for _, item := range v.at("replicas").items() {
-		over.Replicas = append(over.Replicas, item.mapping())
+	for _, item := range v.At("replicas").Items() {
+		over.Replicas = append(over.Replicas, item.Mapping())
 	}
-	for _, component := range v.at("components").texts() {
+	for _, component := range v.At("components").Texts() {
 		over.Components = append(over.Components, path.Join(sourceDir, r.Path, component))
 	}
 	r.around(over)
@@ -207,7 +207,7 @@ func (r *reader) argoKustomize(v field) {
 
 // kustomizeImage reads [NAME=]IMAGE[:TAG|@DIGEST].
 func kustomizeImage(v field) map[string]any {
-	name, image, renamed := strings.Cut(v.need(), "=")
+	name, image, renamed := strings.Cut(v.Need(), "=")
 	if !renamed {
 		image = name
 	}

@@ -35,10 +35,10 @@ func ignoredInHelmRelease() []ignoredField {
 }
 
 // helmRelease reads Flux's HelmRelease.
-func (r *reader) helmRelease(f *fields) {
-	spec := f.at("spec")
-	r.Namespace = spec.at("targetNamespace").text()
-	if r.Release = spec.at("releaseName").text(); r.Release == "" {
+func (r *reader) helmRelease(f *reading) {
+	spec := f.At("spec")
+	r.Namespace = spec.At("targetNamespace").Text()
+	if r.Release = spec.At("releaseName").Text(); r.Release == "" {
 		r.Release = fluxRelease(r.Namespace, r.asked.Name)
 	}
 	if r.Namespace == "" {
@@ -47,18 +47,18 @@ func (r *reader) helmRelease(f *fields) {
 	r.Format = "helm"
 	r.suspended(spec)
 	// CustomResourceDefinitions are reviewed like all else.
-	spec.at("install.crds").oneOf("Create", "CreateReplace")
-	spec.at("upgrade.crds").oneOf("Create", "CreateReplace")
-	switch chart, named := spec.at("chart.spec"), spec.at("chartRef"); {
-	case chart.set() && named.set():
-		named.fail("there is a chart besides; give one of them")
-	case chart.set():
+	spec.At("install.crds").OneOf("Create", "CreateReplace")
+	spec.At("upgrade.crds").OneOf("Create", "CreateReplace")
+	switch chart, named := spec.At("chart.spec"), spec.At("chartRef"); {
+	case chart.Set() && named.Set():
+		named.Fail("there is a chart besides; give one of them")
+	case chart.Set():
 		r.fluxChart(chart)
 	default:
 		r.fluxChartRef(named)
 	}
-	r.valuesFrom(spec.at("valuesFrom"))
-	r.Values = merged(r.Values, spec.at("values").mapping())
+	r.valuesFrom(spec.At("valuesFrom"))
+	r.Values = merged(r.Values, spec.At("values").Mapping())
 }
 
 // fluxRelease is the name that Flux gives to a release: at most 53 characters,
@@ -75,60 +75,60 @@ func fluxRelease(namespace, name string) string {
 }
 
 func (r *reader) suspended(spec field) {
-	if spec.at("suspend").flag() {
-		r.Paused = spec.path + ".suspend"
+	if spec.At("suspend").Flag() {
+		r.Paused = spec.Path + ".suspend"
 	}
 }
 
 // fluxChart reads a chart that is named within a repository.
 func (r *reader) fluxChart(v field) {
-	name, version := v.at("chart").need(), v.at("version").text()
-	from := v.at("sourceRef")
-	namespace := from.at("namespace").text()
+	name, version := v.At("chart").Need(), v.At("version").Text()
+	from := v.At("sourceRef")
+	namespace := from.At("namespace").Text()
 	if namespace == "" {
 		namespace = r.asked.Namespace
 	}
-	switch from.at("kind").oneOf("HelmRepository", "GitRepository") {
+	switch from.At("kind").OneOf("HelmRepository", "GitRepository") {
 	case "HelmRepository":
-		s := r.fluxSource("HelmRepository", namespace, from.at("name").need())
+		s := r.fluxSource("HelmRepository", namespace, from.At("name").Need())
 		if s == nil {
 			return
 		}
 		s.helmRepository(v, name, version)
 	case "GitRepository":
-		if s := r.fluxSource("GitRepository", namespace, from.at("name").need()); s != nil {
+		if s := r.fluxSource("GitRepository", namespace, from.At("name").Need()); s != nil {
 			s.gitRepository("")
 			r.Path = cleanSubdir(name)
 		}
 	default:
-		from.at("kind").need()
+		from.At("kind").Need()
 	}
-	files := v.at("valuesFiles").texts()
-	if single := v.at("valuesFile").text(); single != "" {
+	files := v.At("valuesFiles").Texts()
+	if single := v.At("valuesFile").Text(); single != "" {
 		files = []string{single}
 	}
 	for i, file := range files {
 		file = cleanSubdir(file)
 		// In Flux a list stands in place of the chart's own values.
 		if own := path.Join(r.Path, "values.yaml"); i == 0 && file != own {
-			v.at("valuesFiles").fail("a list that leaves out the chart's own values is not supported; begin it with %s", own)
+			v.At("valuesFiles").Fail("a list that leaves out the chart's own values is not supported; begin it with %s", own)
 		} else if i > 0 {
 			r.ValuesFiles = append(r.ValuesFiles, file)
 		}
 	}
-	v.at("ignoreMissingValuesFiles").flag()
+	v.At("ignoreMissingValuesFiles").Flag()
 }
 
 // fluxChartRef reads a chart that is an object of its own.
 func (r *reader) fluxChartRef(v field) {
-	namespace := v.at("namespace").text()
+	namespace := v.At("namespace").Text()
 	if namespace == "" {
 		namespace = r.asked.Namespace
 	}
-	if v.at("kind").need() == "" || v.at("kind").oneOf("OCIRepository") == "" {
+	if v.At("kind").Need() == "" || v.At("kind").OneOf("OCIRepository") == "" {
 		return
 	}
-	if s := r.fluxSource("OCIRepository", namespace, v.at("name").need()); s != nil {
+	if s := r.fluxSource("OCIRepository", namespace, v.At("name").Need()); s != nil {
 		s.ociRepository()
 	}
 }
@@ -136,18 +136,18 @@ func (r *reader) fluxChartRef(v field) {
 // valuesFrom reads values from ConfigMaps and Secrets, later ones over earlier
 // ones.
 func (r *reader) valuesFrom(v field) {
-	for _, item := range v.items() {
-		kind, name := item.at("kind").oneOf("ConfigMap", "Secret"), item.at("name").need()
-		key := item.at("valuesKey").text()
+	for _, item := range v.Items() {
+		kind, name := item.At("kind").OneOf("ConfigMap", "Secret"), item.At("name").Need()
+		key := item.At("valuesKey").Text()
 		if key == "" {
 			key = "values.yaml"
 		}
-		if kind == "" || len(item.f.wrong) > 0 {
-			item.at("kind").need()
+		if kind == "" || item.Reading().Failed() {
+			item.At("kind").Need()
 			return
 		}
-		if item.at("optional").flag() && r.more == nil {
-			item.at("optional").fail("whether %s %s exists is not known without a cluster", kind, name)
+		if item.At("optional").Flag() && r.more == nil {
+			item.At("optional").Fail("whether %s %s exists is not known without a cluster", kind, name)
 			return
 		}
 		body := r.find("", []string{"v1"}, kind, r.asked.Namespace, name)
@@ -156,11 +156,11 @@ func (r *reader) valuesFrom(v field) {
 		}
 		text, err := dataOf(body, key)
 		if err != nil {
-			item.fail("%s", err)
+			item.Fail("%s", err)
 			return
 		}
 		if _, err := preview.Decode([]byte(text)); err != nil && kind == "Secret" {
-			item.fail("what key %s of the Secret holds is not YAML", clip(key)) // and is not quoted
+			item.Fail("what key %s of the Secret holds is not YAML", clip(key)) // and is not quoted
 			return
 		}
 		r.Values = merged(r.Values, valuesText(item, text))
@@ -204,18 +204,18 @@ func ignoredInKustomization() []ignoredField {
 
 // kustomization reads Flux's Kustomization. What it changes about the content
 // is written as a kustomization around it, which is how Flux does it.
-func (r *reader) kustomization(f *fields) {
-	spec := f.at("spec")
+func (r *reader) kustomization(f *reading) {
+	spec := f.At("spec")
 	r.Release, r.Format = r.asked.Name, "kustomize"
 	r.suspended(spec)
-	from := spec.at("sourceRef")
-	namespace := from.at("namespace").text()
+	from := spec.At("sourceRef")
+	namespace := from.At("namespace").Text()
 	if namespace == "" {
 		namespace = r.asked.Namespace
 	}
-	kind, name := from.at("kind").oneOf("GitRepository", "OCIRepository"), from.at("name").need()
+	kind, name := from.At("kind").OneOf("GitRepository", "OCIRepository"), from.At("name").Need()
 	if kind == "" {
-		from.at("kind").need()
+		from.At("kind").Need()
 		return
 	}
 	s := r.fluxSource(kind, namespace, name)
@@ -227,12 +227,12 @@ func (r *reader) kustomization(f *fields) {
 	} else {
 		s.ociRepository()
 	}
-	r.Path = cleanSubdir(spec.at("path").text())
-	r.Namespace = spec.at("targetNamespace").text()
+	r.Path = cleanSubdir(spec.At("path").Text())
+	r.Namespace = spec.At("targetNamespace").Text()
 	over := overlay{Namespace: r.Namespace}
-	over.Prefix, over.Suffix = spec.at("namePrefix").text(), spec.at("nameSuffix").text()
-	over.Patches, over.Images = spec.at("patches").mappings(), spec.at("images").mappings()
-	for _, component := range spec.at("components").texts() {
+	over.Prefix, over.Suffix = spec.At("namePrefix").Text(), spec.At("nameSuffix").Text()
+	over.Patches, over.Images = mappings(spec.At("patches")), mappings(spec.At("images"))
+	for _, component := range spec.At("components").Texts() {
 		over.Components = append(over.Components, path.Join(sourceDir, r.Path, component))
 	}
 	// Flux makes a kustomization where there is none.
@@ -301,12 +301,12 @@ func ignoredInSource() []ignoredField {
 
 func (r *reader) standsAlone(s *fluxSource) {
 	r.Release = r.asked.Name
-	r.suspended(s.at("spec"))
+	r.suspended(s.At("spec"))
 }
 
 // ociRepository reads Flux's OCIRepository where it stands alone.
-func (r *reader) ociRepository(f *fields) {
-	s := &fluxSource{fields: f, r: r, document: r.asked}
+func (r *reader) ociRepository(f *reading) {
+	s := &fluxSource{reading: f, r: r, document: r.asked}
 	r.standsAlone(s)
 	r.Namespace = r.asked.Namespace
 	s.ociRepository()

@@ -15,7 +15,7 @@ const sourceGroup = "source.toolkit.fluxcd.io"
 
 // fluxSource is an object of Flux that says where content comes from.
 type fluxSource struct {
-	*fields
+	*reading
 	r        *reader
 	document *document // nil when it came from the cluster
 	home     string    // its namespace
@@ -30,7 +30,7 @@ func (r *reader) fluxSource(kind, namespace, name string) *fluxSource {
 	if body == nil {
 		return nil
 	}
-	s := &fluxSource{r: r, home: namespace, fields: newFields(kind+" "+namespace+"/"+name, body, ignoredInSource())}
+	s := &fluxSource{r: r, home: namespace, reading: newReading(kind+" "+namespace+"/"+name, body, ignoredInSource())}
 	for i := range r.objects {
 		if d := &r.objects[i]; d.Kind == kind && d.Group() == sourceGroup && d.Name == name && d.Namespace == namespace {
 			s.document = d
@@ -55,24 +55,26 @@ func (s *fluxSource) add(v field, text string) *RequestSource {
 		text = "invalid" // and v has failed
 	}
 	added := s.r.remote(v, text)
-	verified(s.at("spec.insecure"))
-	s.at("spec.provider").oneOf("generic")
+	verified(s.At("spec.insecure"))
+	s.At("spec.provider").OneOf("generic")
 	// The Secret lies beside the object that names it.
-	s.r.secret(added, s.at("spec.secretRef.name"), field{f: s.fields, path: "metadata.namespace", value: s.home})
+	home := s.At("metadata.namespace")
+	home.Value = s.home
+	s.r.secret(added, s.At("spec.secretRef.name"), home)
 	return added
 }
 
 // helmRepository makes a chart of it a source.
 func (s *fluxSource) helmRepository(chart field, name, version string) {
 	defer s.done()
-	address := s.at("spec.url")
-	text := strings.TrimRight(address.need(), "/")
-	s.at("spec.passCredentials").flag()
-	kind := s.at("spec.type").oneOf("default", "oci")
+	address := s.At("spec.url")
+	text := strings.TrimRight(address.Need(), "/")
+	s.At("spec.passCredentials").Flag()
+	kind := s.At("spec.type").OneOf("default", "oci")
 	if !strings.HasPrefix(text, "oci://") && kind != "oci" {
 		scheme, rest, _ := strings.Cut(text, "://")
 		if scheme != "https" {
-			address.fail("a repository of charts is https:// or oci://")
+			address.Fail("a repository of charts is https:// or oci://")
 			return
 		}
 		text = "chart+https://" + rest + "/" + name
@@ -84,7 +86,7 @@ func (s *fluxSource) helmRepository(chart field, name, version string) {
 		return
 	}
 	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err != nil {
-		chart.at("version").fail("%q is a range; of a chart in an OCI registry give the very version", clip(version))
+		chart.At("version").Fail("%q is a range; of a chart in an OCI registry give the very version", clip(version))
 		return
 	}
 	s.add(address, imageText(text)+"/"+name+":"+strings.ReplaceAll(version, "+", "_"))
@@ -99,13 +101,13 @@ func escapeRange(version string) string {
 // gitRepository makes the repository a source.
 func (s *fluxSource) gitRepository(subdir string) {
 	defer s.done()
-	address := s.at("spec.url")
+	address := s.At("spec.url")
 	revision := ""
-	ref := s.at("spec.ref")
+	ref := s.At("spec.ref")
 	// In the order in which Flux looks at them.
-	branch, tag, name, commit := ref.at("branch").text(), ref.at("tag").text(), ref.at("name").text(), ref.at("commit").text()
-	if ref.at("semver").text() != "" && name == "" && commit == "" {
-		ref.at("semver").fail("a range over tags is not supported; give spec.ref.tag or spec.ref.commit")
+	branch, tag, name, commit := ref.At("branch").Text(), ref.At("tag").Text(), ref.At("name").Text(), ref.At("commit").Text()
+	if ref.At("semver").Text() != "" && name == "" && commit == "" {
+		ref.At("semver").Fail("a range over tags is not supported; give spec.ref.tag or spec.ref.commit")
 		return
 	}
 	switch {
@@ -120,26 +122,26 @@ func (s *fluxSource) gitRepository(subdir string) {
 	default:
 		revision = "refs/heads/master" // as Flux defaults
 	}
-	s.add(address, gitText(address, address.need(), subdir, revision))
+	s.add(address, gitText(address, address.Need(), subdir, revision))
 	s.pinAt(func(p Pinned, i int) string { return p.commit(i) }, "spec", "ref", "commit")
 }
 
 // ociRepository makes the artifact a source.
 func (s *fluxSource) ociRepository() {
 	defer s.done()
-	address := s.at("spec.url")
-	text := address.need()
+	address := s.At("spec.url")
+	text := address.Need()
 	if !strings.HasPrefix(text, "oci://") {
-		address.fail("want oci://HOST/REPO")
+		address.Fail("want oci://HOST/REPO")
 		return
 	}
-	digest, tag := s.at("spec.ref.digest").text(), s.at("spec.ref.tag").text()
-	if s.at("spec.ref.semver").text() != "" && digest == "" {
-		s.at("spec.ref.semver").fail("a range over tags is not supported; give spec.ref.tag or spec.ref.digest")
+	digest, tag := s.At("spec.ref.digest").Text(), s.At("spec.ref.tag").Text()
+	if s.At("spec.ref.semver").Text() != "" && digest == "" {
+		s.At("spec.ref.semver").Fail("a range over tags is not supported; give spec.ref.tag or spec.ref.digest")
 		return
 	}
-	s.at("spec.layerSelector.operation").oneOf("extract", "copy")
-	s.at("spec.layerSelector.mediaType").oneOf("application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/vnd.cncf.flux.content.v1.tar+gzip")
+	s.At("spec.layerSelector.operation").OneOf("extract", "copy")
+	s.At("spec.layerSelector.mediaType").OneOf("application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/vnd.cncf.flux.content.v1.tar+gzip")
 	switch {
 	case digest != "":
 		text += "@" + digest
@@ -186,10 +188,10 @@ func jsonText(v any) string {
 }
 
 // mappings reads a list of mappings, with all that is in them.
-func (v field) mappings() []any {
+func mappings(v field) []any {
 	var out []any
-	for _, item := range v.items() {
-		if m := item.mapping(); m != nil {
+	for _, item := range v.Items() {
+		if m := item.Mapping(); m != nil {
 			out = append(out, m)
 		}
 	}

@@ -14,16 +14,16 @@ func ignoredInClusterExtension() []ignoredField {
 }
 
 // clusterExtension reads OLM v1's ClusterExtension.
-func (r *reader) clusterExtension(f *fields) {
-	r.Release, r.Namespace = r.asked.Name, f.at("spec.namespace").need()
-	f.at("spec.source.sourceType").oneOf("Catalog")
-	r.packageOf(f.at("spec.source.catalog"), "packageName")
+func (r *reader) clusterExtension(f *reading) {
+	r.Release, r.Namespace = r.asked.Name, f.At("spec.namespace").Need()
+	f.At("spec.source.sourceType").OneOf("Catalog")
+	r.packageOf(f.At("spec.source.catalog"), "packageName")
 	r.Package.EveryChannel = true
-	if config := f.at("spec.config"); config.set() {
-		config.at("configType").oneOf("Inline")
-		r.Values = config.at("inline").mapping()
+	if config := f.At("spec.config"); config.Set() {
+		config.At("configType").OneOf("Inline")
+		r.Values = config.At("inline").Mapping()
 	}
-	if f.at("spec.install.preflight.crdUpgradeSafety.enforcement").oneOf("Strict", "None") == "None" {
+	if f.At("spec.install.preflight.crdUpgradeSafety.enforcement").OneOf("Strict", "None") == "None" {
 		r.note(RuleNoPreflight, "spec.install.preflight.crdUpgradeSafety.enforcement is None: OLM would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever")
 	}
 	r.pin = func(p Pinned) []edit {
@@ -39,22 +39,22 @@ func ignoredInSubscription() []ignoredField {
 
 // subscription reads OLM v0's Subscription, and the OperatorGroup and
 // CatalogSource that lie beside it.
-func (r *reader) subscription(f *fields) {
+func (r *reader) subscription(f *reading) {
 	r.Release, r.Namespace = r.asked.Name, r.asked.Namespace
-	name := f.at("spec.name")
-	r.Package = &PackageRequest{Name: name.need(), Bundle: f.at("spec.startingCSV").text()}
+	name := f.At("spec.name")
+	r.Package = &PackageRequest{Name: name.Need(), Bundle: f.At("spec.startingCSV").Text()}
 	if r.Package.Name != "" && !IsName(r.Package.Name) {
-		name.fail("%q is not the name of a package", clip(r.Package.Name))
+		name.Fail("%q is not the name of a package", clip(r.Package.Name))
 	}
 	if r.Namespace == "" {
-		f.at("metadata.namespace").fail("it is missing")
+		f.At("metadata.namespace").Fail("it is missing")
 	}
-	if channel := f.at("spec.channel").text(); channel != "" {
+	if channel := f.At("spec.channel").Text(); channel != "" {
 		r.Package.Channels = []string{channel}
 	}
-	source, namespace := f.at("spec.source"), f.at("spec.sourceNamespace")
-	r.catalogSource(source.need(), namespace.need())
-	if config := f.at("spec.config").mapping(); len(config) > 0 {
+	source, namespace := f.At("spec.source"), f.At("spec.sourceNamespace")
+	r.catalogSource(source.Need(), namespace.Need())
+	if config := f.At("spec.config").Mapping(); len(config) > 0 {
 		r.Values = map[string]any{"deploymentConfig": preview.CloneBody(config)}
 	}
 	r.operatorGroup()
@@ -75,14 +75,14 @@ func (r *reader) catalogSource(name, namespace string) {
 			continue
 		}
 		d.used = true
-		c := newFields(d.String(), d.body, []ignoredField{
+		c := newReading(d.String(), d.body, []ignoredField{
 			{"spec.displayName", "text for people"}, {"spec.publisher", "text for people"}, {"spec.description", "text for people"}, {"spec.icon", "a picture"},
 			{"spec.updateStrategy", "when the cluster looks again"}, {"spec.grpcPodConfig", "how the cluster runs the catalog"}, {"spec.priority", "there is no other catalog to compare with"},
 		})
-		c.at("spec.sourceType").oneOf("grpc")
-		image := c.at("spec.image")
-		if reference, err := Parse(imageText(image.need())); err != nil {
-			image.fail("%s", err)
+		c.At("spec.sourceType").OneOf("grpc")
+		image := c.At("spec.image")
+		if reference, err := Parse(imageText(image.Need())); err != nil {
+			image.Fail("%s", err)
 		} else {
 			r.Package.Catalogs = []string{reference.Text}
 		}
@@ -103,10 +103,10 @@ func (r *reader) operatorGroup() {
 			continue
 		}
 		d.used = true
-		g := newFields(d.String(), d.body, []ignoredField{
+		g := newReading(d.String(), d.body, []ignoredField{
 			{"spec.upgradeStrategy", "what OLM does about failed upgrades"}, {"spec.staticProvidedAPIs", "which APIs OLM lists"},
 		})
-		targets := g.at("spec.targetNamespaces").texts()
+		targets := g.At("spec.targetNamespaces").Texts()
 		if err := g.err(); err != nil && r.err == nil {
 			r.err = err
 		}

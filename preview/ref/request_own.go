@@ -9,56 +9,56 @@ const KindRequest = "Request"
 
 // ownRequest reads our own kind, which can say all that a command line can, or
 // that section by section.
-func (r *reader) ownRequest(f *fields) {
+func (r *reader) ownRequest(f *reading) {
 	r.Release, r.Namespace = r.asked.Name, r.asked.Namespace
-	spec := f.at("spec")
-	if sections := spec.at("sections"); sections.set() {
+	spec := f.At("spec")
+	if sections := spec.At("sections"); sections.Set() {
 		r.sections(spec, sections)
 	} else {
 		r.ownContent(spec, "spec")
 	}
-	r.HealthChecks = probes(spec.at("progressionProbes"))
-	if spec.at("paused").flag() {
+	r.HealthChecks = probes(spec.At("progressionProbes"))
+	if spec.At("paused").Flag() {
 		r.Paused = "spec.paused"
 	}
 }
 
 // ownContent reads content, and how it is rendered, at a path of the request.
 func (r *reader) ownContent(spec field, path ...any) {
-	switch reference := spec.at("reference"); {
-	case !reference.set():
-	case spec.at("sources").set() || spec.at("package").set():
-		reference.fail("there are sources or a package besides; give one of them")
+	switch reference := spec.At("reference"); {
+	case !reference.Set():
+	case spec.At("sources").Set() || spec.At("package").Set():
+		reference.Fail("there are sources or a package besides; give one of them")
 	default:
 		r.ownReference(reference)
 	}
-	for _, item := range spec.at("sources").items() {
-		s := r.source(item.at("reference"), item.at("reference").need())
-		s.Destination = item.at("destination").text()
-		s.CA = item.at("certificateData").text()
-		verified(item.at("insecureSkipTLSVerify"))
-		r.secret(s, item.at("auth.secretRef.name"), item.at("auth.secretRef.namespace"))
+	for _, item := range spec.At("sources").Items() {
+		s := r.source(item.At("reference"), item.At("reference").Need())
+		s.Destination = item.At("destination").Text()
+		s.CA = item.At("certificateData").Text()
+		verified(item.At("insecureSkipTLSVerify"))
+		r.secret(s, item.At("auth.secretRef.name"), item.At("auth.secretRef.namespace"))
 	}
-	if pkg := spec.at("package"); pkg.set() {
+	if pkg := spec.At("package"); pkg.Set() {
 		r.packageOf(pkg, "name")
-		r.Package.Catalogs = pkg.at("catalogs").texts()
+		r.Package.Catalogs = pkg.At("catalogs").Texts()
 	}
-	r.Format, r.Path = spec.at("format").text(), spec.at("path").text()
-	r.InstallMode = spec.at("installMode").oneOf("AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNamespace")
-	r.WatchNamespaces = spec.at("watchNamespaces").texts()
-	r.Certs = spec.at("certs").oneOf("cert-manager", "service-ca", "none")
-	r.KubeVersion, r.APIVersions = spec.at("kubeVersion").text(), spec.at("apiVersions").texts()
-	r.PinImages = spec.at("pinImages").flag()
-	r.Values = spec.at("values").mapping()
-	body, _ := spec.value.(map[string]any)
+	r.Format, r.Path = spec.At("format").Text(), spec.At("path").Text()
+	r.InstallMode = spec.At("installMode").OneOf("AllNamespaces", "SingleNamespace", "OwnNamespace", "MultiNamespace")
+	r.WatchNamespaces = spec.At("watchNamespaces").Texts()
+	r.Certs = spec.At("certs").OneOf("cert-manager", "service-ca", "none")
+	r.KubeVersion, r.APIVersions = spec.At("kubeVersion").Text(), spec.At("apiVersions").Texts()
+	r.PinImages = spec.At("pinImages").Flag()
+	r.Values = spec.At("values").Mapping()
+	body, _ := spec.Value.(map[string]any)
 	r.pin = func(p Pinned) []edit { return r.pinOwn(p, body, path) }
 }
 
 // ownReference reads what a command line would take.
 func (r *reader) ownReference(v field) {
-	reference, err := Parse(v.need())
+	reference, err := Parse(v.Need())
 	if err != nil {
-		v.fail("%s", err)
+		v.Fail("%s", err)
 		return
 	}
 	if reference.Kind == KindPackage {
@@ -71,21 +71,21 @@ func (r *reader) ownReference(v field) {
 // packageOf reads what our own requests and ClusterExtensions say alike.
 func (r *reader) packageOf(v field, name string) {
 	r.Package = &PackageRequest{
-		Name: v.at(name).need(), Version: v.at("version").text(), Channels: v.at("channels").texts(),
-		SelfCertified: v.at("upgradeConstraintPolicy").oneOf("CatalogProvided", "SelfCertified") == "SelfCertified",
+		Name: v.At(name).Need(), Version: v.At("version").Text(), Channels: v.At("channels").Texts(),
+		SelfCertified: v.At("upgradeConstraintPolicy").OneOf("CatalogProvided", "SelfCertified") == "SelfCertified",
 	}
 	if r.Package.Name != "" && !IsName(r.Package.Name) {
-		v.at(name).fail("%q is not the name of a package", clip(r.Package.Name))
+		v.At(name).Fail("%q is not the name of a package", clip(r.Package.Name))
 	}
 	if err := CheckRange(r.Package.Version); r.Package.Version != "" && err != nil {
-		v.at("version").fail("%s", err)
+		v.At("version").Fail("%s", err)
 	}
-	selector := v.at("selector")
-	r.Package.Selector.MatchLabels = selector.at("matchLabels").stringMap()
-	for _, item := range selector.at("matchExpressions").items() {
+	selector := v.At("selector")
+	r.Package.Selector.MatchLabels = selector.At("matchLabels").TextMap()
+	for _, item := range selector.At("matchExpressions").Items() {
 		r.Package.Selector.MatchExpressions = append(r.Package.Selector.MatchExpressions, SelectorTerm{
-			Key: item.at("key").need(), Operator: item.at("operator").oneOf("In", "NotIn", "Exists", "DoesNotExist"),
-			Values: item.at("values").texts(),
+			Key: item.At("key").Need(), Operator: item.At("operator").OneOf("In", "NotIn", "Exists", "DoesNotExist"),
+			Values: item.At("values").Texts(),
 		})
 	}
 }

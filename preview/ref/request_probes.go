@@ -5,33 +5,33 @@ import "github.com/kubectl-operator/kubectl-operator/preview/health"
 // probes reads progression probes in the shape of OLM v1's ClusterObjectSet.
 func probes(list field) []health.Check {
 	var out []health.Check
-	for _, item := range list.items() {
-		selector := item.at("selector")
+	for _, item := range list.Items() {
+		selector := item.At("selector")
 		p := health.Probe{Selector: health.Selector{
-			Type: selector.at("type").need(), Group: selector.at("groupKind.group").text(), Kind: selector.at("groupKind.kind").text(),
-			MatchLabels: selector.at("label.matchLabels").stringMap(),
+			Type: selector.At("type").Need(), Group: selector.At("groupKind.group").Text(), Kind: selector.At("groupKind.kind").Text(),
+			MatchLabels: selector.At("label.matchLabels").TextMap(),
 		}}
-		for _, term := range selector.at("label.matchExpressions").items() {
+		for _, term := range selector.At("label.matchExpressions").Items() {
 			p.Selector.Terms = append(p.Selector.Terms, health.Term{
-				Key: term.at("key").need(), Operator: term.at("operator").need(), Values: term.at("values").texts(),
+				Key: term.At("key").Need(), Operator: term.At("operator").Need(), Values: term.At("values").Texts(),
 			})
 		}
-		for _, a := range item.at("assertions").items() {
+		for _, a := range item.At("assertions").Items() {
 			p.Assertions = append(p.Assertions, health.Assertion{
-				Type:      a.at("type").need(),
-				Condition: a.at("conditionEqual.type").text(), Status: a.at("conditionEqual.status").text(),
-				FieldA: a.at("fieldsEqual.fieldA").text(), FieldB: a.at("fieldsEqual.fieldB").text(),
-				FieldPath: a.at("fieldValue.fieldPath").text(), Value: a.at("fieldValue.value").text(),
-				Expression: a.at("cel.expression").text(), Message: a.at("cel.message").text(),
+				Type:      a.At("type").Need(),
+				Condition: a.At("conditionEqual.type").Text(), Status: a.At("conditionEqual.status").Text(),
+				FieldA: a.At("fieldsEqual.fieldA").Text(), FieldB: a.At("fieldsEqual.fieldB").Text(),
+				FieldPath: a.At("fieldValue.fieldPath").Text(), Value: a.At("fieldValue.value").Text(),
+				Expression: a.At("cel.expression").Text(), Message: a.At("cel.message").Text(),
 			})
 		}
 		checks, err := p.Checks()
 		if err != nil {
-			item.fail("%s", err)
+			item.Fail("%s", err)
 			return nil
 		}
 		if out = append(out, checks...); len(out) > health.MaxChecks {
-			list.fail("%d checks; at most %d are made", len(out), health.MaxChecks)
+			list.Fail("%d checks; at most %d are made", len(out), health.MaxChecks)
 			return nil
 		}
 	}

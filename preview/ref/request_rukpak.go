@@ -13,52 +13,52 @@ const rukpakNamespace = "rukpak-system"
 // bundleDeployment reads the three shapes of rukpak's BundleDeployment:
 // v1alpha1, which embeds a Bundle, v1alpha2 as shipped, and v1alpha2 with
 // several sources as proposed in rukpak's issue 703.
-func (r *reader) bundleDeployment(f *fields) {
+func (r *reader) bundleDeployment(f *reading) {
 	r.Release, r.home = r.asked.Name, rukpakNamespace
-	spec := f.at("spec")
-	r.Namespace = spec.at("installNamespace").text()
-	r.Format = r.provisioner(spec.at("provisionerClassName"))
-	if spec.at("format").set() {
-		r.Format = spec.at("format").text()
+	spec := f.At("spec")
+	r.Namespace = spec.At("installNamespace").Text()
+	r.Format = r.provisioner(spec.At("provisionerClassName"))
+	if spec.At("format").Set() {
+		r.Format = spec.At("format").Text()
 	}
-	if spec.at("paused").flag() {
+	if spec.At("paused").Flag() {
 		r.Paused = "spec.paused"
 	}
-	r.helmConfig(spec.at("config"))
-	if spec.at("preflight.crdUpgradeSafety.disabled").flag() {
+	r.helmConfig(spec.At("config"))
+	if spec.At("preflight.crdUpgradeSafety.disabled").Flag() {
 		r.note(RuleNoPreflight, "spec.preflight.crdUpgradeSafety.disabled: rukpak would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever")
 	}
-	if template := spec.at("template"); template.set() {
-		f.know("spec.template.metadata")
-		if inner := r.provisioner(template.at("spec.provisionerClassName")); inner != "" {
+	if template := spec.At("template"); template.Set() {
+		f.Know("spec.template.metadata")
+		if inner := r.provisioner(template.At("spec.provisionerClassName")); inner != "" {
 			r.Format = inner // of the Bundle: it says what the content is
 		}
-		r.rukpakSource(template.at("spec.source"), "type", "spec", "template", "spec", "source")
+		r.rukpakSource(template.At("spec.source"), "type", "spec", "template", "spec", "source")
 		return
 	}
-	if spec.at("sources").set() {
-		for i, item := range spec.at("sources").items() {
+	if spec.At("sources").Set() {
+		for i, item := range spec.At("sources").Items() {
 			r.rukpakSource(item, "kind", "spec", "sources", i)
 		}
 		return
 	}
-	r.rukpakSource(spec.at("source"), "type", "spec", "source")
+	r.rukpakSource(spec.At("source"), "type", "spec", "source")
 }
 
 func (r *reader) provisioner(v field) string {
 	const prefix = "core-rukpak-io-"
-	class := v.oneOf(prefix+"plain", prefix+"registry", prefix+"helm")
+	class := v.OneOf(prefix+"plain", prefix+"registry", prefix+"helm")
 	return strings.TrimPrefix(class, prefix)
 }
 
 // helmConfig reads the values of a chart, which are text of YAML.
 func (r *reader) helmConfig(v field) {
-	switch values := v.at("values"); values.value.(type) {
+	switch values := v.At("values"); values.Value.(type) {
 	case nil:
 	case string:
-		r.Values = valuesText(values, values.text())
+		r.Values = valuesText(values, values.Text())
 	default:
-		r.Values = values.mapping()
+		r.Values = values.Mapping()
 	}
 }
 
@@ -67,21 +67,21 @@ func valuesText(v field, text string) map[string]any {
 	docs, err := preview.Decode([]byte(text))
 	switch {
 	case err != nil:
-		v.fail("its text is not YAML: %s", err)
+		v.Fail("its text is not YAML: %s", err)
 		return nil
 	case len(docs) == 0:
 		return nil
 	}
 	values, ok := docs[0].(map[string]any)
 	if !ok || len(docs) > 1 {
-		v.fail("its text is not one mapping")
+		v.Fail("its text is not one mapping")
 	}
 	return values
 }
 
 // rukpakSource reads one source, which lies at a path of the document.
 func (r *reader) rukpakSource(v field, selector string, path ...any) {
-	kind := v.at(selector).text()
+	kind := v.At(selector).Text()
 	before := len(r.Sources)
 	switch kind {
 	case "image":
@@ -91,38 +91,38 @@ func (r *reader) rukpakSource(v field, selector string, path ...any) {
 	case "http":
 		r.rukpakHTTP(v, path)
 	case "configMaps":
-		r.rukpakConfigMaps(v.at("configMaps"))
+		r.rukpakConfigMaps(v.At("configMaps"))
 	case "local":
-		v.at("local.configmap").set()
-		name, namespace := v.at("local.configmap.name").need(), v.at("local.configmap.namespace").need()
-		r.remote(v.at("local.configmap"), "configmap://"+namespace+"/"+name)
+		v.At("local.configmap").Set()
+		name, namespace := v.At("local.configmap.name").Need(), v.At("local.configmap.namespace").Need()
+		r.remote(v.At("local.configmap"), "configmap://"+namespace+"/"+name)
 		r.pinned(nil)
 	case "upload":
-		v.at(selector).fail("the content of an upload lies in rukpak's upload service alone; give the directory that was uploaded instead")
+		v.At(selector).Fail("the content of an upload lies in rukpak's upload service alone; give the directory that was uploaded instead")
 	default:
-		v.at(selector).fail("%q is not a source; known are: image, git, http, configMaps, local", clip(kind))
+		v.At(selector).Fail("%q is not a source; known are: image, git, http, configMaps, local", clip(kind))
 	}
-	if destination := v.at("destination"); destination.set() && len(r.Sources) == before+1 {
-		r.Sources[before].Destination = destination.text()
+	if destination := v.At("destination"); destination.Set() && len(r.Sources) == before+1 {
+		r.Sources[before].Destination = destination.Text()
 	}
 }
 
 func (r *reader) rukpakImage(v field, path []any) {
-	image, key := v.at("image.ref"), "ref"
-	text := image.text()
-	if uri := v.at("uri"); uri.set() { // the uniform variant of the proposal
-		image, text, path, key = uri, uri.text(), path[:len(path)-1], "uri"
+	image, key := v.At("image.ref"), "ref"
+	text := image.Text()
+	if uri := v.At("uri"); uri.Set() { // the uniform variant of the proposal
+		image, text, path, key = uri, uri.Text(), path[:len(path)-1], "uri"
 	}
 	if text == "" {
-		image.fail("it is missing")
+		image.Fail("it is missing")
 		return
 	}
 	s := r.remote(image, imageText(text))
-	s.CA = v.at("image.certificateData").text()
-	verified(v.at("image.insecureSkipTLSVerify"))
-	r.secret(s, v.at("image.pullSecret"), field{f: v.f})
-	r.secret(s, v.at("image.auth.name"), v.at("image.auth.namespace"))
-	r.secret(s, v.at("auth.secret.name"), v.at("auth.secret.namespace"))
+	s.CA = v.At("image.certificateData").Text()
+	verified(v.At("image.insecureSkipTLSVerify"))
+	r.secret(s, v.At("image.pullSecret"), v.At("image.pullSecret.namespace"))
+	r.secret(s, v.At("image.auth.name"), v.At("image.auth.namespace"))
+	r.secret(s, v.At("auth.secret.name"), v.At("auth.secret.namespace"))
 	scheme := strings.HasPrefix(text, "oci://")
 	r.pinned(func(p Pinned, i int) edit {
 		pinned := p.image(i, r.Sources[i].Reference)
@@ -134,20 +134,20 @@ func (r *reader) rukpakImage(v field, path []any) {
 }
 
 func (r *reader) rukpakGit(v field, path []any) {
-	git := v.at("git")
-	address := git.at("repository")
-	if uri := v.at("uri"); uri.set() {
+	git := v.At("git")
+	address := git.At("repository")
+	if uri := v.At("uri"); uri.Set() {
 		address = uri
 	}
-	revision, chosen := git.at("ref"), ""
-	text, isText := revision.value.(string)
+	revision, chosen := git.At("ref"), ""
+	text, isText := revision.Value.(string)
 	if isText {
-		revision.text()
+		revision.Text()
 	}
 	for _, key := range []string{"branch", "tag", "commit"} {
-		if named := revision.at(key).text(); named != "" {
+		if named := revision.At(key).Text(); named != "" {
 			if text != "" {
-				revision.fail("give one of branch, tag and commit")
+				revision.Fail("give one of branch, tag and commit")
 			}
 			chosen, text = key, named
 			if key != "commit" {
@@ -155,16 +155,16 @@ func (r *reader) rukpakGit(v field, path []any) {
 			}
 		}
 	}
-	s := r.remote(address, gitText(address, address.need(), git.at("directory").text(), text))
-	verified(git.at("auth.insecureSkipVerify"))
-	r.secret(s, git.at("auth.secret.name"), git.at("auth.secret.namespace"))
-	r.secret(s, v.at("auth.secret.name"), v.at("auth.secret.namespace"))
-	if destination := git.at("destination"); destination.set() {
-		s.Destination = destination.text()
+	s := r.remote(address, gitText(address, address.Need(), git.At("directory").Text(), text))
+	verified(git.At("auth.insecureSkipVerify"))
+	r.secret(s, git.At("auth.secret.name"), git.At("auth.secret.namespace"))
+	r.secret(s, v.At("auth.secret.name"), v.At("auth.secret.namespace"))
+	if destination := git.At("destination"); destination.Set() {
+		s.Destination = destination.Text()
 	}
 	r.pinned(func(p Pinned, i int) edit {
 		switch {
-		case isText || chosen == "" && git.value == nil:
+		case isText || chosen == "" && !git.Set():
 			return r.set(p.commit(i), append(path, "ref")...)
 		case chosen == "":
 			return r.set(p.commit(i), append(path, "ref", "commit")...)
@@ -174,24 +174,24 @@ func (r *reader) rukpakGit(v field, path []any) {
 }
 
 func (r *reader) rukpakHTTP(v field, path []any) {
-	address, at := v.at("http.url"), append(path, "http", "url")
-	if uri := v.at("uri"); uri.set() {
+	address, at := v.At("http.url"), append(path, "http", "url")
+	if uri := v.At("uri"); uri.Set() {
 		address, at = uri, append(path, "uri")
 	}
-	s := r.remote(address, address.need())
-	verified(v.at("http.auth.insecureSkipVerify"))
-	r.secret(s, v.at("http.auth.secret.name"), v.at("http.auth.secret.namespace"))
-	r.secret(s, v.at("auth.secret.name"), v.at("auth.secret.namespace"))
+	s := r.remote(address, address.Need())
+	verified(v.At("http.auth.insecureSkipVerify"))
+	r.secret(s, v.At("http.auth.secret.name"), v.At("http.auth.secret.namespace"))
+	r.secret(s, v.At("auth.secret.name"), v.At("auth.secret.namespace"))
 	r.pinned(func(p Pinned, i int) edit { return r.set(p.reference(i, r.Sources[i].Reference), at...) })
 }
 
 // rukpakConfigMaps reads ConfigMaps of rukpak's own namespace, each with the
 // directory that its files go to.
 func (r *reader) rukpakConfigMaps(v field) {
-	for _, item := range v.items() {
-		name := item.at("configMap.name")
-		s := r.remote(name, "configmap://"+rukpakNamespace+"/"+name.need())
-		s.Destination, s.Subdir = item.at("path").text(), "manifests"
+	for _, item := range v.Items() {
+		name := item.At("configMap.name")
+		s := r.remote(name, "configmap://"+rukpakNamespace+"/"+name.Need())
+		s.Destination, s.Subdir = item.At("path").Text(), "manifests"
 		r.pinned(nil)
 	}
 }

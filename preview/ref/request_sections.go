@@ -20,23 +20,23 @@ const maxSections = 50
 // how it is rendered.
 func (r *reader) sections(spec, list field) {
 	for _, name := range []string{"reference", "sources", "package"} {
-		if v := spec.at(name); v.set() {
-			v.fail("there are sections besides; make it one of them")
+		if v := spec.At(name); v.Set() {
+			v.Fail("there are sections besides; make it one of them")
 		}
 	}
 	for _, name := range []string{
 		"format", "path", "installMode", "watchNamespaces", "certs", "kubeVersion", "apiVersions", "pinImages", "values",
 	} {
-		if v := spec.at(name); v.set() {
-			v.fail("each section says that itself; put it there")
+		if v := spec.At(name); v.Set() {
+			v.Fail("each section says that itself; put it there")
 		}
 	}
-	items := list.items()
+	items := list.Items()
 	switch {
-	case len(items) == 0 && len(list.f.wrong) == 0:
-		list.fail("it is empty")
+	case len(items) == 0 && !list.Reading().Failed():
+		list.Fail("it is empty")
 	case len(items) > maxSections:
-		list.fail("%d sections; at most %d are read", len(items), maxSections)
+		list.Fail("%d sections; at most %d are read", len(items), maxSections)
 		return
 	}
 	seen := map[string]bool{}
@@ -44,11 +44,11 @@ func (r *reader) sections(spec, list field) {
 		s := r.section(item, i)
 		switch {
 		case s.Name != "" && !isLabel(s.Name):
-			item.at("name").fail("%q: want at most 63 of a-z, 0-9 and \"-\"", clip(s.Name))
+			item.At("name").Fail("%q: want at most 63 of a-z, 0-9 and \"-\"", clip(s.Name))
 		case s.Name != "" && seen[s.Name]:
-			item.at("name").fail("there are two sections %s; each has a name of its own", s.Name)
+			item.At("name").Fail("there are two sections %s; each has a name of its own", s.Name)
 		case s.Namespace != "" && !isLabel(s.Namespace):
-			item.at("namespace").fail("%q is not a namespace", clip(s.Namespace))
+			item.At("namespace").Fail("%q is not a namespace", clip(s.Namespace))
 		}
 		seen[s.Name] = true
 		r.Sections = append(r.Sections, s)
@@ -57,7 +57,7 @@ func (r *reader) sections(spec, list field) {
 }
 
 func (r *reader) section(item field, i int) Section {
-	s := Section{Name: item.at("name").need(), Namespace: item.at("namespace").text(), Request: &Request{home: r.home}}
+	s := Section{Name: item.At("name").Need(), Namespace: item.At("namespace").Text(), Request: &Request{home: r.home}}
 	s.Object = r.Object + ", section " + s.Name
 	below := *r
 	below.Request = s.Request

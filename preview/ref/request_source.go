@@ -10,9 +10,9 @@ func (r *reader) source(v field, text string) *RequestSource {
 	reference, err := Parse(text)
 	switch {
 	case err != nil:
-		v.fail("%s", err)
+		v.Fail("%s", err)
 	case reference.Kind == KindPackage:
-		v.fail("%q is the name of a package, not a source", clip(text))
+		v.Fail("%q is the name of a package, not a source", clip(text))
 	}
 	r.Sources = append(r.Sources, RequestSource{Reference: reference})
 	return &r.Sources[len(r.Sources)-1]
@@ -23,7 +23,7 @@ func (r *reader) source(v field, text string) *RequestSource {
 func (r *reader) remote(v field, text string) *RequestSource {
 	s := r.source(v, text)
 	if k := s.Reference.Kind; k == KindDirectory || k == KindLayout || s.Reference.Path != "" || strings.HasPrefix(s.Reference.URL, "file:") {
-		v.fail("%q lies on this machine", clip(text))
+		v.Fail("%q lies on this machine", clip(text))
 	}
 	return s
 }
@@ -38,7 +38,7 @@ func gitText(v field, address, subdir, revision string) string {
 	}
 	scheme, _, _ := strings.Cut(address, "://")
 	if scheme != "https" && scheme != "ssh" {
-		v.fail("a git repository is given as https:// or ssh://")
+		v.Fail("a git repository is given as https:// or ssh://")
 		return ""
 	}
 	text := "git+" + strings.TrimRight(address, "/")
@@ -62,7 +62,7 @@ func imageText(image string) string { return "oci://" + strings.TrimPrefix(image
 // secret names the Secret with a source's credentials. namespace is the one
 // that the request gives, empty for its own.
 func (r *reader) secret(s *RequestSource, name, namespace field) {
-	v, given := name.text(), namespace.text()
+	v, given := name.Text(), namespace.Text()
 	if v == "" {
 		return
 	}
@@ -72,18 +72,18 @@ func (r *reader) secret(s *RequestSource, name, namespace field) {
 	}
 	switch {
 	case !IsName(v):
-		name.fail("%q is not the name of a Secret", clip(v))
+		name.Fail("%q is not the name of a Secret", clip(v))
 	case home == "":
-		name.fail("the request has no namespace to look for the Secret %s in; give metadata.namespace", v)
+		name.Fail("the request has no namespace to look for the Secret %s in; give metadata.namespace", v)
 	case !isLabel(home):
-		namespace.fail("%q is not a namespace", clip(home))
+		namespace.Fail("%q is not a namespace", clip(home))
 	}
 	s.Secret, s.Foreign = home+"/"+v, home != r.home
 }
 
 // verified refuses to read from servers that nobody knows.
 func verified(skip field) {
-	if skip.flag() {
-		skip.fail("a request file cannot switch off the check of certificates; --insecure-registry HOST does")
+	if skip.Flag() {
+		skip.Fail("a request file cannot switch off the check of certificates; --insecure-registry HOST does")
 	}
 }

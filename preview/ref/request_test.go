@@ -219,7 +219,7 @@ func TestAFileThatIsNoRequestIsRefusedInASentence(t *testing.T) {
 		{"sections beside sources", own + "  sources: [{reference: ./a}]\n  sections: [{name: a, reference: ./a}]\n", "Request a/a: spec.sources: there are sections besides; make it one of them"},
 		{"sections beside what each says itself", own + "  format: helm\n  sections: [{name: a, reference: ./a}]\n", "Request a/a: spec.format: each section says that itself; put it there"},
 		{"no section", own + "  sections: []\n", "spec.sections: it is empty"},
-		{"sections that are no list", own + "  sections: {a: b}\n", "spec.sections: want a list"},
+		{"sections that are no list", own + "  sections: {a: b}\n", "spec.sections: it is a map where a list is due"},
 		{"a section that is text", own + "  sections: [a]\n", "spec.sections[0].name: it is missing"},
 		{"a section without a name", own + "  sections: [{reference: ./a}]\n", "spec.sections[0].name: it is missing"},
 		{"two sections of one name", own + "  sections: [{name: a, reference: ./a}, {name: a, reference: ./b}]\n", "spec.sections[1].name: there are two sections a; each has a name of its own"},
@@ -231,7 +231,7 @@ func TestAFileThatIsNoRequestIsRefusedInASentence(t *testing.T) {
 		{"a section with sections", own + "  sections: [{name: a, sections: [{name: b, reference: ./a}]}]\n", "spec.sections[0].sections is not supported"},
 		{"a section with a program as format", own + "  sections: [{name: a, reference: ./a, format: my-program}]\n", "section a: the format \"my-program\" is not built in, and a request file cannot name a program"},
 		{"a section with a path out of the content", own + "  sections: [{name: a, reference: ./a, path: ../b}]\n", "section a: \"../b\" is not a path within the content"},
-		{"text where a list belongs", strings.Replace(clusterExtension, "[alpha]", "alpha", 1), "spec.source.catalog.channels: want a list"},
+		{"text where a list belongs", strings.Replace(clusterExtension, "[alpha]", "alpha", 1), "spec.source.catalog.channels: it is text where a list is due"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := ReadRequest(context.Background(), []byte(tc.text), nil)

@@ -1,0 +1,148 @@
+// Package fields reads documents of which nothing may be left out in silence:
+// it knows which fields were read, and names every other one that is set.
+package fields
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// Reading is one document being read.
+type Reading struct {
+	root   map[string]any
+	whole  map[string]bool // paths read or known, with all below them
+	partly map[string]bool // paths that lead to them
+	wrong  []string
+	// Defaults passes over fields that say what their absence says: false, and
+	// what is empty. Else they are named too when nobody knows them.
+	Defaults bool
+}
+
+// New begins to read a document.
+func New(root map[string]any) *Reading {
+	return &Reading{root: root, whole: map[string]bool{}, partly: map[string]bool{}}
+}
+
+// Know marks paths as dealt with, and all below them.
+func (r *Reading) Know(paths ...string) {
+	for _, path := range paths {
+		r.whole[path] = true
+		for at := strings.LastIndexAny(path, ".["); at >= 0; at = strings.LastIndexAny(path, ".[") {
+			path = path[:at]
+			r.partly[path] = true
+		}
+	}
+}
+
+// Failed reports whether anything is wrong so far.
+func (r *Reading) Failed() bool { return len(r.wrong) > 0 }
+
+// maxUnread bounds the fields that an error names.
+const maxUnread = 20
+
+// Err says what cannot be read, at most so many things of it, else which fields
+// are not known.
+func (r *Reading) Err(most int) error {
+	if n := min(most, len(r.wrong)); n > 0 {
+		return fmt.Errorf("%s", strings.Join(r.wrong[:n], "; "))
+	}
+	var unread []string
+	r.unread("", r.root, &unread)
+	switch len(unread) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("the field %s is not supported, and it may change what is installed; take it out to go on", unread[0])
+	}
+	if n := len(unread); n > maxUnread {
+		unread = append(unread[:maxUnread:maxUnread], fmt.Sprintf("and %d more", n-maxUnread))
+	}
+	return fmt.Errorf("the fields %s are not supported, and they may change what is installed; take them out to go on", strings.Join(unread, ", "))
+}
+
+// unread lists the fields that are set and that nobody read.
+func (r *Reading) unread(path string, v any, into *[]string) {
+	switch {
+	case r.whole[path] || v == nil || r.Defaults && isDefault(v):
+		return
+	case path != "" && !r.partly[path]:
+		*into = append(*into, path)
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			r.unread(below(path, key), v[key], into)
+		}
+	case []any:
+		for i, item := range v {
+			r.unread(fmt.Sprintf("%s[%d]", path, i), item, into)
+		}
+	}
+}
+
+// isDefault reports whether a field says what its absence says.
+func isDefault(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return !v
+	case string:
+		return v == ""
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// maxKey bounds a key in a message, in bytes.
+const maxKey = 120
+
+func below(path, key string) string {
+	if key = textsafe.Truncate(textsafe.Line(key), maxKey); path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// Root is the whole document as a field.
+func (r *Reading) Root() Field { return Field{r: r, Value: r.root} }
+
+// At returns the field below a path of keys from the document's root.
+func (r *Reading) At(path string) Field { return r.Root().At(path) }
+
+// Field is one value within a document, possibly absent.
+type Field struct {
+	r     *Reading
+	Path  string
+	Value any // nil when it is absent
+}
+
+// At returns the field below a path of keys.
+func (f Field) At(path string) Field {
+	for key := range strings.SplitSeq(path, ".") {
+		m, _ := f.Value.(map[string]any)
+		f = Field{f.r, below(f.Path, key), m[key]}
+	}
+	return f
+}
+
+// Reading is what the field is a part of.
+func (f Field) Reading() *Reading { return f.r }
+
+// Know marks a field as dealt with, and all below it.
+func (f Field) Know() { f.r.Know(f.Path) }
+
+// Set reports whether there is a value.
+func (f Field) Set() bool { return f.Value != nil }
+
+// Fail records what is wrong with a field.
+func (f Field) Fail(format string, args ...any) {
+	f.Know()
+	f.r.wrong = append(f.r.wrong, f.Path+": "+fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,159 @@
+package fields
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// maxItems bounds every list of a document.
+const maxItems = 1000
+
+// Kind names what a value is, for messages.
+func Kind(v any) string {
+	switch v.(type) {
+	case nil:
+		return "nothing"
+	case map[string]any:
+		return "a map"
+	case []any:
+		return "a list"
+	case string:
+		return "text"
+	case bool:
+		return "true or false"
+	}
+	return "a number"
+}
+
+// due records that a value is of another kind.
+func (f Field) due(kind string) { f.Fail("it is %s where %s is due", Kind(f.Value), kind) }
+
+// Text reads a text, "" when it is absent.
+func (f Field) Text() string {
+	f.Know()
+	switch s := f.Value.(type) {
+	case nil:
+		return ""
+	case string:
+		return s
+	}
+	f.due("text")
+	return ""
+}
+
+// Need reads a text that must be there.
+func (f Field) Need() string {
+	s := f.Text()
+	if s == "" && !f.r.Failed() {
+		f.Fail("it is missing")
+	}
+	return s
+}
+
+// Flag reads true or false, false when it is absent.
+func (f Field) Flag() bool {
+	f.Know()
+	switch b := f.Value.(type) {
+	case nil:
+		return false
+	case bool:
+		return b
+	}
+	f.due("true or false")
+	return false
+}
+
+// OneOf reads a text that is absent or one of a few.
+func (f Field) OneOf(known ...string) string {
+	s := f.Text()
+	if s != "" && !slices.Contains(known, s) {
+		f.Fail("%q is not supported; supported are: %s", textsafe.Truncate(textsafe.Line(s), maxKey), strings.Join(known, ", "))
+	}
+	return s
+}
+
+// Mapping reads a map with all that is in it.
+func (f Field) Mapping() map[string]any {
+	f.Know()
+	switch m := f.Value.(type) {
+	case nil:
+		return nil
+	case map[string]any:
+		return m
+	}
+	f.due("a map")
+	return nil
+}
+
+// IsMap reports whether a field is a map, and says so when it is anything else
+// but absent.
+func (f Field) IsMap() bool {
+	_, ok := f.Value.(map[string]any)
+	if !ok && f.Set() {
+		f.due("a map")
+	}
+	return ok
+}
+
+// TextMap reads a map of texts, nil when it is absent.
+func (f Field) TextMap() map[string]string {
+	m := f.Mapping()
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for key, value := range m {
+		s, ok := value.(string)
+		if !ok {
+			f.Fail("%s is %s where text is due", textsafe.Truncate(textsafe.Line(key), maxKey), Kind(value))
+			return nil
+		}
+		out[key] = s
+	}
+	return out
+}
+
+// Items returns the members of a list.
+func (f Field) Items() []Field {
+	list, ok := f.Value.([]any)
+	switch {
+	case f.Value == nil:
+		return nil
+	case !ok:
+		f.due("a list")
+		return nil
+	case len(list) > maxItems:
+		f.Fail("it has %d items; at most %d are read", len(list), maxItems)
+		return nil
+	case len(list) == 0:
+		f.Know()
+	}
+	out := make([]Field, 0, len(list))
+	for i, item := range list {
+		out = append(out, Field{f.r, fmt.Sprintf("%s[%d]", f.Path, i), item})
+	}
+	return out
+}
+
+// Maps returns the members of a list of maps; what is none is wrong and left out.
+func (f Field) Maps() []Field {
+	return slices.DeleteFunc(f.Items(), func(item Field) bool {
+		_, isMap := item.Value.(map[string]any)
+		if !isMap {
+			item.due("a map")
+		}
+		return !isMap
+	})
+}
+
+// Texts reads a list of texts.
+func (f Field) Texts() []string {
+	var out []string
+	for _, item := range f.Items() {
+		out = append(out, item.Need())
+	}
+	return out
+}
