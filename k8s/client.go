@@ -167,8 +167,8 @@ func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 		return nil
 	})
 	group.Go(func() error {
-		if name := c.whoAmI(ctx); name != "" {
-			target.User = name
+		if name, groups := c.whoAmI(ctx); name != "" {
+			target.User, target.Groups = name, groups
 		}
 		return nil
 	})
@@ -179,25 +179,27 @@ func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 	return target, err
 }
 
-// whoAmI is the user as the API server sees it, empty when it does not say.
-func (c *Client) whoAmI(ctx context.Context) string {
+// whoAmI is the user as the API server sees it, with its groups; empty when it
+// does not say.
+func (c *Client) whoAmI(ctx context.Context) (name string, groups []string) {
 	if c.readOnly == preview.ReadGet {
-		return "" // the API server is asked by POST
+		return "", nil // the API server is asked by POST
 	}
 	body := []byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)
 	data, err := c.readRaw(ctx, c.rest.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body(body))
 	if err != nil {
-		return "" // the name is shown, never a Fact
+		return "", nil // the name is shown, never a Fact
 	}
 	var review struct {
 		Status struct {
 			UserInfo struct {
-				Username string `json:"username"`
+				Username string   `json:"username"`
+				Groups   []string `json:"groups"`
 			} `json:"userInfo"`
 		} `json:"status"`
 	}
 	if json.Unmarshal(data, &review) != nil {
-		return ""
+		return "", nil
 	}
-	return review.Status.UserInfo.Username
+	return review.Status.UserInfo.Username, review.Status.UserInfo.Groups
 }

@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,9 @@ func TestTargetIdentifiesClusterAndUser(t *testing.T) {
 	}
 	if target.User != sandboxtest.Admin || target.Version != "v1.37.1" || !strings.HasPrefix(target.Server, "https://127.0.0.1:") || target.Context == "" {
 		t.Errorf("got %+v", target)
+	}
+	if !slices.Contains(target.Groups, "system:authenticated") {
+		t.Errorf("groups are %q", target.Groups)
 	}
 }
 

@@ -305,6 +305,10 @@ type Target struct {
 	Version  string `json:"version"`
 	User     string `json:"user"`
 	Context  string `json:"context"`
+
+	// Groups are the user's as the API server sees them, for whoever is asked to
+	// approve; none in a plan that was saved.
+	Groups []string `json:"-"`
 }
 
 // Stage is a group of objects written together. Objects holds object ids;

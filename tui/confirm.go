@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -156,6 +157,8 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 		c.head.Top = 0
 	case key.Matches(msg, k.CopyDigest):
 		return m.copy(m.plan.Digest)
+	case key.Matches(msg, k.Help): // no release name has a question mark
+		m.openHelp()
 	case c.err != nil:
 		return m.retryKey(msg)
 	case !c.checked:
@@ -219,9 +222,14 @@ func (m *review) submit() tea.Cmd {
 }
 
 // promptLines is what stands below the facts, blank line first.
-const promptLines = 4
+func (m *review) promptLines() int {
+	if m.size.mode == modeDouble {
+		return 4
+	}
+	return 3
+}
 
-func (m *review) headHeight() int { return m.size.body - promptLines }
+func (m *review) headHeight() int { return m.size.body - m.promptLines() }
 
 // settleConfirm makes the facts where they are not made yet, and keeps the
 // window in them.
@@ -240,6 +248,10 @@ func (m *review) confirmLines(f frame) ([]string, *tea.Cursor) {
 	}
 	head, height := m.confirm.head, m.headHeight()
 	prompt, cursorX := m.prompt()
+	if m.promptLines() < len(prompt) { // the blank one goes
+		prompt = slices.DeleteFunc(prompt[1:], func(l widget.Line) bool { return len(l) == 0 })
+		prompt = append(make([]widget.Line, m.promptLines()-len(prompt)), prompt...)
+	}
 	body := head.Paint(m.theme, m.size.width, height, -1)
 	// The prompt follows the facts where they leave room.
 	if used := len(head.Lines); used < height {
@@ -254,10 +266,9 @@ func (m *review) confirmLines(f frame) ([]string, *tea.Cursor) {
 	}
 	var cursor *tea.Cursor
 	if cursorX >= 0 {
-		cursor = tea.NewCursor(cursorX, top+promptLines-1)
+		cursor = tea.NewCursor(cursorX, top+len(prompt)-1)
 	}
-	k := m.keys
-	keys := []key.Binding{as(k.Back, "back"), k.Digests, k.CopyDigest}
+	keys := m.confirmKeys()
 	if len(head.Lines) > height {
 		keys = append([]key.Binding{bind("up/down", "more")}, keys...)
 	}
@@ -266,6 +277,15 @@ func (m *review) confirmLines(f frame) ([]string, *tea.Cursor) {
 		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.width)
 	}
 	return m.compose(f, body, "", footer), cursor
+}
+
+// confirmKeys are the keys of CONFIRM but those of its answer.
+func (m *review) confirmKeys() []key.Binding {
+	k := m.keys
+	if m.size.mode != modeDouble {
+		return []key.Binding{as(k.Back, "back"), as(k.Digests, "digests"), as(k.CopyDigest, "copy digest")}
+	}
+	return []key.Binding{as(k.Back, "back"), k.Digests, k.CopyDigest}
 }
 
 // prompt is the question's last lines and the column of the cursor, -1 while

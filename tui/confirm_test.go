@@ -35,3 +35,48 @@ func TestTheFactsOfTheQuestionAreScrolledAndMadeOnce(t *testing.T) {
 		t.Error("tab does not lead back to the short facts")
 	}
 }
+
+// Beside the question stands what every tag is today, as far as there is room;
+// the others are counted, and all are on the other page.
+func TestTheQuestionShowsWhatTagsAreToday(t *testing.T) {
+	p := cleanPlan(t)
+	p.Images = nil
+	for i := range 7 {
+		p.Images = append(p.Images, preview.Image{Reference: fmt.Sprintf("quay.io/demo/part%d:v1", i), Digest: digestOf(fmt.Sprint("part", i))})
+	}
+	for _, tc := range []struct {
+		height, shown int
+	}{{50, 3}, {36, 3}, {29, 1}, {24, 0}} {
+		m, c := reviewOf(t, p, 120, tc.height)
+		drive(m, c, "a")
+		screen := strings.Join(screenOf(m), "\n")
+		if n := strings.Count(screen, "today it is"); n != tc.shown {
+			t.Errorf("%d lines high: %d images by tag are shown, want %d:\n%s", tc.height, n, tc.shown, screen)
+		}
+		for i := range tc.shown {
+			if !strings.Contains(screen, p.Images[i].Digest) {
+				t.Errorf("%d lines high: the digest of image %d is not there in full", tc.height, i)
+			}
+		}
+		if want := fmt.Sprintf("… %d more by tag, tab to see all in full", 7-tc.shown); tc.shown > 0 && !strings.Contains(screen, want) {
+			t.Errorf("%d lines high: nobody says %q:\n%s", tc.height, want, screen)
+		}
+	}
+}
+
+func TestHelpOnTheQuestionTypesNothing(t *testing.T) {
+	p := cleanPlan(t)
+	m, c := reviewOf(t, p, 80, 24)
+	drive(m, c, "a", "?")
+	if screen := strings.Join(screenOf(m), "\n"); !strings.Contains(screen, "approve, once the answer is typed") {
+		t.Errorf("? shows no help:\n%s", screen)
+	}
+	drive(m, c, "y", "enter") // they are keys of the help
+	if m.outcome.Kind == Approved || m.confirm.input.Value != "" {
+		t.Errorf("the help took an answer: %q", m.confirm.input.Value)
+	}
+	drive(m, c, "esc", "y", "enter")
+	if m.outcome.Kind != Approved {
+		t.Error("the question takes no answer after the help")
+	}
+}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -52,40 +53,45 @@ func (h *head) digest(name, digest string) {
 	h.add("", widget.Text(theme.Strong, strings.Repeat(" ", len(algorithm))+hex[half:]))
 }
 
-// confirmHead is everything an approval is about. Where it would not fit,
-// blank lines go first.
+// maxTagged images by tag are shown beside the question, the others on tab.
+const maxTagged = 3
+
+// confirmHead is everything an approval is about. Where it would not fit, images
+// by tag are counted only, then blank lines go.
 func (m *review) confirmHead(width, height int) []widget.Line {
-	h := &head{width: width, column: 12}
-	if width < doubleWidth {
-		h.column = 10
+	for tagged := maxTagged; ; tagged-- {
+		h := &head{width: width, column: 12}
+		if width < doubleWidth {
+			h.column, tagged = 10, 0
+		}
+		if m.confirm.full {
+			m.allDigests(h)
+			return h.lines
+		}
+		m.confirmFacts(h, tagged)
+		switch {
+		case len(h.lines) <= height:
+			return h.lines
+		case tagged == 0:
+			return slices.DeleteFunc(h.lines, func(l widget.Line) bool { return len(l) == 0 })
+		}
 	}
-	if m.confirm.full {
-		m.allDigests(h)
-		return h.lines
-	}
+}
+
+func (m *review) confirmFacts(h *head, tagged int) {
 	h.blank()
 	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
 		widget.Text(theme.Strong, "You are about to change "+changed(m.plan)+". Nothing has been changed yet.")})
 	h.blank()
 	m.targetLines(h)
 	h.blank()
-	m.contentLines(h)
+	m.contentLines(h, tagged)
 	h.blank()
 	m.effectLines(h)
 	if m.confirm.checked {
 		h.blank()
 		h.add("checked", widget.Text(theme.Plain, m.confirm.at.Format("15:04:05")+"  no reviewed "+reviewedThing(m.plan)+" has changed since the review"))
 	}
-	if len(h.lines) <= height {
-		return h.lines
-	}
-	var dense []widget.Line
-	for _, l := range h.lines {
-		if len(l) > 0 {
-			dense = append(dense, l)
-		}
-	}
-	return dense
 }
 
 // surroundings is what a plan is compared with.
@@ -128,9 +134,33 @@ func (m *review) targetLines(h *head) {
 	} else {
 		h.add("cluster", widget.Text(theme.Strong, cluster(p)), server, widget.Text(theme.Plain, "   uid "+uid))
 	}
-	h.add("as", widget.Text(theme.Plain, t.User))
+	m.whoLines(h)
 	h.add("namespace", widget.Text(theme.Strong, p.Release.Namespace), widget.Text(theme.Plain, m.namespaceState()))
 }
+
+// whoLines say who would apply, with the groups that rights may come from.
+func (m *review) whoLines(h *head) {
+	t := m.plan.Target
+	if len(t.Groups) == 0 {
+		h.add("as", widget.Text(theme.Plain, t.User))
+		return
+	}
+	room := h.width - h.margin() - h.column - 1
+	for i, line := range widget.Wrap(theme.Plain, t.User+"   (groups: "+strings.Join(t.Groups, ", ")+")", room, "") {
+		switch {
+		case i == maxGroupLines:
+			h.add("", widget.Text(theme.Plain, "… more groups"))
+			return
+		case i == 0:
+			h.add("as", line...)
+		default:
+			h.add("", line...)
+		}
+	}
+}
+
+// maxGroupLines are the lines that a person of many groups takes at most.
+const maxGroupLines = 2
 
 // placeLines is the target of a plugin set.
 func (m *review) placeLines(h *head) {
@@ -153,7 +183,9 @@ func (m *review) namespaceState() string {
 	return "  (exists)"
 }
 
-func (m *review) contentLines(h *head) {
+// contentLines are what would be applied, with at most so many of the images
+// that are named by tag.
+func (m *review) contentLines(h *head, tagged int) {
 	p := m.plan
 	if p.OnMachine() {
 		h.digest("content", p.ContentDigest)
@@ -174,15 +206,49 @@ func (m *review) contentLines(h *head) {
 			h.digest(name, pkg.ContentDigest)
 		}
 	}
+	m.imageLines(h, tagged)
 	h.digest("plan", p.Digest)
-	if len(p.Images) > 0 {
-		pinned := 0
-		for _, image := range p.Images {
-			if image.Pinned {
-				pinned++
-			}
+}
+
+// imageLines count the images by digest, and show at most so many of those by
+// tag with what the tag is today.
+func (m *review) imageLines(h *head, tagged int) {
+	var byTag []preview.Image
+	for _, image := range m.plan.Images {
+		if !image.Pinned {
+			byTag = append(byTag, image)
 		}
-		h.add("images", widget.Text(theme.Plain, fmt.Sprintf("%d of %d by digest   tab: all of them in full", pinned, len(p.Images))))
+	}
+	all := len(m.plan.Images)
+	if all == 0 {
+		return
+	}
+	count := fmt.Sprintf("%d of %d by digest", all-len(byTag), all)
+	if len(byTag) == 0 || tagged == 0 {
+		h.add("images", widget.Text(theme.Plain, count+"   tab: all of them in full"))
+		return
+	}
+	h.add("images", widget.Text(theme.Plain, count))
+	for _, image := range byTag[:min(tagged, len(byTag))] {
+		h.image("", image)
+	}
+	if more := len(byTag) - tagged; more > 0 {
+		h.add("", widget.Text(theme.Plain, fmt.Sprintf("… %d more by tag, tab to see all in full", more)))
+	}
+}
+
+// image is an image and the digest that it is, or is today.
+func (h *head) image(name string, image preview.Image) {
+	ref, digest, _ := strings.Cut(image.Reference, "@")
+	h.add(name, widget.Text(theme.Plain, ref))
+	switch {
+	case digest != "":
+		h.digest("", digest)
+	case image.Digest != "":
+		h.add("", widget.Text(theme.Caution, "by tag, not pinned; today it is"))
+		h.digest("", image.Digest)
+	default:
+		h.add("", widget.Text(theme.Caution, "by tag, not pinned; nobody resolved it"))
 	}
 }
 
@@ -208,6 +274,9 @@ func (m *review) effectLines(h *head) {
 	}
 	m.itemLines(h, "accepted", preview.Critical, theme.Plain)
 	m.itemLines(h, "not known", preview.NotKnown, theme.Caution)
+	if text := m.leftOpen(); text != "" {
+		h.add("left open", widget.Text(theme.Caution, text))
+	}
 }
 
 // maxItemLines are the lines on which findings are named.
@@ -218,6 +287,10 @@ const maxItemLines = 3
 func (m *review) itemLines(h *head, name string, s preview.Severity, role theme.Role) {
 	at := m.board.of(s)
 	room := h.width - h.margin() - h.column - len("… 99 more")
+	long := 48
+	if m.size.mode != modeDouble {
+		long = 32
+	}
 	var lines []string
 	for n, i := range at {
 		it := m.board.items[i]
@@ -225,7 +298,7 @@ func (m *review) itemLines(h *head, name string, s preview.Severity, role theme.
 		if s == preview.NotKnown {
 			what = who
 		}
-		next := it.label() + " " + clip(what, 48)
+		next := it.label() + " " + clip(what, long)
 		last := len(lines) - 1
 		switch {
 		case last >= 0 && textsafe.Width(lines[last])+textsafe.Width(next)+3 <= room:
@@ -259,17 +332,7 @@ func (m *review) allDigests(h *head) {
 	h.digest("plan", m.plan.Digest)
 	for _, image := range m.plan.Images {
 		h.blank()
-		name, digest, _ := strings.Cut(image.Reference, "@")
-		h.add("image", widget.Text(theme.Plain, name))
-		switch {
-		case digest != "":
-			h.digest("", digest)
-		case image.Digest != "":
-			h.add("", widget.Text(theme.Caution, "by tag, not pinned; today it is"))
-			h.digest("", image.Digest)
-		default:
-			h.add("", widget.Text(theme.Caution, "by tag, not pinned; nobody resolved it"))
-		}
+		h.image("image", image)
 	}
 }
 

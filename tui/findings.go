@@ -86,14 +86,19 @@ func (m *review) seen(s section, at []int) int {
 
 // questionsRow leads to what this review could not ask.
 func (m *review) questionsRow() row {
+	text := "left open: " + m.leftOpen()
+	return row{id: questionsID, text: text, copy: text, explain: m.questions[0].Why, line: func(int) widget.Line {
+		return widget.Line{widget.Cell(theme.Caution, " ?", findingMark), widget.Text(theme.Plain, text)}
+	}}
+}
+
+// leftOpen names what this review could not ask; empty when it asked all.
+func (m *review) leftOpen() string {
 	whats := make([]string, 0, len(m.questions))
 	for _, q := range m.questions {
 		whats = append(whats, q.What)
 	}
-	text := "left open: " + strings.Join(whats, ", ")
-	return row{id: questionsID, text: text, copy: text, explain: m.questions[0].Why, line: func(int) widget.Line {
-		return widget.Line{widget.Cell(theme.Caution, " ?", findingMark), widget.Text(theme.Plain, text)}
-	}}
+	return strings.Join(whats, ", ")
 }
 
 func questionsDoc(m *review, width int) document {

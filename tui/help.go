@@ -12,9 +12,13 @@ import (
 // openHelp shows the keys of this screen, then what the symbols mean.
 func (m *review) openHelp() {
 	b := &builder{width: m.size.width}
-	helpGroup(b, "This screen", m.footerKeys())
-	for _, g := range m.keys.review() {
-		helpGroup(b, g.title, g.keys)
+	if m.screen == screenConfirm {
+		helpGroup(b, "This screen", m.confirmHelp())
+	} else {
+		helpGroup(b, "This screen", m.footerKeys())
+		for _, g := range m.keys.review() {
+			helpGroup(b, g.title, g.keys)
+		}
 	}
 	b.heading("Approving")
 	b.text(theme.Plain, "   ", "a opens the question once every finding under MUST LOOK was opened, its evidence seen and marked with n or space. Only the answer typed there approves.")
@@ -28,6 +32,15 @@ func (m *review) openHelp() {
 		b.add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(actionRole(a), a.Symbol(), 6), widget.Text(theme.Plain, string(a))})
 	}
 	m.page = &widget.Pager{Lines: b.lines}
+}
+
+// confirmHelp are all keys of CONFIRM.
+func (m *review) confirmHelp() []key.Binding {
+	k := m.keys
+	return []key.Binding{
+		as(k.Open, "approve, once the answer is typed"), as(k.Back, "back to the review"), as(k.Digests, "every digest in full, and back"),
+		bind("up/down", "scroll what is above the question"), k.CopyDigest, k.Retry, as(k.Events, "the whole error, where the check failed"), k.Help, k.Stop,
+	}
 }
 
 func helpGroup(b *builder, title string, keys []key.Binding) {
