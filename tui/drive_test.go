@@ -161,6 +161,11 @@ func golden(t *testing.T, name string, m tea.Model, width, height int) {
 	if ansi.Strip(coloured) != ansi.Strip(plain) {
 		t.Errorf("%s: colours change the text, so they say something by themselves", name)
 	}
+	for _, set := range attributes.FindAllStringSubmatch(coloured, -1) {
+		if !of16.MatchString(set[1]) {
+			t.Errorf("%s: %q is none of the 16 colours, bold, underlined or reversed", name, set[0])
+		}
+	}
 	compare(t, name+".color", strings.ReplaceAll(coloured, "\x1b", "␛"))
 	ascii := ansi.Strip(frameIn(m, theme.Options{ASCII: true}))
 	if at := strings.IndexFunc(ascii, func(r rune) bool { return r > unicode.MaxASCII }); at >= 0 {
@@ -171,6 +176,13 @@ func golden(t *testing.T, name string, m tea.Model, width, height int) {
 
 // colours are the escape codes of foregrounds and backgrounds.
 var colours = regexp.MustCompile(`\x1b\[(?:\d+;)*(?:[34]\d|9\d|10\d)[;m]`)
+
+// attributes are all that is set, and of16 those that any terminal's own theme
+// makes readable: no background and nothing faint.
+var (
+	attributes = regexp.MustCompile(`\x1b\[([\d;:]*)m`)
+	of16       = regexp.MustCompile(`^(?:(?:0?|1|4|7|3[0-7]|9[0-7])(?:;|$))*$`)
+)
 
 // frameIn is what a model shows in a theme, without blanks at the ends of lines.
 func frameIn(m tea.Model, opts theme.Options) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
 // followOf opens APPLYING. Events are given by hand: the channel stays empty.
@@ -295,6 +296,50 @@ func TestHostileProgressStaysText(t *testing.T) {
 		happen(m, c, result(3))
 		drive(m, c, "l", "f", "a")
 		checkHarmless(t, "done", m, size)
+	}
+}
+
+// What happened to an object and what its pods print is the cluster's text, in
+// every pane, in a search, and in the block that is printed at the end.
+func TestHostileEventsAndLogsStayText(t *testing.T) {
+	p := freshPlan(t)
+	for i, text := range hostileTexts(t) {
+		size := sizes[i%len(sizes)]
+		m, c, _ := followOf(t, p, size[0], size[1])
+		pod := preview.Ref{APIVersion: "v1", Kind: "Pod", Namespace: text, Name: text}
+		found := rollout.Behind{
+			Events: []rollout.Happening{{Time: c.now, Warning: true, About: pod, Count: 2, Text: text}},
+			Logs:   []rollout.Log{{Pod: pod, Container: text, Lines: []string{text, text}}}, Blind: []string{text},
+		}
+		m.opts.ReadEvents = func(context.Context, preview.Ref) (rollout.Behind, error) { return found, nil }
+		m.opts.ReadLogs = m.opts.ReadEvents
+		happen(m, c, append(rolloutOf(p), object(deployObject, install.StateFailed, text))...)
+		look := func(where string) {
+			t.Helper()
+			checkHarmless(t, fmt.Sprintf("text %d: %s", i, where), m, size)
+		}
+		look("the log below the objects")
+		for _, key := range []string{"e", "end", "l", "p", "home", "/", "a", "enter", "esc", "esc", "y", "f", "?", "esc"} {
+			drive(m, c, key)
+			answer(m)
+			look("after " + key)
+		}
+		m.opts.ReadEvents = func(context.Context, preview.Ref) (rollout.Behind, error) { return rollout.Behind{}, errors.New(text) }
+		drive(m, c, "e")
+		m.Update(behindMsg{aim: m.behind.aim, err: errors.New(text)})
+		look("events that cannot be read")
+		receipt := &install.Receipt{Digest: p.Digest, Undo: &install.Receipt{Revision: 2, State: text},
+			Objects: []install.ObjectReceipt{{ID: text, Action: preview.ActionCreate, State: install.StateFailed, Message: text}}}
+		code := 3
+		happen(m, c, install.Event{Type: install.EventError, Message: text}, install.Event{Type: install.EventResult, ExitCode: &code, Revision: 1, Receipt: receipt})
+		drive(m, c, "esc", "end")
+		look("the end")
+		block := Summary(p, FollowOutcome{}, receipt, &install.Error{Kind: install.Failed, Doing: text, Came: text, Next: text})
+		for _, line := range strings.Split(block, "\n") {
+			if textsafe.Hostile(line) {
+				t.Fatalf("text %d in the block at the end: %.80q", i, line)
+			}
+		}
 	}
 }
 

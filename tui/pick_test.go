@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -261,7 +262,16 @@ func TestHostileCatalogsDrawNothing(t *testing.T) {
 		}
 		opts := s.options()
 		opts.Title, opts.Asked = text, text
-		opts.Package = func(context.Context, catalog.Hit) (*catalog.Package, error) { return nil, errors.New(text) }
+		whole := opts.Package
+		opts.Package = func(ctx context.Context, hit catalog.Hit) (*catalog.Package, error) {
+			hit.Catalog.Reference, hit.Package = strings.TrimPrefix(hit.Catalog.Reference, text), strings.TrimPrefix(hit.Package, text)
+			p, err := whole(ctx, hit)
+			if i%2 == 1 || err != nil {
+				return nil, errors.New(text)
+			}
+			poison{text, func() string { return text }}.value(reflect.ValueOf(p).Elem(), "")
+			return p, nil
+		}
 		for _, size := range sizes {
 			m, c := pickOf(t, opts, size[0], size[1])
 			m.log.add(text, m.opts.Now())
