@@ -285,7 +285,11 @@ func (m *review) confirmKeys() []key.Binding {
 	if m.size.mode != modeDouble {
 		return []key.Binding{as(k.Back, "back"), as(k.Digests, "digests"), as(k.CopyDigest, "copy digest")}
 	}
-	return []key.Binding{as(k.Back, "back"), k.Digests, k.CopyDigest}
+	digests := k.Digests
+	if m.confirm.full {
+		digests = as(k.Digests, "back to the facts")
+	}
+	return []key.Binding{as(k.Back, "back"), digests, k.CopyDigest}
 }
 
 // prompt is the question's last lines and the column of the cursor, -1 while

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -269,8 +269,13 @@ func TestHostileCatalogsDrawNothing(t *testing.T) {
 			if i%2 == 1 || err != nil {
 				return nil, errors.New(text)
 			}
-			poison{text, func() string { return text }}.value(reflect.ValueOf(p).Elem(), "")
-			return p, nil
+			hostile := *p // its bundles are found by their names, which stay
+			hostile.Description, hostile.Deprecated, hostile.DefaultChannel = text, text, text+p.DefaultChannel
+			hostile.Channels = slices.Clone(p.Channels)
+			for at := range hostile.Channels {
+				hostile.Channels[at].Name, hostile.Channels[at].Deprecated = text+p.Channels[at].Name, text
+			}
+			return &hostile, nil
 		}
 		for _, size := range sizes {
 			m, c := pickOf(t, opts, size[0], size[1])

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -121,6 +122,31 @@ func TestAnApplyThatTimedOutIsGoneOnWith(t *testing.T) {
 	screen := p.wait("exit=4")
 	if !strings.Contains(screen, "TIMED OUT after") {
 		t.Errorf("the summary does not say that the time was over:\n%s", screen)
+	}
+	p.sane()
+}
+
+// What somebody else changed meanwhile is not gone on with; what was applied
+// before stays, and that is said.
+func TestAnApplyThatChangedMeanwhileIsNotGoneOnWith(t *testing.T) {
+	p := installer(t, 80, 24)
+	p.faulty("pending")
+	p.approveFaulty(" --rollout-timeout 1s")
+	p.wait("r waits 1s more")
+	patch := `[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"registry.example.com/other:v1"}]`
+	args := []string{"--kubeconfig", p.box.Kubeconfig(), "-n", "faulty", "patch", "deployment", "faulty", "--type=json", "-p", patch}
+	if out, err := exec.Command(sandboxtest.Kubectl(t), args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p.keys("r")
+	p.wait("NOT GONE ON")
+	p.wait("is not what this plan creates")
+	p.fits(80, 24)
+	p.keys("Enter") // does not leave
+	p.keys("q")
+	screen := p.wait("exit=4")
+	if !strings.Contains(screen, "what was applied before stays as it is") {
+		t.Errorf("the end does not say what became of what was applied:\n%s", screen)
 	}
 	p.sane()
 }

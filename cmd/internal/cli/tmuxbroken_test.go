@@ -5,84 +5,195 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/tui"
 )
 
-// breaks is a program whose screen panics once there is a file named break: in a
-// command of it, where it takes what a command found, or in REVIEW, where the
-// cluster is watched.
+// breaks is a program whose screen panics once there is a file named break, in
+// the state that its argument names.
 func breaks() {
 	ctx, stop := cli.Signals(context.Background())
 	defer stop()
-	ready := func() bool {
-		_, err := os.Stat("break")
-		return err == nil
+	where, approved := os.Args[1], false
+	var err error
+	switch where {
+	case "opening", "choosing":
+		err = breakPick(ctx, where)
+	case "applying", "done":
+		err = breakFollow(ctx, where)
+	default:
+		var outcome tui.Outcome
+		outcome, err = breakReview(ctx, where)
+		approved = outcome.Kind == tui.Approved
 	}
-	inUpdate, inReview := os.Args[1] == "update", os.Args[1] == "review"
-	outcome, err := tui.Review(ctx, tui.ReviewOptions{
-		Title: "install something", Recheck: func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) { return nil, nil },
-		Now: func() time.Time {
-			if inUpdate && ready() {
-				panic("broken update")
-			}
-			return time.Now()
-		},
-		Watch: func(context.Context, *preview.Plan, func(tui.Drift)) error {
-			tick := time.NewTicker(20 * time.Millisecond)
-			defer tick.Stop()
-			for !ready() {
-				<-tick.C
-			}
-			panic("broken review")
-		},
-		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-			if inReview {
-				return &preview.Plan{Release: preview.Release{Name: "something", Namespace: "something"}}, nil
-			}
-			tick := time.NewTicker(20 * time.Millisecond)
-			defer tick.Stop()
-			for n := 0; ; n++ {
-				progress(fmt.Sprint("step ", n))
-				switch {
-				case !ready():
-				case inUpdate:
-					return &preview.Plan{}, nil
-				default:
-					panic("broken command")
-				}
-				select {
-				case <-ctx.Done():
-					return nil, ctx.Err()
-				case <-tick.C:
-				}
-			}
-		},
-	})
-	fmt.Println("outcome", outcome.Kind == tui.Approved, err != nil)
+	fmt.Println("outcome", approved, err != nil)
 	if err != nil {
 		os.Exit(1)
 	}
 }
 
-// A panic gives the shell its terminal back, is an error, and approves nothing.
+// toBreak reports whether there is the file.
+func toBreak() bool {
+	_, err := os.Stat("break")
+	return err == nil
+}
+
+// untilBreak waits for the file, and panics.
+func untilBreak(where string) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !toBreak() {
+		<-tick.C
+	}
+	panic("broken " + where)
+}
+
+// breaking is a clock that panics once in some states.
+func breaking(where string, states ...string) func() time.Time {
+	var broken atomic.Bool
+	breaks := slices.Contains(states, where)
+	return func() time.Time {
+		if breaks && toBreak() && !broken.Swap(true) {
+			panic("broken " + where)
+		}
+		return time.Now()
+	}
+}
+
+func somePlan() *preview.Plan {
+	deployment := preview.Object{ID: "apps/Deployment/something/something", Action: preview.ActionCreate}
+	return &preview.Plan{Digest: "sha256:1", Release: preview.Release{Name: "something", Namespace: "something"}, Objects: []preview.Object{deployment}}
+}
+
+// breakReview breaks in a command of RESOLVE, where it takes what that found, in
+// REVIEW, where the cluster is watched, in the check of CONFIRM, and where it
+// takes the answer.
+func breakReview(ctx context.Context, where string) (tui.Outcome, error) {
+	return tui.Review(ctx, tui.ReviewOptions{
+		Title: "install something", Now: breaking(where, "update", "confirm"),
+		Gate: func(*preview.Plan, install.Approval) error { return nil },
+		Recheck: func(_ context.Context, p *preview.Plan, _ func(string)) (*preview.Plan, error) {
+			if where == "check" {
+				untilBreak(where)
+			}
+			return p, nil
+		},
+		Watch: func(ctx context.Context, _ *preview.Plan, _ func(tui.Drift)) error {
+			if where == "review" {
+				untilBreak(where)
+			}
+			<-ctx.Done()
+			return nil
+		},
+		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			progress("step")
+			switch {
+			case where == "command":
+				untilBreak(where)
+			case where != "update":
+				return somePlan(), nil
+			}
+			tick := time.NewTicker(20 * time.Millisecond)
+			defer tick.Stop()
+			for !toBreak() {
+				<-tick.C
+			}
+			return somePlan(), nil
+		},
+	})
+}
+
+// breakPick breaks where the catalogs are opened, or where a package is read.
+func breakPick(ctx context.Context, where string) error {
+	_, err := tui.Pick(ctx, tui.PickOptions{
+		Title: "install",
+		Load: func(context.Context, func(string)) ([]catalog.Hit, error) {
+			if where == "opening" {
+				untilBreak(where)
+			}
+			return []catalog.Hit{{Package: "something", Version: "1.0.0"}}, nil
+		},
+		Package: func(context.Context, catalog.Hit) (*catalog.Package, error) {
+			untilBreak(where)
+			return nil, nil
+		},
+	})
+	return err
+}
+
+// breakFollow breaks where the time is told while it applies, or where events
+// are read when it is done.
+func breakFollow(ctx context.Context, where string) error {
+	events, code := make(chan install.Event, 2), 0
+	events <- install.Event{Type: install.EventObject, Object: somePlan().Objects[0].ID, State: install.StateReady}
+	if where == "done" {
+		events <- install.Event{Type: install.EventResult, ExitCode: &code}
+	}
+	_, err := tui.Follow(ctx, tui.FollowOptions{
+		Plan: somePlan(), Events: events, Now: breaking(where, "applying"),
+		ReadEvents: func(context.Context, preview.Ref) (rollout.Behind, error) {
+			untilBreak(where)
+			return rollout.Behind{}, nil
+		},
+	})
+	return err
+}
+
+// A panic gives the shell its terminal back, is an error, and approves nothing,
+// in whatever state it comes.
 func TestAPanicGivesTheTerminalBack(t *testing.T) {
-	for where, screen := range map[string]string{"command": "RESOLVE", "update": "RESOLVE", "review": "REVIEW"} {
+	confirm := func(p *pane) {
+		p.wait("REVIEW")
+		p.keys("a")
+	}
+	for where, state := range map[string]struct {
+		screen string
+		reach  func(*pane) // leads to the screen
+		then   func(*pane) // what is done when it is to break
+	}{
+		"opening":  {screen: "RESOLVE"},
+		"choosing": {screen: "CHOOSE"},
+		"command":  {screen: "RESOLVE"},
+		"update":   {screen: "RESOLVE"},
+		"review":   {screen: "REVIEW"},
+		"check":    {screen: "Checking the cluster again", reach: confirm},
+		"confirm": {screen: "> y", reach: func(p *pane) {
+			confirm(p)
+			p.wait("and press enter to approve")
+			p.press("y", "> y")
+		}, then: func(p *pane) { p.keys("Enter") }},
+		"applying": {screen: "APPLYING"},
+		"done": {screen: "events  Deployment", reach: func(p *pane) {
+			p.wait("DONE")
+			p.keys("End", "e")
+		}},
+	} {
 		t.Run(where, func(t *testing.T) {
 			p := newPane(t, 120, 36)
 			p.run("clear; kubectl-operator-breaks " + where + " 2>broken; echo exit=$?")
-			p.wait(screen)
+			if state.reach != nil {
+				state.reach(p)
+			}
+			p.wait(state.screen)
 			if err := os.WriteFile(filepath.Join(p.dir, "break"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			screen = p.wait("exit=1")
+			if state.then != nil {
+				state.then(p)
+			}
+			screen := p.wait("exit=1")
 			if !strings.Contains(screen, "outcome false true") {
 				t.Errorf("a panic must be an error and no approval:\n%s", screen)
 			}
