@@ -205,6 +205,12 @@ func (e flyteEngine) turnsOff(plugin flytePlugin) bool {
 	return e.before.uses(plugin.id) && !e.after.uses(plugin.id)
 }
 
+// had reports whether there may be jobs of a plugin: it was or is asked for by
+// name, or the engine has every plugin.
+func (e flyteEngine) had(plugin flytePlugin) bool {
+	return e.before.uses(plugin.id) || e.after.uses(plugin.id) || e.generation == flyteV2
+}
+
 // asks reports whether the engine is to have a plugin: its configuration names
 // it, or it is of v2, has them all, and the plan brings the plugin's operator.
 func (e flyteEngine) asks(p *preview.Plan, plugin flytePlugin) bool {

@@ -27,7 +27,7 @@ const flyteEngine = `
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: engine, namespace: $NS}, spec: {selector: {matchLabels: {app: engine}}, template: {
   metadata: {labels: {app: engine}}, spec: {serviceAccountName: engine, containers: [{name: engine, image: "example.com/engine:1"}], volumes: [
-  {name: config, projected: {sources: [{configMap: {name: config}}, {configMap: {name: more, optional: false}}]}}]}}}}
+  {name: config, projected: {sources: [{configMap: {name: config}}, {configMap: {name: more, optional: true}}]}}]}}}}
 ---
 {apiVersion: v1, kind: ServiceAccount, metadata: {name: engine, namespace: $NS}}
 `

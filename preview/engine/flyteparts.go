@@ -169,7 +169,15 @@ func mounting(bodies []map[string]any, config preview.Ref) []map[string]any {
 	})
 }
 
+// mounts reports whether pods read a ConfigMap, be it optional or not.
 func mounts(pod map[string]any, config preview.Ref) bool {
+	for _, volume := range preview.Maps(pod, "volumes") {
+		for _, source := range append(preview.Maps(volume, "projected", "sources"), volume) {
+			if preview.String(source, "configMap", "name") == config.Name {
+				return true
+			}
+		}
+	}
 	return slices.ContainsFunc(podReferences(pod, config.Namespace), func(ref preview.Ref) bool { return ref.ID() == config.ID() })
 }
 

@@ -80,7 +80,7 @@ func (r *flyteReader) read(ctx context.Context) error {
 		if r.e.asks(r.plan, plugin) {
 			r.used = append(r.used, plugin)
 		}
-		if r.e.turnsOff(plugin) || losesResource(r.plan, plugin) && (r.e.before.uses(plugin.id) || r.e.after.uses(plugin.id)) {
+		if r.e.turnsOff(plugin) || losesResource(r.plan, plugin) && r.e.had(plugin) {
 			r.off = append(r.off, plugin)
 		}
 		forgets = forgets || r.e.forgets(r.plan, plugin)
