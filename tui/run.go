@@ -60,11 +60,12 @@ func run(ctx context.Context, m tea.Model, t Terminal) error {
 		// Keeps bold and reverse.
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
 	}
-	_, err := tea.NewProgram(m, opts...).Run()
+	g := &guard{Model: m}
+	_, err := tea.NewProgram(g, opts...).Run()
 	if errors.Is(context.Cause(ctx), errNoKeyboard) {
 		return errNoKeyboard
 	}
-	return err
+	return g.err(err)
 }
 
 var errNoKeyboard = errors.New("the terminal is gone: nobody can answer any more")
