@@ -14,7 +14,7 @@ func diffOrder() []preview.Action {
 
 // diffRows lists the objects that would differ afterwards.
 func diffRows(m *review) []row {
-	rows := m.packageRow()
+	rows := append(make([]row, 0, len(m.plan.Objects)+1), m.packageRow()...)
 	before := len(rows)
 	for _, a := range diffOrder() {
 		for _, i := range m.objectsBy(a) {

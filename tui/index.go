@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -94,18 +96,51 @@ func (x *index) danger(rules []string) int {
 
 func (m *review) tree() *tree {
 	if m.index.tree == nil {
-		m.index.tree = m.newTree()
+		m.index.tree = m.index.newTree()
 	}
 	return m.index.tree
 }
 
-func (m *review) newTree() *tree {
-	objects := m.plan.Objects
+// lookAhead returns the command that makes the index of a plan, once per plan:
+// tabs open sooner where it is there.
+func (m *review) lookAhead() tea.Cmd {
+	if m.plan == nil || m.indexed == m.plan {
+		return nil
+	}
+	m.indexed = m.plan
+	x := index{plan: m.plan, board: m.board} // of its own: the review's is read meanwhile
+	return func() tea.Msg {
+		x.object("")
+		x.itemsOf("")
+		x.danger(nil)
+		x.tree = x.newTree()
+		return indexedMsg{x}
+	}
+}
+
+// foundIndex takes it, unless it was made meanwhile because it was needed.
+func (m *review) foundIndex(msg indexedMsg) {
+	if x := msg.index; x.plan == m.plan && x.board == m.board && m.index.tree == nil {
+		m.index = x
+	}
+}
+
+// stageAt is the position of the stage of an object, behind all where it has
+// none.
+func (x *index) stageAt(i int) int {
+	if at, ok := x.stageOf(x.plan.Objects[i].ID); ok {
+		return at
+	}
+	return len(x.plan.Stages)
+}
+
+func (x *index) newTree() *tree {
+	objects := x.plan.Objects
 	t := &tree{kinds: make([]string, len(objects)), order: make([]int, len(objects)), branches: map[string]branch{}}
 	stages := make([]int, len(objects))
 	for i := range objects {
 		o := &objects[i]
-		t.order[i], t.kinds[i], stages[i] = i, o.Kind+"."+o.Ref().Group(), m.stageAt(i)
+		t.order[i], t.kinds[i], stages[i] = i, o.Kind+"."+o.Ref().Group(), x.stageAt(i)
 	}
 	slices.SortFunc(t.order, func(a, b int) int {
 		return cmp.Or(stages[a]-stages[b], strings.Compare(t.kinds[a], t.kinds[b]), strings.Compare(objects[a].ID, objects[b].ID))

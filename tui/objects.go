@@ -45,9 +45,8 @@ func (m *review) objectsBy(a preview.Action) []int {
 }
 
 func (m *review) objectRow(o *preview.Object) row {
-	name := objectName(o.ID)
 	line := func(width int) widget.Line {
-		sign := widget.Line{widget.Cell(actionRole(o.Action), o.Action.Symbol(), 4)}
+		name, sign := objectName(o.ID), widget.Line{widget.Cell(actionRole(o.Action), o.Action.Symbol(), 4)}
 		var happens widget.Line
 		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
 			happens = append(happens, widget.Text(theme.Change, "  "+preview.Plural(n, "field")))
@@ -58,19 +57,19 @@ func (m *review) objectRow(o *preview.Object) row {
 		return append(sign, widget.KeepEnd(theme.Plain, shortKind(name), happens, width-sign.Width())...)
 	}
 	return row{id: o.ID, object: o.ID, copy: o.ID, line: line,
-		words: func() string { return string(o.Action) + " " + name }, says: func() string { return m.explainAction(o) }}
+		words: func() string { return string(o.Action) + " " + objectName(o.ID) }, says: func() string { return m.explainAction(o) }}
 }
 
 // treeRow is an object below the branch of its kind: what happens to it, the
 // gravest finding about it, and its name; with room also all of its findings.
 func (m *review) treeRow(i, depth int, parent string) row {
 	o := &m.plan.Objects[i]
-	name := o.Name
-	if o.Namespace != "" && o.Namespace != m.plan.Release.Namespace {
-		name = o.Namespace + "/" + name
-	}
-	labels := m.labels(o.ID)
+	about, items := m.index.itemsOf(o.ID), m.board.items
 	line := func(width int) widget.Line {
+		name := o.Name
+		if o.Namespace != "" && o.Namespace != m.plan.Release.Namespace {
+			name = o.Namespace + "/" + name
+		}
 		sign, role := "", theme.Plain
 		if at := m.worst(o.ID); at >= 0 {
 			sign, role = signOf(m.board.items[at].severity(), m.board.looked(at))
@@ -87,27 +86,22 @@ func (m *review) treeRow(i, depth int, parent string) row {
 		if n := len(o.Changes); n > 0 && o.Action != preview.ActionCreate {
 			tail = append(tail, widget.Text(theme.Change, "  "+preview.Plural(n, "field")))
 		}
-		if width >= wideRow && labels != "" {
+		if labels := labelsOf(items, about); width >= wideRow && labels != "" {
 			tail = append(tail, widget.Text(theme.Plain, "  "+labels))
 		}
 		return append(append(l, widget.Tail(theme.Plain, name, max(8, width-l.Width()-tail.Width()-1))), tail...)
 	}
 	return row{
 		id: o.ID, parent: parent, object: o.ID, copy: o.ID, line: line, says: func() string { return m.explainAction(o) },
-		words: func() string { return string(o.Action) + " " + objectName(o.ID) + " " + labels },
+		words: func() string { return string(o.Action) + " " + objectName(o.ID) + " " + labelsOf(items, about) },
 	}
 }
 
-// labels are those of the findings about an object that are more than
-// information.
-func (m *review) labels(id string) string {
-	at := m.index.itemsOf(id)
-	if len(at) == 0 {
-		return ""
-	}
+// labelsOf are the labels of some items, those that are information left out.
+func labelsOf(items []item, at []int) string {
 	var labels []string
 	for _, i := range at {
-		if it := m.board.items[i]; it.severity() != preview.Info {
+		if it := items[i]; it.severity() != preview.Info {
 			labels = append(labels, it.label())
 		}
 	}

@@ -40,7 +40,7 @@ type branches map[string]bool
 // their objects. A stage of one kind is one branch.
 func objectRows(m *review) []row {
 	shown := m.shownObjects()
-	rows := []row{m.objectChips(len(shown))}
+	rows := append(make([]row, 0, len(shown)+len(shown)/8+16), m.objectChips(len(shown)))
 	for len(shown) > 0 {
 		stage := shown[:alike(shown, m.stageAt)]
 		shown = shown[len(stage):]
@@ -77,12 +77,7 @@ func (m *review) shownObjects() []int {
 }
 
 // stageAt is the position of an object's stage.
-func (m *review) stageAt(i int) int {
-	if at, ok := m.index.stageOf(m.plan.Objects[i].ID); ok {
-		return at
-	}
-	return len(m.plan.Stages)
-}
+func (m *review) stageAt(i int) int { return m.index.stageAt(i) }
 
 func (m *review) stageID(i int) string {
 	if at := m.stageAt(i); at < len(m.plan.Stages) {

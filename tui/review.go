@@ -40,6 +40,7 @@ type review struct {
 	sealed    time.Time
 	board     *board
 	index     index
+	indexed   *preview.Plan // whose index is made, or was, ahead of its need
 	outside   outside
 	earlier   earlier
 	questions []report.Question // that the way the plan was made leaves open
@@ -86,6 +87,7 @@ type (
 		comparison *comparison
 	}
 	stillComparingMsg struct{ of *comparing }
+	indexedMsg        struct{ index index }
 	checkingMsg       struct {
 		line  string
 		round int
@@ -148,6 +150,8 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.searched(msg)
 	case comparedMsg:
 		m.compared(msg)
+	case indexedMsg:
+		m.foundIndex(msg)
 	case stillComparingMsg:
 		cmd = m.stillComparing(msg)
 	case driftMsg:
@@ -156,7 +160,7 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.unwatched(msg)
 	}
 	m.settle()
-	return m, tea.Batch(cmd, m.lookOutside(), m.lookEarlier(), m.lookObstacle(), m.startCompare())
+	return m, tea.Batch(cmd, m.lookOutside(), m.lookEarlier(), m.lookObstacle(), m.lookAhead(), m.startCompare())
 }
 
 func (m *review) resize(width, height int) {

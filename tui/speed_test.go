@@ -222,6 +222,29 @@ func BenchmarkKeyToFrame(b *testing.B) {
 	}
 }
 
+// BenchmarkFirstOpening is the time from the key that opens a tab for the first
+// time to its frame: rows are made then.
+func BenchmarkFirstOpening(b *testing.B) {
+	for _, tab := range []struct{ name, key string }{{"findings", "2"}, {"access", "3"}, {"objects", "4"}, {"diff", "5"}, {"source", "6"}} {
+		for _, objects := range []int{50, 5_000} {
+			p := sizedPlan(b, objects, objects)
+			b.Run(fmt.Sprintf("%s/objects=%d", tab.name, objects), func(b *testing.B) {
+				var took []time.Duration
+				for b.Loop() {
+					m, _ := reviewOf(b, p, 120, 36)
+					start := time.Now()
+					m.Update(press(tab.key))
+					_ = m.View()
+					took = append(took, time.Since(start))
+				}
+				slices.Sort(took)
+				b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
+				b.ReportMetric(0, "ns/op") // is mostly the review itself
+			})
+		}
+	}
+}
+
 func keyTimes(m tea.Model, keys []string) []time.Duration {
 	var took []time.Duration
 	for i := range 100 {
