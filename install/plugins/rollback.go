@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -40,6 +41,9 @@ func PlanRollback(ctx context.Context, location string, to int) (*Rollback, erro
 	}
 	if to == current {
 		return nil, &engine.Refused{What: fmt.Sprintf("generation %d is the current one", to), Next: "plugin list shows those that are there"}
+	}
+	if all, err := numbers(location); err != nil || !slices.Contains(all, to) {
+		return nil, errors.Join(err, fmt.Errorf("there is no generation %d at %s; plugin list shows those that are there", to, location))
 	}
 	earlier := Generation{Number: to}
 	if err := earlier.read(ctx, location); err != nil {

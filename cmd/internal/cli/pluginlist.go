@@ -81,7 +81,7 @@ func (a *app) pluginList(ctx context.Context, location string, set *plugins.Set,
 		if err := a.printGenerations(location, generations); err != nil || list.Wanted == nil {
 			return err
 		}
-		return a.printWanted(list.Wanted)
+		return a.printWanted(list.Wanted, generations)
 	})
 }
 
@@ -112,7 +112,7 @@ func wantedOf(location string, set *plugins.Set, f pluginFlags, generations []in
 }
 
 // printWanted prints how each plugin of a config stands.
-func (a *app) printWanted(w *plugins.Wanted) error {
+func (a *app) printWanted(w *plugins.Wanted, generations []installed.Generation) error {
 	s := a.streams
 	lock := "no lock file"
 	if w.Lock != "" {
@@ -130,6 +130,12 @@ func (a *app) printWanted(w *plugins.Wanted) error {
 	}
 	if n := len(w.ConfigChanges); n > 0 {
 		s.Printf("  the host would be told otherwise: %s\n", preview.Plural(n, "setting"))
+	}
+	for _, g := range generations {
+		if g.Current && len(g.Drift) > 0 { // ok is about what was installed
+			agreed = false
+			s.Printf("  files of generation %d are not as they were installed, see above\n", g.Number)
+		}
 	}
 	if !agreed {
 		s.Printf("plugin preview -c %s shows what an install would change.\n", w.Config)
