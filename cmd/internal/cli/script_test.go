@@ -71,6 +71,23 @@ func TestOfflineScripts(t *testing.T) {
 	})
 }
 
+// Scripts that read from gs:// as well, of fake-gcs-server: that is built between
+// the short tests and the others.
+func TestBucketScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: -short leaves out tests against fake-gcs-server")
+	}
+	if _, err := os.Stat(gcsServer(t)); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("no fake-gcs-server: %v; run \"make gcs\"", err)
+		}
+		t.Skip("skipped: fake-gcs-server is not built; run \"make gcs\"")
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: scripts(t, "gcs"), Setup: setup(t), Cmds: commands(t), Condition: conditions(t),
+	})
+}
+
 // Scripts against the embedded control plane, one of its own for each.
 func TestClusterScripts(t *testing.T) {
 	t.Parallel()
@@ -96,20 +113,9 @@ func scripts(t testing.TB, name string) string {
 	return filepath.Join(root(t), "testdata", "script", name)
 }
 
-// conditions adds [corpus]: the real bundles are there, and [gcs]: so is
-// fake-gcs-server, which is built between the short tests and the others.
+// conditions adds [corpus]: the real bundles are there.
 func conditions(t testing.TB) func(string) (bool, error) {
 	return func(name string) (bool, error) {
-		if name == "gcs" {
-			if testing.Short() {
-				return false, nil
-			}
-			_, err := os.Stat(gcsServer(t))
-			if err != nil && os.Getenv("CI") != "" {
-				t.Fatalf("no fake-gcs-server: %v; run \"make gcs\"", err)
-			}
-			return err == nil, nil
-		}
 		if name != "corpus" {
 			return false, fmt.Errorf("unknown condition %q", name)
 		}
