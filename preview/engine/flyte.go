@@ -23,6 +23,7 @@ const (
 	RuleFlyteIgnored    = "flyte-config-ignored"
 	RuleFlyteRestart    = "flyte-engine-not-restarted"
 	RuleFlyteTemplates  = "flyte-project-rights"
+	RuleFlyteLists      = "flyte-lists-changed"
 )
 
 // flytePlugin is a plugin with an operator, by its id (flyteplugins, tasks/plugins).
@@ -79,6 +80,8 @@ func flyteFindings(p *preview.Plan) []preview.Finding {
 			"The engine does not refuse what it does not know: the task type is run by another plugin, or fails.", flyteIgnored(p, e))
 		add(RuleFlyteRestart, preview.Warning, "changes the plugins of an engine that is not restarted",
 			"An engine loads its plugins when it starts, and goes on with those that it has.", flyteRestarts(p, e))
+		add(RuleFlyteLists, preview.Info, "changes the lists of Flyte's plugins",
+			"The engine takes each list as a whole, so both are shown as a whole.", flyteLists(e))
 		severity, removed := flyteRemoved(e.before, e.after)
 		add(RuleFlyteReplaced, severity, "takes plugins of Flyte away",
 			"The engine replaces these lists by what the configuration says, and merges nothing.", removed)

@@ -116,7 +116,9 @@ func TestFlytePluginThatIsTurnedOff(t *testing.T) {
 		{"its configuration has it no more", definition + "\n---\n" + flyteConfigMap() + "\n---\n" + flyteRest, client, preview.Critical,
 			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more; default-for-task-types has no dask any more",
 				missing: "plugin dask: no configuration: the plan brings daskjobs.kubernetes.dask.org, and enabled-plugins does not have it",
-				restart: "Deployment engine mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart deployment/engine -n fl-off"}},
+				restart: "Deployment engine mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart deployment/engine -n fl-off",
+				engine.RuleFlyteLists: "enabled-plugins was container, sidecar, k8s-array, dask, and will be container, sidecar, k8s-array; " +
+					"default-for-task-types was {container: container, container_array: k8s-array, dask: dask, sidecar: sidecar}, and will be {container: container, container_array: k8s-array, sidecar: sidecar}"}},
 		{"the ConfigMap goes", definition + "\n---\n" + flyteRest, client, preview.Critical,
 			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more", missing: "",
 				restart: "Deployment engine mounts this ConfigMap, which the plan deletes: it goes on as it is, and its next pod does not start"}},
@@ -251,7 +253,9 @@ func TestWhatAFlytePlanRestsOnMoves(t *testing.T) {
 			flyteRefused(t, client, p, test.want)
 		})
 	}
-	flyteTold(t, planFrom(t, client, "fl-moves", plan), map[string]string{engine.RuleFlyteIgnored: "", engine.RuleFlyteReplaced: ""}, here)
+	last := planFrom(t, client, "fl-moves", plan)
+	flyteTold(t, last, map[string]string{engine.RuleFlyteIgnored: "", engine.RuleFlyteReplaced: ""}, here)
+	tamperEveryLeaf(t, last)
 	removeDefinition(t, box, v2)
 }
 

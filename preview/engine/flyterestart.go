@@ -2,7 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -34,6 +36,38 @@ func flyteRestarts(p *preview.Plan, e flyteEngine) []string {
 	}
 	if hidden := preview.String(seen, "hidden", "workloads"); hidden != "" {
 		lines = append(lines, hidden+": what mounts this ConfigMap has to be restarted")
+	}
+	return lines
+}
+
+// flyteLists shows the lists that a plan changes, as they were and as they will
+// be.
+func flyteLists(e flyteEngine) []string {
+	if !e.installed || e.gone || sameTasks(e.before, e.after) {
+		return nil
+	}
+	enabled := func(t flyteTasks) string {
+		switch {
+		case len(t.enabled) > 0:
+			return strings.Join(t.enabled, ", ")
+		case t.silent:
+			return "not there"
+		}
+		return "empty, which is every plugin"
+	}
+	types := func(t flyteTasks) string {
+		var out []string
+		for _, taskType := range slices.Sorted(maps.Keys(t.byType)) {
+			out = append(out, taskType+": "+t.byType[taskType])
+		}
+		return "{" + strings.Join(out, ", ") + "}"
+	}
+	var lines []string
+	if was, is := enabled(e.before), enabled(e.after); was != is {
+		lines = append(lines, "enabled-plugins was "+was+", and will be "+is)
+	}
+	if was, is := types(e.before), types(e.after); was != is {
+		lines = append(lines, "default-for-task-types was "+was+", and will be "+is)
 	}
 	return lines
 }

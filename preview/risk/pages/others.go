@@ -125,6 +125,15 @@ func engineRules() []Page {
 				"Deployment flytepropeller mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart deployment/flytepropeller -n flyte"},
 		},
 		{
+			Rule: "flyte-lists-changed", Severity: preview.Info, Title: "changes the lists of Flyte's plugins",
+			Source: "https://docs.flyte.org/en/latest/deployment/plugins/k8s/index.html",
+			Looks:  "The lists enabled-plugins and default-for-task-types of a live ConfigMap, against those of the plan.",
+			Why:    "The engine takes each list as a whole, so both are shown as a whole.",
+			Reduce: "Nothing has to be done; what goes with the change is the finding flyte-default-removed.",
+			Example: Example{preview.Info, "ConfigMap flyte-propeller-config changes the lists of Flyte's plugins",
+				"enabled-plugins was container, sidecar, k8s-array, and will be container, sidecar, k8s-array, ray"},
+		},
+		{
 			Rule: "flyte-project-rights", Severity: preview.Warning, Title: "gives rights in every project",
 			When:   "It is as severe as the worst of what the objects would be, were they the plan's own.",
 			Source: "https://docs.flyte.org/en/latest/deployment/plugins/k8s/index.html",
