@@ -26,8 +26,13 @@ func Summary(p *preview.Plan, f FollowOutcome, receipt *install.Receipt, err err
 	if !receipt.Finished.IsZero() && receipt.Finished.After(receipt.Started) {
 		elapsed = receipt.Finished.Sub(receipt.Started)
 	}
-	s.line("%s %s -> %s/%s      %s", p.Release.Name, version(p), cluster(p), p.Release.Namespace, ending(err, elapsed))
-	s.pair("bundle", pinnedRef(p))
+	s.line("%s -> %s/%s      %s", strings.Join(words(p.Release.Name, version(p)), " "), cluster(p), p.Release.Namespace, ending(err, elapsed))
+	switch {
+	case p.Platform != "": // of many artifacts
+		s.pair("content", p.ContentDigest)
+	case len(p.Packages) > 0:
+		s.pair("bundle", pinnedRef(p))
+	}
 	s.pair("plan", receipt.Digest)
 	if by := receipt.Approval.By; by != "" {
 		approved := by + " " + receipt.Started.UTC().Format(time.RFC3339)
@@ -58,7 +63,7 @@ func undoneText(undo *install.Receipt) string {
 func nothingApplied(p *preview.Plan, err error) string {
 	s := &summary{}
 	if err == nil {
-		s.line("%s %s -> %s/%s      nothing to change", p.Release.Name, version(p), cluster(p), p.Release.Namespace)
+		s.line("%s -> %s/%s      nothing to change", strings.Join(words(p.Release.Name, version(p)), " "), cluster(p), p.Release.Namespace)
 		s.pair("plan", p.Digest)
 		return s.String()
 	}

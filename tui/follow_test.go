@@ -385,6 +385,20 @@ func TestSummaryIsPasteable(t *testing.T) {
 	if !strings.Contains(got, "  undone   by itself, as revision 2, which is uninstalled\n") || strings.Contains(got, "  undo  ") {
 		t.Errorf("of a plan that was undone:\n%s", got)
 	}
+	set, gone := *p, *p
+	set.Platform, set.ContentDigest, gone.Packages = "linux/amd64", digestOf("set"), nil
+	gone.Request.Action = preview.RequestUninstall
+	for _, test := range []struct {
+		plan        *preview.Plan
+		want, never string
+	}{
+		{&set, "\n  content  " + digestOf("set") + "\n", "bundle"}, // of many artifacts
+		{&gone, "mongodb -> prod-eu-1/mongodb ", "bundle"},
+	} {
+		if got := Summary(test.plan, FollowOutcome{}, receipt, nil); !strings.Contains(got, test.want) || strings.Contains(got, test.never) {
+			t.Errorf("got\n%s", got)
+		}
+	}
 	if got := Summary(p, FollowOutcome{}, nil, errors.New("unreachable")); !strings.HasPrefix(got, "Nothing was applied.\n") {
 		t.Errorf("got:\n%s", got)
 	}

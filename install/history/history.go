@@ -124,6 +124,12 @@ func (r *Record) Name() string {
 	return ""
 }
 
+// OfSet reports whether the release is a plugin set, which its file brings.
+func (r *Record) OfSet() bool {
+	p := r.first()
+	return p != nil && strings.HasPrefix(p.Format, preview.FormatPlugins)
+}
+
 // Package is the name under which the first package came from a catalog, empty
 // when it did not.
 func (r *Record) Package() string {

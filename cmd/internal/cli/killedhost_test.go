@@ -51,7 +51,8 @@ spec:
 
 // TestKilledWhilePluginsOfAHostAreInstalled ends the installation of a set that a
 // Deployment loads with kill -9 at each of its writes: before and after the patch of
-// that Deployment, too. Resumed, it is what an uninterrupted one makes.
+// that Deployment, too. Resumed by digest or by plan, it is what an uninterrupted one
+// makes.
 func TestKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
@@ -72,7 +73,7 @@ func TestKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
 		for at := 1; at <= whole.writes; at++ {
 			v := newHostVictim(t, box, schemas, fmt.Sprintf("h%s%d", name, at))
 			victims = append(victims, v)
-			group.Go(func() error { v.killedThen(at, cut, v.byDigest(), v.byDigest()); return nil })
+			group.Go(func() error { v.killedThen(at, cut, v.byDigest(), v.again(at)); return nil })
 		}
 	}
 	_ = group.Wait() // each victim has its own findings
@@ -107,7 +108,7 @@ func newHostVictim(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas, nam
 	}
 	v.kubectl("apply", "-f", host)
 	v.kubectl("wait", "-n", v.name, "--for=condition=Available", "deployment/server", "--timeout=120s")
-	out, err := v.program(box.Kubeconfig(), "preview", "-f", set, "-o", "json").Output()
+	out, err := v.program(box.Kubeconfig(), "preview", "-f", set, "-o", "json", "--out", v.saved()).Output()
 	var plan struct{ Digest, ContentDigest string }
 	if err := errors.Join(err, json.Unmarshal(out, &plan)); err != nil {
 		t.Fatalf("preview: %v\n%s", err, out)
@@ -130,6 +131,17 @@ func (v *hostVictim) kubectl(args ...string) string {
 
 func (v *hostVictim) byDigest() []string {
 	return []string{"install", "-f", v.set(), "--yes", "--approve", v.digest, "--ruleset", strconv.Itoa(preview.Ruleset)}
+}
+
+func (v *hostVictim) saved() string { return filepath.Join(v.dir, "plan.tgz") }
+
+// again is how an installation is gone on with: by the digest of the plan, or by
+// the plan as it was saved.
+func (v *hostVictim) again(at int) []string {
+	if at%2 == 0 {
+		return []string{"install", "--plan", v.saved(), "--yes"}
+	}
+	return v.byDigest()
 }
 
 // hosted says what the host was told, and what is on record.

@@ -170,6 +170,9 @@ func (p *planner) upgrade(ctx context.Context, name, text string, progress func(
 	if err != nil {
 		return nil, err
 	}
+	if record.OfSet() {
+		return nil, usagef("release %s is a plugin set: change the file of it, and install -f FILE", name)
+	}
 	var installed *catalog.Installed
 	if text == "" {
 		if record.Sections() {
