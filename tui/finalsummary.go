@@ -28,7 +28,7 @@ func Summary(p *preview.Plan, f FollowOutcome, receipt *install.Receipt, err err
 	}
 	s.line("%s -> %s/%s      %s", strings.Join(words(p.Release.Name, version(p)), " "), cluster(p), p.Release.Namespace, ending(err, elapsed))
 	switch {
-	case p.Platform != "": // of many artifacts
+	case p.Platform != "", preview.InSections(p.Packages): // of many artifacts
 		s.pair("content", p.ContentDigest)
 	case len(p.Packages) > 0:
 		s.pair("bundle", pinnedRef(p))

@@ -137,12 +137,15 @@ func (f frame) origin() widget.Line {
 		text := fmt.Sprintf(" %s   content %s   plan %s", preview.Plural(len(f.plan.Packages[0].Sources), "artifact"), shortDigest(f.plan.ContentDigest, 8), shortDigest(f.plan.Digest, 4))
 		return widget.Spread(plain(text), right, w)
 	}
-	ref := contentRef(f.plan)
+	word, ref := " bundle  ", contentRef(f.plan)
+	if preview.InSections(f.plan.Packages) {
+		word = " content "
+	}
 	if ref != "" { // plans that were saved do not name a directory
 		tail = "@" + tail
-		ref = clip(ref, w-right.Width()-textsafe.Width(tail)-len(" bundle  "))
+		ref = clip(ref, w-right.Width()-textsafe.Width(tail)-len(word))
 	}
-	return widget.Spread(plain(" bundle  "+ref+tail), right, w)
+	return widget.Spread(plain(word+ref+tail), right, w)
 }
 
 // rule is a separator line, with a tee where a column divider meets it.

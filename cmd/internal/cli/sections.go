@@ -73,13 +73,9 @@ func (p *planner) sections(ctx context.Context, want wanted, progress func(strin
 			return nil, err
 		}
 	}
-	installed := map[string]preview.Package{} // by section
+	var installed []preview.Package
 	if record != nil && record.Installed() {
-		for _, pkg := range record.Packages() {
-			if pkg.Parameters.Section != nil {
-				installed[pkg.Name] = pkg
-			}
-		}
+		installed = record.Packages()
 	}
 	roots, err := r.findSections(ctx, want.sections, installed, release)
 	if err != nil {
@@ -90,8 +86,7 @@ func (p *planner) sections(ctx context.Context, want wanted, progress func(strin
 		return nil, err
 	}
 	contents, err := r.seal(ctx, packages, release, func(pkg *resolved) bool {
-		_, has := installed[pkg.info.Package]
-		return has && pkg.section != nil
+		return pkg.section != nil && before(installed, pkg.info.Package, pkg.section.Package) != nil
 	})
 	if err != nil {
 		return nil, err
@@ -103,27 +98,44 @@ func (p *planner) sections(ctx context.Context, want wanted, progress func(strin
 
 // findSections resolves each section to content. A package of a catalog goes
 // along the upgrade edges from the version that the section has installed.
-func (r *resolver) findSections(ctx context.Context, list []section, installed map[string]preview.Package, release preview.Release) ([]*resolved, error) {
+func (r *resolver) findSections(ctx context.Context, list []section, installed []preview.Package, release preview.Release) ([]*resolved, error) {
 	var out []*resolved
 	for _, s := range list {
-		before, has := installed[s.name]
 		var from *catalog.Installed
-		if has && s.file.Package != nil && before.Parameters.Section.Package == s.file.Package.Name {
-			from = &catalog.Installed{Bundle: before.Bundle, Version: before.Version}
+		if s.file.Package != nil {
+			if was := before(installed, s.name, s.file.Package.Name); was != nil && contentName(was) == s.file.Package.Name {
+				from = &catalog.Installed{Bundle: was.Bundle, Version: was.Version}
+			}
 		}
 		found, err := r.find(ctx, s.wanted, from)
 		if err != nil {
 			return nil, fmt.Errorf("section %s: %w", s.name, err)
 		}
 		found.section = &preview.Section{Package: found.info.Package, Namespace: orElse(s.namespace, release.Namespace)}
-		if has && from == nil {
-			if err := found.withoutEdgesFrom(before.Version); err != nil {
+		if was := before(installed, s.name, found.info.Package); was != nil && from == nil {
+			if err := found.withoutEdgesFrom(was.Version); err != nil {
 				return nil, fmt.Errorf("section %s: %w", s.name, err)
 			}
 		}
 		out = append(out, found)
 	}
 	return out, nil
+}
+
+// before is what a release has installed of a section: the section of that name,
+// else the content of that name.
+func before(installed []preview.Package, section, content string) *preview.Package {
+	for i := range installed {
+		if pkg := &installed[i]; pkg.Parameters.Section != nil && pkg.Name == section {
+			return pkg
+		}
+	}
+	for i := range installed {
+		if pkg := &installed[i]; contentName(pkg) == content {
+			return pkg
+		}
+	}
+	return nil
 }
 
 // withDependencies adds what sections require and nothing beside them meets,
