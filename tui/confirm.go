@@ -209,6 +209,7 @@ func (m *review) submit() tea.Cmd {
 			return nil
 		}
 		m.outcome.Kind, m.outcome.PlanDigest, m.outcome.Accepted = Approved, m.plan.Digest, m.board.accepted()
+		m.outcome.marks = m.board.marks
 		return tea.Quit
 	case "n", "N", "no":
 		if !m.wantsName() {

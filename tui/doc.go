@@ -20,6 +20,7 @@
 //	RESOLVE  no plan can be made, the first time            Failed
 //	RESOLVE  no plan can be made, esc, when there is one    REVIEW of that one
 //	RESOLVE  q, ctrl+c                                      Quit
+//	RESOLVE  the plan is made that was refused after Approved  REVIEW, saying why
 //	REVIEW   something the plan rests on moved              REVIEW, stale; back when it is as it was
 //	REVIEW   R; a when the plan is stale                    RESOLVE, the plan stays until another is there
 //	REVIEW   a with must-look items left                    REVIEW, the next of them

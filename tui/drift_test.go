@@ -92,6 +92,58 @@ func TestAPlanThatBecomesStaleClosesTheQuestion(t *testing.T) {
 	}
 }
 
+// An approval that was refused with nothing applied leads back to the review: of
+// the plan as it is now, with the marks whose evidence is the same.
+func TestARefusedApprovalIsReviewedAgain(t *testing.T) {
+	approved := func(t *testing.T) Outcome {
+		m, c := reviewOf(t, freshPlan(t), 120, 36)
+		drive(m, c, "n", "n", "n", "n", "a")
+		drive(m, c, append(typed("mongodb"), "enter")...)
+		if m.outcome.Kind != Approved {
+			t.Fatalf("outcome %v", m.outcome.Kind)
+		}
+		return m.outcome
+	}
+	refusal := errors.New("the lock is held by jane\nwait, or ask her")
+	again := func(t *testing.T, now *preview.Plan, err error) (*review, *clock) {
+		before, c := approved(t), newClock()
+		m := newReview(t.Context(), ReviewOptions{
+			Before: &before, Refusal: refusal, Recheck: recheckSame(now), Gate: openGate, Now: c.Now, Title: "install mongodb",
+			Resolve: func(context.Context, func(string)) (*preview.Plan, error) { return now, err },
+		})
+		m.resize(120, 36)
+		pump(m, m.Init())
+		return m, c
+	}
+	t.Run("why is told where the plan is the same", func(t *testing.T) {
+		m, c := again(t, freshPlan(t), nil)
+		if m.screen != screenReview || m.board.left() != 0 || !strings.Contains(m.banner, "nothing was applied (e all of it): the lock is held by jane") {
+			t.Fatalf("screen %d, %d left, banner %q", m.screen, m.board.left(), m.banner)
+		}
+		drive(m, c, "e")
+		if !shows(m, "wait, or ask her") {
+			t.Error("e does not show the whole error")
+		}
+	})
+	t.Run("what moved is told, and only its looks are reset", func(t *testing.T) {
+		m, _ := again(t, changedWebhook(t), nil)
+		for _, part := range []string{"nothing was applied", "mongodb-webhook", "1 of 3 looks reset"} {
+			if !strings.Contains(m.banner, part) {
+				t.Errorf("the banner %q does not say %q", m.banner, part)
+			}
+		}
+		if m.board.left() != 1 || m.outcome.Kind == Approved {
+			t.Errorf("%d left, outcome %v", m.board.left(), m.outcome.Kind)
+		}
+	})
+	t.Run("without a new plan the old one stays, and is not approved", func(t *testing.T) {
+		m, _ := again(t, nil, errors.New("connection refused"))
+		if m.screen != screenReview || m.plan == nil || m.outcome.Kind == Approved || !strings.Contains(m.banner, "connection refused") {
+			t.Errorf("screen %d, outcome %v, banner %q", m.screen, m.outcome.Kind, m.banner)
+		}
+	})
+}
+
 func TestPlanningAgain(t *testing.T) {
 	t.Run("the same plan says that nothing changed", func(t *testing.T) {
 		m, c := reviewOf(t, freshPlan(t), 120, 36)

@@ -57,6 +57,7 @@ type follow struct {
 	asking    bool
 	interrupt Interrupt
 	again     bool
+	review    bool
 
 	rows       []followRow
 	list       widget.List
@@ -97,7 +98,7 @@ func Follow(ctx context.Context, opts FollowOptions) (FollowOutcome, error) {
 	defer stop()
 	m := newFollow(reading, opts)
 	err := run(ctx, m, opts.Terminal)
-	outcome := FollowOutcome{Result: m.result, Interrupt: m.interrupt, Elapsed: m.elapsed(), Again: m.again && err == nil}
+	outcome := FollowOutcome{Result: m.result, Interrupt: m.interrupt, Elapsed: m.elapsed(), Again: m.again && err == nil, Review: m.review && err == nil}
 	if m.interrupt != NoInterrupt && ctx.Err() != nil {
 		return outcome, nil // ended because the person asked for it
 	}

@@ -24,7 +24,7 @@ func followOf(t *testing.T, p *preview.Plan, width, height int) (*follow, *clock
 	asked := &[]Interrupt{}
 	m := newFollow(t.Context(), FollowOptions{
 		Terminal: Terminal{NoMotion: true}, Plan: p, Events: closedEvents(), Every: -1, Limit: 5 * time.Minute, Now: c.Now,
-		Interrupt: func(i Interrupt) { *asked = append(*asked, i) }, Longer: func(time.Duration) {}, Resumable: true,
+		Interrupt: func(i Interrupt) { *asked = append(*asked, i) }, Longer: func(time.Duration) {}, Resumable: true, Reviewable: true,
 		ReadEvents: func(context.Context, preview.Ref) (rollout.Behind, error) { return podEvents(c.now), nil },
 		ReadLogs:   func(context.Context, preview.Ref) (rollout.Behind, error) { return podLogs(60), nil },
 	})

@@ -43,6 +43,9 @@ func (m *follow) doneKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Longer) && m.canGoOn():
 		m.again = true
 		return tea.Quit
+	case key.Matches(msg, k.Replan) && m.canReview():
+		m.review = true
+		return tea.Quit
 	}
 	return m.lookKey(msg)
 }

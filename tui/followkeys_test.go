@@ -39,7 +39,7 @@ func TestHelpOfAnApplyNamesTheKeysThatDoSomethingAndNoOthers(t *testing.T) {
 	}
 	useful := map[string]bool{}
 	states := followStates(p)
-	for _, where := range []string{"failing", "near", "asking", "events", "logs", "paused", "found", "timedout", "broken", "help"} {
+	for _, where := range []string{"failing", "near", "asking", "events", "logs", "paused", "found", "timedout", "broken", "refused", "help"} {
 		open := func() (*follow, *clock) {
 			m, c, _ := followOf(t, p, 80, 24)
 			happen(m, c, states[where].events...)
@@ -178,6 +178,39 @@ func TestMoreTimeIsGivenNearTheEndAndAfterIt(t *testing.T) {
 			drive(m, c, "r")
 			if m.again != tc.again {
 				t.Errorf("again: %t, want %t", m.again, tc.again)
+			}
+		})
+	}
+}
+
+// What was approved and not applied can be reviewed again: by whoever did not
+// stop it, and only where nothing at all was applied.
+func TestNothingAppliedIsReviewedAgain(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		code   int
+		change func(*follow)
+		review bool
+	}{
+		{"it was refused", 5, nil, true},
+		{"the lock was held", 1, nil, true},
+		{"it was stopped before the first write", 2, func(m *follow) { m.interrupt = StopNow }, false},
+		{"it failed after a write", 3, nil, false},
+		{"it is done", 0, nil, false},
+		{"a run before it changed the cluster", 5, func(m *follow) { m.opts.Resumes = true }, false},
+		{"the caller has no way back", 5, func(m *follow) { m.opts.Reviewable = false }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m, c, _ := followOf(t, freshPlan(t), 80, 24)
+			if tc.change != nil {
+				tc.change(m)
+			}
+			happen(m, c, result(tc.code))
+			if shown := strings.Contains(strings.Join(screenOf(m), "\n"), "R review again"); shown != tc.review {
+				t.Errorf("offered: %t, want %t", shown, tc.review)
+			}
+			if drive(m, c, "R"); m.review != tc.review {
+				t.Errorf("review: %t, want %t", m.review, tc.review)
 			}
 		})
 	}

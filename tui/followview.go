@@ -90,7 +90,10 @@ func exitCode(result *install.Event) int {
 	return *result.ExitCode
 }
 
-const timedOutText = "TIMED OUT"
+const (
+	timedOutText   = "TIMED OUT"
+	notAppliedText = "NOT APPLIED"
+)
 
 // stateOf words an exit code.
 func stateOf(code int) string {
@@ -102,7 +105,7 @@ func stateOf(code int) string {
 	case 4:
 		return "NOT FINISHED"
 	}
-	return "NOT APPLIED"
+	return notAppliedText
 }
 
 func (m *follow) lines() ([]string, *tea.Cursor) {
@@ -206,6 +209,9 @@ func (m *follow) footerKeys() []key.Binding {
 	if m.near() || m.canGoOn() {
 		stop = append(stop, k.Longer)
 	}
+	if m.canReview() {
+		stop = append(stop, as(k.Replan, "review again"))
+	}
 	move := as(k.Down, "move")
 	switch {
 	case m.help != nil:
@@ -307,7 +313,7 @@ func (m *follow) verdict() string {
 	if m.refusedToGoOn() {
 		return "NOT GONE ON WITH: what was applied before stays"
 	}
-	return "NOT APPLIED: nothing was changed"
+	return notAppliedText + ": nothing was changed"
 }
 
 // round is a duration in seconds, such as 1m04s.

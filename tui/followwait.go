@@ -73,6 +73,12 @@ func (m *follow) canGoOn() bool {
 	return m.timedOut() && m.opts.Resumable && (m.result.Receipt == nil || m.result.Receipt.Undo == nil)
 }
 
+// canReview reports whether a plan of which nothing was applied can be reviewed
+// again. Who asked to stop is not asked once more.
+func (m *follow) canReview() bool {
+	return m.opts.Reviewable && m.result != nil && m.interrupt == NoInterrupt && m.state() == notAppliedText
+}
+
 // more is how much time r gives.
 func (m *follow) more() time.Duration {
 	if m.opts.Limit > 0 {

@@ -84,7 +84,7 @@ func (k keyMap) review() []keyGroup {
 // follow are the keys of APPLYING and DONE, for their help.
 func (k keyMap) follow() []keyGroup {
 	return []keyGroup{
-		{"Apply", []key.Binding{k.AskStop, as(k.Detach, "detach…"), k.Longer, as(k.Quit, "quit…, or leave at the end"), k.Back}},
+		{"Apply", []key.Binding{k.AskStop, as(k.Detach, "detach…"), k.Longer, as(k.Replan, "review again, when nothing was applied"), as(k.Quit, "quit…, or leave at the end"), k.Back}},
 		{"The question after ctrl+c", []key.Binding{k.StopObject, k.Detach, as(k.AskStop, "stop now"), as(k.Back, "go on")}},
 		{"Move", []key.Binding{k.Down, k.Up, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
 		{"Look closer", []key.Binding{k.Events, k.Logs, k.Pause, k.FailedOnly, k.All, k.Search, as(k.NextHit, "next hit"), as(k.PreviousHit, "previous hit")}},

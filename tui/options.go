@@ -58,6 +58,11 @@ type ReviewOptions struct {
 	Earlier func(ctx context.Context, release preview.Release, revision int) (Accepted, bool)
 	// ReadOnly leaves out approval.
 	ReadOnly bool
+	// Before is a review whose approval was refused with nothing applied, and
+	// Refusal why. The plan is made again, and its marks stay where the evidence
+	// is the same. nil for a first review; else Resolve is needed.
+	Before  *Outcome
+	Refusal error
 	// Beat is how often a wait without a screen says that it goes on; 0 is 10 s.
 	Beat time.Duration
 
@@ -83,6 +88,8 @@ type Outcome struct {
 	Accepted   []install.Acceptance // findings accepted with the approval
 	Plan       *preview.Plan        // the plan last shown, nil when there was none
 	Err        error
+
+	marks marks // what was looked at
 }
 
 // Interrupt is what a person asked for while an apply runs.
@@ -115,6 +122,9 @@ type FollowOptions struct {
 	// Resumable says that the apply can be gone on with when its time is over.
 	// Resumes says that this goes on with one.
 	Resumable, Resumes bool
+	// Reviewable says that the plan can be reviewed again when nothing of it was
+	// applied.
+	Reviewable bool
 	// ReadEvents and ReadLogs read what happened to an object of the plan, and
 	// what its pods print; nil when nobody can.
 	ReadEvents, ReadLogs func(ctx context.Context, object preview.Ref) (rollout.Behind, error)
@@ -134,6 +144,7 @@ type FollowOutcome struct {
 	// Interrupt is the last thing the person asked for.
 	Interrupt Interrupt
 	// Again says that the person goes on with an apply whose time was over.
-	Again   bool
-	Elapsed time.Duration
+	// Review says that the person wants to see why nothing was applied.
+	Again, Review bool
+	Elapsed       time.Duration
 }

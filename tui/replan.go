@@ -21,6 +21,12 @@ func (m *review) replan() tea.Cmd {
 	return m.startResolve()
 }
 
+// takeUp goes on with a review whose approval was refused, with the same marks.
+func (m *review) takeUp(before *Outcome) tea.Cmd {
+	m.board = newBoard(before.Plan.Findings, before.marks)
+	return tea.Batch(m.show(before.Plan), m.replan())
+}
+
 // stopReplan goes back to the review of the plan that is there.
 func (m *review) stopReplan() {
 	m.resolving.stop()
@@ -36,7 +42,23 @@ func (m *review) replanned(p *preview.Plan, err error) tea.Cmd {
 		m.banner = "planning again (e all of it): " + strings.Join(ThreeLines(err.Error()), "; ")
 		return nil
 	}
+	if refusal := m.opts.Refusal; refusal != nil {
+		m.opts.Refusal = nil // is told once
+		return m.refusedBefore(p, refusal)
+	}
 	return m.replace(p, "planned again: ")
+}
+
+// refusedBefore puts the new plan in the place of one that was approved and not
+// applied, and says what differs, else why it was refused.
+func (m *review) refusedBefore(p *preview.Plan, refusal error) tea.Cmd {
+	cmd := m.replace(p, "nothing was applied (e why), planned again: ")
+	if m.banner == "" {
+		m.banner = "nothing was applied (e all of it): " + strings.Join(ThreeLines(refusal.Error()), "; ")
+		m.notice = ""
+	}
+	m.failed = refusal
+	return cmd
 }
 
 // replace puts a plan in the place of the one under review, and says what

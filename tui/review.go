@@ -108,9 +108,12 @@ func newReview(ctx context.Context, opts ReviewOptions) *review {
 	}
 	m := &review{ctx: ctx, opts: opts, theme: opts.theme(), keys: newKeyMap(), table: tabTable()}
 	m.size = arrange(opts.Width, opts.Height, false)
-	if opts.Plan != nil {
+	switch {
+	case opts.Before != nil:
+		m.begin = m.takeUp(opts.Before)
+	case opts.Plan != nil:
 		m.begin = m.show(opts.Plan)
-	} else {
+	default:
 		m.begin = m.startResolve()
 	}
 	m.settle()
@@ -329,7 +332,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.ClearFilter):
 		m.clearFilter()
 	case m.failed != nil && key.Matches(msg, k.YAML):
-		m.openError("Planning again", m.failed)
+		m.openError("What happened", m.failed)
 	case key.Matches(msg, k.YAML):
 		m.openDoc(docYAML)
 	case key.Matches(msg, k.Diff):

@@ -25,7 +25,7 @@ func Review(ctx context.Context, opts ReviewOptions) (Outcome, error) {
 }
 
 func (o *ReviewOptions) check() error {
-	if o.Plan == nil && o.Resolve == nil {
+	if (o.Plan == nil || o.Before != nil) && o.Resolve == nil {
 		return errors.New("opening the review: neither a plan nor a way to make one")
 	}
 	if o.Recheck == nil && !o.ReadOnly {

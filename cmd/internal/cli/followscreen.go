@@ -29,8 +29,9 @@ type ending struct {
 }
 
 // follow applies and shows it. When its time is over the person may go on: the
-// same plan, by the same approval, is resumed.
-func (f *followed) follow(ctx context.Context) error {
+// same plan, by the same approval, is resumed. review says that nothing was
+// applied and that the person wants to review it again.
+func (f *followed) follow(ctx context.Context) (review bool, err error) {
 	var before ending // of the run that is gone on with
 	for {
 		shown, end, err := f.once(ctx, before.receipt != nil)
@@ -41,13 +42,16 @@ func (f *followed) follow(ctx context.Context) error {
 			before = end
 			continue
 		}
+		if shown.Review && ctx.Err() == nil {
+			return true, end.err
+		}
 		f.app.streams.Printf("%s", tui.Summary(f.plan, shown, end.receipt, end.err))
 		// How the apply ended is what the exit code tells: a screen that a signal
 		// ended, or that broke, takes back nothing.
 		if err != nil && ctx.Err() == nil {
 			f.app.streams.Errorf("the screen ended early: %s\n", textsafe.Line(err.Error()))
 		}
-		return end.err
+		return false, end.err
 	}
 }
 
@@ -93,7 +97,7 @@ func (f *followed) once(ctx context.Context, resumes bool) (tui.FollowOutcome, e
 	askToStop := sync.OnceFunc(func() { close(stop) })
 	shown, err := tui.Follow(ctx, tui.FollowOptions{
 		Terminal: f.app.terminal(), Plan: f.plan, Events: events, Waits: waits,
-		Limit: f.planner.rollout.rolloutTimeout, Resumable: true, Resumes: resumes,
+		Limit: f.planner.rollout.rolloutTimeout, Resumable: true, Resumes: resumes, Reviewable: !resumes,
 		ReadEvents: func(ctx context.Context, object preview.Ref) (rollout.Behind, error) {
 			return rollout.Events(ctx, f.cluster, f.cluster, object)
 		},

@@ -10,13 +10,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui"
 )
 
-// interactive reviews on the screen and applies what was approved there.
+// interactive reviews on the screen and applies what was approved there. Where
+// nothing of that was applied, it can be reviewed again.
 func (r *runner) interactive(ctx context.Context, title string, plan makePlan) error {
 	review := tui.Review
 	if r.app.streams.Lines() {
 		review = tui.PlainReview
 	}
-	outcome, err := review(ctx, tui.ReviewOptions{
+	options := tui.ReviewOptions{
 		Terminal: r.app.terminal(), Title: title, Earlier: r.planner.earlier,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
@@ -27,19 +28,34 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 		},
 		Recheck: r.planner.recheck,
 		Watch:   r.planner.watch,
-	})
-	if err != nil {
-		return err
 	}
-	switch outcome.Kind {
-	case tui.Approved:
-		return r.carryOut(ctx, outcome)
-	case tui.Failed:
-		return outcome.Err
+	for {
+		outcome, err := review(ctx, options)
+		switch {
+		case err != nil:
+			return err
+		case outcome.Kind == tui.Failed:
+			return outcome.Err
+		case outcome.Kind != tui.Approved:
+			return r.declined(outcome, options.Refusal)
+		}
+		again, err := r.carryOut(ctx, outcome)
+		if !again {
+			return err
+		}
+		options.Before, options.Refusal = &outcome, err
 	}
+}
+
+// declined is the end of a review without an approval, or of one after that was
+// refused: then why is what the exit code tells.
+func (r *runner) declined(outcome tui.Outcome, refusal error) error {
 	r.app.streams.Printf("Nothing was applied.\n")
 	if outcome.Plan != nil && outcome.Plan.Summary.Changes() {
 		r.app.streams.Printf("  plan    %s\n  resume  %s\n", outcome.Plan.Digest, report.Command(outcome.Plan))
+	}
+	if refusal != nil {
+		return refusal
 	}
 	return &silentExit{exitDeclined}
 }
@@ -84,12 +100,14 @@ func (p *planner) watch(ctx context.Context, plan *preview.Plan, moved func(tui.
 	})
 }
 
-// carryOut applies what was approved, and shows it as it was reviewed.
-func (r *runner) carryOut(ctx context.Context, outcome tui.Outcome) error {
+// carryOut applies what was approved, and shows it as it was reviewed. again says
+// that nothing was applied, for the reason returned, and that the person wants to
+// review it once more.
+func (r *runner) carryOut(ctx context.Context, outcome tui.Outcome) (again bool, err error) {
 	p := outcome.Plan
 	cluster, err := r.planner.writer(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	approval := install.Approval{
 		Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: p.Target.User,
@@ -97,14 +115,14 @@ func (r *runner) carryOut(ctx context.Context, outcome tui.Outcome) error {
 	}
 	file, err := r.receipt.open(p.Digest)
 	if err != nil {
-		return err
+		return false, err
 	}
 	apply := func(ctx context.Context, opts install.Options) (*install.Receipt, error) {
 		return file.apply(ctx, p, approval, cluster, opts)
 	}
 	f := &followed{runner: r, plan: p, cluster: cluster, apply: apply}
 	if r.app.streams.Lines() {
-		return f.followLines(ctx)
+		return false, f.followLines(ctx)
 	}
 	return f.follow(ctx)
 }

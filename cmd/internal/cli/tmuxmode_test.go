@@ -34,7 +34,7 @@ spec: {policyName: no-deployments, validationActions: [Deny]}
 
 // The screen passes the same gate as flags: a policy decides there what must be
 // looked at, and a plan that was made by gets alone is dry-run before the first
-// write.
+// write. What is refused then can be reviewed again, with the same marks.
 func TestAPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)
@@ -71,11 +71,20 @@ func TestAPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
 		p.typeName("mongodb")
 		p.keys("Enter")
 	}
-	review()
-	screen := p.wait("NOT APPLIED: nothing was changed")
-	if !strings.Contains(screen, "ValidatingAdmissionPolicy 'no-deployments'") {
-		t.Errorf("the refusal does not say what the dry run found:\n%s", screen)
+	// refused is an approval of which nothing is applied, and the review of it again.
+	refused := func() {
+		review()
+		screen := p.wait("NOT APPLIED: nothing was changed")
+		if !strings.Contains(screen, "ValidatingAdmissionPolicy 'no-deployments'") {
+			t.Errorf("the refusal does not say what the dry run found:\n%s", screen)
+		}
+		p.keys("R")
+		screen = p.wait("nothing was applied (e")
+		if !strings.Contains(screen, "approve: press a") {
+			t.Errorf("the marks did not stay:\n%s", screen)
+		}
 	}
+	refused()
 	p.keys("q")
 	p.wait("exit=5")
 	if made := sandboxtest.Mutations(t, p.box, sandboxtest.Admin); len(made) != before {
@@ -83,6 +92,7 @@ func TestAPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
 	}
 	p.sane()
 
+	refused()
 	if out, err := kubectl("delete", "-f", filepath.Join(p.dir, "deny.yaml")); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -90,7 +100,10 @@ func TestAPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
 		_, err := kubectl("create", "deployment", "probe", "--image=x", "--dry-run=server")
 		return err == nil
 	})
-	review()
+	p.keys("a")
+	p.wait("Nothing has been changed yet.")
+	p.typeName("mongodb")
+	p.keys("Enter")
 	p.wait("DONE")
 	p.keys("q")
 	p.wait("exit=0")
