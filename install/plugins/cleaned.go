@@ -246,17 +246,7 @@ func resumeClean(ctx context.Context, location, digest string, o Options) (*Rece
 	case receipt.State != StatePending:
 		return nil, appliedClean(receipt, location)
 	}
-	place, err := openPlace(location, o.Step)
-	if err != nil {
-		return nil, err
-	}
-	defer place.close()
-	release, err := place.hold(o.Holder, o.Now())
-	if err != nil {
-		return nil, err
-	}
-	err = goOnCleaning(ctx, place, receipt, o)
-	return receipt, errors.Join(err, release())
+	return receipt, holding(location, o, func(p *place) error { return goOnCleaning(ctx, p, receipt, o) })
 }
 
 func goOnCleaning(ctx context.Context, place *place, receipt *Receipt, o Options) error {

@@ -31,6 +31,20 @@ type place struct {
 	step     func(what string)
 }
 
+// holding does something at a location while nobody else is at it.
+func holding(location string, o Options, do func(*place) error) error {
+	p, err := openPlace(location, o.Step)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	release, err := p.hold(o.Holder, o.Now())
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(p), release())
+}
+
 // openPlace makes the directories that a location needs, and opens them. step is
 // told of every change of the disk before it is made; it may be nil.
 func openPlace(location string, step func(string)) (*place, error) {

@@ -34,16 +34,7 @@ func Resume(ctx context.Context, plan *preview.Plan, digest string, o Options) (
 			Next: "plugin list shows whether its files are still so",
 		}
 	}
-	place, err := openPlace(at, o.Step)
-	if err != nil {
-		return nil, err
-	}
-	defer place.close()
-	release, err := place.hold(o.Holder, o.Now())
-	if err != nil {
-		return nil, err
-	}
-	err = errors.Join(ctx.Err(), place.sweep(at), release())
+	err = holding(at, o, func(p *place) error { return errors.Join(ctx.Err(), p.sweep(at)) })
 	if err != nil {
 		return nil, err
 	}

@@ -114,12 +114,10 @@ func (i instance) simple(t testing.TB, identity, digest string, at time.Time, p 
 	return verify.Artifact{MediaType: verify.SimpleSigning, Payload: payload, Annotations: annotations}
 }
 
-// bundle is what "cosign sign --new-bundle-format" and attesting build systems
-// put beside an image.
-func (i instance) bundle(t testing.TB, identity, predicate, digest string, at time.Time, p proofs) verify.Artifact {
+// material is what a bundle carries besides the signature: certificate, promise of
+// the log about an entry of a kind, and timestamp.
+func (i instance) material(t testing.TB, entity *ca.TestEntity, kind string, p proofs) *protobundle.VerificationMaterial {
 	t.Helper()
-	attested, err := i.AttestAtTime(identity, issuer, statement(predicate, digest), at, true)
-	entity := must(t, attested, err)
 	content, err := entity.VerificationContent()
 	material := &protobundle.VerificationMaterial{Content: &protobundle.VerificationMaterial_Certificate{
 		Certificate: &protocommon.X509Certificate{RawBytes: must(t, content, err).Certificate().Raw},
@@ -129,7 +127,7 @@ func (i instance) bundle(t testing.TB, identity, predicate, digest string, at ti
 		entry := must(t, entries, err)[0]
 		set, _ := i.promise(t, entry)
 		wire := entry.TransparencyLogEntry()
-		wire.KindVersion = &protorekor.KindVersion{Kind: "dsse", Version: "0.0.1"}
+		wire.KindVersion = &protorekor.KindVersion{Kind: kind, Version: "0.0.1"}
 		wire.InclusionPromise = &protorekor.InclusionPromise{SignedEntryTimestamp: set}
 		material.TlogEntries = []*protorekor.TransparencyLogEntry{wire}
 	}
@@ -139,6 +137,16 @@ func (i instance) bundle(t testing.TB, identity, predicate, digest string, at ti
 			Rfc3161Timestamps: []*protocommon.RFC3161SignedTimestamp{{SignedTimestamp: must(t, stamps, err)[0]}},
 		}
 	}
+	return material
+}
+
+// bundle is what "cosign sign --new-bundle-format" and attesting build systems
+// put beside an image.
+func (i instance) bundle(t testing.TB, identity, predicate, digest string, at time.Time, p proofs) verify.Artifact {
+	t.Helper()
+	attested, err := i.AttestAtTime(identity, issuer, statement(predicate, digest), at, true)
+	entity := must(t, attested, err)
+	material := i.material(t, entity, "dsse", p)
 	sig, err := entity.SignatureContent()
 	envelope := must(t, sig, err).EnvelopeContent().RawEnvelope()
 	payload, err := base64.StdEncoding.DecodeString(envelope.Payload)
@@ -159,29 +167,14 @@ func (i instance) blob(t testing.TB, identity string, data []byte, at time.Time,
 	t.Helper()
 	signed, err := i.SignAtTime(identity, issuer, data, at)
 	entity := must(t, signed, err)
-	content, err := entity.VerificationContent()
-	material := &protobundle.VerificationMaterial{Content: &protobundle.VerificationMaterial_Certificate{
-		Certificate: &protocommon.X509Certificate{RawBytes: must(t, content, err).Certificate().Raw},
-	}}
+	material := i.material(t, entity, "hashedrekord", p)
 	if p.log {
-		entries, err := entity.TlogEntries()
-		entry := must(t, entries, err)[0]
-		set, _ := i.promise(t, entry)
-		wire := entry.TransparencyLogEntry()
-		wire.KindVersion = &protorekor.KindVersion{Kind: "hashedrekord", Version: "0.0.1"}
-		wire.InclusionPromise = &protorekor.InclusionPromise{SignedEntryTimestamp: set}
+		wire := material.TlogEntries[0]
 		proof, err := i.GetInclusionProof(wire.GetCanonicalizedBody())
 		rootHash, hashErr := hex.DecodeString(*must(t, proof, err).RootHash)
 		wire.InclusionProof = &protorekor.InclusionProof{
 			LogIndex: *proof.LogIndex, RootHash: must(t, rootHash, hashErr), TreeSize: *proof.TreeSize,
 			Checkpoint: &protorekor.Checkpoint{Envelope: *proof.Checkpoint},
-		}
-		material.TlogEntries = []*protorekor.TransparencyLogEntry{wire}
-	}
-	if p.stamp {
-		stamps, err := entity.Timestamps()
-		material.TimestampVerificationData = &protobundle.TimestampVerificationData{
-			Rfc3161Timestamps: []*protocommon.RFC3161SignedTimestamp{{SignedTimestamp: must(t, stamps, err)[0]}},
 		}
 	}
 	sig, err := entity.SignatureContent()
