@@ -38,6 +38,7 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
   kubectl operator install ./bundle --health-check MongoDB.mongodb.com/main=self.status.ready`,
 		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			p.request.open(a.streams)
 			if err := r.check(p); err != nil {
 				return r.failed(err)
 			}

@@ -85,6 +85,7 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
   kubectl operator preview ./bundle/1.1.0 --against ./bundle/1.0.0 -o markdown`,
 		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			p.request.open(a.streams)
 			if err := firstError(doc.check(), p.read.check(), against.check(cmd.Flags(), p), p.request.besides(cmd.Flags(), args), p.owners.check(false, p.read.offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -19,14 +20,27 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
+// stdin is how standard input is named where a file is.
+const stdin = "-"
+
 // requestFlags name request files.
 type requestFlags struct {
 	files                 []string
 	crossNamespaceSecrets bool
+
+	piped io.Reader // standard input, where it is the file
+}
+
+// open takes standard input for the file, before it is decided whether a person
+// can be asked.
+func (f *requestFlags) open(s *streams.Streams) {
+	if slices.Contains(f.files, stdin) {
+		f.piped = s.TakeInput()
+	}
 }
 
 func (f *requestFlags) add(flags *pflag.FlagSet, how string) {
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, "request file instead of REF: a Request, BundleDeployment, ClusterExtension, Subscription, HelmRelease, OCIRepository, Kustomization, Application, or a PluginSet with a host in the cluster"+how)
+	flags.StringArrayVarP(&f.files, "filename", "f", nil, "request file instead of REF: a Request, BundleDeployment, ClusterExtension, Subscription, HelmRelease, OCIRepository, Kustomization, Application, or a PluginSet with a host in the cluster; - is standard input"+how)
 	flags.BoolVar(&f.crossNamespaceSecrets, "allow-cross-namespace-secrets", false, "let a request file name credentials outside its own namespace")
 }
 
@@ -37,6 +51,9 @@ func (f *requestFlags) besides(flags *pflag.FlagSet, args []string) error {
 			return usagef("--allow-cross-namespace-secrets is about request files; add -f FILE")
 		}
 		return nil
+	}
+	if len(f.files) > 1 && slices.Contains(f.files, stdin) {
+		return usagef("-f - is standard input, which is read once; give it alone")
 	}
 	if len(args) > 0 {
 		return usagef("-f says what to install; leave out %q", args[0])
@@ -57,11 +74,14 @@ type asked struct {
 
 // requested reads a request file into what is wanted.
 func (p *planner) requested(ctx context.Context, path string) (wanted, error) {
-	data, err := readRequestFile(path)
+	data, err := p.readRequest(path)
 	if err != nil {
 		return wanted{}, err
 	}
-	if plugins.IsHosted(data) {
+	switch {
+	case plugins.IsHosted(data) && path == stdin:
+		return wanted{}, usagef("a PluginSet is read from a file, which its lock lies beside; name that with -f FILE")
+	case plugins.IsHosted(data):
 		return p.requestedSet(path)
 	}
 	var more ref.Objects
@@ -106,7 +126,18 @@ func (p *planner) ofFile(request *ref.Request, path string) (wanted, error) {
 	return want, p.secretsOf(&want)
 }
 
-func readRequestFile(path string) ([]byte, error) {
+// readRequest reads a request file, one byte more of it than is taken.
+func (p *planner) readRequest(path string) ([]byte, error) {
+	if path == stdin {
+		data, err := io.ReadAll(io.LimitReader(p.request.piped, preview.MaxDocumentBytes+1))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("reading the request from standard input: %w", err)
+		case len(data) == 0:
+			return nil, usagef("-f -: standard input is empty; write the request to it")
+		}
+		return data, nil
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the request file: %w", err)

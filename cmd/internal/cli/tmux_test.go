@@ -271,6 +271,19 @@ func TestLeavingTheReviewAppliesNothing(t *testing.T) {
 			p.until("an empty screen", func(s string) bool { return !strings.Contains(s, "exit=") })
 		})
 	}
+	t.Run("a request from a pipe, and keys from the terminal", func(t *testing.T) {
+		p.t = t
+		request := "{apiVersion: kubectl-operator/v1alpha1, kind: Request, metadata: {name: mongodb, namespace: mongodb}, spec: {package: {name: mongodb, channels: [candidate]}}}"
+		if err := os.WriteFile(filepath.Join(p.dir, "request.yaml"), []byte(request), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.run("clear; cat request.yaml | kubectl-operator install -f - --catalog ./cat --plain-http; echo exit=$?")
+		p.wait("MUST LOOK")
+		confirm()
+		p.keys("C-c")
+		p.wait("exit=2")
+		p.sane()
+	})
 	if made := sandboxtest.Mutations(t, p.box, sandboxtest.Admin); len(made) > 1 { // the sandbox's own node
 		t.Errorf("%d requests were persisted: %v", len(made), made)
 	}

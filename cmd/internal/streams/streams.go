@@ -106,6 +106,19 @@ func (s *Streams) Flush() error {
 	return errors.Join(s.human.flush(), s.humanErr.flush(), s.out.failure(), s.err.failure())
 }
 
+// TakeInput returns standard input as what a command is about. Keys come from the
+// controlling terminal from then on, where there is one.
+func (s *Streams) TakeInput() io.Reader {
+	in := s.In
+	if s.terminal.stdin {
+		return in
+	}
+	if tty, err := os.Open("/dev/tty"); err == nil {
+		s.In, s.terminal.stdin = tty, true
+	}
+	return in
+}
+
 // StdinTTY reports whether standard input is a terminal.
 func (s *Streams) StdinTTY() bool { return s.terminal.stdin }
 
