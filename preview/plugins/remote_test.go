@@ -8,13 +8,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,7 +26,7 @@ import (
 // file of its root certificate.
 func site(t *testing.T, files map[string][]byte) (address, caFile string) {
 	t.Helper()
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server, caFile := sourcetest.HTTPS(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, ok := files[r.URL.Path]
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/private/") && r.Header.Get("Authorization") != "Bearer hunter2":
@@ -44,14 +40,6 @@ func site(t *testing.T, files map[string][]byte) (address, caFile string) {
 			_, _ = w.Write(data)
 		}
 	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	caFile = filepath.Join(t.TempDir(), "ca.pem")
-	root := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(caFile, root, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	return server.URL, caFile
 }
 

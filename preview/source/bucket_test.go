@@ -5,13 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/pem"
 	"errors"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -28,15 +25,7 @@ import (
 // tlsServer serves a handler and returns options that trust it alone.
 func tlsServer(t testing.TB, handler http.Handler) (*httptest.Server, source.Options) {
 	t.Helper()
-	server := httptest.NewUnstartedServer(handler)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	caFile := filepath.Join(t.TempDir(), "ca.pem")
-	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(caFile, block, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	server, caFile := sourcetest.HTTPS(t, handler)
 	return server, source.Options{CacheDir: t.TempDir(), CAFile: caFile}
 }
 

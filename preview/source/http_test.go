@@ -2,11 +2,8 @@ package source_test
 
 import (
 	"context"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
 
 // webServer is a server on loopback, behind TLS.
@@ -24,12 +22,7 @@ type webServer struct{ host, caFile string }
 
 func serve(t testing.TB, handler http.HandlerFunc) webServer {
 	t.Helper()
-	server := httptest.NewUnstartedServer(handler)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	caFile := filepath.Join(t.TempDir(), "ca.pem")
-	must(t, os.WriteFile(caFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
+	server, caFile := sourcetest.HTTPS(t, handler)
 	return webServer{strings.TrimPrefix(server.URL, "https://"), caFile}
 }
 

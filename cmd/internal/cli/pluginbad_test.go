@@ -4,18 +4,16 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"encoding/pem"
 	"errors"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
 
 // badArchive is a gzipped archive of one member.
@@ -48,7 +46,7 @@ func badSite(t *testing.T) (address, caFile string) {
 		"/out.tgz":  badArchive(t, tar.Header{Name: "../neo"}, 10),
 		"/link.tgz": badArchive(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "neo", Linkname: "../../etc/passwd"}, 0),
 	}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server, caFile := sourcetest.HTTPS(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data, ok := files[r.URL.Path]
 		switch {
 		case !ok:
@@ -62,14 +60,6 @@ func badSite(t *testing.T) (address, caFile string) {
 		}
 		_, _ = w.Write(data)
 	}))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	caFile = filepath.Join(t.TempDir(), "ca.pem")
-	root := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(caFile, root, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	return server.URL, caFile
 }
 

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -43,26 +42,15 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// atATime is how many parallel tests of this package run at a time, whatever the
-// number of cores: they wait for screens, rollouts and locks of dead processes
-// more than they compute. Most of them have a control plane of 0.9 GB.
-const atATime = "4"
+// atATime is how many parallel tests of this package run at a time: they wait
+// for screens, rollouts and locks of dead processes more than they compute. Most of them have a control plane of 0.9 GB.
+const atATime = 4
 
 type manyAtATime struct{ *testing.M }
 
 // Run is not reached by the programs that are this binary under another name:
 // their arguments are not ours to read.
-func (m manyAtATime) Run() int {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		if err := flag.Set("test.parallel", atATime); err != nil {
-			panic(err) // package testing has the flag
-		}
-	}
-	return m.M.Run()
-}
+func (m manyAtATime) Run() int { return sandboxtest.Run(m.M, atATime) }
 
 // Scripts that contact no cluster.
 func TestOfflineScripts(t *testing.T) {

@@ -30,16 +30,24 @@ type Middleware func(http.Handler) http.Handler
 // TLS starts a registry behind TLS. It stops with the test.
 func TLS(t testing.TB, front ...Middleware) Registry {
 	t.Helper()
-	server := httptest.NewUnstartedServer(handler(front))
+	server, caFile := HTTPS(t, handler(front))
+	return Registry{Host: strings.TrimPrefix(server.URL, "https://"), CAFile: caFile}
+}
+
+// HTTPS starts any server behind TLS, and returns the PEM file of its root too.
+// It stops with the test, and logs nothing of connections that fail.
+func HTTPS(t testing.TB, handler http.Handler) (server *httptest.Server, caFile string) {
+	t.Helper()
+	server = httptest.NewUnstartedServer(handler)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	caFile := filepath.Join(t.TempDir(), "ca.pem")
+	caFile = filepath.Join(t.TempDir(), "ca.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	if err := os.WriteFile(caFile, block, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Registry{Host: strings.TrimPrefix(server.URL, "https://"), CAFile: caFile}
+	return server, caFile
 }
 
 // Plain starts a registry over plain http. It stops with the test.
