@@ -10,8 +10,8 @@ import (
 
 // BehindLines words what stands behind an object that is not well, for terminals
 // that are not drawn on: its last event, a warning where there is one, and the
-// last lines of each log. zone is
-// the one that times are told in. There are none where nothing is known.
+// last lines of each log. zone is the one that times are told in. There are none
+// where nothing is known.
 func BehindLines(object preview.Ref, events, logs rollout.Behind, zone *time.Location) []string {
 	var out []string
 	if n := len(events.Events); n > 0 {

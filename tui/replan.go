@@ -23,7 +23,7 @@ func (m *review) replan() tea.Cmd {
 
 // takeUp goes on with a review whose approval was refused, with the same marks.
 func (m *review) takeUp(before *Outcome) tea.Cmd {
-	m.board = newBoard(before.Plan.Findings, before.marks)
+	m.board = &board{marks: before.marks} // show makes the whole of it
 	return tea.Batch(m.show(before.Plan), m.replan())
 }
 

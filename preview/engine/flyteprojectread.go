@@ -61,16 +61,11 @@ func (r *flyteReader) readProjectParts(ctx context.Context, plugin flytePlugin, 
 	for _, namespace := range namespaces {
 		refs = append(refs, accountRef(preview.Subject{Namespace: namespace, Name: plugin.account}))
 	}
-	var all []map[string]any
-	for i, result := range r.cluster.Read(ctx, refs) {
-		switch {
-		case result.Err != nil && !answered(result.Err):
-			return fmt.Errorf("reading %s: %w", refs[i].ID(), result.Err)
-		case result.Err != nil:
-			r.hide("projects", "the ServiceAccounts of project namespaces may not be read")
-		case result.Body != nil:
-			all = append(all, result.Body)
-		}
+	accounts, err := r.bodies(ctx, refs, func(preview.Ref) {
+		r.hide("projects", "the ServiceAccounts of project namespaces may not be read")
+	})
+	if err != nil {
+		return err
 	}
 	bindings, err := r.roleBindings(ctx)
 	if err != nil {
@@ -81,7 +76,7 @@ func (r *flyteReader) readProjectParts(ctx context.Context, plugin flytePlugin, 
 	if err != nil {
 		return err
 	}
-	all = r.others(slices.Concat(all, bindings, roles))
+	all := r.others(slices.Concat(accounts, bindings, roles))
 	for _, namespace := range namespaces {
 		if parts := boundParts(within(all, namespace), plugin.account); len(parts) > 0 {
 			preview.Map(r.projects, namespace)[plugin.id] = strings.Join(parts, " ")
@@ -129,17 +124,23 @@ func (r *flyteReader) roleBindings(ctx context.Context) ([]map[string]any, error
 // rolesNamed reads the roles that bindings name, but for what the plan itself
 // writes or deletes.
 func (r *flyteReader) rolesNamed(ctx context.Context, topic string, bindings []map[string]any) ([]map[string]any, error) {
-	refs := access.RoleRefs(bindings)
+	out, err := r.bodies(ctx, access.RoleRefs(bindings), func(ref preview.Ref) { r.hide(topic, ref.ID()+" may not be read") })
+	return r.others(out), err
+}
+
+// bodies reads objects, those that are there. hidden is told of each that may not
+// be read.
+func (r *flyteReader) bodies(ctx context.Context, refs []preview.Ref, hidden func(preview.Ref)) ([]map[string]any, error) {
 	var out []map[string]any
 	for i, result := range r.cluster.Read(ctx, refs) {
 		switch {
 		case result.Err != nil && !answered(result.Err):
 			return nil, fmt.Errorf("reading %s: %w", refs[i].ID(), result.Err)
 		case result.Err != nil:
-			r.hide(topic, refs[i].ID()+" may not be read")
+			hidden(refs[i])
 		case result.Body != nil:
 			out = append(out, result.Body)
 		}
 	}
-	return r.others(out), nil
+	return out, nil
 }

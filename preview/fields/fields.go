@@ -100,11 +100,14 @@ func isDefault(v any) bool {
 	return false
 }
 
-// maxKey bounds a key in a message, in bytes.
+// maxKey bounds a key in a message, in cells.
 const maxKey = 120
 
+// short makes a word from outside fit into a sentence.
+func short(word string) string { return textsafe.Truncate(textsafe.Line(word), maxKey) }
+
 func below(path, key string) string {
-	if key = textsafe.Truncate(textsafe.Line(key), maxKey); path == "" {
+	if key = short(key); path == "" {
 		return key
 	}
 	return path + "." + key

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
 // maxItems bounds every list of a document.
@@ -70,7 +68,7 @@ func (f Field) Flag() bool {
 func (f Field) OneOf(known ...string) string {
 	s := f.Text()
 	if s != "" && !slices.Contains(known, s) {
-		f.Fail("%q is not supported; supported are: %s", textsafe.Truncate(textsafe.Line(s), maxKey), strings.Join(known, ", "))
+		f.Fail("%q is not supported; supported are: %s", short(s), strings.Join(known, ", "))
 	}
 	return s
 }
@@ -108,7 +106,7 @@ func (f Field) TextMap() map[string]string {
 	for key, value := range m {
 		s, ok := value.(string)
 		if !ok {
-			f.Fail("%s is %s where text is due", textsafe.Truncate(textsafe.Line(key), maxKey), Kind(value))
+			f.Fail("%s is %s where text is due", short(key), Kind(value))
 			return nil
 		}
 		out[key] = s
