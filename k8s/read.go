@@ -3,6 +3,7 @@ package k8s
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -47,7 +48,7 @@ func (c *Client) Read(ctx context.Context, refs []preview.Ref) []preview.ReadRes
 	results := make([]preview.ReadResult, len(refs))
 	types := c.locate(ctx, refs)
 	batches := map[batchKey][]int{}
-	var gets []int
+	var single, unlisted []int // what is read one by one: at once, or because a list did not answer it
 	for i, ref := range refs {
 		results[i].Ref = ref
 		answer := types[typeKey{ref.APIVersion, ref.Kind}]
@@ -66,20 +67,20 @@ func (c *Client) Read(ctx context.Context, refs []preview.Ref) []preview.ReadRes
 	group.SetLimit(concurrency)
 	for key, members := range batches {
 		if !key.listable(len(members), types[key.typeKey].resource) {
-			gets = append(gets, members...)
+			single = append(single, members...)
 			continue
 		}
 		group.Go(func() error {
 			if !c.readByList(ctx, types[key.typeKey].resource, key.namespace, members, results) {
 				mu.Lock()
 				defer mu.Unlock()
-				gets = append(gets, members...)
+				unlisted = append(unlisted, members...)
 			}
 			return nil
 		})
 	}
-	_ = group.Wait() // what a list did not answer is among gets
-	for _, i := range gets {
+	_ = group.Wait() // what a list did not answer is in unlisted
+	for _, i := range slices.Concat(single, unlisted) {
 		group.Go(func() error {
 			ref := refs[i]
 			results[i].Body, results[i].Err = c.get(ctx, types[typeKey{ref.APIVersion, ref.Kind}].resource, ref)

@@ -68,14 +68,15 @@ func policyRule(r preview.Right) rbacv1.PolicyRule {
 // ownRules reviews the user's rules in the namespaces of rights. A review that
 // is refused leaves none, and each right is asked for.
 func (c *Client) ownRules(ctx context.Context, rights []preview.Right) map[string][]rbacv1.PolicyRule {
-	rules := map[string][]rbacv1.PolicyRule{}
+	namespaces := map[string]bool{}
 	for _, r := range rights {
-		rules[r.Namespace] = nil
+		namespaces[r.Namespace] = true
 	}
+	rules := make(map[string][]rbacv1.PolicyRule, len(namespaces))
 	var mu sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(concurrency)
-	for namespace := range rules {
+	for namespace := range namespaces {
 		group.Go(func() error {
 			found := c.rulesIn(ctx, namespace)
 			mu.Lock()
