@@ -23,13 +23,13 @@ type Typer interface {
 // values at every relevant path. Relevant are the paths of the sealed object
 // and those our field manager owns, atomic lists whole. Without a sealed
 // object (delete, keep) or with whole set (replace, adopt), every path but the
-// volatile ones is. Values of Secrets stay out: [SecretKeys] compares them.
+// volatile ones is. Sensitive values enter it as they enter any hash, by scrypt:
+// a password that was rotated after the review is not overwritten unseen.
 func Fingerprint(t Typer, live, sealed map[string]any, whole bool) (string, error) {
 	return fingerprint(t, live, sealed, whole, FieldManager)
 }
 
 func fingerprint(t Typer, live, sealed map[string]any, whole bool, manager string) (string, error) {
-	live = MaskObject(live)
 	content := WithoutVolatile(live)
 	if sealed != nil && !whole {
 		var err error
@@ -37,19 +37,37 @@ func fingerprint(t Typer, live, sealed map[string]any, whole bool, manager strin
 			return "", fmt.Errorf("fingerprint of %s: %w", RefOf(live).ID(), err)
 		}
 	}
+	secret := ""
+	if leaves := sensitiveLeaves(content); len(leaves) > 0 {
+		var err error
+		if secret, err = hashLeaves(leaves, "live "+RefOf(live).ID()+String(live, "metadata", "uid")); err != nil {
+			return "", fmt.Errorf("fingerprint of %s: %w", RefOf(live).ID(), err)
+		}
+	}
+	return hashLive(live, content, secret)
+}
+
+// hashLive hashes a live object's metadata, its content with sensitive values
+// masked, and their own hash, empty for none.
+func hashLive(live, content map[string]any, secret string) (string, error) {
 	meta := Map(live, "metadata")
-	return Hash(map[string]any{
+	hashed := map[string]any{
 		"uid":               meta["uid"],
 		"deletionTimestamp": meta["deletionTimestamp"],
 		"ownerReferences":   meta["ownerReferences"],
 		"finalizers":        meta["finalizers"],
 		"marks":             ownershipMarks(live),
-		"content":           content,
-	})
+		"content":           MaskObject(content),
+	}
+	if secret != "" {
+		hashed["sensitive"] = secret
+	}
+	return Hash(hashed)
 }
 
+// relevant cuts a live object down to its relevant paths, with apiVersion and
+// kind: which values are sensitive depends on them.
 func relevant(t Typer, live, sealed map[string]any, manager string) (map[string]any, error) {
-	live, sealed = MaskObject(live), MaskObject(sealed)
 	owned, err := ownedFields(live, manager)
 	if err != nil {
 		return nil, err
@@ -59,6 +77,9 @@ func relevant(t Typer, live, sealed map[string]any, manager string) (map[string]
 		return nil, err
 	}
 	body, _ := extract(live, sealed, paths.Union(owned)).(map[string]any)
+	if body != nil {
+		body["apiVersion"], body["kind"] = live["apiVersion"], live["kind"]
+	}
 	return body, nil
 }
 

@@ -1,10 +1,12 @@
 package preview
 
 import (
+	"encoding/hex"
 	"errors"
 	"strings"
 	"testing"
 
+	"golang.org/x/crypto/scrypt"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
@@ -137,13 +139,48 @@ func TestFingerprintMovesWithAValueSealedAsZero(t *testing.T) {
 	}
 }
 
-func TestFingerprintsHoldNoSecretValues(t *testing.T) {
-	secret := func(v string) map[string]any {
-		return object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: n, uid: u}, data: {k: "+v+"}}")
+// TestFingerprintsSeeASensitiveValueThatMoves: of every place that holds one, and
+// of each object by itself: equal values of two objects have nothing in common.
+func TestFingerprintsSeeASensitiveValueThatMoves(t *testing.T) {
+	for name, text := range map[string]string{
+		"Secret":      "kind: Secret, metadata: {name: a, namespace: ns, uid: u}, data: {k: VALUE}}",
+		"ConfigMap":   "kind: ConfigMap, metadata: {name: a, namespace: ns, uid: u}, data: {db.password: VALUE}}",
+		"environment": "kind: Pod, metadata: {name: a, namespace: ns, uid: u}, spec: {containers: [{name: c, env: [{name: API_TOKEN, value: VALUE}]}]}}",
+	} {
+		for _, whole := range []bool{true, false} {
+			print := func(value, uid string) string {
+				body := object(t, "{apiVersion: v1, "+strings.ReplaceAll(strings.ReplaceAll(text, "VALUE", value), "uid: u", "uid: "+uid))
+				sealed := object(t, "{apiVersion: v1, "+strings.ReplaceAll(strings.ReplaceAll(text, "VALUE", "c2VhbGVk"), ", uid: u", ""))
+				got, err := Fingerprint(untyped{}, body, sealed, whole)
+				if err != nil || !strings.HasPrefix(got, "sha256:") {
+					t.Fatalf("%s: %q, %v", name, got, err)
+				}
+				return got
+			}
+			first := print("b25l", "u")
+			if first == print("dHdv", "u") {
+				t.Errorf("%s, whole %t: another value has the same fingerprint", name, whole)
+			}
+			if first != print("b25l", "u") {
+				t.Errorf("%s, whole %t: the same value has another fingerprint", name, whole)
+			}
+		}
 	}
-	a, _ := Fingerprint(untyped{}, secret("eA=="), secret("eA=="), false)
-	b, _ := Fingerprint(untyped{}, secret("eQ=="), secret("eA=="), false)
-	if a != b || !strings.HasPrefix(a, "sha256:") {
-		t.Errorf("%s / %s", a, b)
+}
+
+// TestASensitiveValueEntersAFingerprintByScryptAlone: the hash that a reader of
+// the plan could try guesses against is the slow one, salted for this object.
+func TestASensitiveValueEntersAFingerprintByScryptAlone(t *testing.T) {
+	live := object(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: ns, uid: u}, data: {k: dmFsdWU=}}")
+	key, err := scrypt.Key([]byte(`{".data.k":"dmFsdWU="}`), []byte("live core/Secret/ns/au"), 1<<15, 8, 1, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := hashLive(live, WithoutVolatile(live), hex.EncodeToString(key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Fingerprint(untyped{}, live, nil, true); err != nil || got != want {
+		t.Errorf("the fingerprint is %s, %v, want %s", got, err, want)
 	}
 }

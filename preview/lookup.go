@@ -88,7 +88,7 @@ func LookupValue(ref Ref, found []map[string]any) (string, error) {
 	}
 	list := make([]any, 0, len(found))
 	for _, body := range found {
-		fingerprint, err := Fingerprint(nil, body, nil, true)
+		fingerprint, err := hashLive(body, WithoutVolatile(body), "")
 		if err != nil {
 			return "", err
 		}

@@ -52,7 +52,7 @@ func (o *Object) Fingerprint(t Typer, live map[string]any) (string, error) {
 }
 
 // Relevant cuts a live body of the object down to the relevant paths (see
-// [Fingerprint]), sensitive values masked.
+// [Fingerprint]). Sensitive values are in it.
 func (o *Object) Relevant(t Typer, live map[string]any) (map[string]any, error) {
 	return relevant(t, live, o.Sealed, o.manager())
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"maps"
 	"reflect"
 	"slices"
@@ -35,7 +36,7 @@ func Compare(contents, older []Content, against preview.Against, opts Options) (
 	p.Against.ContentDigest = preview.PlanContentDigest(digests)
 	d := &decider{plan: p, schemas: opts.Schemas, progress: opts.Progress}
 	d.decideAgainst(installed)
-	if err := d.fingerprint(); err != nil {
+	if err := d.fingerprint(context.Background()); err != nil {
 		return nil, err
 	}
 	p.Stages = preview.BuildStages(written(p.Objects), opts.StageTimeout)

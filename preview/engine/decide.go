@@ -91,7 +91,7 @@ func (d *decider) decide(ctx context.Context) error {
 	if err := d.installerRights(ctx); err != nil {
 		return err
 	}
-	return d.fingerprint()
+	return d.fingerprint(ctx)
 }
 
 // decideOffline assumes an empty cluster: every object is created.

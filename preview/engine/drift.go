@@ -98,7 +98,7 @@ func (d *Drift) ofObject(o *preview.Object, body map[string]any) string {
 }
 
 // secretMoved reports whether a key of a Secret compares otherwise than at the
-// review: its values are in no fingerprint.
+// review: the keys that the plan leaves alone are in no fingerprint.
 func (d *Drift) secretMoved(o *preview.Object, body map[string]any) bool {
 	if o.Sealed == nil || o.Kind != "Secret" {
 		return false

@@ -33,7 +33,7 @@ func orNone(s string) string {
 // did, not the fingerprint.
 func Moved(reviewed, now *preview.Plan, typer preview.Typer) []Move {
 	var out []Move
-	fieldsOf := map[string][]Move{}
+	fieldsOf, named := map[string][]Move{}, map[string]bool{}
 	for i := range reviewed.Objects {
 		before := &reviewed.Objects[i]
 		after := now.Object(before.ID)
@@ -49,21 +49,27 @@ func Moved(reviewed, now *preview.Plan, typer preview.Typer) []Move {
 		}
 	}
 	for _, move := range differences(reviewed.Facts(), now.Facts()) {
-		if id, ok := fingerprintOf(move.Path); ok && len(fieldsOf[id]) > 0 {
-			out = append(out, fieldsOf[id]...)
-			continue
+		id, ok := fingerprintOf(move.Path)
+		switch {
+		case !ok || fieldsOf[id] == nil:
+			out = append(out, move)
+		case !named[id]:
+			out, named[id] = append(out, fieldsOf[id]...), true
 		}
-		out = append(out, move)
 	}
 	return out
 }
 
-// fingerprintOf returns the id in a path such as objects[ID].live.fingerprint or
-// reads[ID].fingerprint.
+// fingerprintOf returns the id in the path of a fingerprint, such as
+// objects[ID].live.fingerprint or reads[ID].fingerprint.
 func fingerprintOf(path string) (id string, ok bool) {
-	for prefix, suffix := range map[string]string{"objects[": "].live.fingerprint", "reads[": "].fingerprint"} {
-		if rest, cut := strings.CutPrefix(path, prefix); cut {
-			return strings.CutSuffix(rest, suffix)
+	for _, form := range []struct{ prefix, suffix string }{
+		{"objects[", "].live.fingerprint"}, {"objects[", "].adoption.fingerprint"}, {"reads[", "].fingerprint"},
+	} {
+		if rest, cut := strings.CutPrefix(path, form.prefix); cut {
+			if id, ok = strings.CutSuffix(rest, form.suffix); ok {
+				return id, true
+			}
 		}
 	}
 	return "", false

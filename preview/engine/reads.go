@@ -3,8 +3,11 @@ package engine
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -130,17 +133,36 @@ func requiredAPIs(p *preview.Plan) []string {
 
 func apiReadID(api string) string { return "api/" + api }
 
+// maxFingerprints bounds how many are computed at a time: one that sensitive
+// values enter takes 32 MB.
+const maxFingerprints = 4
+
 // fingerprint seals what each decision rests on.
-func (d *decider) fingerprint() error {
+func (d *decider) fingerprint(ctx context.Context) error {
+	live, err := liveFacts(ctx, d.schemas, d.plan.Objects)
+	if err != nil {
+		return err
+	}
 	for i := range d.plan.Objects {
-		o := &d.plan.Objects[i]
-		live, err := liveFact(d.schemas, o)
-		if err != nil {
-			return err
-		}
-		o.Live = live
+		d.plan.Objects[i].Live = live[i]
 	}
 	return nil
+}
+
+// liveFacts returns the live facts of objects, in their order.
+func liveFacts(ctx context.Context, typer preview.Typer, objects []preview.Object) ([]preview.Live, error) {
+	out := make([]preview.Live, len(objects))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(min(maxFingerprints, runtime.GOMAXPROCS(0)))
+	for i := range objects {
+		group.Go(func() (err error) {
+			if err = ctx.Err(); err == nil {
+				out[i], err = liveFact(typer, &objects[i])
+			}
+			return err
+		})
+	}
+	return out, group.Wait()
 }
 
 func liveFact(typer preview.Typer, o *preview.Object) (preview.Live, error) {

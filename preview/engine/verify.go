@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -179,10 +180,13 @@ func checkForm(p *preview.Plan, o *preview.Object) error {
 
 // checkRecorded recomputes the hashes of what was read and dry-run.
 func checkRecorded(p *preview.Plan, typer preview.Typer) error {
+	live, err := liveFacts(context.Background(), typer, p.Objects)
+	if err != nil {
+		return tampered("a recorded live object cannot be compared: " + err.Error())
+	}
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		live, err := liveFact(typer, o)
-		if err != nil || live != o.Live {
+		if live[i] != o.Live {
 			return tampered("the recorded live object " + o.ID + " does not match its fingerprint")
 		}
 		if err := checkAdoption(p, o, typer); err != nil {
