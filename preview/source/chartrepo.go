@@ -1,19 +1,22 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// chartIndexBytes caps an index.yaml; the largest public ones have 20 MB.
-const chartIndexBytes = preview.MaxDocumentBytes
+// chartIndexBytes caps an index.yaml, of which only one chart's entries are
+// held. The largest public ones have 30 MB, and repositories of all builds of
+// a company grow for years; Helm has no cap.
+const chartIndexBytes = 256 * mib
 
 // chartSource reads charts from classic Helm repositories: an index.yaml that
 // lists archives. The index decides once, when the reference is pinned, which
@@ -67,9 +70,15 @@ func (s *chartSource) fetch(ctx context.Context, r ref.Reference, digest string)
 	if err != nil {
 		return err
 	}
-	for _, v := range versions {
+	for i := range versions {
+		v := &versions[i]
+		if v.raw != nil && bytes.Contains(bytes.ToLower(v.raw), []byte(strings.TrimPrefix(digest, "sha256:"))) {
+			if err := v.read(); err != nil {
+				return err
+			}
+		}
 		if v.digest == digest {
-			_, err = s.download(ctx, r, v, digest)
+			_, err = s.download(ctx, r, *v, digest)
 			return err
 		}
 	}
@@ -91,11 +100,7 @@ func (s *chartSource) versions(ctx context.Context, r ref.Reference) ([]chartVer
 		return nil, fmt.Errorf("index.yaml: %w", err)
 	}
 	defer func() { _ = body.Close() }()
-	data, err := io.ReadAll(body) // which the web has capped
-	if err != nil {
-		return nil, fmt.Errorf("index.yaml: %w", err)
-	}
-	versions, err := parseChartIndex(data, r.Name)
+	versions, err := readChartIndex(body, r.Name)
 	if err != nil {
 		return nil, fmt.Errorf("index.yaml: %w", err)
 	}

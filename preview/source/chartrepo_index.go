@@ -18,10 +18,34 @@ type chartVersion struct {
 	version *semver.Version
 	url     string // may be relative to the repository
 	digest  string // "sha256:HEX", empty where the index gives none
+	// raw is the entry where no more than its version was read; see read.
+	raw []byte
 }
 
-// parseChartIndex returns what an index lists for one chart (Helm, "The Chart
-// Repository Guide", the index file). Entries whose version is none, and those
+// newChartVersion returns nil for a text that is no version.
+func newChartVersion(text string) *chartVersion {
+	version, err := semver.NewVersion(text)
+	if err != nil {
+		return nil
+	}
+	return &chartVersion{text: text, version: version}
+}
+
+// read decodes the entry, and holds it to the version that was read of it.
+func (v *chartVersion) read() error {
+	if v.raw == nil {
+		return nil
+	}
+	whole, err := decodeChartVersion(v.raw)
+	if err != nil || whole == nil || whole.text != v.text {
+		return fmt.Errorf("the entry of version %s cannot be read by itself; write it in block style, without anchors", clip(v.text))
+	}
+	*v = *whole
+	return nil
+}
+
+// parseChartIndex decodes an index whole and returns what it lists for one chart
+// (Helm, "The Chart Repository Guide", the index file). Entries whose version is none, and those
 // marked as removed, are left out, as Helm does.
 func parseChartIndex(data []byte, name string) ([]chartVersion, error) {
 	docs, err := preview.Decode(data)
@@ -61,11 +85,10 @@ func parseChartIndex(data []byte, name string) ([]chartVersion, error) {
 // parseChartVersion returns nil for an entry that is left out.
 func parseChartVersion(entry map[string]any) (*chartVersion, error) {
 	text, _ := entry["version"].(string)
-	version, err := semver.NewVersion(text)
-	if removed, _ := entry["removed"].(bool); err != nil || removed {
+	v := newChartVersion(text)
+	if removed, _ := entry["removed"].(bool); v == nil || removed {
 		return nil, nil
 	}
-	v := &chartVersion{text: text, version: version}
 	if urls, _ := entry["urls"].([]any); len(urls) > 0 {
 		v.url, _ = urls[0].(string) // the others are never asked by Helm either
 	}
@@ -100,8 +123,18 @@ func chooseChart(versions []chartVersion, text string) (chartVersion, error) {
 		}
 		if best == nil || v.above(best, text) {
 			best = v
-		} else if v.text == best.text && (v.digest != best.digest || v.url != best.url) {
-			return chartVersion{}, fmt.Errorf("the index lists version %s twice, and the two differ", clip(v.text))
+		} else if v.text == best.text {
+			if err := errors.Join(v.read(), best.read()); err != nil {
+				return chartVersion{}, err
+			}
+			if v.digest != best.digest || v.url != best.url {
+				return chartVersion{}, fmt.Errorf("the index lists version %s twice, and the two differ", clip(v.text))
+			}
+		}
+	}
+	if best != nil {
+		if err := best.read(); err != nil {
+			return chartVersion{}, err
 		}
 	}
 	switch {

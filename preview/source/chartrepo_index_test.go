@@ -1,9 +1,14 @@
 package source
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 func TestAVersionIsChosenTheSameWayWhateverTheOrder(t *testing.T) {
@@ -39,14 +44,137 @@ func TestAVersionIsChosenTheSameWayWhateverTheOrder(t *testing.T) {
 	}
 }
 
+// largeIndex is an index of many versions as Helm writes it: of one chart, or of
+// as many charts with ten each.
+func largeIndex(versions int, oneChart bool) []byte {
+	var out bytes.Buffer
+	out.WriteString("apiVersion: v1\nentries:\n")
+	for i := range versions {
+		name := "x"
+		if !oneChart {
+			name = fmt.Sprintf("chart-%05d", i/10)
+		}
+		if oneChart && i == 0 || !oneChart && i%10 == 0 {
+			fmt.Fprintf(&out, "  %s:\n", name)
+		}
+		fmt.Fprintf(&out, `  - apiVersion: v2
+    appVersion: 1.%[1]d.0
+    created: "2026-01-02T03:04:05.678901234Z"
+    description: A chart of a company that publishes what each build made, text of
+      which goes on for a while
+    digest: %064[1]x
+    home: https://example.com/%[2]s
+    name: %[2]s
+    type: application
+    urls:
+    - https://charts.example.com/%[2]s-1.%[1]d.0.tgz
+    version: 1.%[1]d.0
+`, i, name)
+	}
+	out.WriteString("  y:\n  - version: 2.0.0\n    urls: [y.tgz]\ngenerated: \"2026-01-02T03:04:05.678901234Z\"\n")
+	return out.Bytes()
+}
+
+// An index lists every version of every chart: what is held follows from the
+// chart that is asked for, and not from its neighbours.
+func TestOfALargeIndexOneChartIsHeld(t *testing.T) {
+	for _, test := range []struct {
+		name, chart, want string
+		versions          int
+		oneChart          bool
+		times             float64 // of the index's size that may be allocated
+	}{
+		{"among many", "y", "2.0.0", 80_000, false, 1.6},
+		{"one of many", "chart-04321", "1.43219.0", 80_000, false, 1.6},
+		{"all versions of one", "x", "1.79999.0", 80_000, true, 5},
+		{"beyond what is decoded whole", "chart-10000", "1.100009.0", 120_000, false, 2.6},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			index := largeIndex(test.versions, test.oneChart)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			versions, err := readChartIndex(bytes.NewReader(index), test.chart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := chooseChart(versions, "")
+			runtime.ReadMemStats(&after)
+			if err != nil || got.text != test.want || got.url == "" {
+				t.Errorf("got %s at %q, %v", got.text, got.url, err)
+			}
+			times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(index))
+			t.Logf("%d MB, allocated %.2f times that", len(index)>>20, times)
+			if times > test.times {
+				t.Errorf("it allocated %.1f times the %d bytes of the index, want at most %.1f", times, len(index), test.times)
+			}
+		})
+	}
+}
+
+// What is read piece by piece, and what is decoded whole, say the same.
+func TestAnIndexIsReadTheSameWayInEveryForm(t *testing.T) {
+	const digest = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	for name, index := range map[string]string{
+		"lists below their keys":     "entries:\n  a:\n    - version: 1.0.0\n  x:\n    - urls:\n        - x.tgz\n      version: 1.2.3\n      digest: " + digest + "\n    - version: 1.2.4-rc.1\n",
+		"lists beside their keys":    "# text\n---\napiVersion: v1\nentries:\n  a: []\n  x:\n  - version: \"1.2.3\"\n    urls:\n    - x.tgz\n    digest: sha256:" + digest + "\n  z:\n  - version: 9.9.9\ngenerated: now\n",
+		"text that looks like keys":  "entries:\n  a:\n  - description: |\n      x:\n      - version: 9.9.9\n    version: 1.0.0\n  x:\n  - description: |\n      version: 9.9.9\n\n      # no comment\n    version: 1.2.3\n    urls: [x.tgz]\n    digest: " + digest + "\n",
+		"keys that are quoted":       "entries:\n  'x':\n  - \"version\": 1.2.3\n    urls: [x.tgz]\n    digest: " + digest + "\n",
+		"an anchor of a neighbour":   "entries:\n  a:\n  - &a {version: 1.2.3, urls: [x.tgz], digest: " + digest + "}\n  x:\n  - *a\n",
+		"a version that is a number": "entries:\n  x:\n  - version: 9.9\n  - version: 1.2.3\n    urls: [x.tgz]\n    digest: " + digest + "\n",
+		"entries that are none":      "entries:\n  x:\n  - null\n  - 1\n  -\n  - version: 7.0.0\n    removed: true\n  - version: 1.2.3\n    urls: [x.tgz]\n    digest: " + digest + "\n",
+		"on one line":                "entries: {a: [], x: [{version: 1.2.3, urls: [x.tgz], digest: " + digest + "}]}",
+		"JSON":                       `{"apiVersion": "v1", "other": {"x": [1]}, "entries": {"a": [{"version": "9.0.0"}], "x": [null, {"version": "1.2.3", "urls": ["x.tgz"], "digest": "` + digest + `"}]}, "generated": "now"}`,
+		"YAML that begins as JSON":   `{"entries": {x: [{version: 1.2.3, urls: [x.tgz], digest: ` + digest + `}]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for way, read := range map[string]func() ([]chartVersion, error){
+				"in pieces": func() ([]chartVersion, error) {
+					return readChartIndex(iotest.OneByteReader(strings.NewReader(index)), "x")
+				},
+				"whole": func() ([]chartVersion, error) { return parseChartIndex([]byte(index), "x") },
+			} {
+				versions, err := read()
+				if err != nil {
+					t.Fatalf("%s: %v", way, err)
+				}
+				got, err := chooseChart(versions, "")
+				if err != nil || got.text != "1.2.3" || got.url != "x.tgz" || got.digest != "sha256:"+digest {
+					t.Errorf("%s: got %+v, %v", way, got, err)
+				}
+			}
+		})
+	}
+	for name, index := range map[string]string{
+		"a chart twice":   "entries:\n  x:\n  - version: 1.0.0\n  x: []\n",
+		"entries twice":   "entries:\n  x:\n  - version: 1.0.0\nentries:\n  a: []\n",
+		"a second index":  "entries:\n  x:\n  - version: 1.0.0\n---\nentries: {}\n",
+		"JSON cut off":    `{"entries": {"x": [{"version": "1.0.0"}]`,
+		"an entry broken": "entries:\n  x:\n  - version: 1.0.0\n    urls: [\n",
+		"more after JSON": `{"entries": {"x": [{"version": "1.0.0"}]}} {}`,
+	} {
+		versions, err := readChartIndex(strings.NewReader(index), "x")
+		if err == nil {
+			_, err = chooseChart(versions, "")
+		}
+		if err == nil {
+			t.Errorf("%s: got %+v", name, versions)
+		}
+	}
+	broken := errors.New("the network")
+	if _, err := readChartIndex(io.MultiReader(strings.NewReader("entries:\n  x:\n"), iotest.ErrReader(broken)), "x"); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // FuzzChartIndex: whatever an index holds, what is chosen of it is one of its
 // versions, has an address, and a digest that is one.
 func FuzzChartIndex(f *testing.F) {
 	f.Add([]byte("entries: {x: [{version: 1.0.0, urls: [a.tgz], digest: "+strings.Repeat("0", 64)+"}]}"), ">=1")
 	f.Add([]byte(`{"entries": {"x": [{"version": "v2", "urls": ["https://h/a.tgz"]}, {"removed": true}]}}`), "")
 	f.Add([]byte("entries: {x: [null, 1, {version: 1}]}"), "1")
+	f.Add([]byte("entries:\n  x:\n  - version: 1.0.0\n    urls:\n    - a.tgz\n  y:\n"), "1")
 	f.Fuzz(func(t *testing.T, data []byte, wanted string) {
-		versions, err := parseChartIndex(data, "x")
+		versions, err := readChartIndex(bytes.NewReader(data), "x")
 		if err != nil {
 			return
 		}

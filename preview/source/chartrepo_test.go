@@ -122,6 +122,22 @@ entries:
 	mustFail(t, err, "is not in the cache")
 }
 
+func TestAnIndexMayBeLargerThanWhatIsDecoded(t *testing.T) {
+	noNetrc(t)
+	archive := chartArchive(t, "1.2.0")
+	var index bytes.Buffer
+	index.WriteString("apiVersion: v1\nentries:\n")
+	for i := 0; index.Len() < 34<<20; i++ {
+		fmt.Fprintf(&index, "  chart-%d:\n  - version: 1.0.0\n    description: %s\n", i, strings.Repeat("text ", 200))
+	}
+	fmt.Fprintf(&index, "  demo:\n  - version: 1.2.0\n    urls:\n    - demo.tgz\n")
+	server, o := tlsServer(t, &chartRepository{files: map[string][]byte{"/stable/demo.tgz": archive, "/stable/index.yaml": index.Bytes()}})
+	pin, _, err := get(t.Context(), o, chartReference(server.URL, ""))
+	if err != nil || pin.Source.Digest != sha256Of(archive) {
+		t.Errorf("pinned %+v, %v", pin.Source, err)
+	}
+}
+
 func TestAPinnedChartIsFetchedByItsDigestWhenTheRangeLeadsElsewhere(t *testing.T) {
 	noNetrc(t)
 	one, two := chartArchive(t, "1.0.0"), chartArchive(t, "2.0.0")
