@@ -45,7 +45,8 @@ type builder struct {
 	filed    []filing
 	scratch  []byte
 	packed   []byte
-	broken   []brokenFile
+	broken   []brokenFile // that belong to the catalog
+	other    []brokenFile // that nothing says it of
 
 	ignored          ignoreRules
 	ignores          []ignoreSource
@@ -65,9 +66,10 @@ type filing struct {
 	start, end int
 }
 
-// build writes the index of a catalog. Only a catalog that cannot be read or
-// breaks a cap is an error; broken documents are one only for who asks for
-// their package.
+// build writes the index of a catalog. What cannot be read, a cap that is broken
+// and a file that cannot be read to its end are errors, as they are to opm: what
+// is missing may hide versions and deprecations. That a package breaks the rules
+// is an error only for who asks for it.
 //
 // Ignore files are found on the way. Where there are any, what they leave out
 // may have been read before them, so the catalog is walked again; the bytes of
@@ -95,7 +97,7 @@ func build(walk Walk, key []byte, identity string, out io.Writer) error {
 
 // restart forgets what was read.
 func (b *builder) restart(ignored ignoreRules) {
-	b.packages, b.broken, b.ignored = map[string]*builtPackage{}, nil, ignored
+	b.packages, b.broken, b.other, b.ignored = map[string]*builtPackage{}, nil, nil, ignored
 	b.arena, b.filed = b.arena[:0], b.filed[:0]
 	b.files, b.documents, b.bytes = 0, 0, 0
 }
@@ -130,14 +132,43 @@ func (b *builder) visit(name string, r io.Reader) error {
 	if b.files++; b.files > maxFiles {
 		return fmt.Errorf("more than %d files", maxFiles)
 	}
-	broken, err := b.split.split(counted, func(d document) error { return b.add(name, d) })
+	belongs := isCatalogFile(name)
+	broken, err := b.split.split(counted, func(d document) error {
+		belongs = belongs || letterOf(d.schema) != 0
+		return b.add(name, d)
+	})
 	if err != nil {
 		return err
 	}
-	if broken != nil {
+	if broken != nil && belongs {
 		b.broken = append(b.broken, brokenFile{name, clipped(broken.Error())})
+	} else if broken != nil {
+		b.other = append(b.other, brokenFile{name, clipped(broken.Error())})
 	}
 	return nil
+}
+
+// isCatalogFile reports whether a file says by its name that it is read: the
+// other files of a catalog may be anything, such as a README.
+func isCatalogFile(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".yaml", ".yml", ".json", ".jsonl", ".ndjson":
+		return true
+	}
+	return false
+}
+
+// brokenFile is a file of which some documents could not be told apart.
+type brokenFile struct{ path, problem string }
+
+// brokenError names files that could not be read.
+func brokenError(files []brokenFile) string {
+	first := slices.MinFunc(files, func(p, q brokenFile) int { return cmp.Compare(p.path, q.path) })
+	text := fmt.Sprintf("%s: %s", first.path, first.problem)
+	if more := len(files) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more files)", more)
+	}
+	return text
 }
 
 func (b *builder) visitIgnore(name string, r io.Reader) error {
@@ -259,13 +290,15 @@ func (b *builder) finish(key []byte, identity string) error {
 	if err := b.flush(); err != nil {
 		return err
 	}
-	x := &index{broken: b.broken}
-	slices.SortFunc(x.broken, func(p, q brokenFile) int { return cmp.Compare(p.path, q.path) })
+	if len(b.broken) > 0 {
+		return fmt.Errorf("%s; what a catalog lacks may hide versions and deprecations, so none of it is used: have the file mended, or name it in %s", brokenError(b.broken), ignoreFile)
+	}
+	x := &index{}
 	for _, p := range b.packages {
 		x.entries = append(x.entries, packageEntry{name: p.name})
 	}
 	if len(x.entries) == 0 {
-		return &emptyError{x.brokenNote()}
+		return &emptyError{b.other}
 	}
 	slices.SortFunc(x.entries, func(p, q packageEntry) int { return cmp.Compare(p.name, q.name) })
 	for i := range x.entries {
@@ -288,6 +321,11 @@ func (b *builder) finish(key []byte, identity string) error {
 }
 
 // emptyError is a catalog without packages.
-type emptyError struct{ note string }
+type emptyError struct{ other []brokenFile }
 
-func (e *emptyError) Error() string { return "it holds no packages" + e.note }
+func (e *emptyError) Error() string {
+	if len(e.other) == 0 {
+		return "it holds no packages"
+	}
+	return "it holds no packages; what could not be read: " + brokenError(e.other)
+}

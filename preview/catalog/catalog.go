@@ -3,9 +3,10 @@
 // version and channel lead to.
 //
 // A catalog is read once, into an index by package: that only tells the
-// documents apart. A package is decoded and judged when it is asked for. So one
-// broken package never stands in the way of another, and resolving one name
-// takes as long in a catalog of a hundred thousand bundles as in one of ten.
+// documents apart, and refuses the catalog where that is not possible. A package
+// is decoded and judged when it is asked for. So one that breaks the rules never
+// stands in the way of another, and resolving one name takes as long in a
+// catalog of a hundred thousand bundles as in one of ten.
 package catalog
 
 import (
@@ -57,9 +58,6 @@ type document struct {
 	raw               []byte
 }
 
-// brokenFile is a file of which some documents could not be told apart.
-type brokenFile struct{ path, problem string }
-
 // The schemas of file-based catalogs that are read; others are ignored.
 const (
 	schemaPackage      = "olm.package"
@@ -68,9 +66,9 @@ const (
 	schemaDeprecations = "olm.deprecations"
 )
 
-// Load reads a catalog that is in memory already. Only a tree that cannot be
-// walked or breaks a cap is an error here; broken documents are one only for
-// who asks for their package.
+// Load reads a catalog that is in memory already. A tree that cannot be walked
+// or breaks a cap, and a file that cannot be read, is an error here; a package
+// that breaks the rules is one for who asks for it.
 func Load(fsys fs.FS, origin Origin) (*Catalog, error) {
 	x, err := buildInMemory(walkFS(fsys))
 	if err != nil {
@@ -137,9 +135,6 @@ func (c *Catalog) Package(name string) (*Package, error) {
 		return nil, err
 	}
 	p, err := decodePackage(name, docs)
-	if err == nil {
-		err = c.current().brokenFor(docs)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("package %q in catalog %s: %w", name, c.origin.Reference, err)
 	}
@@ -191,34 +186,6 @@ func (c *Catalog) mend(damaged *index, because error) (*index, error) {
 		c.index = x
 	}
 	return x, err
-}
-
-// brokenFor returns an error when a file that holds documents of a package
-// could not be read to its end: what is missing may be the package's.
-func (x *index) brokenFor(docs *documents) error {
-	for _, broken := range x.broken {
-		for _, list := range [][]document{docs.pkg, docs.channels, docs.bundles, docs.deprecations} {
-			for _, d := range list {
-				if d.file == broken.path {
-					return fmt.Errorf("%s: %s", broken.path, broken.problem)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// brokenNote ends a sentence about something that was not found.
-func (x *index) brokenNote() string {
-	if len(x.broken) == 0 {
-		return ""
-	}
-	first := x.broken[0]
-	text := fmt.Sprintf("; %s could not be read: %s", first.path, first.problem)
-	if more := len(x.broken) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more)", more)
-	}
-	return text
 }
 
 func references(cats []*Catalog) string {

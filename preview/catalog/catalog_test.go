@@ -236,9 +236,8 @@ func TestAnotherPackagesTroubleIsNotMine(t *testing.T) {
 	broken := map[string]string{
 		"a package without channels": "---\nschema: olm.package\nname: other\n",
 		"a document that is no YAML": "---\nschema: olm.bundle\npackage: other\nname: x\nimage: [\n",
-		"a document without a name":  "---\nfoo: [\n",
-		"a scalar":                   "---\njust text\n",
-		"keys that are there twice":  "---\nschema: olm.bundle\nSchema: olm.bundle\npackage: other\n",
+		"a document of another kind": "---\nkind: Kustomization\n",
+		"a document of nothing":      "---\nnull\n",
 		"an alias bomb":              "---\nschema: olm.bundle\npackage: other\nname: b\na: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n",
 		"a name with an escape":      "---\nschema: olm.package\nname: \"o\\e[31mther\"\n",
 	}
@@ -252,6 +251,44 @@ func TestAnotherPackagesTroubleIsNotMine(t *testing.T) {
 				if n != "mongodb" && n != "other" {
 					t.Errorf("name %q was let through", n)
 				}
+			}
+		})
+	}
+}
+
+// A file that cannot be read hides whatever it holds: versions, channels that
+// take them away, deprecations. opm refuses such a catalog too.
+func TestAFileThatCannotBeReadSpoilsTheCatalog(t *testing.T) {
+	const channel = "---\nschema: olm.channel\npackage: other\nname: x\n"
+	for _, test := range []struct{ name, file, text, want string }{
+		{"a document without a name", "d.yaml", "# text\n---\nfoo: [\n", "d.yaml: line 3: did not find expected node content"},
+		{"a scalar", "d.yml", "just text\n", "d.yml: line 1: a document that is no mapping"},
+		{"keys that are there twice", "d.yaml", "---\nschema: olm.bundle\nSchema: olm.bundle\npackage: other\n", "d.yaml: line 1: field schema is there twice"},
+		{"a channel with a syntax error", "d.yaml", channel + "entries: [{name: a}\n", "d.yaml: line 4: did not find expected"},
+		{"aliases without end", "d.yaml", "a: &a [x]\nb: [" + strings.Repeat("*a, ", 1001) + "]\n", "d.yaml: line 2: more than 1000 aliases"},
+		{"JSON that was cut", "d.json", `{"schema":"olm.bundle","package":"other","name":"a"}` + "\n" + `{"schema":"olm.deprecations","pack`, "d.json: line 2: after 53 bytes: unexpected EOF"},
+		{"a stream that was cut", "all.jsonl", `{"schema":"olm.deprecations","pack`, "all.jsonl: line 1: "},
+		{"a catalog under no such name", "catalog", "schema: olm.package\nname: other\n---\nfoo: [\n", "catalog: line 4: "},
+		{"a README", "README.md", "# Text\n\n- [x](y: [\n", ""},
+		{"a picture", "logo.png", "\x89PNG\r\n\x1a\n{", ""},
+		{"what is to be ignored", "docs/d.yaml", "foo: [\n", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := map[string]string{test.file: test.text, "m/catalog.yaml": mongodbCatalog(), ignoreFile: "docs/\n"}
+			fsys := fstest.MapFS{}
+			for name, text := range files {
+				fsys[name] = &fstest.MapFile{Data: []byte(text)}
+			}
+			c, err := Load(fsys, Origin{Reference: "cat"})
+			if test.want != "" {
+				mustFail(t, err, "reading catalog cat: "+test.want)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Resolve([]*Catalog{c}, Query{Package: "mongodb"}); err != nil {
+				t.Error(err)
 			}
 		})
 	}
@@ -277,7 +314,6 @@ func TestMyPackagesTroubleIsSaid(t *testing.T) {
 		{"another package's version", strings.Replace(bundle("m.x", "mongodb", "1.0.0"), "packageName: mongodb", "packageName: m", 1), `names package "m"`},
 		{"a deprecation of nothing", "---\nschema: olm.deprecations\npackage: mongodb\nentries: [{reference: {schema: olm.channel, name: x}, message: m}]\n", "does not exist"},
 		{"a deprecation without a message", "---\nschema: olm.deprecations\npackage: mongodb\nentries: [{reference: {schema: olm.package}}]\n", "needs one message"},
-		{"a broken document in its file", "---\nfoo: [\n", "catalog.yaml"},
 		{"keys that read in two ways", "---\nschema: olm.bundle\npackage: mongodb\ndescription: \"x\nname: fake\ny: z\"\n", "write it on one line"},
 	}
 	for _, test := range tests {
@@ -299,19 +335,16 @@ func TestMyPackagesTroubleIsSaid(t *testing.T) {
 
 func TestIgnoredPathsAreNotRead(t *testing.T) {
 	c := load(t, "cat", map[string]string{
-		".indexignore":          "# comment\n*.md\n/docs/\n**/testdata/**\n!keep.md\n",
-		"README.md":             "not: [yaml",
-		"sub/NOTES.md":          "not: [yaml",
+		".indexignore":          "# comment\nN*.json\n/docs/\n**/testdata/**\n!Now.json\n",
+		"NOT.json":              "not: [yaml",
+		"sub/NOTES.json":        "not: [yaml",
 		"docs/x.yaml":           "not: [yaml",
 		"a/b/testdata/x/y.yaml": "not: [yaml",
-		"sub/.indexignore":      "only-here\n",
-		"sub/only-here":         "not: [yaml",
-		"keep.md":               bundle("m.v1", "m", "1.0.0"),
+		"sub/.indexignore":      "only-here.yaml\n",
+		"sub/only-here.yaml":    "not: [yaml",
+		"Now.json":              bundle("m.v1", "m", "1.0.0"),
 		"mongodb/catalog.yaml":  mongodbCatalog(),
 	})
-	if broken := c.current().broken; len(broken) != 0 {
-		t.Errorf("read %v", broken)
-	}
 	if want := []string{"m", "mongodb"}; !slices.Equal(c.Names(), want) {
 		t.Errorf("got %q", c.Names())
 	}

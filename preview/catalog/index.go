@@ -19,15 +19,14 @@ import (
 //	magic, then segments, then the directory, then the trailer
 //
 // A segment is some documents of one package, compressed. The directory lists
-// the files that were broken and the packages by name, each with its segments:
-// where they are, how large, and their sha256. The trailer says where the
-// directory is, and seals it: an HMAC over the catalog's identity and the
-// directory. So what was cut off, changed, or made for another catalog or by
-// somebody else is no index, whatever its name.
+// packages by name, each with its segments: where they are, how large, and their
+// sha256. The trailer says where the directory is, and seals it: an HMAC over the
+// catalog's identity and the directory. So what was cut off, changed, or made for
+// another catalog or by another user is no index, whatever its name.
 const (
 	// indexFormat is in the name too: versions of the program do not take turns
 	// at overwriting each other's.
-	indexFormat  = "catalog-1"
+	indexFormat  = "catalog-2"
 	indexMagic   = "kubectl-operator " + indexFormat + "\n"
 	trailerBytes = 8 + 8 + sha256.Size
 	// directoryBytes caps what is read at once.
@@ -41,7 +40,6 @@ var errNoIndex = errors.New("it is not an index of this catalog")
 type index struct {
 	r        io.ReaderAt
 	entries  []packageEntry // by name
-	broken   []brokenFile   // in the order of the walk
 	segments []segment
 }
 
@@ -109,10 +107,6 @@ func openIndex(r io.ReaderAt, size int64, key []byte, identity string) (*index, 
 }
 
 func (x *index) appendDirectory(out []byte) []byte {
-	out = binary.AppendUvarint(out, uint64(len(x.broken)))
-	for _, b := range x.broken {
-		out = appendText(appendText(out, b.path), b.problem)
-	}
 	out = binary.AppendUvarint(out, uint64(len(x.entries)))
 	out = binary.AppendUvarint(out, uint64(len(x.segments)))
 	for _, e := range x.entries {
@@ -130,9 +124,6 @@ func (x *index) appendDirectory(out []byte) []byte {
 
 func (x *index) readDirectory(data []byte) error {
 	f := &fields{text: string(data)}
-	for range f.count() {
-		x.broken = append(x.broken, brokenFile{f.string(), f.string()})
-	}
 	x.entries = make([]packageEntry, f.count())
 	x.segments = make([]segment, f.count())
 	at := 0

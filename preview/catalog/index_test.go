@@ -63,7 +63,7 @@ func (c *counted) walk(visit func(string, io.Reader) error) error {
 func twoPackages() *counted {
 	return &counted{files: fstest.MapFS{
 		"mongodb.yaml": &fstest.MapFile{Data: []byte(mongodbCatalog() + deprecations)},
-		"other.yaml":   &fstest.MapFile{Data: []byte("---\nschema: olm.package\nname: other\n---\nfoo: [\n")},
+		"other.yaml":   &fstest.MapFile{Data: []byte("---\nschema: olm.package\nname: other\n---\nschema: olm.bundle\npackage: other\nname: x\nimage: [\n")},
 	}}
 }
 
@@ -122,7 +122,7 @@ func TestAnIndexThatIsNotWhatWasWrittenIsMadeAgain(t *testing.T) {
 	tests := map[string]func([]byte) []byte{
 		"empty":              func([]byte) []byte { return nil },
 		"cut off":            func(d []byte) []byte { return d[:len(d)/2] },
-		"of a newer program": func(d []byte) []byte { return bytes.Replace(d, []byte("catalog-1"), []byte("catalog-2"), 1) },
+		"of a newer program": func(d []byte) []byte { return bytes.Replace(d, []byte(indexFormat), []byte("catalog-9"), 1) },
 		"a directory too far": func(d []byte) []byte {
 			return append(d[:len(d)-trailerBytes], bytes.Repeat([]byte{0xff}, trailerBytes)...)
 		},

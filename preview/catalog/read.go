@@ -186,6 +186,9 @@ func decodeFields(raw []byte) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(docs) == 0 {
+		return nil, errNoDocument
+	}
 	if len(docs) != 1 {
 		return nil, fmt.Errorf("%d documents where one was expected", len(docs))
 	}

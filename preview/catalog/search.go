@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -204,10 +205,7 @@ func notFound(cats []*Catalog, name string) error {
 	if near := nearest(cats, name); near != "" {
 		text += fmt.Sprintf("; did you mean %q?", near)
 	}
-	for _, c := range cats {
-		text += c.current().brokenNote()
-	}
-	return fmt.Errorf("%s", text)
+	return errors.New(text)
 }
 
 // nearest returns the package name with the fewest edits from name, the first

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -22,6 +24,7 @@ type splitter struct {
 	buf        []byte
 	start, end int // of what was read and not yet used
 	used       int64
+	line       int // on which the window begins, from one
 	eof        bool
 	failed     error // of r
 }
@@ -37,9 +40,9 @@ var errMore = errors.New("the document does not end")
 
 // split hands each document of a file to emit, whose bytes are good until it
 // returns. broken is the first error about a document that could not be told
-// apart; err is one of reading, or of emit.
+// apart, with its line; err is one of reading, or of emit.
 func (s *splitter) split(r io.Reader, emit func(document) error) (broken, err error) {
-	s.r, s.start, s.end, s.used, s.eof, s.failed = r, 0, 0, 0, false, nil
+	s.r, s.start, s.end, s.used, s.line, s.eof, s.failed = r, 0, 0, 0, 1, false, nil
 	if len(s.buf) > splitBuffer { // one large document is no reason to keep the room
 		s.buf = make([]byte, splitBuffer)
 	}
@@ -64,10 +67,25 @@ func (s *splitter) split(r io.Reader, emit func(document) error) (broken, err er
 	return broken, err
 }
 
+// at says on which line something is wrong with the document that begins after
+// some bytes of the window. What decodes a document counts from its own first.
+func (s *splitter) at(after int, err error) error {
+	line := s.line + bytes.Count(s.buf[s.start:min(s.start+after, s.end)], []byte("\n"))
+	if match := ownLine.FindStringSubmatch(err.Error()); match != nil {
+		if n, bad := strconv.Atoi(match[1]); bad == nil {
+			return fmt.Errorf("line %d: %s", line+n-1, match[2])
+		}
+	}
+	return fmt.Errorf("line %d: %w", line, err)
+}
+
+var ownLine = regexp.MustCompile(`(?s)^line ([0-9]+): (.*)$`)
+
 func (s *splitter) window() []byte { return s.buf[s.start:s.end] }
 
 // use drops the first n bytes of the window.
 func (s *splitter) use(n int) {
+	s.line += bytes.Count(s.buf[s.start:s.start+n], []byte("\n"))
 	s.start += n
 	s.used += int64(n)
 }
@@ -113,8 +131,10 @@ func (s *splitter) splitJSON(after int, emit func(document) error) (broken, err 
 		case err != nil:
 			return err, nil
 		}
-		if err := emit(d); err != nil {
-			return nil, err
+		if d.raw != nil {
+			if err := emit(d); err != nil {
+				return nil, err
+			}
 		}
 		s.use(size)
 		after = 0
@@ -131,6 +151,8 @@ func (s *splitter) nextJSON(after int) (d document, size int, err error) {
 		}
 		err := errMore
 		switch {
+		case s.start+at < s.end && isNull(s.buf[s.start+at:s.end], s.eof):
+			return document{}, at + len("null"), nil
 		case s.start+at < s.end:
 			if d, err = peekJSON(s.buf[s.start+at : s.end]); err == nil {
 				err = d.checkJSON()
@@ -142,9 +164,9 @@ func (s *splitter) nextJSON(after int) (d document, size int, err error) {
 		case err == nil:
 			return d, at + len(d.raw), nil
 		case !errors.Is(err, errMore):
-			return d, 0, fmt.Errorf("after %d bytes: %w", s.used+int64(at), err)
+			return d, 0, s.at(at, fmt.Errorf("after %d bytes: %w", s.used+int64(at), err))
 		case s.eof:
-			return d, 0, fmt.Errorf("after %d bytes: %w", s.used+int64(at), io.ErrUnexpectedEOF)
+			return d, 0, s.at(at, fmt.Errorf("after %d bytes: %w", s.used+int64(at), io.ErrUnexpectedEOF))
 		}
 		if err := s.more(); err != nil {
 			return d, 0, err
@@ -152,10 +174,17 @@ func (s *splitter) nextJSON(after int) (d document, size int, err error) {
 	}
 }
 
+// isNull reports whether a value comes next that says nothing.
+func isNull(data []byte, eof bool) bool {
+	rest, ok := bytes.CutPrefix(data, []byte("null"))
+	return ok && (len(rest) > 0 && strings.IndexByte(" \t\r\n{", rest[0]) >= 0 || len(rest) == 0 && eof)
+}
+
 // checkJSON looks closer at an object without keys: it may be no JSON at all,
-// because the peek is not strict.
+// because the peek is not strict. So it does at what hides others where it
+// cannot be read.
 func (d document) checkJSON() error {
-	if (d.schema == "" || d.pkg+d.name == "") && !json.Valid(d.raw) {
+	if (d.schema == "" || d.pkg+d.name == "" || d.steers()) && !json.Valid(d.raw) {
 		return errors.New("something else than a JSON object")
 	}
 	return nil
@@ -191,8 +220,11 @@ func (s *splitter) splitYAML(emit func(document) error) (broken, err error) {
 				}
 			}
 		}
-		if broken == nil {
-			broken = err
+		if errors.Is(err, errNoDocument) {
+			err = nil
+		}
+		if broken == nil && err != nil {
+			broken = s.at(0, err)
 		}
 		if s.failed != nil {
 			return broken, s.failed
@@ -202,11 +234,21 @@ func (s *splitter) splitYAML(emit func(document) error) (broken, err error) {
 }
 
 func metaYAML(chunk []byte) (document, error) {
-	if d, ok := peekYAML(chunk); ok {
+	if d, ok := peekYAML(chunk); ok && !d.steers() {
 		return d, nil
 	}
 	return decodeMeta(chunk)
 }
+
+// steers reports whether a document decides what others mean: without one that
+// cannot be read, versions are offered that it takes away. Bundles are most of a
+// catalog, and each is read when its package is.
+func (d document) steers() bool {
+	return d.schema == schemaPackage || d.schema == schemaChannel || d.schema == schemaDeprecations
+}
+
+// errNoDocument is a document that says nothing.
+var errNoDocument = errors.New("an empty document")
 
 // nextYAML returns the size of the document that comes next, io.EOF at the
 // end. A document beyond the cap is passed over, and an error.

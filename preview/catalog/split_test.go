@@ -31,10 +31,16 @@ func TestDocumentsAreToldApartHoweverTheFileIsCut(t *testing.T) {
 		{"objects between markers", object + "\n---\n" + object, 2, ""},
 		{"objects, a comment, a marker", object + "\n# c\n---\n" + object, 2, ""},
 		{"an object and a comment", object + "\n# c", 1, ""},
-		{"an object and half of one", object + `{"schema":"olm`, 1, "after 35 bytes: unexpected EOF"},
+		{"an object and half of one", object + `{"schema":"olm`, 1, "line 1: after 35 bytes: unexpected EOF"},
 		{"two glued together", object + "}" + object, 1, "after 35 bytes: something else than a JSON object"},
 		{"two glued in YAML", "schema: a\nname: b\nschema: c\nname: d\n---\nschema: e\nname: f\n", 1, "key \"schema\" is set twice"},
 		{"an object and text", object + "text", 1, "something else"},
+		{"objects and nothing", object + "\nnull\n" + object + " null", 2, ""},
+		{"documents that say nothing", "null\n---\n~\n---\nschema: a\nname: b\n---\nnull", 1, ""},
+		{"a word that begins as nothing", object + "nullable", 1, "line 1: after 35 bytes: something else than a JSON object"},
+		{"an error far down", object + "\n\n" + object + "\n{x", 2, "line 4: "},
+		{"a channel of which JSON cannot be read", object + "\n" + `{"schema":"olm.channel","package":"a","name":"b","entries":[,]}`, 1, "line 2: after 36 bytes: something else"},
+		{"a channel that cannot be read", "schema: a\nname: b\n---\n# c\nschema: olm.channel\npackage: a\nname: c\nentries: [\n", 1, "line 8: "},
 		{"text", "text", 0, "no mapping"},
 		{"binary", "\x00\x01\x02\xff", 0, "control characters"},
 		{"a list", "- a\n- b\n", 0, "no mapping"},
@@ -43,7 +49,7 @@ func TestDocumentsAreToldApartHoweverTheFileIsCut(t *testing.T) {
 		{"markers only", "---\n---\n---", 0, ""},
 		{"a marker in a scalar's line", "schema: a\nname: b\nx: |\n  ---\n  y\n", 1, ""},
 		{"more dashes than a marker", "schema: a\nname: b\n----\n", 1, ""},
-		{"a broken one among others", "schema: a\nname: b\n---\nfoo: [\n---\nschema: a\nname: c\n", 2, "line"},
+		{"a broken one among others", "schema: a\nname: b\n---\nfoo: [\n---\nschema: a\nname: c\n", 2, "line 4: "},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -146,11 +146,7 @@ func (c *Catalog) row(name string) (Hit, []string, error) {
 	if err != nil {
 		return Hit{}, nil, err
 	}
-	hit := newHit(name, docs)
-	if problem := c.current().brokenFor(docs); problem != nil && hit.Problem == "" {
-		hit.Problem = problem.Error()
-	}
-	return hit, providedAPIs(docs), nil
+	return newHit(name, docs), providedAPIs(docs), nil
 }
 
 // providedAPIs returns the keys of what any bundle provides.
