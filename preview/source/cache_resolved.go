@@ -20,8 +20,9 @@ import (
 // digest is checked like any other when the content opens; that the reference
 // led there is only remembered, which is why it answers offline alone.
 type resolution struct {
-	Source preview.Source `json:"source"`
-	Time   time.Time      `json:"time"`
+	Source  preview.Source `json:"source"`
+	Version string         `json:"version,omitempty"`
+	Time    time.Time      `json:"time"`
 }
 
 // resolvedBytes caps an entry: a reference has at most 4 KiB.
@@ -61,7 +62,7 @@ func (f *Fetcher) remember(p Pin) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(resolution{Source: p.Source, Time: time.Now().UTC()})
+	data, err := json.Marshal(resolution{Source: p.Source, Version: p.Version, Time: time.Now().UTC()})
 	if err != nil {
 		return fmt.Errorf("%w: %w", errCacheWrite, err)
 	}
@@ -87,7 +88,7 @@ func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
 		return Pin{}, false
 	}
 	touch(name)
-	return Pin{Source: found.Source, Reference: r, Remembered: found.Time}, true
+	return Pin{Source: found.Source, Reference: r, Version: found.Version, Remembered: found.Time}, true
 }
 
 // readRegularFile reads a small plain file of the cache; a link there is not ours.

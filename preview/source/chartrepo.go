@@ -33,11 +33,11 @@ func newChartSource(o Options, l limits) *chartSource {
 }
 
 func (s *chartSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
-	digest, err := s.resolve(ctx, r)
+	digest, version, err := s.resolve(ctx, r)
 	if err != nil {
 		return Pin{}, chartError(r, err)
 	}
-	return Pin{Reference: r, Source: preview.Source{Kind: "chart", Reference: r.Text, Digest: digest}}, nil
+	return Pin{Reference: r, Version: version, Source: preview.Source{Kind: "chart", Reference: r.Text, Digest: digest}}, nil
 }
 
 func (s *chartSource) open(ctx context.Context, p Pin) (*Content, error) {
@@ -51,16 +51,17 @@ func (s *chartSource) open(ctx context.Context, p Pin) (*Content, error) {
 }
 
 // resolve chooses a version and brings its archive into the cache.
-func (s *chartSource) resolve(ctx context.Context, r ref.Reference) (string, error) {
+func (s *chartSource) resolve(ctx context.Context, r ref.Reference) (digest, version string, err error) {
 	versions, err := s.versions(ctx, r)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	chosen, err := chooseChart(versions, r.Version)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return s.download(ctx, r, chosen, chosen.digest)
+	digest, err = s.download(ctx, r, chosen, chosen.digest)
+	return digest, chosen.text, err
 }
 
 // fetch brings the archive with a digest into the cache again: from where the

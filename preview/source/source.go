@@ -99,6 +99,9 @@ type Progress struct {
 type Pin struct {
 	Source    preview.Source // kind, reference as typed, digest
 	Reference ref.Reference
+	// Version is the one of a range that was chosen, by what lists it: the index
+	// of a chart repository, or the tags of an OCI one. The content may deny it.
+	Version string
 	// Remembered is when the reference was resolved, where an offline Fetcher
 	// took it from the cache; else zero.
 	Remembered time.Time

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
@@ -168,10 +167,7 @@ func (r *resolver) dependency(ctx context.Context, pkg *deps.Package, catalogs [
 // dependencies were resolved for that one.
 func (out *resolved) isPackage(pkg *deps.Package) error {
 	if out.info.Package != pkg.Package || out.info.Version != pkg.Version {
-		return &engine.Refused{
-			What: fmt.Sprintf("catalog %s says that %s is %s %s, and it is %s %s", pkg.Catalog.Reference, pkg.Image, pkg.Package, pkg.Version, out.info.Package, out.info.Version),
-			Next: "tell the catalog's publisher",
-		}
+		return contradicts(&pkg.Choice, out.info)
 	}
 	return nil
 }

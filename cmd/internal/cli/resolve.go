@@ -101,10 +101,13 @@ func (r *resolver) open(ctx context.Context, from *source.Fetcher, reference ref
 	r.progress("reading " + pin.Source.Digest)
 	if got.listed {
 		got.Content, err = from.Open(ctx, pin)
-		return got, err
+	} else {
+		got.Content, got.referrers, err = openAndList(ctx, from, pin)
 	}
-	got.Content, got.referrers, err = openAndList(ctx, from, pin)
-	return got, err
+	if err != nil {
+		return fetched{}, err
+	}
+	return got, chartAsListed(pin, got.FS)
 }
 
 // openAndList reads content and, meanwhile, what lies beside it: that is for
@@ -197,6 +200,9 @@ func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Ins
 		return nil, err
 	}
 	if err := r.detect(out, want); err != nil {
+		return nil, err
+	}
+	if err := out.asChosen(); err != nil {
 		return nil, err
 	}
 	return out, out.nameless(want, reference)
