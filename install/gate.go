@@ -155,7 +155,10 @@ func gateActions(plan *preview.Plan) []string {
 
 // unsettled says what would settle a conflict.
 func unsettled(plan *preview.Plan) string {
-	if plan.Options.Conflicts == preview.ConflictsLeave {
+	switch plan.Options.Conflicts {
+	case preview.ConflictsOwn:
+		return ", a field that the release has not set; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
+	case preview.ConflictsLeave:
 		return ", which cannot be left to it: plan with --conflicts take, or settle it there"
 	}
 	return "; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"

@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -39,6 +40,7 @@ func Restored(ctx context.Context, cluster BulkReader, record *Record) ([]engine
 			return nil, err
 		}
 		if wanted {
+			o.Left = leftFields(plan, &o)
 			members[o.Package] = append(members[o.Package], o)
 		}
 	}
@@ -51,6 +53,22 @@ func Restored(ctx context.Context, cluster BulkReader, record *Record) ([]engine
 		contents = append(contents, content)
 	}
 	return contents, nil
+}
+
+// leftFields are the fields of a recorded object that its revision did not set.
+func leftFields(recorded *preview.Plan, o *preview.Object) []string {
+	switch {
+	case o.Action == preview.ActionSkip, o.Action == preview.ActionShared:
+		return []string{preview.WholeObject}
+	case recorded.Options.Conflicts != preview.ConflictsLeave:
+		return nil
+	}
+	var paths []string
+	for _, c := range o.Conflicts {
+		paths = append(paths, c.Path)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 // Earlier is what a plan on top of a record goes back to when its apply fails:

@@ -79,6 +79,7 @@ type ObjectFact struct {
 	Hook       *Hook             `json:"hook,omitempty"`
 	Adoption   *Adoption         `json:"adoption,omitempty"`
 	Manager    string            `json:"manager,omitempty"`
+	Left       []string          `json:"left,omitempty"`
 }
 
 // Facts extracts the sealed half of a plan, lists sorted by key.
@@ -141,7 +142,7 @@ func (p *Package) fact() PackageFact {
 func (o *Object) Fact() ObjectFact {
 	return ObjectFact{
 		ID: o.ID, Package: o.Package, Origin: o.Origin, Action: o.Action, Digest: o.Digest, Live: o.Live,
-		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook, Adoption: o.Adoption, Manager: o.Manager,
+		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook, Adoption: o.Adoption, Manager: o.Manager, Left: o.Left,
 	}
 }
 

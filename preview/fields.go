@@ -13,7 +13,21 @@ const (
 	ConflictsFail  = "fail"  // the plan cannot be applied
 	ConflictsTake  = "take"  // the reviewed fields are taken over
 	ConflictsLeave = "leave" // the reviewed fields are not sent
+	// ConflictsOwn takes back the fields that the revision gone back to has set
+	// itself, and fails on others. It is what a rollback does unless it is asked
+	// for something else: after a hot fix of another manager there would be no
+	// way back otherwise.
+	ConflictsOwn = "own"
 )
+
+// DefaultConflicts is how a plan for a request settles conflicts where no
+// choice was made.
+func DefaultConflicts(action string) string {
+	if action == RequestRollback {
+		return ConflictsOwn
+	}
+	return ConflictsFail
+}
 
 // Sent returns the request body for an object: the sealed one, without the
 // contested fields that the reviewed options leave to their managers. It is
@@ -27,12 +41,15 @@ func (p *Plan) Sent(o *Object) map[string]any {
 }
 
 // Unsettled returns the conflicts of an object that the reviewed options do
-// not settle: all when they fail, and with leave those in objects that decide
-// what others may do, and those at paths that the object does not set itself.
+// not settle: all when they fail, with own those at paths that the release has
+// not set, and with leave those in objects that decide what others may do, and
+// those at paths that the object does not set itself.
 func (p *Plan) Unsettled(o *Object) []Conflict {
 	switch p.Options.Conflicts {
 	case ConflictsTake:
 		return nil
+	case ConflictsOwn:
+		return o.neverSet()
 	case ConflictsLeave:
 	default:
 		return o.Conflicts
@@ -58,7 +75,31 @@ func (p *Plan) Unsettled(o *Object) []Conflict {
 
 // Takes reports whether the object is written over other managers' fields.
 func (p *Plan) Takes(o *Object) bool {
-	return p.Options.Conflicts == ConflictsTake && len(o.Conflicts) > 0
+	switch p.Options.Conflicts {
+	case ConflictsTake, ConflictsOwn:
+		return len(o.Conflicts) > 0 && len(p.Unsettled(o)) == 0
+	}
+	return false
+}
+
+// neverSet returns the conflicts of an object at fields that the revision gone
+// back to left to other managers.
+func (o *Object) neverSet() []Conflict {
+	return slices.DeleteFunc(slices.Clone(o.Conflicts), func(c Conflict) bool {
+		return !slices.ContainsFunc(o.Left, func(left string) bool { return left == WholeObject || overlap(left, c.Path) })
+	})
+}
+
+// WholeObject in [Object.Left] stands for every field of the object.
+const WholeObject = "."
+
+// overlap reports whether one path is the other or leads to it.
+func overlap(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	rest, ok := strings.CutPrefix(b, a)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // Contested says what becomes of a contested field.
@@ -66,10 +107,53 @@ func (p *Plan) Contested(o *Object, c Conflict) string {
 	switch {
 	case slices.Contains(p.Unsettled(o), c):
 		return c.Path + " is managed by " + c.Manager
+	case p.Takes(o) && p.Options.Conflicts == ConflictsOwn:
+		return c.Path + " is taken back from " + c.Manager + p.valuesAt(o, c.Path)
 	case p.Takes(o):
 		return c.Path + " is taken over from " + c.Manager
 	}
 	return c.Path + " is not sent: it is left to " + c.Manager
+}
+
+// valuesAt writes what stands at a contested field now and what the plan sets,
+// sensitive values masked; nothing where the live object is not at hand.
+func (p *Plan) valuesAt(o *Object, path string) string {
+	now, ok := valueAt(MaskObject(o.LiveBody), path)
+	after, set := valueAt(MaskObject(o.Sealed), path)
+	switch {
+	case !ok || !set:
+		return ""
+	case now == after: // both masked
+		return ": now and after " + now
+	}
+	return ": now " + now + ", after " + after
+}
+
+// maxValueText bounds a value of a field that stands for a whole list.
+const maxValueText = 300
+
+func valueAt(body map[string]any, path string) (string, bool) {
+	places := find(body, path, nil)
+	if len(places) != 1 {
+		return "", false
+	}
+	var at any = body
+	for _, key := range places[0] {
+		switch key := key.(type) {
+		case string:
+			at = at.(map[string]any)[key] // find was there
+		case int:
+			at = at.([]any)[key]
+		}
+	}
+	data, err := Canonical(at)
+	if err != nil {
+		return "", false
+	}
+	if len(data) > maxValueText {
+		return strings.ToValidUTF8(string(data[:maxValueText]), "") + "…", true
+	}
+	return string(data), true
 }
 
 // SortConflicts orders conflicts by path and manager.

@@ -76,6 +76,9 @@ type Object struct {
 	// Manager is the field manager of an object that is only patched; see
 	// [Object.Patches]. Empty for [FieldManager].
 	Manager string `json:"manager,omitempty"`
+	// Left are the paths of the body, written as those of conflicts, that the
+	// revision gone back to left to other managers: the release has not set them.
+	Left []string `json:"left,omitempty"`
 	// Adoption says what taking an object over takes off it; nil otherwise.
 	Adoption *Adoption `json:"adoption,omitempty"`
 

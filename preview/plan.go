@@ -15,7 +15,7 @@ const (
 // Ruleset numbers the built-in risk rules. It is raised with any change of
 // them, and stands in every plan and approval so that a newer tool does not
 // pass off its judgement as the one a person saw.
-const Ruleset = 4
+const Ruleset = 5
 
 // FieldManager is the server-side apply manager of everything this tool writes.
 const FieldManager = "kubectl-operator"
@@ -131,7 +131,7 @@ const (
 
 // Options are the reviewed choices that steer apply.
 type Options struct {
-	Conflicts string `json:"conflicts"` // fail, take or leave
+	Conflicts string `json:"conflicts"` // fail, take, leave or own
 	Adopt     bool   `json:"adopt"`
 	OnFailure string `json:"onFailure"` // stop or rollback
 	Prune     bool   `json:"prune"`

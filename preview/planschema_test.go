@@ -37,7 +37,7 @@ func closedSets() map[string][]string {
 		"Severity":               {string(Critical), string(Warning), string(Info), string(NotKnown)},
 		"ReadMode":               {string(ReadOffline), string(ReadGet), string(ReadDryRun)},
 		"Request.Action":         {RequestInstall, RequestUpgrade, RequestRollback, RequestUninstall},
-		"Options.Conflicts":      {"fail", "take", "leave"},
+		"Options.Conflicts":      {"fail", "take", "leave", "own"},
 		"Options.OnFailure":      {OnFailureStop, OnFailureRollback},
 		"Verification.Status":    {"verified", "unverified", "failed", ""}, // nothing, of a plan that was loaded
 		"ClusterRead.Kind":       {ReadKubeVersion, ReadAPIVersion, ReadLookup},

@@ -196,7 +196,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		}
 		fresh := preview.Object{
 			ID: o.ID, Package: o.Package, APIVersion: o.APIVersion, Kind: o.Kind,
-			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Manager: o.Manager, Sealed: o.Sealed,
+			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Manager: o.Manager, Left: o.Left, Sealed: o.Sealed,
 		}
 		p.Objects = append(p.Objects, fresh)
 	}

@@ -22,7 +22,7 @@ func Restored(release preview.Release, pkg preview.Package, objects []preview.Ob
 		}
 		c.Objects = append(c.Objects, preview.Object{
 			ID: o.ID, Package: pkg.Name, APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name,
-			Digest: digest, Origin: o.Origin, Manager: o.Manager, Sealed: o.Sealed,
+			Digest: digest, Origin: o.Origin, Manager: o.Manager, Left: o.Left, Sealed: o.Sealed,
 		})
 		byID[o.ID] = true
 	}

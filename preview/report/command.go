@@ -125,7 +125,7 @@ func resolveFlags(p *preview.Plan) []string {
 func optionFlags(p *preview.Plan) []string {
 	var flags []string
 	d := preview.DefaultOptions()
-	if p.Options.Conflicts != d.Conflicts {
+	if p.Options.Conflicts != preview.DefaultConflicts(command(p)) {
 		flags = withFlag(flags, "--conflicts", p.Options.Conflicts)
 	}
 	if p.Options.Adopt {

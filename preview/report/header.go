@@ -43,7 +43,7 @@ func facts(p *preview.Plan) []fact {
 	if p.Options.Expires != "" {
 		rows = append(rows, fact{"expires", p.Options.Expires})
 	}
-	if options := optionText(p.Options); options != "" {
+	if options := optionText(p.Options, preview.DefaultConflicts(command(p))); options != "" {
 		rows = append(rows, fact{"choices", options})
 	}
 	rows = append(rows, fact{"content", p.ContentDigest}, fact{"review", p.Digest},
@@ -155,10 +155,10 @@ func releaseText(p *preview.Plan) string {
 }
 
 // optionText names the reviewed choices that are not the default.
-func optionText(o preview.Options) string {
+func optionText(o preview.Options, conflicts string) string {
 	var parts []string
 	d := preview.DefaultOptions()
-	if o.Conflicts != d.Conflicts && o.Conflicts != "" {
+	if o.Conflicts != conflicts && o.Conflicts != "" {
 		parts = append(parts, "conflicts: "+o.Conflicts)
 	}
 	if o.Adopt {

@@ -33,6 +33,11 @@ func planRules() []entry {
 			"Taking a field over ends what its manager does with it; left to it, the object is not what the package says.", "Decide with --conflicts.",
 		}, object: conflicts},
 		{Rule: Rule{
+			"hot-fix-overwritten", "", High, "loses what others have changed since",
+			"Going back sets these fields to the values of the earlier revision; what another manager set there, such as a hot fix by kubectl set image, is gone afterwards.",
+			"Leave the fields as they are with rollback --conflicts leave.",
+		}, object: takenBack},
+		{Rule: Rule{
 			"object-replaced", "BIND-10", Critical, "is deleted and made anew",
 			"A field that cannot be changed differs; what hangs on the object is gone in between.", "",
 		}, object: acted(preview.ActionReplace, replaced)},
@@ -111,6 +116,9 @@ func (c *scan) removesAll() bool {
 // them is never silent.
 func conflicts(c *scan, o *preview.Object) (Level, []string) {
 	var lines []string
+	if takesBack(c.plan, o) {
+		return None, nil
+	}
 	for _, conflict := range o.Conflicts {
 		lines = append(lines, c.plan.Contested(o, conflict))
 	}
@@ -118,6 +126,22 @@ func conflicts(c *scan, o *preview.Object) (Level, []string) {
 		return None, lines
 	}
 	return High, lines
+}
+
+// takenBack names each field that a rollback takes back, with what is lost.
+func takenBack(c *scan, o *preview.Object) (Level, []string) {
+	if !takesBack(c.plan, o) {
+		return None, nil
+	}
+	var lines []string
+	for _, conflict := range o.Conflicts {
+		lines = append(lines, c.plan.Contested(o, conflict))
+	}
+	return None, lines
+}
+
+func takesBack(p *preview.Plan, o *preview.Object) bool {
+	return p.Options.Conflicts == preview.ConflictsOwn && p.Takes(o)
 }
 
 // Limits on what is reported of hostile text in one object.

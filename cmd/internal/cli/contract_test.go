@@ -64,7 +64,7 @@ var (
 		{"--install-mode --watch-namespace --values --set --certs", "install preview upgrade"},
 		{"--kube-version --api-versions --pin-images", "install preview upgrade"},
 		{"--format --path", "install preview upgrade"},
-		{"--conflicts --adopt --strict", "install preview upgrade"},
+		{"--conflicts --adopt --strict", "install preview upgrade rollback"},
 		{"--on-failure", "install preview upgrade rollback"},
 		{"--filename", "install preview"},
 		// Beyond the contract: what DESIGN asks for by words, an explicit flag.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,6 +17,7 @@ type ownerFlags struct {
 	adopt     bool
 	strict    bool
 	onFailure string
+	choices   []string // of conflicts
 
 	given func(name string) bool // whether a flag was on the command line
 }
@@ -26,19 +28,32 @@ var (
 )
 
 func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet) {
-	f.addOnFailure(cmd, flags)
-	flags.StringVar(&f.conflicts, "conflicts", preview.ConflictsFail, "fields that other managers own with other values: fail, take them over, or leave them as they are")
-	flags.BoolVar(&f.adopt, "adopt", false, "take over existing objects that nobody manages any more, or that Helm or OLM v0 made")
-	flags.BoolVar(&f.strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
-	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(conflictChoices, cobra.ShellCompDirectiveNoFileComp)) // the flags exist
+	f.addTo(cmd, flags, preview.DefaultConflicts(preview.RequestInstall), conflictChoices)
 }
 
-// addOnFailure adds what a rollback has a choice about, too: the rest follows
-// from the revision that it goes back to.
-func (f *ownerFlags) addOnFailure(cmd *cobra.Command, flags *pflag.FlagSet) {
-	f.given, f.conflicts = flags.Changed, preview.ConflictsFail
+// addToRollback adds the same flags. The fields that the revision gone back to
+// has set are taken back, unless another choice is made.
+func (f *ownerFlags) addToRollback(cmd *cobra.Command, flags *pflag.FlagSet) {
+	choices := append([]string{preview.ConflictsOwn}, conflictChoices...)
+	f.addTo(cmd, flags, preview.DefaultConflicts(preview.RequestRollback), choices)
+}
+
+func (f *ownerFlags) addTo(cmd *cobra.Command, flags *pflag.FlagSet, conflicts string, choices []string) {
+	f.given, f.choices = flags.Changed, choices
 	flags.StringVar(&f.onFailure, "on-failure", preview.OnFailureStop, "after a failed apply: stop, or rollback to what was installed before, as the review shows")
+	flags.StringVar(&f.conflicts, "conflicts", conflicts, "fields that other managers own with other values: "+conflictHelp(choices))
+	flags.BoolVar(&f.adopt, "adopt", false, "take over existing objects that nobody manages any more, or that Helm or OLM v0 made")
+	flags.BoolVar(&f.strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
+	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))         // the flags exist
 	_ = cmd.RegisterFlagCompletionFunc("on-failure", cobra.FixedCompletions(failureChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+}
+
+func conflictHelp(choices []string) string {
+	const help = "fail, take them over, or leave them as they are"
+	if choices[0] == preview.ConflictsOwn {
+		return "take back the release's own, " + help
+	}
+	return help
 }
 
 // check refuses what is no choice, choices beside a plan that has made them, and
@@ -46,8 +61,8 @@ func (f *ownerFlags) addOnFailure(cmd *cobra.Command, flags *pflag.FlagSet) {
 func (f *ownerFlags) check(planned, offline bool) error {
 	switch {
 	case f.given == nil: // a command without them
-	case !slices.Contains(conflictChoices, f.conflicts):
-		return usagef("--conflicts %s: want fail, take or leave", f.conflicts)
+	case !slices.Contains(f.choices, f.conflicts):
+		return usagef("--conflicts %s: want %s", f.conflicts, strings.Join(f.choices[:len(f.choices)-1], ", ")+" or "+f.choices[len(f.choices)-1])
 	case !slices.Contains(failureChoices, f.onFailure):
 		return usagef("--on-failure %s: want stop or rollback", f.onFailure)
 	case planned && (f.given("conflicts") || f.given("adopt") || f.given("strict") || f.given("on-failure")):

@@ -23,13 +23,21 @@ Hooks do not run. Definitions to which the cluster could not go back without los
 stay as they are, and so do the values of Secrets, which records do not hold; the
 review says where.
 
+Fields that the revision sets and that another manager has changed since, such as a
+hot fix by kubectl set image, are taken back: the review names each with its value
+now and after. Fields that the revision left to others stay conflicts. --conflicts
+decides otherwise for all of them.
+
 With --on-failure rollback a rollback that fails goes back in turn, to the revision
 it was planned on; that one must be applied as a whole.`,
 		Example: `  # Review, then go back
   kubectl operator rollback mongodb
 
   # Only show what going back to the third revision would change
-  kubectl operator rollback mongodb --to 3 --preview`,
+  kubectl operator rollback mongodb --to 3 --preview
+
+  # Go back, and leave what others have changed since as it is
+  kubectl operator rollback mongodb --conflicts leave`,
 		Args: rangeArgs(1, 1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(p); err != nil {
@@ -53,7 +61,7 @@ it was planned on; that one must be applied as a whole.`,
 	flags := cmd.Flags()
 	flags.IntVar(&to, "to", 0, "revision to go back to (default: the last before the newest that was applied)")
 	a.completeRevisions(cmd, "to")
-	p.owners.addOnFailure(cmd, flags)
+	p.owners.addToRollback(cmd, flags)
 	p.read.add(flags, false)
 	r.health.add(flags)
 	r.addWithPreview(flags)

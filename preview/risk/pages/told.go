@@ -184,6 +184,10 @@ func planWords() map[string]words {
 			looks:   "Fields that another field manager owns and that the plan sets to another value.",
 			example: Example{preview.Critical, "Deployment op: has fields that somebody else manages", id + ".spec.replicas is managed by kube-controller-manager"},
 		},
+		"hot-fix-overwritten": {
+			looks:   "Fields that a rollback takes back: the revision gone back to has set them, and another field manager has since.",
+			example: Example{preview.Warning, "Deployment op: loses what others have changed since", id + `.spec.template.spec.containers[name="op"].image is taken back from kubectl-set: now "op:hotfix", after "op:1"`},
+		},
 		"hostile-text": {looks: "Every name, key and text of every object, but the data of Secrets and ConfigMaps."},
 	}
 }
