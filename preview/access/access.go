@@ -48,18 +48,42 @@ type Input struct {
 // all that its role permits: those grants are Held. To anybody else it gives
 // what the plan adds to its role.
 func Compute(in Input) []preview.Grant {
-	roles := newRoleSet(in)
+	return NewSurroundings(in.Existing, in.Missing).Compute(in.Objects, in.Accounts...)
+}
+
+// Surroundings are the roles and bindings that there are besides the objects
+// that grants are computed for, indexed for many sets of objects.
+type Surroundings struct {
+	roles    *roleSet
+	bindings []map[string]any
+}
+
+// NewSurroundings indexes the roles and bindings among existing; missing are as
+// in [Input].
+func NewSurroundings(existing []map[string]any, missing []string) *Surroundings {
+	s := &Surroundings{roles: newBaseRoles(existing, missing)}
+	for _, body := range existing {
+		if isBinding(body) {
+			s.bindings = append(s.bindings, body)
+		}
+	}
+	return s
+}
+
+// Compute is [Compute] of objects in these surroundings; accounts are further
+// objects whose accounts' bindings count.
+func (s *Surroundings) Compute(objects []map[string]any, accounts ...map[string]any) []preview.Grant {
+	roles := newRoleSetOn(s.roles, objects)
 	c := collector{index: map[string]int{}}
-	for _, body := range in.Objects {
+	for _, body := range objects {
 		if isBinding(body) {
 			c.bind(body, Subjects(body), roles.rules(RoleOf(body)), false)
 		}
 	}
-	planned := idsOf(in.Objects)
-	ours := accountsOf(in.Objects, in.Accounts)
-	for _, body := range in.Existing {
+	ours := accountsOf(objects, accounts)
+	for _, body := range s.bindings {
 		// A stored copy of a planned binding is about to be overwritten.
-		if isBinding(body) && !planned[preview.RefOf(body).ID()] {
+		if !roles.planned[preview.RefOf(body).ID()] {
 			c.bindHeld(roles, ours, body)
 		}
 	}

@@ -12,22 +12,17 @@ import (
 func Collecting(objects, existing []map[string]any) []string {
 	roles := newRoleSet(Input{Objects: objects, Existing: existing})
 	given := idsOf(slices.Concat(objects, existing))
-	seen := map[string]bool{}
-	var ids []string
+	w := newWalk()
 	for _, list := range [][]map[string]any{objects, existing} {
 		for _, body := range list {
-			if !isBinding(body) {
-				continue
-			}
-			for _, id := range roles.members(RoleOf(body).ID()) {
-				if !seen[id] && given[id] && preview.Map(roles.roles[id], "aggregationRule") != nil {
-					seen[id] = true
-					ids = append(ids, id)
-				}
+			if isBinding(body) {
+				w.from(roles, RoleOf(body).ID())
 			}
 		}
 	}
-	return ids
+	return slices.DeleteFunc(w.found, func(id string) bool {
+		return !given[id] || preview.Map(roles.role(id), "aggregationRule") == nil
+	})
 }
 
 // Collected returns those of existing, ClusterRoles of the cluster, whose rules
@@ -36,14 +31,15 @@ func Collecting(objects, existing []map[string]any) []string {
 func Collected(ids []string, objects, existing []map[string]any) []map[string]any {
 	roles := newRoleSet(Input{Objects: objects, Existing: existing})
 	stored := idsOf(existing)
-	seen := idsOf(objects)
-	var out []map[string]any
+	brought := idsOf(objects)
+	w := newWalk()
 	for _, id := range ids {
-		for _, member := range roles.members(id) {
-			if !seen[member] && stored[member] {
-				seen[member] = true
-				out = append(out, roles.roles[member])
-			}
+		w.from(roles, id)
+	}
+	var out []map[string]any
+	for _, id := range w.found {
+		if !brought[id] && stored[id] {
+			out = append(out, roles.role(id))
 		}
 	}
 	return out

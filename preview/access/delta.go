@@ -41,12 +41,15 @@ func (t tuple) cell() cell {
 // subject, widened when some was, same when all was, and narrowed when all was
 // and verbs or names on it were lost. Neither argument is modified.
 func Delta(installed, planned []preview.Grant) []preview.Grant {
-	before, after := expand(installed), expand(planned)
+	had, has := subjectsOf(installed), subjectsOf(planned)
+	before, after := expand(installed, has), expand(planned, had)
 	lost := lostCells(before, after)
 	out := make([]preview.Grant, 0, len(planned))
 	for i, g := range planned {
 		g = clone(g)
-		g.Change = change(g, after.tuples[i], before, lost)
+		if g.Change = preview.GrantNew; had[g.Subject] {
+			g.Change = change(g, after.tuples[i], before, lost)
+		}
 		out = append(out, g)
 	}
 	for i, g := range installed {
@@ -56,9 +59,17 @@ func Delta(installed, planned []preview.Grant) []preview.Grant {
 	return out
 }
 
+func subjectsOf(grants []preview.Grant) map[preview.Subject]bool {
+	out := map[preview.Subject]bool{}
+	for _, g := range grants {
+		out[g.Subject] = true
+	}
+	return out
+}
+
 // expansion is a set of grants as tuples.
 type expansion struct {
-	tuples [][]tuple // by grant; nil for a grant too large to expand
+	tuples [][]tuple // by grant; nil for one too large to expand, or with nothing to compare
 	has    map[tuple]bool
 	named  map[tuple]bool  // has, with the name left out
 	whole  map[string]bool // keys of the grants too large to expand
@@ -68,12 +79,18 @@ type expansion struct {
 	touched map[cell]bool
 }
 
-func expand(grants []preview.Grant) *expansion {
+// expand leaves out grants of subjects that the other side has none of: there is
+// nothing to compare them with.
+func expand(grants []preview.Grant, others map[preview.Subject]bool) *expansion {
 	e := &expansion{
 		has: map[tuple]bool{}, named: map[tuple]bool{}, whole: map[string]bool{}, touched: map[cell]bool{},
 	}
 	left := maxTuples
 	for _, g := range grants {
+		if !others[g.Subject] {
+			e.tuples = append(e.tuples, nil)
+			continue
+		}
 		n := size(g)
 		if n > left {
 			e.tuples = append(e.tuples, nil)

@@ -118,7 +118,7 @@ func (s *roleSet) forAll(binding map[string]any) bool {
 	for _, known := range BuiltIn() {
 		if preview.RefOf(known) == role {
 			want, err := preview.Hash(essence(known))
-			got, err2 := preview.Hash(essence(s.roles[role.ID()]))
+			got, err2 := preview.Hash(essence(s.role(role.ID())))
 			return err == nil && err2 == nil && want == got
 		}
 	}

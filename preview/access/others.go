@@ -104,10 +104,11 @@ func Stating(in Input, id string) []map[string]any {
 
 func (s *roleSet) behind(id string, states func(preview.Grant) bool) []map[string]any {
 	var out []map[string]any
-	for i, member := range s.members(id) {
-		found := slices.ContainsFunc(Rules(s.roles[member]), states)
+	members, _ := s.members(id)
+	for i, member := range members {
+		found := slices.ContainsFunc(Rules(s.role(member)), states)
 		if (i == 0 || found) && !s.planned[member] {
-			out = append(out, s.roles[member])
+			out = append(out, s.role(member))
 		}
 		if found {
 			break

@@ -279,9 +279,13 @@ func (n *Net) giveItself(list []preview.Grant) Way {
 // endOf is the highest end that a role leads to when it is bound in the whole
 // cluster, or -1.
 func (n *Net) endOf(roleID string) int {
+	members, complete := n.roles.members(roleID)
+	if !complete {
+		return 0
+	}
 	for rank, e := range ends {
-		for _, member := range n.roles.members(roleID) {
-			for _, g := range Rules(n.roles.roles[member]) {
+		for _, member := range members {
+			for _, g := range Rules(n.roles.role(member)) {
 				if g.Scope = preview.ScopeCluster; e.met(g) {
 					return rank
 				}

@@ -8,34 +8,85 @@ import (
 
 // roleSet finds the rules of a role, aggregation included.
 type roleSet struct {
+	base    *roleSet                  // of what is not in roles; nil for none
 	roles   map[string]map[string]any // by object id
 	planned map[string]bool           // ids of those that the plan brings
-	order   []string                  // ids of ClusterRoles, sorted
+	order   []string                  // ids of the ClusterRoles among roles, sorted
 	cache   map[string][2][]preview.Grant
+	// selected are the ClusterRoles that a selector selects, by its hash.
+	selected map[string]*selection
+	// left is how many members of aggregated roles are gathered before a role
+	// counts as one that permits everything.
+	left *int
 }
 
+// selection is what a selector of an aggregated role selects.
+type selection struct{ ids []string }
+
+// maxMembers bounds the roles that are gathered for all aggregated roles of a
+// set: where thousands collect each other, each has all. Beyond it a role is
+// taken to permit everything, which overstates it.
+const maxMembers = 1 << 20
+
 func newRoleSet(in Input) *roleSet {
-	s := &roleSet{roles: map[string]map[string]any{}, planned: idsOf(in.Objects), cache: map[string][2][]preview.Grant{}}
+	return newRoleSetOn(newBaseRoles(in.Existing, in.Missing), in.Objects)
+}
+
+// newBaseRoles are the roles that there are without a plan.
+func newBaseRoles(existing []map[string]any, missing []string) *roleSet {
+	left := maxMembers
+	s := &roleSet{roles: map[string]map[string]any{}, selected: map[string]*selection{}, left: &left}
+	absent := map[string]bool{}
+	for _, id := range missing {
+		absent[id] = true
+	}
 	for _, body := range BuiltIn() {
-		if id := preview.RefOf(body).ID(); !slices.Contains(in.Missing, id) {
+		if id := preview.RefOf(body).ID(); !absent[id] {
 			s.roles[id] = body
 		}
 	}
-	// The plan's version of a role replaces the stored one.
-	for _, list := range [][]map[string]any{in.Existing, in.Objects} {
-		for _, body := range list {
-			if isRole(body) {
-				s.roles[preview.RefOf(body).ID()] = body
-			}
+	s.add(existing)
+	s.order = s.clusterRoles()
+	return s
+}
+
+// newRoleSetOn adds the roles of a plan, whose version of a role replaces the
+// stored one.
+func newRoleSetOn(base *roleSet, objects []map[string]any) *roleSet {
+	s := &roleSet{
+		base: base, roles: map[string]map[string]any{}, planned: idsOf(objects),
+		cache: map[string][2][]preview.Grant{}, selected: map[string]*selection{}, left: base.left,
+	}
+	s.add(objects)
+	s.order = s.clusterRoles()
+	return s
+}
+
+func (s *roleSet) add(objects []map[string]any) {
+	for _, body := range objects {
+		if isRole(body) {
+			s.roles[preview.RefOf(body).ID()] = body
 		}
 	}
+}
+
+func (s *roleSet) clusterRoles() []string {
+	var ids []string
 	for id, body := range s.roles {
 		if preview.String(body, "kind") == "ClusterRole" {
-			s.order = append(s.order, id)
+			ids = append(ids, id)
 		}
 	}
-	slices.Sort(s.order)
-	return s
+	slices.Sort(ids)
+	return ids
+}
+
+// role returns the role with an id, nil where there is none.
+func (s *roleSet) role(id string) map[string]any {
+	if body := s.roles[id]; body != nil || s.base == nil {
+		return body
+	}
+	return s.base.roles[id]
 }
 
 // rules returns a role's rules as grants without subject and scope.
@@ -51,13 +102,21 @@ func (s *roleSet) parts(ref preview.Ref) (added, rest []preview.Grant) {
 	if known, ok := s.cache[id]; ok {
 		return known[0], known[1]
 	}
-	for _, member := range s.members(id) {
-		rules := Rules(s.roles[member])
+	members, complete := s.members(id)
+	for _, member := range members {
+		rules := Rules(s.role(member))
 		if s.planned[id] || s.planned[member] {
 			added = append(added, rules...)
 			continue
 		}
 		rest = append(rest, rules...)
+	}
+	switch {
+	case complete:
+	case s.planned[id]:
+		added, rest = everything(), nil
+	default:
+		added, rest = nil, everything()
 	}
 	s.cache[id] = [2][]preview.Grant{added, rest}
 	return added, rest
@@ -66,28 +125,83 @@ func (s *roleSet) parts(ref preview.Ref) (added, rest []preview.Grant) {
 // members returns the role itself and every ClusterRole whose rules the
 // aggregation controller adds to it, directly or through other aggregated
 // roles. A role's own rules count even when it aggregates: they are in effect
-// until the controller overwrites them.
-func (s *roleSet) members(id string) []string {
-	if _, ok := s.roles[id]; !ok {
-		return nil
+// until the controller overwrites them. It is not complete, and the role
+// alone, where the set has gathered [maxMembers].
+func (s *roleSet) members(id string) (ids []string, complete bool) {
+	if s.role(id) == nil {
+		return nil, true
 	}
-	found := []string{id}
-	seen := map[string]bool{id: true}
-	for i := 0; i < len(found); i++ {
-		for _, selector := range preview.List(s.roles[found[i]], "aggregationRule", "clusterRoleSelectors") {
+	if *s.left <= 0 {
+		return []string{id}, false
+	}
+	w := newWalk()
+	w.from(s, id)
+	*s.left -= len(w.found)
+	return w.found, true
+}
+
+// walk gathers roles over what they aggregate, each once.
+type walk struct {
+	found []string
+	seen  map[string]bool
+	taken map[*selection]bool // all that a selection has was seen
+}
+
+func newWalk() *walk { return &walk{seen: map[string]bool{}, taken: map[*selection]bool{}} }
+
+// from adds a role that there is, and those whose rules are added to it.
+func (w *walk) from(s *roleSet, id string) {
+	if w.seen[id] || s.role(id) == nil {
+		return
+	}
+	w.seen[id] = true
+	at := len(w.found)
+	w.found = append(w.found, id)
+	for ; at < len(w.found); at++ {
+		for _, selector := range preview.List(s.role(w.found[at]), "aggregationRule", "clusterRoleSelectors") {
 			m, ok := selector.(map[string]any)
 			if !ok {
 				continue
 			}
-			for _, candidate := range s.order {
-				if !seen[candidate] && selects(m, preview.Map(s.roles[candidate], "metadata", "labels")) {
-					seen[candidate] = true
-					found = append(found, candidate)
+			chosen := s.selects(m)
+			if w.taken[chosen] {
+				continue
+			}
+			w.taken[chosen] = true
+			for _, candidate := range chosen.ids {
+				if !w.seen[candidate] {
+					w.seen[candidate] = true
+					w.found = append(w.found, candidate)
 				}
 			}
 		}
 	}
-	return found
+}
+
+// selects returns the ClusterRoles that a selector selects, sorted. Roles that
+// aggregate each other mostly have the same selector.
+func (s *roleSet) selects(selector map[string]any) *selection {
+	key, err := preview.Hash(selector)
+	if known := s.selected[key]; known != nil && err == nil {
+		return known
+	}
+	var out *selection
+	if s.base != nil && len(s.order) == 0 {
+		out = s.base.selects(selector)
+	} else {
+		out = &selection{}
+		if s.base != nil {
+			out.ids = slices.DeleteFunc(slices.Clone(s.base.selects(selector).ids), func(id string) bool { return s.roles[id] != nil })
+		}
+		for _, candidate := range s.order {
+			if selects(selector, preview.Map(s.roles[candidate], "metadata", "labels")) {
+				out.ids = append(out.ids, candidate)
+			}
+		}
+		slices.Sort(out.ids)
+	}
+	s.selected[key] = out
+	return out
 }
 
 // Rules returns the rules a role states itself as grants without subject and

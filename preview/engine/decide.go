@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
 // decider turns sealed objects and leftovers into actions and live facts. It
@@ -22,8 +23,10 @@ type decider struct {
 	namespaces map[string]bool // exists in the cluster
 	served     map[string]error
 	scopes     preview.Scopes
-	releases   map[string]*other // other releases, by ApplySet id
-	made       map[string]string // uids of the Namespaces that the release made, by name
+	// definitions are those that the plan brings.
+	definitions *schema.Index
+	releases    map[string]*other // other releases, by ApplySet id
+	made        map[string]string // uids of the Namespaces that the release made, by name
 }
 
 func (d *decider) decide(ctx context.Context) error {
@@ -200,6 +203,7 @@ func (d *decider) discover(ctx context.Context) error {
 		bodies = append(bodies, d.plan.Objects[i].Sealed)
 	}
 	d.scopes = preview.NewScopes(bodies)
+	d.definitions = schema.NewIndex(slices.Values(bodies))
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
 		key := o.APIVersion + "/" + o.Kind
@@ -263,7 +267,7 @@ func (d *decider) decideUnserved(o *preview.Object, err error) {
 	if o.Sealed == nil {
 		return // its kind is gone, and the object with it
 	}
-	if preview.ReasonOf(err) == preview.ReasonNotServed && d.bringsKind(o.Ref()) {
+	if preview.ReasonOf(err) == preview.ReasonNotServed && d.definitions.Definition(o.Ref()) != nil {
 		o.Action = preview.ActionCreate
 		return
 	}
@@ -277,18 +281,6 @@ func (d *decider) decideUnserved(o *preview.Object, err error) {
 		return
 	}
 	d.unknown(o.ID, err.Error())
-}
-
-func (d *decider) bringsKind(ref preview.Ref) bool {
-	for i := range d.plan.Objects {
-		body := d.plan.Objects[i].Sealed
-		if preview.String(body, "kind") == "CustomResourceDefinition" &&
-			preview.String(body, "spec", "group") == ref.Group() &&
-			preview.String(body, "spec", "names", "kind") == ref.Kind {
-			return true
-		}
-	}
-	return false
 }
 
 // decideFromLive settles ownership. What is absent or ours and wanted is left

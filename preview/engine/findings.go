@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -40,13 +41,13 @@ const (
 // cluster holds.
 func notAppliable(p *preview.Plan, schemas Schemas) []preview.Finding {
 	var out []preview.Finding
-	bodies := sealedBodies(p.Objects)
+	definitions := schema.NewIndex(slices.Values(sealedBodies(p.Objects)))
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if o.Sealed == nil {
 			continue
 		}
-		if problem := misfit(bodies, o, schemas); problem != "" {
+		if problem := misfit(definitions, o, schemas); problem != "" {
 			out = append(out, finding(RuleNotAppliable, preview.Critical, o.ID, o.Kind+" "+o.Name+" cannot be applied",
 				"The API server refuses this object on every apply; the install would stop at it.", o.ID+": "+clip(problem, 500)))
 		}
@@ -56,15 +57,11 @@ func notAppliable(p *preview.Plan, schemas Schemas) []preview.Finding {
 
 // misfit says why an object does not fit the schema of its kind: the embedded
 // one, or that of a definition in the same plan, which no dry run can know yet.
-func misfit(bodies []map[string]any, o *preview.Object, schemas Schemas) string {
+func misfit(definitions *schema.Index, o *preview.Object, schemas Schemas) string {
 	if err := schemas.Check(o.Sealed); preview.ReasonOf(err) == preview.ReasonNotAppliable {
 		return err.Error()
 	}
-	definition := schema.Definition(bodies, o.Sealed)
-	if definition == nil {
-		return ""
-	}
-	problems, err := schema.Validate(definition, o.Sealed)
+	problems, err := definitions.Problems(o.Sealed)
 	if err != nil {
 		return "its definition cannot be used: " + err.Error()
 	}

@@ -66,13 +66,20 @@ func templateParts(configs, bodies []map[string]any, account string) []string {
 // them. They are judged as if the plan brought them.
 func flyteTemplates(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
+	var around *projectSurroundings // made for the first template: most plans have none
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if o.Kind != "ConfigMap" || o.Ref().Group() != "" || o.Sealed == nil {
 			continue
 		}
 		objects := slices.DeleteFunc(templateObjects(o.Sealed), func(body map[string]any) bool { return preview.String(body, "metadata", "namespace") != anyProject })
-		lines, severity := flyteGives(p, objects)
+		if len(objects) == 0 {
+			continue
+		}
+		if around == nil {
+			around = newProjectSurroundings(p)
+		}
+		lines, severity := around.gives(objects)
 		if len(lines) == 0 {
 			continue
 		}
@@ -82,17 +89,29 @@ func flyteTemplates(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// flyteGives words what objects of a project give, and how severe the worst is.
-func flyteGives(p *preview.Plan, objects []map[string]any) ([]string, preview.Severity) {
-	project := &preview.Plan{Release: p.Release}
+// projectSurroundings are what the objects of a project's templates refer to:
+// the roles and bindings of the plan and of the cluster, indexed once for all
+// templates.
+type projectSurroundings struct {
+	release preview.Release
+	rbac    *access.Surroundings
+}
+
+func newProjectSurroundings(p *preview.Plan) *projectSurroundings {
+	roles := slices.DeleteFunc(sealedBodies(p.Objects), func(body map[string]any) bool { return preview.RefOf(body).Kind != "ClusterRole" })
+	return &projectSurroundings{release: p.Release, rbac: access.NewSurroundings(slices.Concat(roles, readBodies(p)), missing(p))}
+}
+
+// gives words what objects of a project give, and how severe the worst is.
+func (s *projectSurroundings) gives(objects []map[string]any) ([]string, preview.Severity) {
+	project := &preview.Plan{Release: s.release}
 	for _, body := range objects {
 		ref := preview.RefOf(body)
 		project.Objects = append(project.Objects, preview.Object{
 			ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, Action: preview.ActionCreate, Sealed: body,
 		})
 	}
-	roles := slices.DeleteFunc(sealedBodies(p.Objects), func(body map[string]any) bool { return preview.RefOf(body).Kind != "ClusterRole" })
-	project.Access.Grants = access.Delta(nil, access.Compute(access.Input{Objects: objects, Existing: slices.Concat(roles, readBodies(p)), Missing: missing(p)}))
+	project.Access.Grants = access.Delta(nil, s.rbac.Compute(objects))
 	project.Cloud = cloud.Delta(preview.Cloud{}, cloud.Scan(cloud.Input{Objects: objects}))
 	var lines []string
 	for _, g := range project.Access.Grants {

@@ -127,11 +127,15 @@ func through(c *scan, o *preview.Object) string {
 	if known == nil {
 		return role.Kind + " " + role.Name
 	}
-	hash, err := preview.Hash(known.Sealed["rules"])
-	if err != nil {
-		return role.Kind
+	text, looked := c.around.rules[role.ID()]
+	if !looked {
+		text = role.Kind
+		if hash, err := preview.Hash(known.Sealed["rules"]); err == nil {
+			text = "rules " + hash
+		}
+		c.around.rules[role.ID()] = text
 	}
-	return "rules " + hash
+	return text
 }
 
 func toSubjects(kind string, names ...string) func(*scan, *preview.Object) (Level, []string) {

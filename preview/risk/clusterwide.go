@@ -144,18 +144,8 @@ func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
 // denies reports whether a validating policy may refuse requests: a binding of
 // the plan says Deny, or none of the plan's is its own.
 func (c *scan) denies(name string) bool {
-	bound := false
-	for i := range c.plan.Objects {
-		o := &c.plan.Objects[i]
-		if o.Kind != "ValidatingAdmissionPolicyBinding" || preview.String(o.Sealed, "spec", "policyName") != name {
-			continue
-		}
-		bound = true
-		if slices.Contains(words(preview.Value(o.Sealed, "spec", "validationActions")), "Deny") {
-			return true
-		}
-	}
-	return !bound
+	denied, bound := c.around.policies[name]
+	return denied || !bound
 }
 
 func operations(rule map[string]any) string {

@@ -218,7 +218,7 @@ var sharedNamespaces = []string{
 }
 
 func (c *scan) inNamespace(namespace string, level Level) Level {
-	own := slices.Contains(c.plan.OwnNamespaces(), namespace)
+	own := slices.Contains(c.around.own, namespace)
 	switch {
 	case slices.Contains(sharedNamespaces, namespace):
 		return level

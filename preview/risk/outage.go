@@ -46,7 +46,7 @@ func (c *scan) outage(webhook, rule map[string]any) string {
 func (c *scan) among(webhook map[string]any) string {
 	own := preview.String(webhook, "clientConfig", "service", "namespace")
 	var named []string
-	for _, namespace := range slices.Concat([]string{kubeSystem}, c.plan.OwnNamespaces(), []string{own}) {
+	for _, namespace := range slices.Concat([]string{kubeSystem}, c.around.own, []string{own}) {
 		if namespace != "" && c.coversNamespace(webhook, namespace) && !slices.Contains(named, namespace) {
 			named = append(named, namespace)
 		}
@@ -71,13 +71,18 @@ func coversUnlabelled(webhook map[string]any) bool {
 	return selects(preview.Map(webhook, "namespaceSelector"), map[string]string{nameLabel: "any-other"})
 }
 
+// selects evaluates a selector; one that cannot be read selects everything.
 func selects(selector map[string]any, have map[string]string) bool {
+	parsed, err := selectorOf(selector)
+	return err != nil || parsed.Matches(labels.Set(have))
+}
+
+func selectorOf(selector map[string]any) (labels.Selector, error) {
 	var typed metav1.LabelSelector
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(selector, &typed); err != nil {
-		return true
+		return nil, err
 	}
-	parsed, err := metav1.LabelSelectorAsSelector(&typed)
-	return err != nil || parsed.Matches(labels.Set(have))
+	return metav1.LabelSelectorAsSelector(&typed)
 }
 
 func verbsOf(rule map[string]any) string {

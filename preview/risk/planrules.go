@@ -108,9 +108,7 @@ func deleted(c *scan, o *preview.Object) (Level, string) {
 }
 
 // removesAll reports whether the plan leaves nothing, as uninstall does.
-func (c *scan) removesAll() bool {
-	return !slices.ContainsFunc(c.plan.Objects, func(o preview.Object) bool { return o.Sealed != nil })
-}
+func (c *scan) removesAll() bool { return c.around.empty }
 
 // conflicts is Critical until the fields are left to their managers: taking
 // them is never silent.

@@ -121,16 +121,7 @@ func (c *scan) podSecurity(rule Rule, namespace, title string, lines map[string]
 }
 
 // workloads are the objects of the plan that make pods, by namespace.
-func (c *scan) workloads() map[string][]*preview.Object {
-	out := map[string][]*preview.Object{}
-	for i := range c.plan.Objects {
-		o := &c.plan.Objects[i]
-		if pod, _ := preview.PodTemplate(o.Sealed); pod != nil && o.Kind != "PodTemplate" {
-			out[o.Namespace] = append(out[o.Namespace], o)
-		}
-	}
-	return out
-}
+func (c *scan) workloads() map[string][]*preview.Object { return c.around.workloads }
 
 // inadmissible says by object id why a level does not admit its pods.
 func (c *scan) inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, objects []*preview.Object) map[string]string {
@@ -169,12 +160,10 @@ func (c *scan) namespaceLabels(name string) map[string]string {
 	out := map[string]string{}
 	add := func(body map[string]any) { maps.Copy(out, textLabels(body)) }
 	id := namespaceID(name)
-	for i := range c.plan.Reads {
-		if c.plan.Reads[i].ID == id {
-			add(c.plan.Reads[i].Body)
-		}
+	for _, body := range c.around.reads[id] {
+		add(body)
 	}
-	o := c.plan.Object(id)
+	o := c.around.byID[id]
 	switch {
 	case o == nil:
 	case o.Action == preview.ActionBlocked || o.Sealed == nil:

@@ -30,7 +30,8 @@ type scan struct {
 	held     *holdings
 	related  map[string]bool // nil when no list is known
 	looked   int             // accounts whose ways were looked for
-	net      *access.Net     // made when the first way is looked for
+	around   lookups
+	net      *access.Net // made when the first way is looked for
 }
 
 func newScan(in Input) *scan {
@@ -39,7 +40,7 @@ func newScan(in Input) *scan {
 		own: map[string]bool{}, accounts: map[string]bool{}, origins: map[string]string{},
 		objects: map[string]*preview.Object{}, reads: map[string]bool{}, users: map[string]int{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
-		held: newHoldings(in.Plan.Access.Grants),
+		held: newHoldings(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}
 	c.in.Reach.Grants = in.Plan.Access.Grants
 	c.index()

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -115,22 +117,36 @@ func (c *scan) coversPodsBehind(webhook, service map[string]any) bool {
 	if len(selector) == 0 || behind == nil {
 		return true
 	}
-	picks := preview.Map(behind.Sealed, "spec", "selector")
-	found := false
-	for _, o := range c.workloads()[namespace] {
-		_, meta := preview.PodTemplate(o.Sealed)
-		have := map[string]string{}
-		for key, v := range preview.Map(meta, "labels") {
-			have[key], _ = v.(string)
-		}
-		if len(picks) == 0 || !selects(map[string]any{"matchLabels": picks}, have) {
-			continue
-		}
-		if found = true; selects(selector, have) {
-			return true
+	pods, complete := c.podsBehind(behind)
+	if c.around.left -= len(pods); len(pods) == 0 || !complete || c.around.left < 0 {
+		return true
+	}
+	covers, err := selectorOf(selector)
+	return err != nil || slices.ContainsFunc(pods, func(have map[string]string) bool { return covers.Matches(labels.Set(have)) })
+}
+
+// podsBehind are the labels of the pods of the plan that a Service selects, each
+// set once. They are not complete where too many selectors were evaluated.
+func (c *scan) podsBehind(service *preview.Object) (found []map[string]string, complete bool) {
+	if known, looked := c.around.behind[service.ID]; looked {
+		return known, true
+	}
+	picks := preview.Map(service.Sealed, "spec", "selector")
+	have := c.around.labels[service.Namespace]
+	if len(picks) == 0 {
+		return nil, true
+	}
+	if c.around.left -= len(have); c.around.left < 0 {
+		return nil, false
+	}
+	picked, err := selectorOf(map[string]any{"matchLabels": picks})
+	for _, set := range have {
+		if err != nil || picked.Matches(labels.Set(set)) {
+			found = append(found, set)
 		}
 	}
-	return !found
+	c.around.behind[service.ID] = found
+	return found, true
 }
 
 func mutatesPods(_ *scan, o *preview.Object, webhook map[string]any) []string {

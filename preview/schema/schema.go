@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -25,18 +26,54 @@ const (
 	maxProblem  = 500 // bytes of one problem's text
 )
 
-// Definition finds the CustomResourceDefinition of a resource's kind among
-// objects; it is nil when none defines it.
-func Definition(objects []map[string]any, resource map[string]any) map[string]any {
-	ref := preview.RefOf(resource)
-	for _, body := range objects {
-		if preview.String(body, "kind") == "CustomResourceDefinition" &&
-			preview.String(body, "spec", "group") == ref.Group() &&
-			preview.String(body, "spec", "names", "kind") == ref.Kind {
-			return body
+// Index finds definitions by the kind that they define, and reads the schema of
+// each version once: a plan may have thousands of definitions, and as many
+// resources of one of them. It is not for concurrent use.
+type Index struct {
+	definitions map[kind]map[string]any
+	checks      map[check]*validator
+}
+
+type kind struct{ group, kind string }
+
+// check is a version of a kind, as the apiVersion of its resources says it.
+type check struct{ apiVersion, kind string }
+
+// NewIndex indexes the CustomResourceDefinitions among objects. Of several for
+// one kind the first counts.
+func NewIndex(objects iter.Seq[map[string]any]) *Index {
+	x := &Index{definitions: map[kind]map[string]any{}, checks: map[check]*validator{}}
+	for body := range objects {
+		if preview.String(body, "kind") != "CustomResourceDefinition" {
+			continue
+		}
+		key := kind{preview.String(body, "spec", "group"), preview.String(body, "spec", "names", "kind")}
+		if _, known := x.definitions[key]; !known {
+			x.definitions[key] = body
 		}
 	}
-	return nil
+	return x
+}
+
+// Definition returns the definition of a kind; it is nil when none of the
+// objects defines it.
+func (x *Index) Definition(ref preview.Ref) map[string]any {
+	return x.definitions[kind{ref.Group(), ref.Kind}]
+}
+
+// Problems is [Validate] under the definition of the resource's kind. It is nil
+// where no object defines that.
+func (x *Index) Problems(resource map[string]any) ([]string, error) {
+	ref := preview.RefOf(resource)
+	definition := x.Definition(ref)
+	if definition == nil {
+		return nil, nil
+	}
+	at := check{ref.APIVersion, ref.Kind}
+	if x.checks[at] == nil {
+		x.checks[at] = newValidator(definition, ref.APIVersion)
+	}
+	return x.checks[at].validate(resource)
 }
 
 // Validate returns why the API server would refuse a custom resource under a
@@ -49,27 +86,57 @@ func Definition(objects []map[string]any, resource map[string]any) map[string]an
 // from the bundle and must pass textsafe; of the resource's values they quote
 // none that is text.
 func Validate(definition, resource map[string]any) (problems []string, err error) {
-	// The validators of kube-openapi panic on schemas that the API server
-	// refuses before it gets that far, such as one with a broken pattern.
+	return newValidator(definition, preview.RefOf(resource).APIVersion).validate(resource)
+}
+
+// validator is the schema of one version of a definition.
+type validator struct {
+	name   string // of the definition
+	root   *structural.Structural
+	values *validate.SchemaValidator
+	err    error // why the definition cannot be used
+}
+
+func newValidator(definition map[string]any, apiVersion string) (v *validator) {
+	v = &validator{name: preview.RefOf(definition).Name}
+	defer v.recovered(&v.err)
+	if v.root, v.err = structuralOf(definition, apiVersion); v.err != nil {
+		v.err = fmt.Errorf("reading the schema of %s: %w", v.name, v.err)
+		return v
+	}
+	v.values = validate.NewSchemaValidator(v.root.ToKubeOpenAPI(), nil, "", strfmt.Default)
+	return v
+}
+
+// recovered makes an error of a panic: the validators of kube-openapi panic on
+// schemas that the API server refuses before it gets that far, such as one with
+// a broken pattern.
+func (v *validator) recovered(err *error) {
+	if cause := recover(); cause != nil {
+		*err = fmt.Errorf("reading the schema of %s: it cannot be evaluated: %v", v.name, cause)
+	}
+}
+
+func (v *validator) validate(resource map[string]any) (problems []string, err error) {
+	if v.err != nil {
+		return nil, v.err
+	}
 	defer func() {
-		if cause := recover(); cause != nil {
-			problems, err = nil, fmt.Errorf("reading the schema of %s: it cannot be evaluated: %v", preview.RefOf(definition).Name, cause)
+		if err != nil {
+			problems = nil
 		}
 	}()
-	root, err := structuralOf(definition, preview.RefOf(resource).APIVersion)
-	if err != nil {
-		return nil, fmt.Errorf("reading the schema of %s: %w", preview.RefOf(definition).Name, err)
-	}
+	defer v.recovered(&err)
 	body := preview.CloneBody(resource)
-	unknown := pruning.PruneWithOptions(body, root, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	unknown := pruning.PruneWithOptions(body, v.root, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	for _, path := range unknown {
 		problems = append(problems, path+": field not declared in schema")
 	}
-	setDefaults(body, root)
-	for _, problem := range validate.NewSchemaValidator(root.ToKubeOpenAPI(), nil, "", strfmt.Default).Validate(body).Errors {
+	setDefaults(body, v.root)
+	for _, problem := range v.values.Validate(body).Errors {
 		problems = append(problems, sentence(problem))
 	}
-	for _, problem := range listtype.ValidateListSetsAndMaps(nil, root, body) {
+	for _, problem := range listtype.ValidateListSetsAndMaps(nil, v.root, body) {
 		problems = append(problems, problem.Field+": "+string(problem.Type))
 	}
 	return bounded(problems), nil

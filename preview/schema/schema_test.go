@@ -115,11 +115,36 @@ func TestValidateSaysWhyADefinitionIsOfNoUse(t *testing.T) {
 
 func TestDefinitionIsFoundByGroupAndKind(t *testing.T) {
 	objects := []map[string]any{parse(t, "{apiVersion: v1, kind: ConfigMap}"), parse(t, definition)}
-	if schema.Definition(objects, parse(t, "{apiVersion: example.com/v1, kind: Thing}")) == nil {
+	index := schema.NewIndex(slices.Values(objects))
+	if index.Definition(preview.Ref{APIVersion: "example.com/v1", Kind: "Thing"}) == nil {
 		t.Error("not found")
 	}
-	if schema.Definition(objects, parse(t, "{apiVersion: other.example/v1, kind: Thing}")) != nil {
+	if index.Definition(preview.Ref{APIVersion: "other.example/v1", Kind: "Thing"}) != nil {
 		t.Error("found for another group")
+	}
+}
+
+// TestDefinitionsAreVisitedOnce: what thousands of resources are checked against
+// is gathered in one pass, whatever their number.
+func TestDefinitionsAreVisitedOnce(t *testing.T) {
+	for _, n := range []int{10, 1000} {
+		visits := 0
+		index := schema.NewIndex(func(yield func(map[string]any) bool) {
+			for range n {
+				if visits++; !yield(parse(t, definition)) {
+					return
+				}
+			}
+		})
+		resource := parse(t, "{apiVersion: example.com/v1, kind: Thing, spec: {unheard: of}}")
+		for range n {
+			if problems, err := index.Problems(resource); err != nil || len(problems) == 0 {
+				t.Fatalf("got %v, %v; want a field that is not declared", problems, err)
+			}
+		}
+		if visits != n {
+			t.Errorf("%d visits for %d definitions", visits, n)
+		}
 	}
 }
 

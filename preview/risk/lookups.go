@@ -1,0 +1,69 @@
+package risk
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// lookups are what rules about one object look up of the others, gathered
+// in one pass: a plan has up to twenty thousand objects, and a rule that
+// searched them for each would take hours.
+type lookups struct {
+	byID      map[string]*preview.Object // those that are deleted too
+	reads     map[string][]map[string]any
+	workloads map[string][]*preview.Object   // that make pods, by namespace
+	policies  map[string]bool                // validating policies that the plan binds → whether one binding says Deny
+	own       []string                       // the plan's own namespaces
+	empty     bool                           // nothing stays, as after uninstall
+	rules     map[string]string              // hashes of what roles state, by id
+	labels    map[string][]map[string]string // that pods have, by namespace, each set once
+	behind    map[string][]map[string]string // labels of the pods that a Service selects
+	left      int                            // selections of pods that are still evaluated
+}
+
+// maxSelections bounds how often labels of pods are held to a selector. Beyond
+// it a webhook is taken to cover the pods behind it.
+const maxSelections = 1 << 20
+
+func newLookups(p *preview.Plan) lookups {
+	a := lookups{
+		byID: map[string]*preview.Object{}, reads: map[string][]map[string]any{}, workloads: map[string][]*preview.Object{},
+		policies: map[string]bool{}, own: p.OwnNamespaces(), empty: true, rules: map[string]string{}, labels: map[string][]map[string]string{},
+		behind: map[string][]map[string]string{}, left: maxSelections,
+	}
+	seen := map[string]bool{}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if _, known := a.byID[o.ID]; !known {
+			a.byID[o.ID] = o
+		}
+		a.empty = a.empty && o.Sealed == nil
+		if pod, _ := preview.PodTemplate(o.Sealed); pod != nil && o.Kind != "PodTemplate" {
+			a.workloads[o.Namespace] = append(a.workloads[o.Namespace], o)
+			a.addLabels(o, seen)
+		}
+		if o.Kind == "ValidatingAdmissionPolicyBinding" {
+			policy := preview.String(o.Sealed, "spec", "policyName")
+			a.policies[policy] = a.policies[policy] || slices.Contains(words(preview.Value(o.Sealed, "spec", "validationActions")), "Deny")
+		}
+	}
+	for i := range p.Reads {
+		a.reads[p.Reads[i].ID] = append(a.reads[p.Reads[i].ID], p.Reads[i].Body)
+	}
+	return a
+}
+
+func (a *lookups) addLabels(o *preview.Object, seen map[string]bool) {
+	_, meta := preview.PodTemplate(o.Sealed)
+	have := map[string]string{}
+	for key, v := range preview.Map(meta, "labels") {
+		have[key], _ = v.(string)
+	}
+	if text := o.Namespace + "/" + labels.Set(have).String(); !seen[text] {
+		seen[text] = true
+		a.labels[o.Namespace] = append(a.labels[o.Namespace], have)
+	}
+}
