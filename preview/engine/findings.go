@@ -33,6 +33,8 @@ const (
 	RuleCrossNamespaceSecret = ref.RuleCrossNamespaceSecret // credentials that a request takes from elsewhere
 	RuleValuesFromSecret     = ref.RuleValuesFromSecret     // which a package may print
 	RuleNoPreflight          = ref.RuleNoPreflight          // a request switches off what this tool does not
+	RuleNotApplied           = ref.RuleNotApplied           // other objects of a request's file
+	RuleReleaseRenamed       = ref.RuleReleaseRenamed       // a request has a name that no release has
 
 	RuleNondeterministic = format.RuleNondeterministic
 )

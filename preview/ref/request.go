@@ -67,6 +67,8 @@ const (
 	RuleNoPreflight          = "preflight-disabled"
 	RuleCrossNamespaceSecret = "cross-namespace-secret"
 	RuleValuesFromSecret     = "values-from-secret"
+	RuleNotApplied           = "request-objects-not-applied" // other objects of the file
+	RuleReleaseRenamed       = "release-renamed"             // to what a release can be called
 )
 
 // PackageRequest is a package of a catalog.
@@ -189,11 +191,7 @@ func ReadRequest(ctx context.Context, text []byte, more Objects) (*Request, erro
 	case err != nil:
 		return nil, err
 	}
-	for i := range documents {
-		if d := &documents[i]; !d.used {
-			return nil, fmt.Errorf("%s does not refer to %s, which is in the same file; leave it out, or put it into a file of its own", r.Object, d)
-		}
-	}
+	r.renameRelease()
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Object, err)
 	}
@@ -217,11 +215,8 @@ func decodeRequest(text []byte) ([]document, error) {
 			return nil, fmt.Errorf("document %d is not an object with apiVersion and kind", i+1)
 		}
 		d := document{Ref: preview.RefOf(body), body: body, index: i}
-		if d.Name == "" || !IsName(d.Name) || d.Namespace != "" && !isLabel(d.Namespace) {
+		if d.Name == "" || len(d.Name) > maxName || len(d.Namespace) > maxName {
 			return nil, fmt.Errorf("document %d, a %s, has no usable metadata.name and namespace", i+1, clip(d.Kind))
-		}
-		if d.Kind == "Secret" {
-			return nil, fmt.Errorf("%s is in the file; credentials belong into the cluster, where they are read with your rights", &d)
 		}
 		out = append(out, d)
 	}
@@ -249,12 +244,16 @@ func chooseRequest(documents []document) (*document, *requestKind, error) {
 			all = append(all, candidate{d, &kinds[k]})
 		}
 	}
-	if len(all) > 1 {
-		all = slices.DeleteFunc(all, func(c candidate) bool { return c.kind.group == sourceGroup })
+	if asking := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return c.kind.group == sourceGroup }); len(asking) > 0 {
+		all = asking
 	}
 	switch len(all) {
 	case 1:
-		return all[0].document, all[0].kind, nil
+		d := all[0].document
+		if !IsName(d.Name) || d.Namespace != "" && !isLabel(d.Namespace) {
+			return nil, nil, fmt.Errorf("document %d, a %s, has no usable metadata.name and namespace", d.index+1, clip(d.Kind))
+		}
+		return d, all[0].kind, nil
 	case 0:
 		var names []string
 		for _, k := range kinds {
@@ -273,12 +272,13 @@ func (r *reader) find(group string, versions []string, kind, namespace, name str
 		r.fail("%s %q is not the name of an object", clip(kind), clip(namespace+"/"+name))
 		return nil
 	}
-	for i := range r.objects {
-		d := &r.objects[i]
-		if d.Kind == kind && d.Group() == group && d.Name == name && d.Namespace == namespace {
-			d.used = true
-			return d.body
+	if d := r.inFile(group, kind, namespace, name); d != nil {
+		if kind == "Secret" && group == "" {
+			r.fail("%w", secretInFile(d))
+			return nil
 		}
+		d.used = true
+		return d.body
 	}
 	if r.more == nil {
 		r.fail("it refers to %s, which is not in the file, and no cluster may be asked; add it to the file, or leave out --offline", shown)
@@ -302,6 +302,21 @@ func (r *reader) find(group string, versions []string, kind, namespace, name str
 		r.fail("it refers to %s, which is neither in the file nor in the cluster", shown)
 	}
 	return nil
+}
+
+// inFile returns an object of the file, nil where that does not hold it.
+func (r *reader) inFile(group, kind, namespace, name string) *document {
+	for i := range r.objects {
+		d := &r.objects[i]
+		if d.Kind == kind && d.Group() == group && d.Name == name && d.Namespace == namespace {
+			return d
+		}
+	}
+	return nil
+}
+
+func secretInFile(d *document) error {
+	return fmt.Errorf("%s is in the file; credentials belong into the cluster, where they are read with your rights", d)
 }
 
 // fail keeps the first error of looking something up.

@@ -31,11 +31,7 @@ func (r *reader) fluxSource(kind, namespace, name string) *fluxSource {
 		return nil
 	}
 	s := &fluxSource{r: r, home: namespace, reading: newReading(kind+" "+namespace+"/"+name, body, ignoredInSource())}
-	for i := range r.objects {
-		if d := &r.objects[i]; d.Kind == kind && d.Group() == sourceGroup && d.Name == name && d.Namespace == namespace {
-			s.document = d
-		}
-	}
+	s.document = r.inFile(sourceGroup, kind, namespace, name)
 	return s
 }
 

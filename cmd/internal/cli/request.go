@@ -112,6 +112,7 @@ func (p *planner) ofFile(request *ref.Request, path string) (wanted, error) {
 	if want.params.Values == nil {
 		want.params.Values = map[string]any{}
 	}
+	request.Notes = append(request.Notes, request.NotesBeside(want.namespace)...)
 	if len(request.Sections) > 0 {
 		want.sections, err = p.sectionsOf(request, path)
 		want.text = sectionNames(want.sections)

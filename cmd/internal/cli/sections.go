@@ -28,6 +28,9 @@ func (p *planner) sectionsOf(request *ref.Request, path string) ([]section, erro
 			return nil, err
 		}
 		want.name = s.Name // of content that has none
+		if len(out) == 0 { // what is noted of the whole is noted once
+			want.file.Notes = slices.Concat(request.Notes, want.file.Notes)
+		}
 		out = append(out, section{s.Name, s.Namespace, want})
 	}
 	return out, nil
