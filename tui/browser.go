@@ -43,22 +43,6 @@ type document struct {
 	evidence [2]int
 }
 
-// docKind is what a detail shows.
-type docKind int
-
-const (
-	docFacts docKind = iota
-	docYAML
-	docDiff
-)
-
-type pane int
-
-const (
-	paneList pane = iota
-	paneDetail
-)
-
 // browser is a list and the detail of its selected row, side by side or one
 // below the other. The detail is a document in the pager, or a sheet.
 type browser struct {
@@ -235,9 +219,6 @@ func (b *browser) move(m *review, msg tea.KeyPressMsg) {
 	}
 }
 
-// farther is more than any list or document has lines.
-const farther = 1 << 30
-
 // by moves the cursor, or scrolls the document when that has the focus. In a
 // list without anything to select it scrolls the list.
 func (b *browser) by(m *review, delta int) {
@@ -300,4 +281,12 @@ func (b *browser) paintDetail(m *review, width, height int) []string {
 		})
 	}
 	return b.pager.Paint(m.theme, width, height, m.search.lineHit(b))
+}
+
+// copyText is what y copies: the text under the cursor.
+func (b *browser) copyText() string {
+	if b.pane == paneDetail && b.sheet != nil {
+		return b.sheet.copyText()
+	}
+	return b.selected().copy
 }

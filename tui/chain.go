@@ -92,12 +92,3 @@ func reason(role theme.Role, text string, width int, indent string) []widget.Lin
 	}
 	return lines
 }
-
-// openError shows an error whole, over the screen.
-func (m *review) openError(title string, err error) {
-	b := &builder{width: m.size.width}
-	b.heading(title)
-	b.blank()
-	errorLines(b, err)
-	m.page = &widget.Pager{Lines: b.lines}
-}

@@ -15,8 +15,3 @@ func copyText(text string) (notice string, cmd tea.Cmd) {
 	safe := textsafe.Line(text)
 	return "copied " + safe, tea.SetClipboard(safe)
 }
-
-func (m *review) copy(text string) (cmd tea.Cmd) {
-	m.notice, cmd = copyText(text)
-	return cmd
-}

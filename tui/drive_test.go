@@ -1,23 +1,30 @@
 package tui
 
 import (
+	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
+	"image/color"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/kubectl-operator/kubectl-operator/install"
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
@@ -35,37 +42,6 @@ func (c *clock) forward(d time.Duration) { c.now = c.now.Add(d) }
 var sizes = [][2]int{{120, 36}, {80, 24}, {40, 12}}
 
 func sizeName(size [2]int) string { return fmt.Sprintf("%dx%d", size[0], size[1]) }
-
-// recheckSame answers that nothing moved.
-func recheckSame(p *preview.Plan) func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
-	return func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) { return p, nil }
-}
-
-// acceptedBefore knows the receipt of revision 2.
-func acceptedBefore(_ context.Context, _ preview.Release, revision int) (Accepted, bool) {
-	return Accepted{By: "sam@example.com", At: newClock().now.AddDate(0, -1, 0), Version: "1.8.1"}, revision == 2
-}
-
-// openGate refuses plans with blocked objects only.
-func openGate(p *preview.Plan, _ install.Approval) error {
-	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Action == preview.ActionBlocked {
-			return errors.New("checking the approval of mongodb: " + o.ID + " belongs to Helm release other/mongodb; uninstall that first")
-		}
-	}
-	return nil
-}
-
-// reviewOf opens REVIEW of a plan in a window.
-func reviewOf(t testing.TB, p *preview.Plan, width, height int) (*review, *clock) {
-	t.Helper()
-	c := newClock()
-	m := newReview(t.Context(), ReviewOptions{
-		Plan: p, Recheck: recheckSame(p), Gate: openGate, Now: c.Now, Title: "install mongodb", Earlier: acceptedBefore,
-	})
-	drive(m, c, tea.WindowSizeMsg{Width: width, Height: height})
-	return m, c
-}
 
 // drive sends keys by name, or messages, with time to breathe between them,
 // and runs the commands they return. Quit commands are not followed.
@@ -146,18 +122,19 @@ func checkFrame(t *testing.T, m tea.Model, width, height int) {
 	}
 }
 
-// golden compares a frame with testdata/golden/NAME.golden: its text, the text
+// goldenFrame compares a frame with testdata/golden/NAME.golden: its text, the text
 // of an ASCII terminal (.ascii.golden), and what a terminal with colours gets
 // (.color.golden, with ␛ for escape).
-func golden(t *testing.T, name string, m tea.Model, width, height int) {
+func goldenFrame(t *testing.T, name string, m tea.Model, content func(theme.Options) string, width, height int) {
 	t.Helper()
 	checkFrame(t, m, width, height)
-	plain := frameIn(m, theme.Options{})
+	frameIn := func(opts theme.Options) string { return withoutTrailingBlanks(content(opts)) }
+	plain := frameIn(theme.Options{})
 	if colours.MatchString(plain) {
 		t.Errorf("%s: there is a colour without colours: %q", name, colours.FindString(plain))
 	}
 	compare(t, name, ansi.Strip(plain))
-	coloured := frameIn(m, theme.Options{Color: true})
+	coloured := frameIn(theme.Options{Color: true})
 	if ansi.Strip(coloured) != ansi.Strip(plain) {
 		t.Errorf("%s: colours change the text, so they say something by themselves", name)
 	}
@@ -167,7 +144,7 @@ func golden(t *testing.T, name string, m tea.Model, width, height int) {
 		}
 	}
 	compare(t, name+".color", strings.ReplaceAll(coloured, "\x1b", "␛"))
-	ascii := ansi.Strip(frameIn(m, theme.Options{ASCII: true}))
+	ascii := ansi.Strip(frameIn(theme.Options{ASCII: true}))
 	if at := strings.IndexFunc(ascii, func(r rune) bool { return r > unicode.MaxASCII }); at >= 0 {
 		t.Errorf("%s: there is more than ASCII: %q", name, ascii[at:min(len(ascii), at+40)])
 	}
@@ -184,29 +161,13 @@ var (
 	of16       = regexp.MustCompile(`^(?:(?:0?|1|4|7|3[0-7]|9[0-7])(?:;|$))*$`)
 )
 
-// frameIn is what a model shows in a theme, without blanks at the ends of lines.
-func frameIn(m tea.Model, opts theme.Options) string {
-	lines := strings.Split(contentIn(m, opts), "\n")
+// withoutTrailingBlanks cuts the blanks at the ends of the lines of a frame.
+func withoutTrailingBlanks(content string) string {
+	lines := strings.Split(content, "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return strings.Join(lines, "\n") + "\n"
-}
-
-// contentIn is what a model shows in a theme.
-func contentIn(m tea.Model, opts theme.Options) string {
-	switch m := m.(type) {
-	case *review:
-		defer func(before theme.Theme) { m.theme = before }(m.theme)
-		m.theme = theme.New(opts)
-	case *pick:
-		defer func(before theme.Theme) { m.theme = before }(m.theme)
-		m.theme = theme.New(opts)
-	case *follow:
-		defer func(before theme.Theme) { m.theme = before }(m.theme)
-		m.theme = theme.New(opts)
-	}
-	return m.View().Content
 }
 
 // compare holds a text against a golden file.
@@ -235,5 +196,169 @@ func compare(t *testing.T, name, got string) {
 	}
 	if string(want) != got {
 		t.Errorf("%s differs; run with -update if this is meant.\ngot:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+// onSelectedRow checks that the terminal's own cursor stands on the mark of the
+// selected row: screen readers announce that line.
+func onSelectedRow(t *testing.T, where string, m tea.Model) {
+	t.Helper()
+	cursor, lines := m.View().Cursor, screenOf(m)
+	if cursor == nil || cursor.Y >= len(lines) || cursor.X >= len([]rune(lines[cursor.Y])) {
+		t.Fatalf("%s: no cursor on the screen:\n%s", where, strings.Join(lines, "\n"))
+	}
+	if mark := []rune(lines[cursor.Y])[cursor.X]; mark != '>' {
+		t.Errorf("%s: the cursor is at %d,%d, on %q:\n%s", where, cursor.X, cursor.Y, mark, strings.Join(lines, "\n"))
+	}
+}
+
+// everyKey is every key of a small keyboard, by name.
+func everyKey() []string {
+	names := []string{"enter", "esc", "tab", "shift+tab", "backspace", "space", "up", "down", "left", "right", "home", "end", "pgup", "pgdown"}
+	for r := '!'; r <= '~'; r++ {
+		names = append(names, string(r))
+	}
+	for r := 'a'; r <= 'z'; r++ {
+		names = append(names, "ctrl+"+string(r))
+	}
+	return names
+}
+
+// shows reports whether a text is on screen.
+func shows(m tea.Model, text string) bool {
+	return strings.Contains(strings.Join(screenOf(m), "\n"), text)
+}
+
+func digestOf(s string) string { return preview.HashBytes([]byte(s)) }
+
+// stepClock is a clock that advances a second each time it is read: the
+// keyboard is always quiet enough.
+type stepClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *stepClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(time.Second)
+	return c.now
+}
+
+// testTerminal is no terminal: keys come from a pipe, frames go to a buffer.
+func testTerminal(in io.Reader) Terminal {
+	return Terminal{Input: in, Output: &bytes.Buffer{}, Environ: []string{"TERM=xterm"}, NoMotion: true, Width: 80, Height: 24}
+}
+
+// keyboard types first until enough is closed, then the other keys until
+// nobody reads them any more.
+func keyboard(first string, enough <-chan struct{}, then string) *io.PipeReader {
+	r, w := io.Pipe()
+	go func() {
+		keys := first
+		for {
+			select {
+			case <-enough:
+				keys = then
+			default:
+			}
+			if _, err := io.WriteString(w, keys); err != nil {
+				return
+			}
+		}
+	}()
+	return r
+}
+
+// deadline ends a program test that would hang.
+func deadline(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// hostile is a text that does most of it at once.
+const hostile = "a\x1b[2Jb\x1b]52;c;aGk=\x07c\rd\u202ee\u200bf\x9bg\tx\u0301\u0301\u0301\u0301\u0301\u0301界\nnext"
+
+//go:embed testdata/hostile.txt
+var hostileList string
+
+// hostileTexts are those of hostile.txt by name, and one that is long.
+func hostileTexts(t testing.TB) []string {
+	t.Helper()
+	var texts []string
+	for _, line := range strings.Split(strings.TrimSpace(hostileList), "\n") {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, quoted, _ := strings.Cut(line, ": ")
+		text, err := strconv.Unquote(quoted)
+		if err != nil {
+			t.Fatalf("hostile.txt: %s: %v", name, err)
+		}
+		texts = append(texts, text)
+	}
+	long := strings.Join(texts, "")
+	return append(texts, strings.Repeat(long, 10_000/len(long)+1))
+}
+
+// harmlessFrame asserts, in every variant, that a frame has the window's size
+// and holds no control byte but line breaks and our own attributes, and nothing
+// invisible; and that what is divided into columns is aligned.
+func harmlessFrame(t *testing.T, where string, m tea.Model, in func(theme.Options) string, size [2]int) {
+	t.Helper()
+	v := m.View()
+	checkFrame(t, m, size[0], size[1])
+	if textsafe.Hostile(v.WindowTitle) {
+		t.Fatalf("%s: hostile window title %q", where, v.WindowTitle)
+	}
+	for _, opts := range []theme.Options{{}, {Color: true}, {ASCII: true}} {
+		content := in(opts)
+		for _, line := range strings.Split(ansi.Strip(content), "\n") {
+			if textsafe.Hostile(line) || strings.ContainsFunc(line, func(r rune) bool { return r < 0x20 }) {
+				t.Fatalf("%s: hostile text on screen: %q", where, line)
+			}
+			if w := ansi.StringWidth(line); w != size[0] {
+				t.Fatalf("%s: a line of %d cells, want %d: %q", where, w, size[0], line)
+			}
+		}
+		for _, sequence := range strings.Split(content, "\x1b")[1:] {
+			if end := strings.IndexByte(sequence, 'm'); end < 0 || !strings.HasPrefix(sequence, "[") || strings.Trim(sequence[1:end], "0123456789;") != "" {
+				t.Fatalf("%s: an escape sequence that is not ours: %.20q", where, sequence)
+			}
+		}
+	}
+}
+
+// frames presses keys in turn, a frame after each, and returns how many
+// allocations and bytes a frame takes.
+func frames(m tea.Model, keys []string) (allocs, bytes uint64) {
+	const n = 64
+	var before, after runtime.MemStats
+	for i := range 2 * n {
+		if i == n { // the first round fills what is kept
+			runtime.ReadMemStats(&before)
+		}
+		_, cmd := m.Update(press(keys[i%len(keys)]))
+		_ = m.View()
+		pump(m, cmd)
+	}
+	runtime.ReadMemStats(&after)
+	return (after.Mallocs - before.Mallocs) / n, (after.TotalAlloc - before.TotalAlloc) / n
+}
+
+// sameOnEveryBackground asserts that what the terminal says of its background
+// changes nothing: colours are the 16 of the terminal, whose own theme decides
+// what is light and what is dark, so the first frame is right without it.
+func sameOnEveryBackground(t *testing.T, name string, m tea.Model) {
+	t.Helper()
+	before := m.View().Content
+	for _, background := range []color.Color{color.White, color.Black} {
+		if _, cmd := m.Update(tea.BackgroundColorMsg{Color: background}); cmd != nil {
+			pump(m, cmd)
+		}
+		if m.View().Content != before {
+			t.Errorf("%s looks otherwise on %v", name, background)
+		}
 	}
 }

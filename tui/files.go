@@ -212,3 +212,20 @@ func generationText(g *preview.Generation) string {
 	}
 	return fmt.Sprintf("%d, after %d", g.To, g.From)
 }
+
+// fileOf is the file that a row is about, nil when it is about none.
+func (m *review) fileOf(r row) *preview.File {
+	path, ok := strings.CutPrefix(r.id, filePrefix)
+	if !ok {
+		path, ok = strings.CutPrefix(r.object, filePrefix)
+	}
+	if !ok {
+		return nil
+	}
+	for i := range m.plan.Files {
+		if m.plan.Files[i].Path == path {
+			return &m.plan.Files[i]
+		}
+	}
+	return nil
+}

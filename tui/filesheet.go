@@ -10,23 +10,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// fileOf is the file that a row is about, nil when it is about none.
-func (m *review) fileOf(r row) *preview.File {
-	path, ok := strings.CutPrefix(r.id, filePrefix)
-	if !ok {
-		path, ok = strings.CutPrefix(r.object, filePrefix)
-	}
-	if !ok {
-		return nil
-	}
-	for i := range m.plan.Files {
-		if m.plan.Files[i].Path == path {
-			return &m.plan.Files[i]
-		}
-	}
-	return nil
-}
-
 // newFileSheet shows what an update does to the text of a file, or to what is
 // read in it, as far as the plan has it.
 func newFileSheet(f *preview.File) *sheet {

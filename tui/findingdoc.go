@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
@@ -141,15 +140,6 @@ func (m *review) objectLine(id string, width int) widget.Line {
 		happens = widget.Line{widget.Text(actionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))}
 	}
 	return append(plain(" "), nameAnd(theme.Plain, objectName(id), happens, width-2)...)
-}
-
-// nameAnd is an object and what happens to it, in at most width cells: where
-// there is no room its kind is abbreviated first.
-func nameAnd(role theme.Role, name string, happens widget.Line, width int) widget.Line {
-	if textsafe.Width(textsafe.Line(name))+happens.Width() > width {
-		name = shortKind(name)
-	}
-	return widget.KeepEnd(role, name, happens, width)
 }
 
 // whatChanges lists the changed fields of a finding's object.
@@ -301,30 +291,6 @@ func changeLines(b *builder, changes []preview.Change, limit int) {
 			b.text(theme.Change, "   ", fmt.Sprintf("~ %s  %s -> %s", c.Path, short(c.From), short(c.To)))
 		}
 	}
-}
-
-// short is a value as canonical JSON, cut to a length that a line can hold.
-func short(v any) string {
-	data, err := preview.Canonical(v)
-	if err != nil {
-		return clip(fmt.Sprint(v), 120)
-	}
-	return clip(string(data), 120)
-}
-
-// undo is the command that takes back what a plan does; empty when none does.
-func undo(p *preview.Plan) string {
-	switch {
-	case p.Platform != "" && p.Location != nil && p.Generation != nil && p.Generation.From > 0 && p.OnMachine():
-		return fmt.Sprintf("kubectl operator plugin rollback --to %d --location %s", p.Generation.From, p.Location.Path)
-	case p.OnMachine():
-		return ""
-	case p.Request.Action == preview.RequestInstall:
-		return fmt.Sprintf("kubectl operator uninstall %s -n %s", p.Release.Name, p.Release.Namespace)
-	case p.Request.Action == preview.RequestUninstall || p.Base.Revision == 0:
-		return ""
-	}
-	return fmt.Sprintf("kubectl operator rollback %s --to %d -n %s", p.Release.Name, p.Base.Revision, p.Release.Namespace)
 }
 
 // findingsOf lists the findings about an object.

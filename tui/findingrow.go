@@ -129,35 +129,3 @@ func statement(f *preview.Finding) (what, who string) {
 	}
 	return f.Title, shortKind(objectName(f.Object))
 }
-
-// shortKind abbreviates the longest kind names as kubectl does.
-func shortKind(name string) string {
-	kind, rest, _ := strings.Cut(name, " ")
-	switch kind {
-	case "ServiceAccount":
-		kind = "SA"
-	case "ValidatingWebhookConfiguration":
-		kind = "ValidatingWebhook"
-	case "MutatingWebhookConfiguration":
-		kind = "MutatingWebhook"
-	case "CustomResourceDefinition":
-		kind = "CRD"
-	}
-	return strings.TrimSpace(kind + " " + rest)
-}
-
-// signOf is the mark before a finding.
-func signOf(s preview.Severity, looked bool) (string, theme.Role) {
-	if looked {
-		return "ok", theme.Good
-	}
-	switch s {
-	case preview.Critical:
-		return "!!", theme.Risk
-	case preview.Warning:
-		return " !", theme.Caution
-	case preview.NotKnown:
-		return " ?", theme.Caution
-	}
-	return " -", theme.Plain
-}

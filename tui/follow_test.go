@@ -211,7 +211,7 @@ func TestFollowLooksAsRecorded(t *testing.T) {
 				if state.then != nil {
 					state.then(t, m, c)
 				}
-				golden(t, fmt.Sprintf("apply-%s/%dx%d/fresh", name, size[0], size[1]), m, size[0], size[1])
+				goldenFollow(t, fmt.Sprintf("apply-%s/%dx%d/fresh", name, size[0], size[1]), m, size[0], size[1])
 			})
 		}
 	}
@@ -290,12 +290,12 @@ func TestHostileProgressStaysText(t *testing.T) {
 			install.Event{Type: install.EventLog, Message: hostile},
 			install.Event{Type: install.EventError, Message: hostile},
 		)
-		checkHarmless(t, "applying", m, size)
+		checkHarmlessFollow(t, "applying", m, size)
 		drive(m, c, "l")
-		checkHarmless(t, "logs", m, size)
+		checkHarmlessFollow(t, "logs", m, size)
 		happen(m, c, result(3))
 		drive(m, c, "l", "f", "a")
-		checkHarmless(t, "done", m, size)
+		checkHarmlessFollow(t, "done", m, size)
 	}
 }
 
@@ -316,7 +316,7 @@ func TestHostileEventsAndLogsStayText(t *testing.T) {
 		happen(m, c, append(rolloutOf(p), object(deployObject, install.StateFailed, text))...)
 		look := func(where string) {
 			t.Helper()
-			checkHarmless(t, fmt.Sprintf("text %d: %s", i, where), m, size)
+			checkHarmlessFollow(t, fmt.Sprintf("text %d: %s", i, where), m, size)
 		}
 		look("the log below the objects")
 		for _, key := range []string{"e", "end", "l", "p", "home", "/", "a", "enter", "esc", "esc", "y", "f", "?", "esc"} {

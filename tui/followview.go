@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -314,16 +313,4 @@ func (m *follow) verdict() string {
 		return "NOT GONE ON WITH: what was applied before stays"
 	}
 	return notAppliedText + ": nothing was changed"
-}
-
-// round is a duration in seconds, such as 1m04s.
-func round(d time.Duration) string {
-	d = max(0, d).Truncate(time.Second)
-	if d < time.Minute {
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	}
-	if d < time.Hour {
-		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }

@@ -290,3 +290,7 @@ func shortDigest(digest string, n int) string {
 
 // clip makes text harmless and cuts it to n cells.
 func clip(text string, n int) string { return textsafe.Truncate(textsafe.Line(text), max(1, n)) }
+
+func tooSmallText(width, height int) string {
+	return fmt.Sprintf("window too small (%dx%d), need %dx%d - q quits, nothing applied", width, height, minWidth, minHeight)
+}

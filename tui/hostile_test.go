@@ -3,45 +3,11 @@ package tui
 import (
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
-	"strconv"
-	"strings"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
-	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
-
-// hostile is a text that does most of it at once.
-const hostile = "a\x1b[2Jb\x1b]52;c;aGk=\x07c\rd\u202ee\u200bf\x9bg\tx\u0301\u0301\u0301\u0301\u0301\u0301界\nnext"
-
-// hostileTexts are those of testdata/hostile.txt by name, and one that is long.
-func hostileTexts(t testing.TB) []string {
-	t.Helper()
-	data, err := os.ReadFile("testdata/hostile.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var texts []string
-	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		name, quoted, _ := strings.Cut(line, ": ")
-		text, err := strconv.Unquote(quoted)
-		if err != nil {
-			t.Fatalf("testdata/hostile.txt: %s: %v", name, err)
-		}
-		texts = append(texts, text)
-	}
-	long := strings.Join(texts, "")
-	return append(texts, strings.Repeat(long, 10_000/len(long)+1))
-}
 
 // poison puts texts before all texts of a plan. Ids of objects get the same
 // everywhere, so that what belongs together still does.
@@ -162,34 +128,6 @@ func harmlessEverywhere(t *testing.T, where string, p *preview.Plan, text string
 	}
 	m.confirm.full = true
 	checkHarmless(t, where+", digests", m, size)
-}
-
-// checkHarmless asserts, in every variant, that a frame has the window's size
-// and holds no control byte but line breaks and our own attributes, and nothing
-// invisible; and that what is divided into columns is aligned.
-func checkHarmless(t *testing.T, where string, m tea.Model, size [2]int) {
-	t.Helper()
-	v := m.View()
-	checkFrame(t, m, size[0], size[1])
-	if textsafe.Hostile(v.WindowTitle) {
-		t.Fatalf("%s: hostile window title %q", where, v.WindowTitle)
-	}
-	for _, opts := range []theme.Options{{}, {Color: true}, {ASCII: true}} {
-		content := contentIn(m, opts)
-		for _, line := range strings.Split(ansi.Strip(content), "\n") {
-			if textsafe.Hostile(line) || strings.ContainsFunc(line, func(r rune) bool { return r < 0x20 }) {
-				t.Fatalf("%s: hostile text on screen: %q", where, line)
-			}
-			if w := ansi.StringWidth(line); w != size[0] {
-				t.Fatalf("%s: a line of %d cells, want %d: %q", where, w, size[0], line)
-			}
-		}
-		for _, sequence := range strings.Split(content, "\x1b")[1:] {
-			if end := strings.IndexByte(sequence, 'm'); end < 0 || !strings.HasPrefix(sequence, "[") || strings.Trim(sequence[1:end], "0123456789;") != "" {
-				t.Fatalf("%s: an escape sequence that is not ours: %.20q", where, sequence)
-			}
-		}
-	}
 }
 
 // FuzzPlanTexts puts any text into every place of a plan and goes through every

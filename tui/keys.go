@@ -1,6 +1,10 @@
 package tui
 
-import "charm.land/bubbles/v2/key"
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
 
 // keyMap is every key of every screen. Handling, footer and help read it.
 type keyMap struct {
@@ -90,4 +94,41 @@ func (k keyMap) follow() []keyGroup {
 		{"Look closer", []key.Binding{k.Events, k.Logs, k.Pause, k.FailedOnly, k.All, k.Search, as(k.NextHit, "next hit"), as(k.PreviousHit, "previous hit")}},
 		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, as(k.Suspend, "suspend, at the end")}},
 	}
+}
+
+// farther is more than any list or document has lines.
+const farther = 1 << 30
+
+// wheelLines are scrolled by one step of the wheel.
+const wheelLines = 3
+
+func mouseNotice(off bool) string {
+	if off {
+		return "mouse off"
+	}
+	return "mouse on"
+}
+
+// moveList handles the keys that move in a list.
+func moveList(k keyMap, l *widget.List, msg tea.KeyPressMsg, rows, height int, selectable func(int) bool) {
+	delta := 0
+	switch {
+	case key.Matches(msg, k.Up):
+		delta = -1
+	case key.Matches(msg, k.Down):
+		delta = 1
+	case key.Matches(msg, k.PageUp):
+		delta = -height
+	case key.Matches(msg, k.PageDown):
+		delta = height
+	case key.Matches(msg, k.HalfUp):
+		delta = -height / 2
+	case key.Matches(msg, k.HalfDown):
+		delta = height / 2
+	case key.Matches(msg, k.Home, k.Top):
+		delta = -farther
+	case key.Matches(msg, k.End):
+		delta = farther
+	}
+	l.Move(delta, rows, selectable)
 }

@@ -24,18 +24,6 @@ func places() map[string][]any {
 	}
 }
 
-// everyKey is every key of a small keyboard, by name.
-func everyKey() []string {
-	names := []string{"enter", "esc", "tab", "shift+tab", "backspace", "space", "up", "down", "left", "right", "home", "end", "pgup", "pgdown"}
-	for r := '!'; r <= '~'; r++ {
-		names = append(names, string(r))
-	}
-	for r := 'a'; r <= 'z'; r++ {
-		names = append(names, "ctrl+"+string(r))
-	}
-	return names
-}
-
 // reacts reports whether a key does anything: on screen, or beyond it.
 func reacts(m *review, c *clock, name string) bool {
 	m.notice = "" // any key takes it away

@@ -49,3 +49,10 @@ func arrange(width, height int, tabs bool) layout {
 	l.body = height - l.bodyTop - 2 // separator and footer
 	return l
 }
+
+type pane int
+
+const (
+	paneList pane = iota
+	paneDetail
+)

@@ -4,16 +4,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// wheelLines are scrolled by one step of the wheel.
-const wheelLines = 3
-
-func mouseNotice(off bool) string {
-	if off {
-		return "mouse off"
-	}
-	return "mouse on"
-}
-
 // wheel scrolls what the pointer is over.
 func (m *review) wheel(msg tea.MouseWheelMsg) {
 	if m.screen != screenReview || m.size.mode == modeNone {

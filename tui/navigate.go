@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 	"strings"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // back goes one level up. It never quits.
@@ -208,4 +210,9 @@ func (m *review) paneHeight() int {
 		return m.size.body - 1
 	}
 	return m.size.body
+}
+
+func (m *review) copy(text string) (cmd tea.Cmd) {
+	m.notice, cmd = copyText(text)
+	return cmd
 }

@@ -13,11 +13,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// shows reports whether a text is on screen.
-func shows(m tea.Model, text string) bool {
-	return strings.Contains(strings.Join(screenOf(m), "\n"), text)
-}
-
 func TestResolveShowsProgress(t *testing.T) {
 	c := newClock()
 	m := newReview(t.Context(), ReviewOptions{

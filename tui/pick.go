@@ -317,27 +317,3 @@ func (m *pick) choose() tea.Cmd {
 	m.picked = Picked{Hit: &hit, Channel: offer.channel, Version: offer.version}
 	return tea.Quit
 }
-
-// moveList handles the keys that move in a list.
-func moveList(k keyMap, l *widget.List, msg tea.KeyPressMsg, rows, height int, selectable func(int) bool) {
-	delta := 0
-	switch {
-	case key.Matches(msg, k.Up):
-		delta = -1
-	case key.Matches(msg, k.Down):
-		delta = 1
-	case key.Matches(msg, k.PageUp):
-		delta = -height
-	case key.Matches(msg, k.PageDown):
-		delta = height
-	case key.Matches(msg, k.HalfUp):
-		delta = -height / 2
-	case key.Matches(msg, k.HalfDown):
-		delta = height / 2
-	case key.Matches(msg, k.Home, k.Top):
-		delta = -farther
-	case key.Matches(msg, k.End):
-		delta = farther
-	}
-	l.Move(delta, rows, selectable)
-}

@@ -108,7 +108,7 @@ func TestChoosingAPackage(t *testing.T) {
 			t.Run(at.name+" "+sizeName(size), func(t *testing.T) {
 				m, c := pickOf(t, demoShelf(t).options(), size[0], size[1])
 				drive(m, c, at.keys...)
-				golden(t, "pick/"+sizeName(size)+"/"+strings.ReplaceAll(at.name, " ", "-"), m, size[0], size[1])
+				goldenPick(t, "pick/"+sizeName(size)+"/"+strings.ReplaceAll(at.name, " ", "-"), m, size[0], size[1])
 			})
 		}
 	}
@@ -125,7 +125,7 @@ func TestOpeningTheCatalogsShowsWhatIsDone(t *testing.T) {
 			c.forward(4 * time.Second)
 		}
 		m.Update(progressMsg{}) // nothing came for a while
-		golden(t, "pick/"+sizeName(size)+"/opening", m, size[0], size[1])
+		goldenPick(t, "pick/"+sizeName(size)+"/opening", m, size[0], size[1])
 	}
 }
 
@@ -282,7 +282,7 @@ func TestHostileCatalogsDrawNothing(t *testing.T) {
 			m.log.add(text, m.opts.Now())
 			for _, key := range []any{"?", "esc", "down", "enter", "end", "esc", "/", "a"} {
 				drive(m, c, key)
-				checkHarmless(t, fmt.Sprintf("text %d at %s after %v", i, sizeName(size), key), m, size)
+				checkHarmlessPick(t, fmt.Sprintf("text %d at %s after %v", i, sizeName(size), key), m, size)
 			}
 		}
 	}

@@ -43,8 +43,6 @@ func newPlan(t testing.TB, action string) *planBuilder {
 	return &planBuilder{t, p}
 }
 
-func digestOf(s string) string { return preview.HashBytes([]byte(s)) }
-
 // object adds an object; live and result, when not nil, are what the cluster
 // has and what the dry run answered.
 func (b *planBuilder) object(action preview.Action, sealed, live, result map[string]any) *preview.Object {

@@ -23,6 +23,12 @@ type progressLog struct {
 	done       chan struct{}
 }
 
+// progressMsg brings a line of the work of a round.
+type progressMsg struct {
+	line  string
+	round int
+}
+
 // step is one thing that was done, or is being done.
 type step struct {
 	text  string

@@ -2,13 +2,14 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
@@ -73,10 +74,6 @@ type review struct {
 
 // The messages of a review's own commands.
 type (
-	progressMsg struct {
-		line  string
-		round int
-	}
 	resolvedMsg struct {
 		plan  *preview.Plan
 		err   error
@@ -356,6 +353,31 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.openHelp()
 	default:
 		b.move(m, msg)
+	}
+	return nil
+}
+
+// Review shows a plan and asks for approval. The error tells that the screen
+// could not run, or that ctx ended it; the outcome then approves nothing.
+func Review(ctx context.Context, opts ReviewOptions) (Outcome, error) {
+	if err := opts.check(); err != nil {
+		return Outcome{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := newReview(ctx, opts)
+	if err := run(ctx, m, opts.Terminal); err != nil {
+		return Outcome{Kind: Quit, Plan: m.plan, Err: err}, err
+	}
+	return m.outcome, nil
+}
+
+func (o *ReviewOptions) check() error {
+	if (o.Plan == nil || o.Before != nil) && o.Resolve == nil {
+		return errors.New("opening the review: neither a plan nor a way to make one")
+	}
+	if o.Recheck == nil && !o.ReadOnly {
+		return errors.New("opening the review: an approval needs a way to check the cluster again")
 	}
 	return nil
 }

@@ -1,11 +1,14 @@
 package tui
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
+	"github.com/kubectl-operator/kubectl-operator/install"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -50,3 +53,34 @@ func TestScreensLookAsRecorded(t *testing.T) {
 }
 
 var _ tea.Model = (*review)(nil)
+
+// recheckSame answers that nothing moved.
+func recheckSame(p *preview.Plan) func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
+	return func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) { return p, nil }
+}
+
+// acceptedBefore knows the receipt of revision 2.
+func acceptedBefore(_ context.Context, _ preview.Release, revision int) (Accepted, bool) {
+	return Accepted{By: "sam@example.com", At: newClock().now.AddDate(0, -1, 0), Version: "1.8.1"}, revision == 2
+}
+
+// openGate refuses plans with blocked objects only.
+func openGate(p *preview.Plan, _ install.Approval) error {
+	for i := range p.Objects {
+		if o := &p.Objects[i]; o.Action == preview.ActionBlocked {
+			return errors.New("checking the approval of mongodb: " + o.ID + " belongs to Helm release other/mongodb; uninstall that first")
+		}
+	}
+	return nil
+}
+
+// reviewOf opens REVIEW of a plan in a window.
+func reviewOf(t testing.TB, p *preview.Plan, width, height int) (*review, *clock) {
+	t.Helper()
+	c := newClock()
+	m := newReview(t.Context(), ReviewOptions{
+		Plan: p, Recheck: recheckSame(p), Gate: openGate, Now: c.Now, Title: "install mongodb", Earlier: acceptedBefore,
+	})
+	drive(m, c, tea.WindowSizeMsg{Width: width, Height: height})
+	return m, c
+}

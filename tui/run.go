@@ -9,31 +9,6 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// Review shows a plan and asks for approval. The error tells that the screen
-// could not run, or that ctx ended it; the outcome then approves nothing.
-func Review(ctx context.Context, opts ReviewOptions) (Outcome, error) {
-	if err := opts.check(); err != nil {
-		return Outcome{}, err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	m := newReview(ctx, opts)
-	if err := run(ctx, m, opts.Terminal); err != nil {
-		return Outcome{Kind: Quit, Plan: m.plan, Err: err}, err
-	}
-	return m.outcome, nil
-}
-
-func (o *ReviewOptions) check() error {
-	if (o.Plan == nil || o.Before != nil) && o.Resolve == nil {
-		return errors.New("opening the review: neither a plan nor a way to make one")
-	}
-	if o.Recheck == nil && !o.ReadOnly {
-		return errors.New("opening the review: an approval needs a way to check the cluster again")
-	}
-	return nil
-}
-
 // run shows a model until it quits. Signals are the caller's, through ctx: a
 // program that a signal ends returns an error, never an answer.
 func run(ctx context.Context, m tea.Model, t Terminal) error {

@@ -296,3 +296,12 @@ func (s *sheet) place() string {
 	}
 	return ""
 }
+
+// docKind is what a detail shows.
+type docKind int
+
+const (
+	docFacts docKind = iota
+	docYAML
+	docDiff
+)

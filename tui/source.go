@@ -203,17 +203,6 @@ func (m *review) movedFrom(reference string) []string {
 	return out
 }
 
-// words drops what is empty.
-func words(list ...string) []string {
-	var out []string
-	for _, s := range list {
-		if s != "" {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 func base(p *preview.Plan) string {
 	if p.Base.Revision == 0 {
 		return "not installed yet"

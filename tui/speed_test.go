@@ -88,23 +88,6 @@ func largest() []any {
 	return append(append([]any{"5", "home", "/"}, typed("mongodb/settings")...), "enter", "esc", "5", "enter")
 }
 
-// frames presses keys in turn, a frame after each, and returns how many
-// allocations and bytes a frame takes.
-func frames(m tea.Model, keys []string) (allocs, bytes uint64) {
-	const n = 64
-	var before, after runtime.MemStats
-	for i := range 2 * n {
-		if i == n { // the first round fills what is kept
-			runtime.ReadMemStats(&before)
-		}
-		_, cmd := m.Update(press(keys[i%len(keys)]))
-		_ = m.View()
-		pump(m, cmd)
-	}
-	runtime.ReadMemStats(&after)
-	return (after.Mallocs - before.Mallocs) / n, (after.TotalAlloc - before.TotalAlloc) / n
-}
-
 func TestWorkPerFrameDoesNotGrowWithThePlan(t *testing.T) {
 	few, many := 300, 3_000
 	small, large := sizedPlan(t, few, 400), sizedPlan(t, many, 4_000)

@@ -167,18 +167,6 @@ func counts(s preview.Summary, roomy bool) widget.Line {
 	return line
 }
 
-func actionRole(a preview.Action) theme.Role {
-	switch a {
-	case preview.ActionUpdate, preview.ActionPatch, preview.ActionAdopt:
-		return theme.Change
-	case preview.ActionReplace, preview.ActionDelete, preview.ActionUnknown:
-		return theme.Caution
-	case preview.ActionBlocked:
-		return theme.Fail
-	}
-	return theme.Plain
-}
-
 // listed are the items of a section that the summary shows. One that is left
 // over takes no more room than saying so. What must be looked at fills the
 // window at most: its heading counts all of it, and n goes through it.
@@ -269,30 +257,6 @@ func (m *review) earlierText(at []int) string {
 		}
 	}
 	return "  " + strings.TrimSpace(m.acceptance(revision))
-}
-
-func sectionTitle(s preview.Severity) string {
-	switch s {
-	case preview.Critical:
-		return "MUST LOOK"
-	case preview.Warning:
-		return "SHOULD LOOK"
-	case preview.NotKnown:
-		return "NOT KNOWN"
-	}
-	return "FOR INFORMATION"
-}
-
-// objectName is KIND NAMESPACE/NAME of an object id, or the id itself.
-func objectName(id string) string {
-	_, kind, namespace, name, err := preview.ParseID(id)
-	if err != nil {
-		return id
-	}
-	if namespace != "" {
-		name = namespace + "/" + name
-	}
-	return kind + " " + name
 }
 
 // restRow counts what no rule spoke of.

@@ -259,7 +259,3 @@ func (m *review) tinyKeys() []key.Binding {
 	}
 	return []key.Binding{k.Open, k.Next, k.Search, k.Help, k.Quit}
 }
-
-func tooSmallText(width, height int) string {
-	return fmt.Sprintf("window too small (%dx%d), need %dx%d - q quits, nothing applied", width, height, minWidth, minHeight)
-}

@@ -1,11 +1,98 @@
 package tui
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
+
+// startCompare makes the comparison that the screen waits for: at once where
+// the object is small, else as a command. One runs at a time; that of a sheet
+// that was left gives way.
+func (m *review) startCompare() tea.Cmd {
+	s := m.browser().sheet
+	if m.comparing != nil && m.comparing.sheet != s {
+		m.comparing.stop()
+	}
+	if m.screen != screenReview || s == nil || s.c != nil || m.comparing != nil || !m.detailVisible() {
+		return nil
+	}
+	o, evidence, kind := s.object, m.evidenceOf(m.browser()), s.kind
+	body := afterBody(o)
+	if kind == docYAML {
+		body, _ = sentBody(m.plan, o)
+	}
+	work := func(w *comparing) *comparison {
+		if kind == docYAML {
+			return exact(o, body, w)
+		}
+		return newComparison(o, evidence, w)
+	}
+	if isSmall(o.LiveBody) && isSmall(body) {
+		s.fill(work(nil))
+		m.settle()
+		return nil
+	}
+	w := &comparing{sheet: s, done: make(chan struct{})}
+	w.ctx, w.stop = context.WithCancel(m.ctx)
+	m.comparing, s.made = w, w
+	return tea.Batch(func() tea.Msg {
+		defer close(w.done)
+		return comparedMsg{w, work(w)}
+	}, m.awaitCompare(w))
+}
+
+// awaitCompare draws how far a comparison is, where anything moves.
+func (m *review) awaitCompare(w *comparing) tea.Cmd {
+	if m.opts.NoMotion {
+		return nil
+	}
+	return func() tea.Msg {
+		pause := time.NewTimer(100 * time.Millisecond)
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+			return stillComparingMsg{w}
+		case <-w.done:
+			return nil
+		}
+	}
+}
+
+// stillComparing waits on.
+func (m *review) stillComparing(msg stillComparingMsg) tea.Cmd {
+	if msg.of != m.comparing {
+		return nil
+	}
+	return m.awaitCompare(msg.of)
+}
+
+// compared puts in a comparison that was made. Where its sheet was left, it was
+// not finished.
+func (m *review) compared(msg comparedMsg) {
+	if msg.of == m.comparing {
+		m.comparing = nil
+	}
+	msg.of.stop()
+	msg.of.sheet.made = nil
+	if msg.comparison != nil && msg.of.sheet.c == nil {
+		msg.of.sheet.fill(msg.comparison)
+	}
+}
+
+// evidenceOf is what the selected finding rests on, if one is selected.
+func (m *review) evidenceOf(b *browser) string {
+	if m.tab != tabFindings {
+		return ""
+	}
+	if at := m.board.find(b.selected().id); at >= 0 {
+		return m.board.items[at].first().Evidence
+	}
+	return ""
+}
 
 // sheetForm is how differences are set out here and now.
 func (m *review) sheetForm(b *browser) sheetForm {
@@ -87,12 +174,4 @@ func (m *review) detailLeft() int {
 		return m.size.left + 1
 	}
 	return 0
-}
-
-// copyText is what y copies: the text under the cursor.
-func (b *browser) copyText() string {
-	if b.pane == paneDetail && b.sheet != nil {
-		return b.sheet.copyText()
-	}
-	return b.selected().copy
 }
