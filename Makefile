@@ -81,7 +81,7 @@ bench: build sandbox ## benchmarks; those next to other programs' code are a mod
 	cd .tools && go test -run '^$$' -bench . ./bench/
 
 golden: ## rewrite golden files; read the difference before committing it
-	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n 1 dirname | sort -u) -update
+	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"\|tuitest\.' . | xargs -n 1 dirname | sort -u) -update
 
 lint: ## golangci-lint, at the pinned version
 	go run $(GOLANGCI) run ./...

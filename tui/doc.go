@@ -1,41 +1,14 @@
-// Package tui holds the screens. [Review] shows a plan and asks for approval;
-// [Follow] shows an apply until its result. They are two programs, so that
-// approval is a value the caller receives and acts on.
+// Package tui opens the screens: [Pick] chooses a package, [Review] shows a plan
+// and asks for approval, [Follow] shows an apply until its result. They are three
+// programs in packages of their own, and none of them knows another:
+//
+//	frame     header, footer, keys, layout, progress: what all screens have in common
+//	diffview  the exact text of an object, and how it would change
+//	pick, follow, review
+//	theme, widget
 //
 // Each program has one tea.Model. Its Update is a switch of one-line arms,
-// performs no I/O and leaves waiting to commands; each screen is one file of
-// methods that make rows and documents out of the plan. Anything from outside
-// becomes text through [widget.Text], which makes it harmless.
-//
-// Adding a tab is one row of the table in tabs.go and one file.
-//
-// # States
-//
-// What a review does, from resolving to its outcome. Rows that are not there do
-// nothing; any other message changes only what is shown. A signal, a panic and a
-// terminal that is gone end the program with an error, from every state.
-//
-//	state    what happens                                   leads to
-//	RESOLVE  the plan is made                               REVIEW
-//	RESOLVE  no plan can be made, the first time            Failed
-//	RESOLVE  no plan can be made, esc, when there is one    REVIEW of that one
-//	RESOLVE  q, ctrl+c                                      Quit
-//	RESOLVE  the plan is made that was refused after Approved  REVIEW, saying why
-//	REVIEW   something the plan rests on moved              REVIEW, stale; back when it is as it was
-//	REVIEW   R; a when the plan is stale                    RESOLVE, the plan stays until another is there
-//	REVIEW   a with must-look items left                    REVIEW, the next of them
-//	REVIEW   a when the gate would refuse; read-only        REVIEW, saying why
-//	REVIEW   a otherwise                                    CONFIRM, which reads the cluster again
-//	REVIEW   q, ctrl+c                                      Quit
-//	CONFIRM  the cluster answers with the same digest       CONFIRM, the answer can be typed
-//	CONFIRM  the cluster answers with another one           REVIEW of that plan, marks kept by evidence
-//	CONFIRM  the cluster does not answer                    CONFIRM, r asks again
-//	CONFIRM  something the plan rests on moved              REVIEW, stale
-//	CONFIRM  esc                                            REVIEW
-//	CONFIRM  ctrl+c; n where y is the answer                Declined
-//	CONFIRM  the answer and enter, after the same digest    Approved, of that digest
-//
-// Answers of the cluster carry the round they belong to: what comes late, or
-// again, is dropped. [PlainReview] has the same states without a screen; there the
-// end of the input is Quit, and Declined at the question.
+// performs no I/O and leaves waiting to commands. Anything from outside becomes
+// text through [github.com/kubectl-operator/kubectl-operator/tui/widget.Text],
+// which makes it harmless.
 package tui

@@ -30,13 +30,15 @@ var rules = []rule{
 	{why: "the plan and its parts know no cluster client", from: []string{"preview", "preview/"}, not: []string{"k8s.io/client-go", "k8s.io/cli-runtime", module + "/k8s", module + "/install", module + "/tui", module + "/cmd"}},
 	{why: "install reaches the cluster through its own interfaces", from: []string{"install", "install/"}, not: []string{"k8s.io/client-go", "k8s.io/cli-runtime", module + "/k8s", module + "/tui", module + "/cmd"}},
 	{why: "the screen receives functions, never a client", from: []string{"tui", "tui/"}, not: []string{"k8s.io/client-go", "k8s.io/cli-runtime", module + "/k8s", module + "/cmd"}},
+	{why: "the screens of one program are not those of another", from: []string{"tui/frame", "tui/diffview", "tui/pick", "tui/follow", "tui/review", "tui/tuitest"}, not: []string{module + "/tui/pick", module + "/tui/follow", module + "/tui/review"}},
+	{why: "what all screens have in common knows none of them", from: []string{"tui/frame", "tui/theme", "tui/widget"}, not: []string{module + "/tui/diffview", module + "/tui/tuitest"}},
 	{why: "k8s knows the plan types and nothing else of ours", from: []string{"k8s"}, not: []string{module + "/preview/", module + "/install", module + "/tui", module + "/cmd"}},
 	{why: "the sandbox stands alone", from: []string{"k8s/sandbox/"}, not: []string{module + "/preview", module + "/install", module + "/tui", module + "/cmd"}},
-	{why: "only the screen draws", from: []string{"preview/", "install/", "k8s/", "cmd/"}, not: []string{"charm.land/", "github.com/charmbracelet/"}, but: []string{"tui"}},
+	{why: "only the screen draws", from: []string{"preview/", "install/", "k8s/", "cmd/"}, not: []string{"charm.land/", "github.com/charmbracelet/"}, but: []string{"tui", "tui/"}},
 	{why: "only sources talk to registries, stores and git servers", from: []string{"preview/", "install/", "k8s/", "tui/", "cmd/"}, not: []string{"github.com/google/go-containerregistry", "github.com/aws", "golang.org/x/oauth2", "github.com/go-git"}, but: []string{"preview/source"}},
 	{why: "only verification knows Sigstore", from: []string{"preview/", "install/", "k8s/", "tui/", "cmd/"}, not: []string{"github.com/sigstore/"}, but: []string{"preview/verify"}},
 	{why: "verification fetches nothing", from: []string{"preview/verify"}, not: []string{"net", "net/http", module + "/preview/source"}},
-	{why: "shipped code links no test packages", from: []string{"preview/", "install/", "k8s", "tui/", "cmd/internal/cli", "cmd/kubectl-operator"}, not: []string{"testing", "github.com/rogpeppe/go-internal"}, but: []string{"preview/corpustest", "k8s/sandbox/sandboxtest", "preview/source/sourcetest"}},
+	{why: "shipped code links no test packages", from: []string{"preview/", "install/", "k8s", "tui/", "cmd/internal/cli", "cmd/kubectl-operator"}, not: []string{"testing", "github.com/rogpeppe/go-internal"}, but: []string{"preview/corpustest", "k8s/sandbox/sandboxtest", "preview/source/sourcetest", "tui/tuitest"}},
 }
 
 // pkg is what "go list" tells of a package.

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
 // passphraseVariable holds the passphrase of a key where cosign looks for it.
@@ -174,7 +174,7 @@ func (c *approver) ask(ctx context.Context, plan *preview.Plan, key string) erro
 	if err != nil {
 		return err
 	}
-	line, ok, err := tui.NewPrompter(s.In, s.Human()).Ask(ctx, fmt.Sprintf(
+	line, ok, err := frame.NewPrompter(s.In, s.Human()).Ask(ctx, fmt.Sprintf(
 		"\nEverything: show %s\nSigning with key %s\nType the release name to approve exactly this plan: ", plan.SavedAs, key))
 	if err != nil {
 		return err

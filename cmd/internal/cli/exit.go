@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
-	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
 // The exit codes answer one question: did the target change? They are contract.
@@ -69,5 +69,5 @@ func errorText(err error, program string) string {
 	case errors.As(err, &usage):
 		return "error: " + err.Error() + "\nSee \"" + program + " --help\"."
 	}
-	return "error: " + strings.Join(tui.ThreeLines(err.Error()), "\n")
+	return "error: " + strings.Join(frame.ThreeLines(err.Error()), "\n")
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
-	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/follow"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
 const (
@@ -60,7 +61,7 @@ func (f *followed) wantsMore(ctx context.Context, end ending) bool {
 		more = install.DefaultRolloutTimeout
 	}
 	f.app.streams.Printf("TIMED OUT: %s not ready. The cluster keeps trying meanwhile.\n", preview.Plural(len(notWell(end.receipt)), "object"))
-	prompter := tui.NewPrompter(f.app.streams.In, f.app.streams.Human())
+	prompter := frame.NewPrompter(f.app.streams.In, f.app.streams.Human())
 	for {
 		answer, ok, err := prompter.Ask(ctx, fmt.Sprintf("r wait %s more, q quit: ", more))
 		if err != nil || !ok {
@@ -109,7 +110,7 @@ func (f *followed) tellBehind(ctx context.Context, r *install.Receipt) {
 		ref := object.Ref()
 		events, err := rollout.Events(ctx, f.cluster, f.cluster, ref)
 		logs, logErr := rollout.Logs(ctx, f.cluster, f.cluster, ref)
-		for _, line := range tui.BehindLines(ref, events, logs, time.Local) {
+		for _, line := range follow.DiagnosticLines(ref, events, logs, time.Local) {
 			f.app.streams.Printf("%s\n", textsafe.Line(line))
 		}
 		if err := errors.Join(err, logErr); err != nil {

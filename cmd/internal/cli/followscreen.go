@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/follow"
 )
 
 // followed is an apply that is shown, on the screen or in lines. It has a life of
@@ -45,7 +46,7 @@ func (f *followed) follow(ctx context.Context) (review bool, err error) {
 		if shown.Review && ctx.Err() == nil {
 			return true, end.err
 		}
-		f.app.streams.Printf("%s", tui.Summary(f.plan, shown, end.receipt, end.err))
+		f.app.streams.Printf("%s", follow.Summary(f.plan, shown, end.receipt, end.err))
 		// How the apply ended is what the exit code tells: a screen that a signal
 		// ended, or that broke, takes back nothing.
 		if err != nil && ctx.Err() == nil {
@@ -69,7 +70,7 @@ func notGoneOn(err error) error {
 
 // once is one run on one screen. Everything that the run tells is read until
 // the screen is left, and by nobody after that.
-func (f *followed) once(ctx context.Context, resumes bool) (tui.FollowOutcome, ending, error) {
+func (f *followed) once(ctx context.Context, resumes bool) (follow.Outcome, ending, error) {
 	applying, stopNow := context.WithCancel(ctx)
 	defer stopNow()
 	stop, left := make(chan struct{}), make(chan struct{})
@@ -95,7 +96,7 @@ func (f *followed) once(ctx context.Context, resumes bool) (tui.FollowOutcome, e
 		applied <- ending{receipt, err}
 	}()
 	askToStop := sync.OnceFunc(func() { close(stop) })
-	shown, err := tui.Follow(ctx, tui.FollowOptions{
+	shown, err := tui.Follow(ctx, follow.Options{
 		Terminal: f.app.terminal(), Plan: f.plan, Events: events, Waits: waits,
 		Limit: f.planner.rollout.rolloutTimeout, Resumable: true, Resumes: resumes, Reviewable: !resumes,
 		ReadEvents: func(ctx context.Context, object preview.Ref) (rollout.Behind, error) {
@@ -110,11 +111,11 @@ func (f *followed) once(ctx context.Context, resumes bool) (tui.FollowOutcome, e
 			default: // asked for already
 			}
 		},
-		Interrupt: func(i tui.Interrupt) {
+		Interrupt: func(i follow.Interrupt) {
 			switch i {
-			case tui.StopNow:
+			case follow.StopNow:
 				stopNow()
-			case tui.StopAfterObject, tui.Detach:
+			case follow.StopAfterObject, follow.Detach:
 				askToStop()
 			}
 		},

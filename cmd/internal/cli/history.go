@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
-	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
 // revisionItem is one revision of a release. Receipt is set where one revision
@@ -145,18 +145,18 @@ func (a *app) printRevision(item revisionItem) {
 }
 
 // earlier tells the screen who accepted what a revision of a release brought.
-func (p *planner) earlier(ctx context.Context, release preview.Release, revision int) (tui.Accepted, bool) {
+func (p *planner) earlier(ctx context.Context, release preview.Release, revision int) (review.Accepted, bool) {
 	if p.cluster == nil {
-		return tui.Accepted{}, false
+		return review.Accepted{}, false
 	}
 	newest, err := history.Load(ctx, p.cluster, release)
 	if err != nil || newest == nil {
-		return tui.Accepted{}, false
+		return review.Accepted{}, false
 	}
 	r, err := history.Revision(ctx, p.cluster, newest, revision)
 	if err != nil {
-		return tui.Accepted{}, false
+		return review.Accepted{}, false
 	}
 	receipt := r.Receipt()
-	return tui.Accepted{By: receipt.Approval.By, At: receipt.Finished, Version: r.Version()}, true
+	return review.Accepted{By: receipt.Approval.By, At: receipt.Finished, Version: r.Version()}, true
 }

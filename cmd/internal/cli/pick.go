@@ -12,6 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/pick"
 )
 
 // pick asks a person which package of the catalogs to install, and returns its
@@ -82,24 +84,24 @@ func (p *picker) several(name string) bool {
 	return n > 1
 }
 
-func (p *picker) byLines(ctx context.Context) (tui.Picked, error) {
+func (p *picker) byLines(ctx context.Context) (pick.Picked, error) {
 	hits, err := p.load(ctx, p.planner.app.progress())
 	if err != nil {
-		return tui.Picked{}, err
+		return pick.Picked{}, err
 	}
 	q := question{ctx: ctx, in: p.planner.app.streams.In, app: p.planner.app}
 	hit, err := q.choose(hits)
-	return tui.Picked{Hit: &hit}, err
+	return pick.Picked{Hit: &hit}, err
 }
 
-func (p *picker) onScreen(ctx context.Context) (tui.Picked, error) {
+func (p *picker) onScreen(ctx context.Context) (pick.Picked, error) {
 	var asked []string
 	for _, flag := range [][2]string{{"--version", p.planner.resolve.version}, {"--channel", p.planner.resolve.channel}} {
 		if flag[1] != "" {
 			asked = append(asked, flag[0]+" "+flag[1])
 		}
 	}
-	return tui.Pick(ctx, tui.PickOptions{
+	return tui.Pick(ctx, pick.Options{
 		Terminal: p.planner.app.terminal(), Title: "install", Asked: strings.Join(asked, " "),
 		Load: p.load,
 		Package: func(_ context.Context, hit catalog.Hit) (*catalog.Package, error) {
@@ -139,7 +141,7 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 	if err := q.list(listed); err != nil {
 		return catalog.Hit{}, err
 	}
-	prompter := tui.NewPrompter(q.in, q.app.streams.Human())
+	prompter := frame.NewPrompter(q.in, q.app.streams.Human())
 	for {
 		answer, _, err := prompter.Ask(q.ctx, "Which one? A number, a name or a part of one; nothing ends here: ")
 		if err != nil {

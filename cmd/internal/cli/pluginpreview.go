@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
 func (a *app) newPluginPreviewCommand() *cobra.Command {
@@ -57,7 +57,7 @@ Sigstore bundles that a PluginSet names.`,
 			}
 			p.read.offline, p.expires = true, doc.out.expires
 			if screen.on {
-				return a.browse(cmd.Context(), tui.ReviewOptions{
+				return a.browse(cmd.Context(), review.Options{
 					Title: "plugins of " + f.config, Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 						plan, err := a.pluginPlan(ctx, p, f, nil, progress)
 						if err != nil {

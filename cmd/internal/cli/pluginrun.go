@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
 // makeSet plans a plugin set, with choices of the reviewer where they are known
@@ -202,11 +203,11 @@ func (r *setRunner) interactive(ctx context.Context, title string, plan makeSet)
 		made[p.Digest] = p
 		return p.Plan, nil
 	}
-	review := tui.Review
+	open := tui.Review
 	if r.app.streams.Lines() {
-		review = tui.PlainReview
+		open = tui.PlainReview
 	}
-	outcome, err := review(ctx, tui.ReviewOptions{
+	outcome, err := open(ctx, review.Options{
 		Terminal: r.app.terminal(), Title: title,
 		Resolve: again,
 		Recheck: func(ctx context.Context, _ *preview.Plan, progress func(string)) (*preview.Plan, error) {
@@ -216,9 +217,9 @@ func (r *setRunner) interactive(ctx context.Context, title string, plan makeSet)
 	switch {
 	case err != nil:
 		return err
-	case outcome.Kind == tui.Failed:
+	case outcome.Kind == review.Failed:
 		return outcome.Err
-	case outcome.Kind == tui.Approved:
+	case outcome.Kind == review.Approved:
 		return r.carryOut(ctx, made[outcome.PlanDigest], install.Approval{
 			Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: localUser(), Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
 // documentFlags are those of commands that end with a plan.
@@ -108,7 +108,7 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
 				return p.content(ctx, want, progress)
 			}
 			if screen.on {
-				return a.browse(cmd.Context(), tui.ReviewOptions{
+				return a.browse(cmd.Context(), review.Options{
 					Title: "preview " + want.text, Resolve: plan, Watch: p.watch, Earlier: p.earlier,
 				})
 			}
@@ -188,7 +188,7 @@ review is on the screen, as install shows it, and read-only.`,
 				a.streams.Errorf("note: %s\n", why)
 			}
 			if screen.on {
-				return a.browse(cmd.Context(), tui.ReviewOptions{Title: "show " + args[0], Plan: plan.Plan})
+				return a.browse(cmd.Context(), review.Options{Title: "show " + args[0], Plan: plan.Plan})
 			}
 			return a.print(plan.Plan, output.format)
 		},

@@ -10,7 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
-	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/follow"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
 // printer shows an apply without a screen: one line per event, for a person or
@@ -131,7 +132,7 @@ func (p *printer) object(e install.Event) {
 // alongside says while an apply runs that it goes on.
 func (p *printer) alongside(ctx context.Context, plan *preview.Plan, apply func()) {
 	started := time.Now()
-	defer tui.Heartbeat(ctx, p.beat, func() { p.alive(plan, time.Since(started)) })()
+	defer frame.Heartbeat(ctx, p.beat, func() { p.alive(plan, time.Since(started)) })()
 	apply()
 }
 
@@ -157,11 +158,11 @@ func (p *printer) done(plan *preview.Plan, receipt *install.Receipt, err error) 
 	if p.json {
 		return
 	}
-	followed := tui.FollowOutcome{}
+	followed := follow.Outcome{}
 	if receipt != nil {
 		followed.Elapsed = receipt.Finished.Sub(receipt.Started)
 	}
-	p.app.streams.Printf("%s", tui.Summary(plan, followed, receipt, err))
+	p.app.streams.Printf("%s", follow.Summary(plan, followed, receipt, err))
 }
 
 // failed ends the events of a run that never began.

@@ -8,16 +8,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
 // interactive reviews on the screen and applies what was approved there. Where
 // nothing of that was applied, it can be reviewed again.
 func (r *runner) interactive(ctx context.Context, title string, plan makePlan) error {
-	review := tui.Review
+	open := tui.Review
 	if r.app.streams.Lines() {
-		review = tui.PlainReview
+		open = tui.PlainReview
 	}
-	options := tui.ReviewOptions{
+	options := review.Options{
 		Terminal: r.app.terminal(), Title: title, Earlier: r.planner.earlier,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
@@ -30,13 +31,13 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 		Watch:   r.planner.watch,
 	}
 	for {
-		outcome, err := review(ctx, options)
+		outcome, err := open(ctx, options)
 		switch {
 		case err != nil:
 			return err
-		case outcome.Kind == tui.Failed:
+		case outcome.Kind == review.Failed:
 			return outcome.Err
-		case outcome.Kind != tui.Approved:
+		case outcome.Kind != review.Approved:
 			return r.declined(outcome, options.Refusal)
 		}
 		again, err := r.carryOut(ctx, outcome)
@@ -49,7 +50,7 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 
 // declined is the end of a review without an approval, or of one after that was
 // refused: then why is what the exit code tells.
-func (r *runner) declined(outcome tui.Outcome, refusal error) error {
+func (r *runner) declined(outcome review.Outcome, refusal error) error {
 	r.app.streams.Printf("Nothing was applied.\n")
 	if outcome.Plan != nil && outcome.Plan.Summary.Changes() {
 		r.app.streams.Printf("  plan    %s\n  resume  %s\n", outcome.Plan.Digest, report.Command(outcome.Plan))
@@ -82,7 +83,7 @@ func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
 // watch follows what a plan rests on, object by object, until ctx ends, and
 // tells what moved or is as it was again. A plan without a cluster rests on
 // none.
-func (p *planner) watch(ctx context.Context, plan *preview.Plan, moved func(tui.Drift)) error {
+func (p *planner) watch(ctx context.Context, plan *preview.Plan, moved func(review.Drift)) error {
 	if p.cluster == nil {
 		<-ctx.Done()
 		return nil
@@ -95,7 +96,7 @@ func (p *planner) watch(ctx context.Context, plan *preview.Plan, moved func(tui.
 		id := ref.ID()
 		if what := drift.Of(ref, body); what != told[id] {
 			told[id] = what
-			moved(tui.Drift{ID: id, What: what})
+			moved(review.Drift{ID: id, What: what})
 		}
 	})
 }
@@ -103,7 +104,7 @@ func (p *planner) watch(ctx context.Context, plan *preview.Plan, moved func(tui.
 // carryOut applies what was approved, and shows it as it was reviewed. again says
 // that nothing was applied, for the reason returned, and that the person wants to
 // review it once more.
-func (r *runner) carryOut(ctx context.Context, outcome tui.Outcome) (again bool, err error) {
+func (r *runner) carryOut(ctx context.Context, outcome review.Outcome) (again bool, err error) {
 	p := outcome.Plan
 	cluster, err := r.planner.writer(ctx)
 	if err != nil {

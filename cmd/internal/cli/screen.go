@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
 // screenFlag is --tui of commands that only show a plan.
@@ -36,7 +37,7 @@ func (f *screenFlag) check(a *app, flags *pflag.FlagSet) error {
 }
 
 // browse shows a review that cannot be approved, until the person leaves it.
-func (a *app) browse(ctx context.Context, o tui.ReviewOptions) error {
+func (a *app) browse(ctx context.Context, o review.Options) error {
 	o.Terminal, o.ReadOnly = a.terminal(), true
 	outcome, err := tui.Review(ctx, o)
 	if err != nil {

@@ -19,6 +19,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/follow"
+	"github.com/kubectl-operator/kubectl-operator/tui/pick"
+	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
 // breaks is a program whose screen panics once there is a file named break, in
@@ -34,9 +37,9 @@ func breaks() {
 	case "applying", "done":
 		err = breakFollow(ctx, where)
 	default:
-		var outcome tui.Outcome
+		var outcome review.Outcome
 		outcome, err = breakReview(ctx, where)
-		approved = outcome.Kind == tui.Approved
+		approved = outcome.Kind == review.Approved
 	}
 	fmt.Println("outcome", approved, err != nil)
 	fmt.Println(err) // what is printed of a command's panic may come too late
@@ -81,8 +84,8 @@ func somePlan() *preview.Plan {
 // breakReview breaks in a command of RESOLVE, where it takes what that found, in
 // REVIEW, where the cluster is watched, in the check of CONFIRM, and where it
 // takes the answer.
-func breakReview(ctx context.Context, where string) (tui.Outcome, error) {
-	return tui.Review(ctx, tui.ReviewOptions{
+func breakReview(ctx context.Context, where string) (review.Outcome, error) {
+	return tui.Review(ctx, review.Options{
 		Title: "install something", Now: breaking(where, "update", "confirm"),
 		Gate: func(*preview.Plan, install.Approval) error { return nil },
 		Recheck: func(_ context.Context, p *preview.Plan, _ func(string)) (*preview.Plan, error) {
@@ -91,7 +94,7 @@ func breakReview(ctx context.Context, where string) (tui.Outcome, error) {
 			}
 			return p, nil
 		},
-		Watch: func(ctx context.Context, _ *preview.Plan, _ func(tui.Drift)) error {
+		Watch: func(ctx context.Context, _ *preview.Plan, _ func(review.Drift)) error {
 			if where == "review" {
 				untilBreak(where)
 			}
@@ -118,7 +121,7 @@ func breakReview(ctx context.Context, where string) (tui.Outcome, error) {
 
 // breakPick breaks where the catalogs are opened, or where a package is read.
 func breakPick(ctx context.Context, where string) error {
-	_, err := tui.Pick(ctx, tui.PickOptions{
+	_, err := tui.Pick(ctx, pick.Options{
 		Title: "install",
 		Load: func(context.Context, func(string)) ([]catalog.Hit, error) {
 			if where == "opening" {
@@ -142,7 +145,7 @@ func breakFollow(ctx context.Context, where string) error {
 	if where == "done" {
 		events <- install.Event{Type: install.EventResult, ExitCode: &code}
 	}
-	_, err := tui.Follow(ctx, tui.FollowOptions{
+	_, err := tui.Follow(ctx, follow.Options{
 		Plan: somePlan(), Events: events, Now: breaking(where, "applying"),
 		ReadEvents: func(context.Context, preview.Ref) (rollout.Behind, error) {
 			untilBreak(where)

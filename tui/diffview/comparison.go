@@ -1,0 +1,260 @@
+package diffview
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// Comparison is an object as it is beside what it would become. It is made
+// once, outside of Update where that takes long, and never changes.
+type Comparison struct {
+	Lines   []diff.Line
+	twin    []int32 // the line that replaces a line, or is replaced by it; -1 for none
+	Starts  []int   // the first line of every run of changed lines
+	Changes []preview.Change
+	live    []diff.Field // of the text before, of which the numbers are From
+	after   []diff.Field
+	gaps    map[int]int // how many lines are left out before a line
+	widest  int         // cells of the longest line
+	last    int         // the highest number of a line
+	opensAt int         // the line of what a finding is about, else of the first change
+}
+
+// Compare compares an object as it is with what it would become, nil where
+// w is left meanwhile. evidence, when there is any, is what a finding rests on.
+func Compare(o *preview.Object, evidence string, w *Job) *Comparison {
+	c := &Comparison{}
+	from, to := bodies(o)
+	var before, after string
+	text := func(text *string, fields *[]diff.Field, body map[string]any, live bool) func() {
+		return func() {
+			if *text = exactText(o, body, live); w.Left() {
+				return
+			}
+			w.step()
+			*fields = diff.Fields(*text)
+			w.step()
+		}
+	}
+	beside(text(&before, &c.live, from, true), text(&after, &c.after, to, false))
+	if w.Left() {
+		return nil
+	}
+	beside(func() {
+		if before != "" || after != "" {
+			c.Changes = diff.Changes(from, to)
+		}
+		w.step()
+	}, func() {
+		c.Lines = diff.Lines(before, after)
+		w.step()
+		c.pair()
+		w.step()
+	})
+	if w.Left() {
+		return nil
+	}
+	if len(c.Starts) > 0 {
+		c.opensAt = c.Starts[0]
+	}
+	// Evidence names its object, whose words are in many paths.
+	if at := c.About(strings.ReplaceAll(evidence, o.ID, "")); at >= 0 {
+		c.opensAt = at
+	}
+	return c
+}
+
+// pair notes where runs of changes begin, and sets the deleted lines of each
+// against the inserted ones that follow them, in order.
+func (c *Comparison) pair() {
+	c.twin = make([]int32, len(c.Lines))
+	for _, l := range c.Lines {
+		c.widest, c.last = max(c.widest, textsafe.Width(textsafe.Line(l.Text))), max(c.last, l.From, l.To)
+	}
+	for i := 0; i < len(c.Lines); {
+		c.twin[i] = -1
+		if c.Lines[i].Op == diff.LineEqual {
+			i++
+			continue
+		}
+		c.Starts = append(c.Starts, i)
+		for i < len(c.Lines) && c.Lines[i].Op != diff.LineEqual {
+			i = c.pairBlock(i)
+		}
+	}
+}
+
+// pairBlock pairs deleted lines and the insertions after them, and returns
+// where they end.
+func (c *Comparison) pairBlock(at int) int {
+	inserted := at
+	for inserted < len(c.Lines) && c.Lines[inserted].Op == diff.LineDelete {
+		c.twin[inserted] = -1
+		inserted++
+	}
+	end := inserted
+	for end < len(c.Lines) && c.Lines[end].Op == diff.LineInsert {
+		c.twin[end] = -1
+		end++
+	}
+	for k := range min(inserted-at, end-inserted) {
+		c.twin[at+k], c.twin[inserted+k] = int32(inserted+k), int32(at+k)
+	}
+	return end
+}
+
+// Path is the field that a line belongs to.
+func (c *Comparison) Path(line int) string {
+	if line < 0 || line >= len(c.Lines) {
+		return ""
+	}
+	if l := c.Lines[line]; l.Op == diff.LineDelete {
+		return diff.FieldAt(c.live, l.From)
+	} else {
+		return diff.FieldAt(c.after, l.To)
+	}
+}
+
+// change is the run of changes that a line is in, or the last one before it,
+// counted from 1.
+func (c *Comparison) change(line int) int {
+	at, found := slices.BinarySearch(c.Starts, line)
+	if found {
+		at++
+	}
+	return at
+}
+
+// spans are the parts of a changed line that its twin does not have.
+func (c *Comparison) spans(line int) []diff.Span {
+	other := c.twin[line]
+	if other < 0 {
+		return nil
+	}
+	if c.Lines[line].Op == diff.LineDelete {
+		from, _ := diff.Spans(c.Lines[line].Text, c.Lines[other].Text)
+		return from
+	}
+	_, to := diff.Spans(c.Lines[other].Text, c.Lines[line].Text)
+	return to
+}
+
+// LineOf is the line at which a change is seen: that of its path, or of the
+// field around it. It is -1 when there is none.
+func (c *Comparison) LineOf(change preview.Change) int {
+	fields, op := c.after, diff.LineInsert
+	if change.Op == diff.OpRemove {
+		fields, op = c.live, diff.LineDelete
+	}
+	for path := strings.TrimSuffix(change.Path, "[]"); path != ""; path = parent(path) {
+		for i, f := range fields {
+			if f.Path != path {
+				continue
+			}
+			until := 1 << 30
+			if i+1 < len(fields) {
+				until = fields[i+1].Line
+			}
+			if strings.HasSuffix(change.Path, "[]") {
+				until = f.Line + 1_000
+			}
+			return c.numbered(f.Line, until, op)
+		}
+	}
+	return -1
+}
+
+// numbered is the first changed line of a text from number on, before until;
+// the line with that number itself where none is changed.
+func (c *Comparison) numbered(number, until int, op diff.LineOp) int {
+	of := func(l diff.Line) int {
+		if op == diff.LineDelete {
+			return l.From
+		}
+		return l.To
+	}
+	first := -1
+	for i, l := range c.Lines {
+		n := of(l)
+		if n < number {
+			continue
+		}
+		if n >= until && first >= 0 {
+			break
+		}
+		if first < 0 {
+			first = i
+		}
+		if l.Op == op {
+			return i
+		}
+	}
+	return first
+}
+
+// parent is the path of the value around another, empty for the whole object.
+func parent(path string) string {
+	for i := len(path) - 1; i > 0; i-- {
+		if path[i] == '.' || path[i] == '[' {
+			return path[:i]
+		}
+	}
+	return ""
+}
+
+// About is the line that evidence speaks of: the one whose path shares most
+// words with it, and whose own field is among them; of several, one that
+// changes. It is -1 when there is none.
+func (c *Comparison) About(evidence string) int {
+	if evidence == "" {
+		return -1
+	}
+	said := map[string]bool{}
+	for _, word := range pathWords(evidence) {
+		said[word] = true
+	}
+	score := func(path string) int {
+		words := pathWords(path)
+		if len(words) == 0 || !said[words[len(words)-1]] || path == ".kind" {
+			return 0
+		}
+		n := 0
+		for _, word := range words {
+			if said[word] {
+				n++
+			}
+		}
+		return 2 * n
+	}
+	best, at := 0, -1
+	for i, l := range c.Lines {
+		fields, number := c.after, l.To
+		if l.Op == diff.LineDelete {
+			fields, number = c.live, l.From
+		}
+		k, found := slices.BinarySearchFunc(fields, number, func(f diff.Field, n int) int { return f.Line - n })
+		if !found {
+			continue
+		}
+		points := score(fields[k].Path)
+		if points > 0 && l.Op != diff.LineEqual {
+			points++
+		}
+		if points > best {
+			best, at = points, i
+		}
+	}
+	return at
+}
+
+// pathWords are the names and numbers of a path or a sentence.
+func pathWords(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
+	})
+}

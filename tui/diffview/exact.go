@@ -1,0 +1,59 @@
+package diffview
+
+import (
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+// AfterBody is what an object would be: the dry run's answer where there is
+// one, else what is sent.
+func AfterBody(o *preview.Object) map[string]any {
+	switch {
+	case o.Action == preview.ActionDelete:
+		return nil
+	case o.ResultBody != nil:
+		return o.ResultBody
+	case o.Action == preview.ActionKeep || o.Sealed == nil:
+		return o.LiveBody
+	}
+	return o.Sealed
+}
+
+// SentBody is what the API server gets of an object, or the live one where it
+// gets nothing, and which of the two it is.
+func SentBody(p *preview.Plan, o *preview.Object) (body map[string]any, what string) {
+	if body := p.Sent(o); body != nil {
+		return body, "sent to the API server"
+	}
+	return o.LiveBody, "live in the cluster"
+}
+
+// Exact makes the text of an object as it is sent.
+func Exact(o *preview.Object, body map[string]any, w *Job) *Comparison {
+	text := exactText(o, body, false)
+	w.step()
+	if w.Left() {
+		return nil
+	}
+	c := &Comparison{}
+	beside(func() { c.after = diff.Fields(text); w.step() }, func() { c.Lines = diff.Lines(text, text); c.pair() })
+	return c
+}
+
+// exactText is an object as YAML. Sensitive values are masked; those of a
+// Secret say whether they differ from the live ones.
+func exactText(o *preview.Object, body map[string]any, live bool) string {
+	if len(body) == 0 {
+		return ""
+	}
+	masked := preview.MaskObject(body)
+	if data := preview.Map(masked, "data"); o.Kind == "Secret" {
+		for k := range data {
+			if how := o.SecretKeys[k]; how == "equal" || how != "" && !live {
+				data[k] = "(secret, " + how + ")"
+			}
+		}
+	}
+	// Masked once already; diff.YAML would mask the words about Secrets again.
+	return diff.Manifest(masked)
+}

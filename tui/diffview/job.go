@@ -1,0 +1,80 @@
+package diffview
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Job is a comparison that is made beside the frames. Leaving its sheet
+// stops it before its next step.
+type Job struct {
+	Context context.Context // nil where nobody waits
+	Stop    context.CancelFunc
+	Sheet   *View
+	Steps   atomic.Int32 // that are done
+	Done    chan struct{}
+}
+
+// compareSteps are those of every comparison: two texts, the fields of each, the
+// changed fields, the lines and their pairs.
+const compareSteps = 7
+
+// step counts one that is done.
+func (w *Job) step() {
+	if w != nil {
+		w.Steps.Add(1)
+	}
+}
+
+// Left reports whether nobody waits for the comparison any more.
+func (w *Job) Left() bool { return w != nil && w.Context.Err() != nil }
+
+// percent is how far it is.
+func (w *Job) percent() int { return int(w.Steps.Load()) * 100 / compareSteps }
+
+// beside does two things at once.
+func beside(one, other func()) {
+	var group sync.WaitGroup
+	group.Go(one)
+	other()
+	group.Wait()
+}
+
+// smallValues are compared within Update; that takes less than a frame.
+const smallValues = 500
+
+// weigh counts the values of an object and the lines of its texts, up to a
+// limit.
+func weigh(v any, limit int) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, below := range v {
+			if n > limit {
+				break
+			}
+			n += weigh(below, limit-n)
+		}
+	case []any:
+		for _, below := range v {
+			if n > limit {
+				break
+			}
+			n += weigh(below, limit-n)
+		}
+	case string:
+		n += len(v) / 32
+	}
+	return n
+}
+
+func IsSmall(body map[string]any) bool { return weigh(body, smallValues) <= smallValues }
+
+// bodies are an object as it is and as it would be, without what always differs.
+func bodies(o *preview.Object) (from, to map[string]any) {
+	beside(func() { from = preview.WithoutVolatile(o.LiveBody) }, func() { to = preview.WithoutVolatile(AfterBody(o)) })
+	return from, to
+}

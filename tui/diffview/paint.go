@@ -1,0 +1,193 @@
+package diffview
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// Canvas is where and how a sheet is drawn.
+type Canvas struct {
+	Theme         theme.Theme
+	Width, Height int
+	Tiny          bool
+	Focused       bool
+	Find          widget.Find // what is searched for, nil for nothing
+}
+
+// HeadHeight is how many lines stay above the lines that scroll: what is shown
+// and where in it the cursor is, then the path of the field.
+func HeadHeight(tiny bool) int {
+	if tiny {
+		return 1
+	}
+	return 2
+}
+
+// Paint draws the sheet, its head included.
+func (s *View) Paint(c Canvas) []string {
+	path := widget.Line{widget.Text(theme.Plain, " "), widget.Tail(theme.Strong, s.Path(), max(1, c.Width-2))}
+	place := frame.Plain(s.place())
+	var out []string
+	if c.Tiny {
+		short := widget.Tail(theme.Strong, cmp.Or(s.Path(), s.name), max(1, c.Width-place.Width()-2))
+		out = append(out, widget.Spread(widget.Line{widget.Text(theme.Plain, " "), short}, place, c.Width).Paint(c.Theme, c.Width))
+	} else {
+		head := append(frame.Plain(" "), s.title(c.Width-place.Width()-2)...)
+		out = append(out, widget.Spread(head, place, c.Width).Paint(c.Theme, c.Width), path.Paint(c.Theme, c.Width))
+	}
+	for i := s.Top; len(out) < c.Height; i++ {
+		if i >= len(s.Rows) {
+			out = append(out, widget.Blank().Paint(c.Theme, c.Width))
+			continue
+		}
+		mark := " "
+		if i == s.Cursor && c.Focused {
+			mark = ">"
+		}
+		out = append(out, s.paintRow(c, s.Rows[i], mark))
+	}
+	return out
+}
+
+// title is what is shown and what happens to it, in so many cells.
+func (s *View) title(width int) widget.Line {
+	return frame.NameAndAction(theme.Strong, s.name, s.happens, width)
+}
+
+func (s *View) paintRow(c Canvas, r Row, mark string) string {
+	switch r.Kind {
+	case rowNote:
+		return s.Notes[r.A].Paint(c.Theme, c.Width)
+	case RowGap:
+		return frame.Plain(mark+"     … "+preview.Plural(int(r.A), "unchanged line")).Paint(c.Theme, c.Width)
+	case RowFold:
+		text := mark + "  … " + preview.Plural(int(r.b-r.A), "unchanged line")
+		if !c.Tiny {
+			text = mark + "     … " + preview.Plural(int(r.b-r.A), "unchanged line") + "   enter unfolds"
+		}
+		return frame.Plain(text).Paint(c.Theme, c.Width)
+	case rowChange:
+		return changeLine(mark, s.Comparison.Changes[r.A]).Find(c.Find).Paint(c.Theme, c.Width)
+	case rowPair:
+		half := (c.Width - 1) / 2
+		left := s.side(c, mark, int(r.A), true, half)
+		right := s.side(c, "", int(r.b), false, c.Width-1-half)
+		return left + c.Theme.Paint(theme.Rule, "│") + right
+	}
+	l := s.Comparison.Lines[r.A]
+	gutter := mark + s.numbers(c, l) + string(l.Op) + " "
+	if s.Kind == YAML {
+		gutter = mark + s.numbers(c, l)
+	}
+	return s.textLine(c, gutter, int(r.A), c.Width)
+}
+
+// numbers are the line numbers before a line, as far as there is room.
+func (s *View) numbers(c Canvas, l diff.Line) string {
+	digits := max(3, len(strconv.Itoa(s.Comparison.last)))
+	number := func(n int) string {
+		if n == 0 {
+			return fmt.Sprintf("%*s ", digits, "")
+		}
+		return fmt.Sprintf("%*d ", digits, n)
+	}
+	switch {
+	case c.Tiny:
+		return ""
+	case s.Kind == YAML:
+		return number(l.To)
+	case c.Width < 70 && l.Op == diff.LineDelete:
+		return number(l.From)
+	case c.Width < 70:
+		return number(l.To)
+	}
+	return number(l.From) + number(l.To)
+}
+
+// side is one half of a row of two texts side by side.
+func (s *View) side(c Canvas, mark string, line int, live bool, width int) string {
+	if line < 0 {
+		return frame.Plain(mark).Paint(c.Theme, width)
+	}
+	l := s.Comparison.Lines[line]
+	number := l.To
+	if live {
+		number = l.From
+	}
+	digits := max(3, len(strconv.Itoa(s.Comparison.last)))
+	return s.textLine(c, fmt.Sprintf("%s%*d %s ", mark, digits, number, l.Op), line, width)
+}
+
+// textLine draws a line behind its gutter, which does not scroll sideways.
+func (s *View) textLine(c Canvas, gutter string, line, width int) string {
+	role, part := theme.Plain, theme.Plain
+	switch s.Comparison.Lines[line].Op {
+	case diff.LineDelete:
+		role, part = theme.Caution, theme.Lost
+	case diff.LineInsert:
+		role, part = theme.Change, theme.Gained
+	}
+	text, cut := Begin(s.Comparison.Lines[line].Text, s.Left+width)
+	var parts widget.Line
+	at := 0
+	for _, span := range s.Comparison.spans(line) {
+		start, end := min(span.Start, len(text)), min(span.End, len(text))
+		if start < at || start >= end {
+			continue
+		}
+		parts = append(parts, widget.Text(role, text[at:start]), widget.Text(part, text[start:end]))
+		at = end
+	}
+	parts = append(parts, widget.Text(role, text[at:]))
+	if cut {
+		parts = append(parts, widget.Text(role, "…"))
+	}
+	shown := append(widget.Line{widget.Text(role, gutter)}, parts.Find(c.Find).From(s.Left)...)
+	return shown.Paint(c.Theme, width)
+}
+
+// bytesPerCell is more than a character takes, four combining marks included.
+const bytesPerCell = 24
+
+// Begin is as much of a text as fills some cells in any case, so that a line
+// of a megabyte costs what a short one does.
+func Begin(text string, cells int) (string, bool) {
+	n := bytesPerCell * (cells + 1)
+	if len(text) <= n {
+		return text, false
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n], true
+}
+
+// changeLine is one changed field: what it was, and what it would be.
+func changeLine(mark string, c preview.Change) widget.Line {
+	switch c.Op {
+	case diff.OpAdd:
+		return widget.Line{widget.Text(theme.Change, mark+" + "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.To))}
+	case diff.OpRemove:
+		return widget.Line{widget.Text(theme.Caution, mark+" - "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.From))}
+	}
+	return widget.Line{
+		widget.Text(theme.Change, mark+" ~ "+c.Path), widget.Text(theme.Plain, "  "+frame.ShortValue(c.From)+" -> "+frame.ShortValue(c.To)),
+	}
+}
+
+// CursorAt is the screen's cursor on the sheet: readers announce its line.
+func (s *View) CursorAt(x, y int, tiny bool) *tea.Cursor {
+	cursor := tea.NewCursor(x, y+HeadHeight(tiny)+s.Cursor-s.Top)
+	cursor.Blink = false
+	return cursor
+}

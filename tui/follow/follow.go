@@ -1,0 +1,310 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// Bounds on what is kept of an apply's progress.
+const (
+	maxTracked  = 20_000 // objects, those of the plan included
+	maxLogLines = 200    // per object
+	maxBatch    = 256    // events taken into one frame
+)
+
+// tracked is one object during apply and rollout.
+type tracked struct {
+	id       string
+	action   preview.Action
+	state    install.ObjectState
+	message  string
+	offender string // id of what is at fault
+	since    time.Time
+	logs     []string
+}
+
+// follow is the model of [Run].
+type follow struct {
+	ctx   context.Context
+	opts  Options
+	theme theme.Theme
+	keys  frame.KeyMap
+	size  frame.Layout
+
+	started, ended time.Time
+	objects        []*tracked
+	byID           map[string]*tracked
+	stage          string
+	stageText      string
+	notes          []string // log lines about no object
+	lastLog        string   // id of the object that logged last
+	failure        string   // what the error events said
+	err            error    // all of it
+	blamed         string   // id of the object that it is about
+	waiting        install.Waiting
+
+	result    *install.Event
+	closed    bool // the events ended without a result
+	asking    bool
+	interrupt Interrupt
+	again     bool
+	review    bool
+
+	rows       []followRow
+	list       widget.List
+	chosen     string // key of the row that the person went to, empty before
+	failedOnly bool
+	all        bool
+
+	pane     followPane
+	about    string       // id of the object whose events or logs are open
+	whole    bool         // the events are below the whole error of the apply
+	pager    widget.Pager // of the pane
+	paused   bool         // the log does not follow its end
+	held     excerpt      // the log as it was then
+	behind   behind
+	help     *widget.Pager // over the screen; open when not nil
+	search   followSearch
+	notice   string // until the next key
+	mouseOff bool
+}
+
+// The messages of a follow's own commands.
+type (
+	eventsMsg []install.Event
+	closedMsg struct{}
+	waitsMsg  install.Waiting
+	tickMsg   struct{}
+	nearMsg   struct{} // a deadline may be near
+)
+
+// Run shows an apply until its result came and the person left the screen.
+// The error tells that the screen could not run or that ctx ended it; the
+// apply itself may still be going on then.
+func Run(ctx context.Context, opts Options) (Outcome, error) {
+	if opts.Plan == nil || opts.Events == nil {
+		return Outcome{}, errors.New("following the apply: there is no plan or nothing to follow")
+	}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	m := newFollow(reading, opts)
+	err := frame.Run(ctx, m, opts.Terminal)
+	outcome := Outcome{Result: m.result, Interrupt: m.interrupt, Elapsed: m.elapsed(), Again: m.again && err == nil, Review: m.review && err == nil}
+	if m.interrupt != NoInterrupt && ctx.Err() != nil {
+		return outcome, nil // ended because the person asked for it
+	}
+	return outcome, err
+}
+
+func newFollow(ctx context.Context, opts Options) *follow {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	m := &follow{
+		ctx: ctx, opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap(), size: frame.Arrange(opts.Width, opts.Height, false),
+		started: opts.Now(), byID: map[string]*tracked{},
+	}
+	for i := range opts.Plan.Objects {
+		o := &opts.Plan.Objects[i]
+		if writes(o.Action) {
+			m.track(o.ID, o.Action)
+		}
+	}
+	return m
+}
+
+// writes reports whether an apply sends anything for an action.
+func writes(a preview.Action) bool {
+	switch a {
+	case preview.ActionUnchanged, preview.ActionKeep, preview.ActionSkip, preview.ActionShared, preview.ActionBlocked:
+		return false
+	}
+	return true
+}
+
+func (m *follow) track(id string, a preview.Action) *tracked {
+	t := &tracked{id: id, action: a, state: install.StatePending, since: m.opts.Now()}
+	m.objects = append(m.objects, t)
+	m.byID[id] = t
+	return t
+}
+
+// Init waits for the first events.
+func (m *follow) Init() tea.Cmd { return tea.Batch(m.wait(), m.hear(), m.tick()) }
+
+// wait is a command that returns the next events.
+func (m *follow) wait() tea.Cmd {
+	events := m.opts.Events
+	return func() tea.Msg {
+		first, ok := <-events
+		if !ok {
+			return closedMsg{}
+		}
+		batch := eventsMsg{first}
+		for len(batch) < maxBatch {
+			select {
+			case e, ok := <-events:
+				if !ok {
+					return batch
+				}
+				batch = append(batch, e)
+			default:
+				return batch
+			}
+		}
+		return batch
+	}
+}
+
+// tick keeps the elapsed time going; where nothing moves by itself, only now and
+// then.
+func (m *follow) tick() tea.Cmd {
+	every := time.Second
+	if m.opts.NoMotion {
+		every = frame.HeartbeatInterval
+	}
+	return tea.Tick(every, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+// Update handles one message.
+func (m *follow) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.size, m.help = frame.Arrange(msg.Width, msg.Height, false), nil
+	case tea.KeyPressMsg:
+		cmd = m.key(msg)
+	case tea.MouseWheelMsg:
+		m.wheel(msg)
+	case tea.MouseClickMsg:
+		m.click(msg)
+	case eventsMsg:
+		cmd = m.take(msg)
+	case closedMsg:
+		m.finish(nil)
+	case waitsMsg:
+		cmd = m.heard(install.Waiting(msg))
+	case behindMsg:
+		cmd = m.sawBehind(msg)
+	case lookAgainMsg:
+		m.lookAgain(msg)
+	case tickMsg:
+		cmd = m.ticked()
+	}
+	m.settle()
+	return m, tea.Batch(cmd, m.lookBehind())
+}
+
+func (m *follow) ticked() tea.Cmd {
+	if m.over() {
+		return nil
+	}
+	return m.tick()
+}
+
+// take applies events in order and waits for more.
+func (m *follow) take(batch eventsMsg) tea.Cmd {
+	for _, e := range batch {
+		m.event(e)
+	}
+	if m.over() {
+		return nil
+	}
+	return m.wait()
+}
+
+func (m *follow) event(e install.Event) {
+	switch e.Type {
+	case install.EventStage:
+		m.stage, m.stageText = e.Stage, e.Message
+	case install.EventObject:
+		if t := m.object(e.Object); t != nil {
+			if t.state != e.State {
+				t.since = m.opts.Now()
+			}
+			t.state, t.message, t.offender = e.State, e.Message, e.Offender
+		}
+	case install.EventLog:
+		m.log(e)
+	case install.EventError:
+		m.failure, m.err, m.blamed = e.Message, e.Err, e.Object
+	case install.EventResult:
+		m.finish(&e)
+	}
+}
+
+// object returns what is known of an object, and starts to know it.
+func (m *follow) object(id string) *tracked {
+	if t := m.byID[id]; t != nil || id == "" || len(m.objects) >= maxTracked {
+		return t
+	}
+	return m.track(id, "")
+}
+
+func (m *follow) log(e install.Event) {
+	t := m.object(e.Object)
+	if t == nil {
+		m.notes = lastLines(append(m.notes, e.Message), maxLogLines)
+		return
+	}
+	t.logs = lastLines(append(t.logs, e.Message), maxLogLines)
+	m.lastLog = t.id
+}
+
+// lastLines are the last n lines; what is cut off is let go.
+func lastLines(lines []string, n int) []string {
+	if len(lines) > n {
+		return slices.Clone(lines[len(lines)-n:])
+	}
+	return lines
+}
+
+func (m *follow) finish(result *install.Event) {
+	if m.over() {
+		return
+	}
+	m.result, m.closed, m.asking = result, result == nil, false
+	m.ended = m.opts.Now()
+}
+
+// settle makes what is shown of this moment, and keeps the window in it.
+func (m *follow) settle() {
+	if m.size.Mode == frame.ModeNone {
+		return
+	}
+	m.settleRows(m.bodyHeight())
+	if m.pane == paneRows {
+		return
+	}
+	m.pager.Lines = m.paneLines()
+	m.pager.Found = m.search.find
+	if !m.paused {
+		m.pager.Top = len(m.pager.Lines)
+	}
+	m.pager.Scroll(0, m.paneHeight())
+}
+
+// now is the time durations are measured to: they stand still at the end.
+func (m *follow) now() time.Time {
+	if m.over() {
+		return m.ended
+	}
+	return m.opts.Now()
+}
+
+// over reports whether nothing more will come.
+func (m *follow) over() bool { return m.result != nil || m.closed }
+
+func (m *follow) elapsed() time.Duration {
+	return m.now().Sub(m.started)
+}

@@ -1,0 +1,216 @@
+package follow
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+)
+
+// key handles a key. Nothing is stopped by a first one.
+func (m *follow) key(msg tea.KeyPressMsg) tea.Cmd {
+	m.notice = ""
+	k := m.keys
+	switch {
+	case m.size.Mode == frame.ModeNone && !m.asking && !m.over() && !key.Matches(msg, k.AskStop, k.Quit, k.Detach):
+		return nil // nothing else can be seen
+	case m.asking:
+		return m.askKey(msg)
+	case m.search.typing:
+		return m.searchKey(msg)
+	case m.help != nil:
+		return m.helpKey(msg)
+	case m.over():
+		return m.doneKey(msg)
+	case key.Matches(msg, k.AskStop, k.Quit, k.Detach):
+		m.asking = true
+	case key.Matches(msg, k.Longer):
+		return m.longer()
+	default:
+		return m.lookKey(msg)
+	}
+	return nil
+}
+
+// doneKey handles the keys of DONE.
+func (m *follow) doneKey(msg tea.KeyPressMsg) tea.Cmd {
+	k := m.keys
+	switch {
+	case key.Matches(msg, k.Quit, k.AskStop):
+		return tea.Quit
+	case key.Matches(msg, k.Suspend):
+		return tea.Suspend
+	case key.Matches(msg, k.Longer) && m.canGoOn():
+		m.again = true
+		return tea.Quit
+	case key.Matches(msg, k.Replan) && m.canReview():
+		m.review = true
+		return tea.Quit
+	}
+	return m.lookKey(msg)
+}
+
+// askKey handles the answer to what should be stopped.
+func (m *follow) askKey(msg tea.KeyPressMsg) tea.Cmd {
+	k := m.keys
+	switch {
+	case key.Matches(msg, k.Back):
+		m.asking = false
+	case key.Matches(msg, k.StopObject):
+		return m.stop(StopAfterObject)
+	case key.Matches(msg, k.Detach):
+		return m.stop(Detach)
+	case key.Matches(msg, k.AskStop):
+		return m.stop(StopNow)
+	}
+	return nil
+}
+
+// stop hands on what the person asked for; the result event ends the screen.
+func (m *follow) stop(i Interrupt) tea.Cmd {
+	m.asking, m.interrupt = false, i
+	tell := m.opts.Interrupt
+	if tell == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		tell(i)
+		return nil
+	}
+}
+
+// lookKey handles the keys that change what is shown.
+func (m *follow) lookKey(msg tea.KeyPressMsg) tea.Cmd {
+	k := m.keys
+	switch {
+	case key.Matches(msg, k.Events):
+		m.openPane(paneEvents)
+	case key.Matches(msg, k.Logs):
+		m.openPane(paneLogs)
+	case key.Matches(msg, k.Back):
+		m.back()
+	case key.Matches(msg, k.Pause):
+		m.pause(!m.paused)
+	case m.pane == paneRows && key.Matches(msg, k.FailedOnly):
+		m.failedOnly = !m.failedOnly
+	case m.pane == paneRows && key.Matches(msg, k.All):
+		m.all = !m.all
+	case key.Matches(msg, k.Search):
+		m.startSearch()
+	case key.Matches(msg, k.NextHit):
+		m.nextHit(1)
+	case key.Matches(msg, k.PreviousHit):
+		m.nextHit(-1)
+	case key.Matches(msg, k.Copy):
+		return m.copy(m.copied())
+	case key.Matches(msg, k.CopyCommand):
+		return m.copy(report.Command(m.opts.Plan))
+	case key.Matches(msg, k.Mouse):
+		m.mouseOff = !m.mouseOff
+		m.notice = frame.MouseNotice(m.mouseOff)
+	case key.Matches(msg, k.Help):
+		m.openHelp()
+	default:
+		m.moveKey(msg)
+	}
+	return nil
+}
+
+// moveKey moves the cursor, or the window of a pane.
+func (m *follow) moveKey(msg tea.KeyPressMsg) {
+	k, height := m.keys, m.bodyHeight()
+	switch {
+	case key.Matches(msg, k.Up):
+		m.move(-1)
+	case key.Matches(msg, k.Down):
+		m.move(1)
+	case key.Matches(msg, k.PageUp):
+		m.move(-height)
+	case key.Matches(msg, k.PageDown):
+		m.move(height)
+	case key.Matches(msg, k.HalfUp):
+		m.move(-height / 2)
+	case key.Matches(msg, k.HalfDown):
+		m.move(height / 2)
+	case key.Matches(msg, k.Home, k.Top):
+		m.move(-frame.Farther)
+	case key.Matches(msg, k.End):
+		m.move(frame.Farther)
+	}
+}
+
+// move goes to another row, or scrolls a pane, which stops following its end
+// until it is there again.
+func (m *follow) move(delta int) {
+	if m.pane == paneRows {
+		m.list.Move(delta, len(m.rows), m.selectable)
+		m.choose()
+		return
+	}
+	m.pager.Scroll(delta, m.paneHeight())
+	m.pause(m.pager.Top+m.paneHeight() < len(m.pager.Lines))
+}
+
+// back leads from a pane to the objects, and ends a search.
+func (m *follow) back() {
+	switch {
+	case m.search.active():
+		m.search = followSearch{}
+	case m.pane != paneRows:
+		m.pane, m.paused = paneRows, false
+	}
+}
+
+func (m *follow) helpKey(msg tea.KeyPressMsg) tea.Cmd {
+	if key.Matches(msg, m.keys.AskStop) {
+		m.help = nil
+		return m.key(msg)
+	}
+	m.help = frame.PageKey(m.keys, m.help, msg, m.size.Body)
+	return nil
+}
+
+// wheel moves by some lines.
+func (m *follow) wheel(msg tea.MouseWheelMsg) {
+	delta := frame.WheelLines
+	if msg.Button == tea.MouseWheelUp {
+		delta = -frame.WheelLines
+	}
+	switch {
+	case m.size.Mode == frame.ModeNone:
+	case m.help != nil:
+		m.help.Scroll(delta, m.size.Body)
+	default:
+		m.move(delta)
+	}
+}
+
+// click selects a row. There is nothing to click that stops an apply.
+func (m *follow) click(msg tea.MouseClickMsg) {
+	if m.help != nil || m.pane != paneRows || m.size.Mode == frame.ModeNone || msg.Button != tea.MouseLeft {
+		return
+	}
+	y := msg.Y - m.bodyTop()
+	if i := m.list.Top + y; y >= 0 && y < m.bodyHeight() && i < len(m.rows) && m.selectable(i) {
+		m.list.Cursor = i
+		m.choose()
+	}
+}
+
+// copied is what y copies: the value under the cursor.
+func (m *follow) copied() string {
+	switch {
+	case m.pane != paneRows && m.whole:
+		return m.failure
+	case m.pane != paneRows:
+		return frame.ObjectName(m.about)
+	}
+	return m.row().copy
+}
+
+func (m *follow) copy(text string) tea.Cmd {
+	notice, cmd := frame.CopyText(text)
+	m.notice = notice
+	return cmd
+}

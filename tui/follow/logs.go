@@ -1,0 +1,343 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+const (
+	lookEvery = 2 * time.Second
+	// lookTime bounds one read: a server that hangs must not stop the next.
+	lookTime = 10 * time.Second
+)
+
+// followPane is what fills the screen below the bar.
+type followPane int
+
+const (
+	paneRows   followPane = iota // the objects
+	paneEvents                   // what happened to one of them
+	paneLogs                     // what its pods print
+)
+
+// aim is what is read behind which object.
+type aim struct {
+	pane followPane
+	id   string
+}
+
+// behind is what was read last, and the read under way.
+type behind struct {
+	aim   aim
+	busy  bool // a read is under way
+	due   bool // it is time for the next
+	round int  // a timer of an earlier one is dropped
+	read  bool // it has answered
+	found rollout.Behind
+	err   error
+}
+
+// excerpt is the end of a log.
+type excerpt struct {
+	id    string
+	title string
+	lines []string
+}
+
+type (
+	behindMsg struct {
+		aim   aim
+		found rollout.Behind
+		err   error
+	}
+	lookAgainMsg struct{ round int }
+)
+
+// aimed is what somebody looks at: the open pane's, else the log of the object
+// in question.
+func (m *follow) aimed() aim {
+	switch {
+	case m.pane != paneRows:
+		return aim{m.pane, m.about}
+	case m.paused || m.over():
+		return m.behind.aim // as it is
+	}
+	if t := m.byID[m.question()]; t != nil && (t.state == install.StateWaiting || t.state == install.StateFailed) {
+		return aim{paneLogs, t.id}
+	}
+	return aim{}
+}
+
+// lookBehind is a command that reads what is looked at, when it is time for it
+// and no read is under way.
+func (m *follow) lookBehind() tea.Cmd {
+	b, want := &m.behind, m.aimed()
+	read := m.opts.ReadLogs
+	if want.pane == paneEvents {
+		read = m.opts.ReadEvents
+	}
+	if want != b.aim {
+		*b = behind{aim: want, busy: b.busy, due: want.id != "", round: b.round}
+	}
+	if b.busy || !b.due || read == nil {
+		return nil
+	}
+	b.due = false
+	o := m.opts.Plan.Object(want.id)
+	if o == nil {
+		return nil
+	}
+	b.busy = true
+	ctx, ref := m.ctx, o.Ref()
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		found, err := read(ctx, ref)
+		return behindMsg{want, found, err}
+	}
+}
+
+// sawBehind takes an answer. What was known stays where the cluster does not
+// answer.
+func (m *follow) sawBehind(msg behindMsg) tea.Cmd {
+	b := &m.behind
+	b.busy = false
+	if msg.aim != b.aim {
+		return nil
+	}
+	if b.err = msg.err; msg.err == nil {
+		b.read, b.found = true, msg.found
+	}
+	every := m.opts.Every
+	switch {
+	case every < 0:
+		return nil
+	case every == 0:
+		every = lookEvery
+	}
+	b.round++
+	round := b.round
+	return tea.Tick(every, func(time.Time) tea.Msg { return lookAgainMsg{round} })
+}
+
+// lookAgain makes the next read due, where somebody looks on.
+func (m *follow) lookAgain(msg lookAgainMsg) {
+	looked := m.pane != paneRows || !m.over()
+	m.behind.due = m.behind.due || looked && !m.paused && msg.round == m.behind.round
+}
+
+// openPane shows the events or logs of the object under the cursor, else of the
+// one in question; the same key closes them again.
+func (m *follow) openPane(p followPane) {
+	if m.pane == p {
+		m.back()
+		return
+	}
+	id := m.about
+	if m.pane == paneRows {
+		if id = m.row().id; id == "" {
+			id = m.question()
+		}
+	}
+	whole := p == paneEvents && m.pane == paneRows && m.row().err
+	if whole {
+		id = m.blamed
+	}
+	m.search = followSearch{}
+	if id == "" && p == paneEvents && !whole {
+		m.notice = "there is no object in question yet"
+		return
+	}
+	m.pane, m.about, m.whole, m.paused, m.pager = p, id, whole, false, widget.Pager{}
+	if whole { // read from its beginning
+		m.pause(true)
+	}
+}
+
+// pause stops or goes on following the end of a log. Of the list the log stays
+// as it is.
+func (m *follow) pause(on bool) {
+	if on && !m.paused {
+		m.held = m.excerpt()
+	}
+	if !on && m.paused {
+		m.behind.round, m.behind.due = m.behind.round+1, m.behind.aim.id != ""
+	}
+	m.paused = on
+}
+
+// excerpt is the end of the log of the object in question: what was read, else
+// what the apply said.
+func (m *follow) excerpt() excerpt {
+	if b := m.behind; b.aim.pane == paneLogs && len(b.found.Logs) > 0 {
+		log := b.found.Logs[0]
+		return excerpt{b.aim.id, logTitle(log), lastLines(log.Lines, lastWords)}
+	}
+	if t := m.byID[m.lastLog]; t != nil {
+		return excerpt{t.id, frame.ObjectName(t.id), lastLines(t.logs, lastWords)}
+	}
+	return excerpt{}
+}
+
+func logTitle(log rollout.Log) string {
+	title := fmt.Sprintf("%s  container %s", frame.ObjectName(log.Pod.ID()), log.Container)
+	if log.Ended {
+		title += "  (the run that ended)"
+	}
+	return title
+}
+
+// paneLines is the document of the open pane.
+func (m *follow) paneLines() []widget.Line {
+	b := &frame.Builder{Width: m.size.Width}
+	if m.whole {
+		m.wholeError(b)
+	}
+	if t := m.byID[m.about]; t != nil {
+		m.stateLines(b, t)
+	}
+	switch {
+	case m.whole && m.about == "":
+		return b.Lines
+	case m.pane == paneEvents:
+		m.eventLines(b)
+	default:
+		m.logLines(b)
+	}
+	for _, what := range m.behind.found.Blind {
+		b.Item(theme.Caution, "!", blindText(what))
+	}
+	if err := m.behind.err; err != nil {
+		b.Item(theme.Caution, "!", "reading it: "+err.Error())
+	}
+	return b.Lines
+}
+
+// paneTitle stands above it, wherever the pane is scrolled to.
+func (m *follow) paneTitle() widget.Line {
+	if m.whole {
+		return widget.Line{widget.Text(theme.Heading, " what happened, all of it")}
+	}
+	title := " events"
+	if m.pane == paneLogs {
+		title = " logs"
+	}
+	if m.about != "" {
+		title += "  " + frame.ObjectName(m.about)
+	}
+	return m.withFollow(title)
+}
+
+// withFollow is a title that says whether the log below follows its end.
+func (m *follow) withFollow(title string) widget.Line {
+	follow := "  follow on "
+	if m.paused {
+		follow = "  follow off (p) "
+	}
+	return widget.Spread(widget.Line{widget.Text(theme.Heading, title)}, frame.Plain(follow), m.size.Width)
+}
+
+// stateLines is where the object stands, with the whole reason.
+func (m *follow) stateLines(b *frame.Builder, t *tracked) {
+	sign, role := stateSign(t.state)
+	if m.lost() {
+		role = theme.Old
+	}
+	state := widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(role, sign, 3), widget.Text(role, string(t.state)+" "+frame.RoundDuration(m.now().Sub(t.since)))}
+	if m.lost() {
+		state = append(state, frame.Plain("   as of "+m.clockTime(m.waiting.LostSince))...)
+	}
+	b.Add(state)
+	if t.message != "" {
+		b.Text(theme.Plain, "      ", t.message)
+	}
+	if o := m.opts.Plan.Object(t.id); t.offender != "" && o != nil && t.offender != o.ID {
+		b.Text(theme.Plain, "      ", "at fault: "+frame.ObjectName(t.offender))
+	}
+}
+
+// wholeError is what happened to the apply, and everything behind it.
+func (m *follow) wholeError(b *frame.Builder) {
+	if m.err != nil {
+		frame.ErrorLines(b, m.err)
+	} else {
+		b.Text(theme.Plain, "   ", m.failure)
+	}
+	if m.about != "" {
+		b.Heading("Its object")
+		b.Text(theme.Plain, "   ", frame.ObjectName(m.about))
+	}
+}
+
+func (m *follow) eventLines(b *frame.Builder) {
+	b.Blank()
+	switch {
+	case m.opts.ReadEvents == nil:
+		b.Add(frame.Plain("   nobody can read events here"))
+	case m.behind.aim.pane != paneEvents || !m.behind.read && m.behind.err == nil:
+		b.Add(frame.Plain("   reading …"))
+	case m.behind.read && len(m.behind.found.Events) == 0:
+		b.Add(frame.Plain("   no events; a cluster keeps them for an hour"))
+	}
+	if m.behind.aim.pane != paneEvents {
+		return
+	}
+	for _, e := range m.behind.found.Events {
+		sign, role := " ", theme.Plain
+		if e.Warning {
+			sign, role = "!", theme.Caution
+		}
+		b.Item(role, sign, eventText(e, m.about, m.opts.Now().Location()))
+	}
+}
+
+func (m *follow) logLines(b *frame.Builder) {
+	found := m.behind.found.Logs
+	if m.behind.aim.pane != paneLogs {
+		found = nil
+	}
+	for _, log := range found {
+		b.Heading("log  " + logTitle(log))
+		for _, line := range log.Lines {
+			b.Add(frame.Plain("   " + line))
+		}
+	}
+	if len(found) > 0 {
+		return
+	}
+	n := len(b.Lines)
+	for _, o := range m.logged() {
+		b.Heading("log  " + frame.ObjectName(o.id))
+		for _, line := range o.logs {
+			b.Add(frame.Plain("   " + line))
+		}
+	}
+	for _, note := range m.notes {
+		b.Text(theme.Plain, "   ", note)
+	}
+	if len(b.Lines) == n {
+		b.Blank()
+		b.Add(frame.Plain("   no log lines: only pods that are not ready are read"))
+	}
+}
+
+// logged are the objects of which the apply told a log: the one the pane is
+// about, else all.
+func (m *follow) logged() []*tracked {
+	var out []*tracked
+	for _, o := range m.objects {
+		if len(o.logs) > 0 && (o.id == m.about || m.about == "" || m.opts.Plan.Object(m.about) == nil) {
+			out = append(out, o)
+		}
+	}
+	return out
+}

@@ -1,0 +1,289 @@
+package follow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// followRow is one line of APPLYING or DONE.
+type followRow struct {
+	line widget.Line
+	key  string // tells it from other rows; empty for what cannot be selected
+	id   string // of the object it is about
+	copy string // what y copies
+	err  bool   // it tells what went wrong with the apply
+}
+
+const (
+	// latest is how many finished objects are shown.
+	latest = 5
+	// lastWords is how many lines of a log stand below an object or the list.
+	lastWords = 5
+)
+
+// followRows collects rows. Lines of the builder become rows that cannot be
+// selected, unless they are marked.
+type followRows struct {
+	frame.Builder
+	rows []followRow
+}
+
+// take turns the lines that were added since the last time into rows; the first
+// is the one given, where it can be selected.
+func (b *followRows) take(first followRow) {
+	for i, line := range b.Lines[len(b.rows):] {
+		row := followRow{}
+		if i == 0 {
+			row = first
+		}
+		row.line = line
+		b.rows = append(b.rows, row)
+	}
+}
+
+// each turns them into rows that can all be selected.
+func (b *followRows) each(key, id string) {
+	for i, line := range b.Lines[len(b.rows):] {
+		text := strings.TrimSpace(line.Plain())
+		b.rows = append(b.rows, followRow{line: line, key: fmt.Sprint(key, " ", i), id: id, copy: text})
+	}
+}
+
+// makeRows is what there is to see: what blocks first, what is done last.
+func (m *follow) makeRows() []followRow {
+	b := &followRows{Builder: frame.Builder{Width: m.size.Width}}
+	if m.over() {
+		m.doneRows(b)
+	}
+	failed := m.in(install.StateFailed, install.StateDiverged)
+	m.group(b, "failed", failed, len(failed))
+	if m.failedOnly {
+		if len(failed) == 0 {
+			b.Add(frame.Plain(" nothing has failed  (f shows the rest)"))
+			b.take(followRow{})
+		}
+		return b.rows
+	}
+	waiting := m.in(install.StateWaiting, install.StateRemoving, install.StateSent)
+	m.group(b, "waiting", waiting, len(waiting))
+	done := m.in(install.StateReady, install.StateRemoved, install.StateApplied)
+	slices.SortStableFunc(done, func(x, y *tracked) int { return y.since.Compare(x.since) })
+	shown := min(len(done), latest)
+	if m.all {
+		shown = len(done)
+	}
+	m.group(b, "done (latest)", done, shown)
+	if m.over() {
+		pending := m.in(install.StatePending)
+		title := "not applied"
+		if m.opts.Resumes {
+			title = "not looked at this time" // the run before may have applied them
+		}
+		m.group(b, title, pending, len(pending))
+	}
+	m.logRows(b)
+	return b.rows
+}
+
+// in returns the objects in some states, in the order of the plan.
+func (m *follow) in(states ...install.ObjectState) []*tracked {
+	var out []*tracked
+	for _, o := range m.objects {
+		if slices.Contains(states, o.state) && (o.action != "" || o.state != install.StatePending) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// group is a titled list of objects. Without a connection it says of when.
+func (m *follow) group(b *followRows, title string, list []*tracked, shown int) {
+	if len(list) == 0 {
+		return
+	}
+	if m.lost() {
+		title += "   as of " + m.clockTime(m.waiting.LostSince)
+	}
+	if m.size.Mode != frame.ModeTiny {
+		b.Heading(title)
+	}
+	b.take(followRow{})
+	for _, o := range list[:shown] {
+		m.objectRows(b, o)
+	}
+	if more := len(list) - shown; more > 0 {
+		b.Add(frame.Plain(fmt.Sprintf("   … %d more  (a all)", more)))
+		b.take(followRow{})
+	}
+}
+
+// objectRows is one object: state, name, why, since when; and the last lines
+// it logged, when it failed.
+func (m *follow) objectRows(b *followRows, o *tracked) {
+	sign, role := stateSign(o.state)
+	strong, text := theme.Strong, theme.Plain
+	if m.lost() {
+		role, strong, text = theme.Old, theme.Old, theme.Old
+	}
+	age := frame.RoundDuration(m.now().Sub(o.since))
+	name := min(48, m.size.Width*2/5)
+	room := m.size.Width - 6 - name - len(age) - 3
+	what := o.message
+	if what == "" {
+		what = string(o.state)
+	}
+	b.Add(widget.Line{
+		widget.Text(theme.Plain, "   "), widget.Cell(role, sign, 3), widget.Cell(strong, frame.ObjectName(o.id), name),
+		widget.Text(theme.Plain, " "), widget.Cell(text, what, max(1, room)), widget.Text(text, " "+age),
+	})
+	if o.state == install.StateFailed {
+		if textsafe.Width(what) > room {
+			b.Add(frame.ReasonLines(text, what, b.Width-1, "        ")...)
+		}
+		for _, line := range lastLines(o.logs, lastWords) {
+			b.Add(widget.Line{widget.Text(text, "        "+line)})
+		}
+	}
+	b.take(followRow{key: o.id, id: o.id, copy: strings.Join(frame.NonEmpty(frame.ObjectName(o.id), what), ": ")})
+}
+
+// stateSign is kstatus' vocabulary in one mark.
+func stateSign(s install.ObjectState) (string, theme.Role) {
+	switch s {
+	case install.StateReady, install.StateRemoved, install.StateApplied:
+		return "ok", theme.Good
+	case install.StateFailed, install.StateDiverged:
+		return "x", theme.Fail
+	case install.StateRemoving:
+		return "-", theme.Caution
+	case install.StatePending:
+		return "?", theme.Plain
+	}
+	return "*", theme.Change
+}
+
+// doneRows is what a person needs once it is over.
+func (m *follow) doneRows(b *followRows) {
+	if m.failure != "" {
+		b.Heading("what happened")
+		b.take(followRow{})
+		for _, line := range frame.ThreeLines(m.failure) {
+			b.Add(frame.ReasonLines(theme.Fail, line, b.Width-1, "   ")...)
+		}
+		b.each("failure", "")
+		for i := range b.rows {
+			b.rows[i].err = b.rows[i].key != ""
+		}
+	}
+	if m.result == nil || m.size.Mode == frame.ModeTiny {
+		return
+	}
+	pair := func(name, value string) {
+		b.Pair(name, value)
+		b.take(followRow{key: "pair " + name, copy: value})
+	}
+	if len(b.Lines) > 0 {
+		b.Blank()
+		b.take(followRow{})
+	}
+	p, receipt := m.opts.Plan, m.result.Receipt
+	if m.result.Revision > 0 {
+		pair("revision", fmt.Sprintf("%d, receipt in Secret %s/kubectl-operator.%s", m.result.Revision, p.Release.Namespace, p.Release.Name))
+	}
+	undone := receipt != nil && receipt.Undo != nil
+	code := exitCode(m.result)
+	if (code == 3 || code == 4) && !undone {
+		pair("cluster", "was changed; what runs there keeps trying")
+	}
+	if code != 0 && code != 3 && code != 4 {
+		return
+	}
+	pair("look", lookCommand(p))
+	if undone {
+		pair("undone", undoneText(receipt.Undo))
+		return
+	}
+	pair("undo", frame.UndoCommand(p))
+}
+
+// logRows shows the end of the log of the object in question.
+func (m *follow) logRows(b *followRows) {
+	log := m.held
+	if !m.paused {
+		log = m.excerpt()
+	}
+	if len(log.lines) == 0 || m.size.Mode == frame.ModeTiny {
+		for _, note := range lastLines(m.notes, 2) {
+			b.Text(theme.Plain, "   ", note)
+			b.each("note", "")
+		}
+		return
+	}
+	if len(b.Lines) > 0 {
+		b.Blank()
+	}
+	b.Add(m.withFollow(" log  " + log.title))
+	b.take(followRow{})
+	for _, line := range log.lines {
+		b.Add(frame.Plain("   " + line))
+	}
+	b.each("log", log.id)
+}
+
+// selectable reports whether the cursor may stand on a row.
+func (m *follow) selectable(i int) bool { return m.rows[i].key != "" }
+
+// row is the one under the cursor.
+func (m *follow) row() followRow {
+	if m.list.Cursor < 0 || m.list.Cursor >= len(m.rows) {
+		return followRow{}
+	}
+	return m.rows[m.list.Cursor]
+}
+
+// choose remembers the row that the person went to.
+func (m *follow) choose() { m.chosen = m.row().key }
+
+// settleRows makes the rows of this moment. The cursor stays with its row;
+// before the person went anywhere it is at what is in question.
+func (m *follow) settleRows(height int) {
+	at := m.row()
+	m.rows = m.makeRows()
+	want := m.chosen
+	if want == "" && !m.over() {
+		want = m.question()
+	}
+	i := slices.IndexFunc(m.rows, func(r followRow) bool { return r.key != "" && r.key == want })
+	if i < 0 && m.chosen != "" && at.id != "" {
+		i = slices.IndexFunc(m.rows, func(r followRow) bool { return r.key != "" && r.id == at.id })
+	}
+	switch {
+	case i >= 0:
+		m.list.Cursor = i
+	case m.chosen == "":
+		m.list.Cursor = 0
+	}
+	m.list.Settle(len(m.rows), height, m.selectable)
+}
+
+// question is the object that an apply waits for first: one that failed, else
+// one that is not ready, else the one under way. Empty when there is none.
+func (m *follow) question() string {
+	for _, states := range [][]install.ObjectState{
+		{install.StateFailed, install.StateDiverged}, {install.StateWaiting, install.StateRemoving}, {install.StateSent},
+	} {
+		for _, o := range m.objects {
+			if slices.Contains(states, o.state) {
+				return o.id
+			}
+		}
+	}
+	return ""
+}

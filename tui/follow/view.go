@@ -1,0 +1,317 @@
+package follow
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// headLines of the body say how far the apply is; the rest scrolls.
+const headLines = 3
+
+func (m *follow) headHeight() int {
+	if m.size.Mode == frame.ModeTiny {
+		return 1
+	}
+	return headLines
+}
+
+func (m *follow) bodyHeight() int { return max(0, m.size.Body-m.headHeight()) }
+
+// paneHeight is what scrolls of a pane, below its title.
+func (m *follow) paneHeight() int { return max(0, m.bodyHeight()-1) }
+
+// bodyTop is the row of the body's first line that scrolls.
+func (m *follow) bodyTop() int { return m.size.BodyTop + m.headHeight() }
+
+// View draws the screen. It changes nothing.
+func (m *follow) View() tea.View {
+	lines, cursor := m.lines()
+	v := tea.NewView(strings.Join(lines, "\n"))
+	v.AltScreen = true
+	v.Cursor = cursor
+	v.WindowTitle = "kubectl operator: " + frame.Clip(m.state()+" "+m.opts.Plan.Release.Name, 60)
+	v.ProgressBar = m.progressBar()
+	if !m.mouseOff {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+// progressBar feeds terminals that show one of their own.
+func (m *follow) progressBar() *tea.ProgressBar {
+	if m.over() {
+		return nil
+	}
+	t := m.tally()
+	state := tea.ProgressBarDefault
+	if t.failed > 0 {
+		state = tea.ProgressBarError
+	}
+	return tea.NewProgressBar(state, widget.Percent(t.applied+t.ready, 2*t.total))
+}
+
+func (m *follow) state() string {
+	switch {
+	case m.closed:
+		return "ENDED"
+	case m.result == nil && m.interrupt == Detach:
+		return "DETACHING"
+	case m.result == nil && m.interrupt != NoInterrupt:
+		return "STOPPING"
+	case m.result == nil:
+		return "APPLYING"
+	case m.timedOut():
+		return timedOutText
+	}
+	if m.refusedToGoOn() {
+		return "NOT GONE ON"
+	}
+	return stateOf(exitCode(m.result))
+}
+
+// refusedToGoOn reports whether this run changed nothing after one that did.
+func (m *follow) refusedToGoOn() bool {
+	code := exitCode(m.result)
+	return m.opts.Resumes && code != 0 && code != int(install.Failed) && code != int(install.Interrupted)
+}
+
+func exitCode(result *install.Event) int {
+	if result == nil || result.ExitCode == nil {
+		return 1
+	}
+	return *result.ExitCode
+}
+
+const (
+	timedOutText   = "TIMED OUT"
+	notAppliedText = "NOT APPLIED"
+)
+
+// stateOf words an exit code.
+func stateOf(code int) string {
+	switch code {
+	case 0:
+		return "DONE"
+	case 3:
+		return "FAILED"
+	case 4:
+		return "NOT FINISHED"
+	}
+	return notAppliedText
+}
+
+func (m *follow) lines() ([]string, *tea.Cursor) {
+	f := frame.Frame{Theme: m.theme, Size: m.size, Plan: m.opts.Plan, State: m.state()}
+	if m.size.Mode == frame.ModeNone {
+		text := fmt.Sprintf("window too small (%dx%d), need %dx%d - %s", m.size.Width, m.size.Height, frame.MinWidth, frame.MinHeight, m.state())
+		return []string{frame.Plain(text).Paint(m.theme, max(1, m.size.Width))}, nil
+	}
+	t := m.tally()
+	f.Stats = fmt.Sprintf("%d%%", widget.Percent(t.applied+t.ready, 2*t.total))
+	lines := append(f.Header(), f.Rule("", 0))
+	if m.help != nil {
+		lines = append(lines, m.help.Paint(m.theme, m.size.Width, m.size.Body, -1)...)
+		f.Below[0] = m.help.Below(m.size.Body)
+		return append(lines, f.LowerRule(false), m.footer(f)), nil
+	}
+	lines = append(lines, m.headLines(t)...)
+	body, cursor := m.body()
+	f.Below[0] = m.below()
+	lines = append(append(lines, body...), f.LowerRule(false))
+	if m.search.typing {
+		cursor = tea.NewCursor(min(m.search.prompt().Width(), m.size.Width-1), m.size.Height-1)
+	}
+	return append(lines, m.footer(f)), cursor
+}
+
+// headLines say how far the apply is, and what is in its way as long as it is.
+func (m *follow) headLines(t progress) []string {
+	w, status := m.size.Width, m.statusLine()
+	if m.size.Mode == frame.ModeTiny {
+		if status == nil || m.canGoOn() {
+			status = m.stepLine(t)
+		}
+		return []string{status.Paint(m.theme, w)}
+	}
+	bar := append(frame.Plain(" "), widget.Bar(t.applied+t.ready, 2*t.total, min(w-2, 64))...)
+	return []string{m.stepLine(t).Paint(m.theme, w), bar.Paint(m.theme, w), status.Paint(m.theme, w)}
+}
+
+// body is the objects, or the open pane. The real cursor stands on the selected
+// row: screen readers read that line.
+func (m *follow) body() ([]string, *tea.Cursor) {
+	height := m.bodyHeight()
+	if m.pane != paneRows {
+		found := -1
+		if m.search.active() {
+			found = m.search.line
+		}
+		title := m.paneTitle().Paint(m.theme, m.size.Width)
+		return append([]string{title}, m.pager.Paint(m.theme, m.size.Width, m.paneHeight(), found)...), nil
+	}
+	out := make([]string, height)
+	var cursor *tea.Cursor
+	for i := range out {
+		at := m.list.Top + i
+		switch {
+		case at >= len(m.rows):
+			out[i] = widget.Blank().Paint(m.theme, m.size.Width)
+		case at == m.list.Cursor:
+			marked := append(frame.Plain(" > "), m.rows[at].line.From(len(" > "))...)
+			out[i] = marked.Find(m.search.find).PaintSelected(m.theme, m.size.Width)
+			cursor = tea.NewCursor(1, m.bodyTop()+i)
+			cursor.Blink = false
+		default:
+			out[i] = m.rows[at].line.Find(m.search.find).Paint(m.theme, m.size.Width)
+		}
+	}
+	return out, cursor
+}
+
+// below counts the lines of the open pane that do not fit.
+func (m *follow) below() int {
+	if m.pane != paneRows {
+		return m.pager.Below(m.paneHeight())
+	}
+	return m.list.Below(len(m.rows), m.bodyHeight())
+}
+
+func (m *follow) footer(f frame.Frame) string {
+	switch {
+	case m.asking:
+		k := m.keys
+		return f.Footer([]key.Binding{k.StopObject, k.Detach, frame.As(k.AskStop, "stop now"), frame.As(k.Back, "go on")}, frame.Plain("stop what?"))
+	case m.search.typing:
+		return m.search.prompt().Paint(m.theme, m.size.Width)
+	case m.notice != "":
+		return widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.Width)
+	}
+	return f.Footer(m.footerKeys(), frame.Plain(m.footerText()))
+}
+
+// footerKeys are those of this moment, what matters most first.
+func (m *follow) footerKeys() []key.Binding {
+	k := m.keys
+	stop := []key.Binding{k.AskStop, frame.As(k.Detach, "detach…")}
+	if m.over() {
+		stop = []key.Binding{frame.As(k.Quit, "leave")}
+	} else if m.interrupt != NoInterrupt {
+		stop = []key.Binding{k.AskStop}
+	}
+	if m.near() || m.canGoOn() {
+		stop = append(stop, k.Longer)
+	}
+	if m.canReview() {
+		stop = append(stop, frame.As(k.Replan, "review again"))
+	}
+	move := frame.As(k.Down, "move")
+	switch {
+	case m.help != nil:
+		return append([]key.Binding{k.Back, frame.As(k.Down, "down"), frame.As(k.Up, "up")}, stop...)
+	case m.pane == paneEvents:
+		return append(append([]key.Binding{k.Back}, stop...), k.Logs, k.Help, k.Search, move)
+	case m.pane == paneLogs:
+		return append(append([]key.Binding{k.Back}, stop...), k.Events, frame.As(k.Pause, "pause"), k.Help, k.Search)
+	case m.over():
+		return append(stop, move, k.Logs, k.Events, k.Help, k.FailedOnly, k.All)
+	}
+	return append(stop, k.Logs, k.Events, k.Help, k.FailedOnly, move)
+}
+
+func (m *follow) footerText() string {
+	switch {
+	case m.help != nil || m.pane != paneRows || m.over() || m.size.Mode == frame.ModeTiny:
+		return ""
+	case m.interrupt != NoInterrupt:
+		return strings.ToLower(m.state()) + " …"
+	}
+	return "detach leaves it running"
+}
+
+// progress counts where the plan's objects stand.
+type progress struct{ total, applied, ready, waiting, failed int }
+
+func (m *follow) tally() progress {
+	t := progress{}
+	for _, o := range m.objects {
+		if o.action == "" {
+			continue // not of this plan, such as a pod that logs
+		}
+		t.total++
+		switch o.state {
+		case install.StateReady, install.StateRemoved:
+			t.applied, t.ready = t.applied+1, t.ready+1
+		case install.StateWaiting, install.StateApplied, install.StateRemoving, install.StateDiverged:
+			t.applied++
+		}
+		switch o.state {
+		case install.StateWaiting, install.StateRemoving, install.StateSent:
+			t.waiting++
+		case install.StateFailed, install.StateDiverged:
+			t.failed++
+		}
+	}
+	return t
+}
+
+// stepLine is the one line that says it all.
+func (m *follow) stepLine(t progress) widget.Line {
+	counts := fmt.Sprintf("applied %d/%d  ready %d  waiting %d  failed %d", t.applied, t.total, t.ready, t.waiting, t.failed)
+	clock := "elapsed " + frame.RoundDuration(m.elapsed())
+	if limit := m.limit(); limit > 0 {
+		clock += "  limit " + frame.RoundDuration(limit)
+	}
+	step := " " + m.step()
+	switch m.size.Mode {
+	case frame.ModeTiny:
+		return frame.Plain(step)
+	case frame.ModeSingle:
+		return widget.Spread(widget.Line{widget.Text(theme.Strong, step)}, frame.Plain(fmt.Sprintf("  %d/%d ready %d failed %d  %s ", t.applied, t.total, t.ready, t.failed, frame.RoundDuration(m.elapsed()))), m.size.Width)
+	}
+	return widget.Spread(widget.Line{widget.Text(theme.Strong, step)}, frame.Plain("   "+counts+"    "+clock+" "), m.size.Width)
+}
+
+func (m *follow) step() string {
+	if m.over() {
+		return m.verdict()
+	}
+	stages, text := m.opts.Plan.Stages, m.stageText
+	if m.waiting.Stage != "" {
+		text = "waiting for " + m.waiting.Stage
+	}
+	for i := range stages {
+		if stages[i].ID == m.stage {
+			return strings.TrimSpace(fmt.Sprintf("step %d of %d  %s  %s", i+1, len(stages), m.stage, text))
+		}
+	}
+	if m.stage != "" {
+		return strings.TrimSpace(m.stage + "  " + m.stageText)
+	}
+	return "starting"
+}
+
+func (m *follow) verdict() string {
+	t := m.tally()
+	switch code := exitCode(m.result); {
+	case m.closed:
+		return "the apply ended without a result"
+	case code == 0 && t.applied == t.ready:
+		return fmt.Sprintf("DONE  %d applied, all ready in %s", t.applied, frame.RoundDuration(m.elapsed()))
+	case code == 0:
+		return fmt.Sprintf("DONE  %d applied in %s", t.applied, frame.RoundDuration(m.elapsed()))
+	case code == 3 || code == 4:
+		return fmt.Sprintf("%s after %s: %d of %d not ready", m.state(), frame.RoundDuration(m.elapsed()), t.total-t.ready, t.total)
+	}
+	if m.refusedToGoOn() {
+		return "NOT GONE ON WITH: what was applied before stays"
+	}
+	return notAppliedText + ": nothing was changed"
+}

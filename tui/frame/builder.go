@@ -1,0 +1,55 @@
+package frame
+
+import (
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// Builder writes a document of paragraphs.
+type Builder struct {
+	Width int
+	Lines []widget.Line
+}
+
+func (b *Builder) Add(lines ...widget.Line) { b.Lines = append(b.Lines, lines...) }
+
+func (b *Builder) Blank() { b.Add(widget.Blank()) }
+
+func (b *Builder) Heading(text string) {
+	if len(b.Lines) > 0 {
+		b.Blank()
+	}
+	b.Add(widget.Line{widget.Text(theme.Heading, " "+text)})
+}
+
+// Text wraps a paragraph behind an indent.
+func (b *Builder) Text(role theme.Role, indent, text string) {
+	b.Add(widget.Wrap(role, text, b.Width-1, indent)...)
+}
+
+// Pair writes a name and a value that is wrapped beside it.
+func (b *Builder) Pair(name, value string) {
+	if value == "" {
+		return
+	}
+	const column = 14
+	wrapped := widget.Wrap(theme.Plain, value, b.Width-column-4, "")
+	for i, line := range wrapped {
+		label := ""
+		if i == 0 {
+			label = name
+		}
+		b.Add(append(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(theme.Plain, label, column)}, line...))
+	}
+}
+
+// Item writes a paragraph behind a mark, its further lines indented.
+func (b *Builder) Item(role theme.Role, mark, text string) {
+	for i, line := range widget.Wrap(role, text, b.Width-len("     ")-1, "") {
+		lead := "     "
+		if i == 0 {
+			lead = "   " + mark + " "
+		}
+		b.Add(append(widget.Line{widget.Text(role, lead)}, line...))
+	}
+}

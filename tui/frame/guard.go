@@ -1,0 +1,78 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+)
+
+// guard keeps what a model or a command of it panicked with. The library prints
+// that from a goroutine, which the end of the process may overtake.
+type guard struct {
+	tea.Model
+
+	mu   sync.Mutex
+	with string
+}
+
+// Update handles a message, and guards the command that comes of it.
+func (g *guard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	defer g.note()
+	m, cmd := g.Model.Update(msg)
+	g.Model = m
+	return g, g.cmd(cmd)
+}
+
+// Init guards the first command.
+func (g *guard) Init() tea.Cmd {
+	defer g.note()
+	return g.cmd(g.Model.Init())
+}
+
+// View draws the model.
+func (g *guard) View() tea.View {
+	defer g.note()
+	return g.Model.View()
+}
+
+func (g *guard) cmd(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		defer g.note()
+		msg := cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			for i := range batch {
+				batch[i] = g.cmd(batch[i])
+			}
+		}
+		return msg
+	}
+}
+
+// note is deferred: it remembers a panic and goes on with it.
+func (g *guard) note() {
+	r := recover()
+	if r == nil {
+		return
+	}
+	g.mu.Lock()
+	g.with = textsafe.Line(fmt.Sprint(r))
+	g.mu.Unlock()
+	panic(r)
+}
+
+// err adds to a panic's error what it was.
+func (g *guard) err(err error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if errors.Is(err, tea.ErrProgramPanic) && g.with != "" {
+		return fmt.Errorf("%w: %s", err, g.with)
+	}
+	return err
+}

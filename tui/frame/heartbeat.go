@@ -1,0 +1,36 @@
+package frame
+
+import (
+	"context"
+	"time"
+)
+
+// HeartbeatInterval is how often a wait without a screen says that it goes on.
+const HeartbeatInterval = 10 * time.Second
+
+// Heartbeat calls beat at intervals, every 10 s when every is 0, until stop is
+// called, which waits for the last call to end.
+func Heartbeat(ctx context.Context, every time.Duration, beat func()) (stop func()) {
+	if every <= 0 {
+		every = HeartbeatInterval
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				beat()
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}

@@ -1,0 +1,134 @@
+package frame
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// KeyMap is every key of every screen. Handling, footer and help read it.
+type KeyMap struct {
+	Up, Down, Left, Right               key.Binding
+	Home, End, Top, HalfUp, HalfDown    key.Binding
+	PageUp, PageDown                    key.Binding
+	Tabs, NextPane, PrevPane            key.Binding
+	Open, Back                          key.Binding
+	Next, Previous, Mark                key.Binding
+	Search, NextHit, PreviousHit        key.Binding
+	Filter, ClearFilter, Group, Package key.Binding
+	YAML, Diff, Explain, CanI           key.Binding
+	Fold, Beside, Paths                 key.Binding
+	Copy, CopyCommand                   key.Binding
+	Approve, Retry, Replan              key.Binding
+	Mouse, Help, Quit, Stop, Suspend    key.Binding
+	Digests, CopyDigest                 key.Binding
+	StopObject, Detach, FailedOnly, All key.Binding
+	Logs, Pause, AskStop                key.Binding
+	Events, Longer                      key.Binding
+}
+
+func Bind(help, does string, keys ...string) key.Binding {
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
+}
+
+func NewKeyMap() KeyMap {
+	return KeyMap{
+		Up: Bind("k/up", "move up", "k", "up"), Down: Bind("j/down", "move down", "j", "down"),
+		Left: Bind("h/left", "pane left, scroll left", "h", "left"), Right: Bind("l/right", "pane right, scroll right", "l", "right"),
+		Home: Bind("home", "top", "home"), End: Bind("G/end", "bottom", "G", "end"), Top: Bind("g", "top", "g"),
+		HalfUp: Bind("ctrl+u", "half page up", "ctrl+u"), HalfDown: Bind("ctrl+d", "half page down", "ctrl+d"),
+		PageUp: Bind("pgup", "page up", "pgup"), PageDown: Bind("pgdn", "page down", "pgdown"),
+		Tabs:     Bind("1-6", "open a tab", "1", "2", "3", "4", "5", "6", "7"),
+		NextPane: Bind("tab", "next pane or tab", "tab"), PrevPane: Bind("shift+tab", "previous pane or tab", "shift+tab"),
+		Open: Bind("enter", "open", "enter"), Back: Bind("esc", "back", "esc"),
+		Next: Bind("n", "next to look at", "n"), Previous: Bind("N", "previous to look at", "N"),
+		Mark:   Bind("space", "mark looked at", "space"),
+		Search: Bind("/", "search", "/"), NextHit: Bind("]", "next hit or change", "]"), PreviousHit: Bind("[", "previous hit or change", "["),
+		Filter: Bind("f", "filter", "f"), ClearFilter: Bind("F", "clear filter", "F"), Group: Bind("g", "group", "g"),
+		Package: Bind("P", "package", "P"),
+		YAML:    Bind("e", "YAML", "e"), Diff: Bind("d", "diff", "d"), Explain: Bind("x", "explain", "x"), CanI: Bind("c", "can it…", "c"),
+		Fold:   Bind("enter", "fold, unfold", "enter", "space"),
+		Beside: Bind("s", "side by side", "s"), Paths: Bind("p", "changed fields", "p"),
+		Copy: Bind("y", "copy", "y"), CopyCommand: Bind("Y", "copy the command line", "Y"),
+		Approve: Bind("a", "approve", "a"), Retry: Bind("r", "check again", "r"),
+		Replan: Bind("R", "plan again", "R"),
+		Mouse:  Bind("m", "mouse on/off", "m"), Help: Bind("?", "help", "?"), Quit: Bind("q", "quit", "q"),
+		Stop: Bind("ctrl+c", "quit, nothing applied", "ctrl+c"), Suspend: Bind("ctrl+z", "suspend", "ctrl+z"),
+		Digests: Bind("tab", "full digests", "tab"), CopyDigest: Bind("ctrl+y", "copy plan digest", "ctrl+y"),
+		StopObject: Bind("s", "stop after this object", "s"), Detach: Bind("d", "detach, leave it running", "d"),
+		FailedOnly: Bind("f", "failed only", "f"), All: Bind("a", "all", "a"),
+		Logs: Bind("l", "logs", "l"), Pause: Bind("p", "pause follow", "p"), AskStop: Bind("ctrl+c", "stop…", "ctrl+c"),
+		Events: Bind("e", "events", "e"), Longer: Bind("r", "wait longer", "r"),
+	}
+}
+
+// As gives a binding other words on one screen.
+func As(b key.Binding, does string) key.Binding {
+	b.SetHelp(b.Help().Key, does)
+	return b
+}
+
+// keyGroup is a part of the help.
+type keyGroup struct {
+	Title string
+	Keys  []key.Binding
+}
+
+// ReviewHelp are the keys of REVIEW, for its help.
+func (k KeyMap) ReviewHelp() []keyGroup {
+	return []keyGroup{
+		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan}},
+		{"Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
+		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.Filter, k.ClearFilter, As(k.Package, "one package, the next, all"), As(k.Group, "group (Access)")}},
+		{"Differences", []key.Binding{k.NextHit, k.PreviousHit, k.Fold, k.Beside, k.Paths}},
+		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop}},
+	}
+}
+
+// FollowHelp are the keys of APPLYING and DONE, for their help.
+func (k KeyMap) FollowHelp() []keyGroup {
+	return []keyGroup{
+		{"Apply", []key.Binding{k.AskStop, As(k.Detach, "detach…"), k.Longer, As(k.Replan, "review again, when nothing was applied"), As(k.Quit, "quit…, or leave at the end"), k.Back}},
+		{"The question after ctrl+c", []key.Binding{k.StopObject, k.Detach, As(k.AskStop, "stop now"), As(k.Back, "go on")}},
+		{"Move", []key.Binding{k.Down, k.Up, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
+		{"Look closer", []key.Binding{k.Events, k.Logs, k.Pause, k.FailedOnly, k.All, k.Search, As(k.NextHit, "next hit"), As(k.PreviousHit, "previous hit")}},
+		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, As(k.Suspend, "suspend, at the end")}},
+	}
+}
+
+// Farther is more than any list or document has lines.
+const Farther = 1 << 30
+
+// WheelLines are scrolled by one step of the wheel.
+const WheelLines = 3
+
+func MouseNotice(off bool) string {
+	if off {
+		return "mouse off"
+	}
+	return "mouse on"
+}
+
+// MoveList handles the keys that move in a list.
+func MoveList(k KeyMap, l *widget.List, msg tea.KeyPressMsg, rows, height int, selectable func(int) bool) {
+	delta := 0
+	switch {
+	case key.Matches(msg, k.Up):
+		delta = -1
+	case key.Matches(msg, k.Down):
+		delta = 1
+	case key.Matches(msg, k.PageUp):
+		delta = -height
+	case key.Matches(msg, k.PageDown):
+		delta = height
+	case key.Matches(msg, k.HalfUp):
+		delta = -height / 2
+	case key.Matches(msg, k.HalfDown):
+		delta = height / 2
+	case key.Matches(msg, k.Home, k.Top):
+		delta = -Farther
+	case key.Matches(msg, k.End):
+		delta = Farther
+	}
+	l.Move(delta, rows, selectable)
+}

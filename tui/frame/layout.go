@@ -1,0 +1,58 @@
+package frame
+
+// mode is how much room there is.
+type mode int
+
+const (
+	ModeNone   mode = iota // one line: too small
+	ModeTiny               // reading only
+	ModeSingle             // one pane at a time
+	ModeDouble             // list and detail side by side
+)
+
+// The breakpoints, in cells.
+const (
+	MinWidth, MinHeight         = 40, 12
+	ConfirmWidth, ConfirmHeight = 60, 20
+	DoubleWidth                 = 100
+)
+
+// Layout divides a window. Rows count from 0 at the top.
+type Layout struct {
+	Mode          mode
+	Width, Height int
+	Header        int // lines above the first separator
+	BodyTop       int // row of the body's first line
+	Body          int // lines of the body
+	Left, Right   int // widths of the two panes; without two, left is all
+}
+
+// Arrange is the layout of a window, of a screen with or without tabs.
+func Arrange(width, height int, tabs bool) Layout {
+	l := Layout{Width: width, Height: height, Left: width}
+	switch {
+	case width < MinWidth || height < MinHeight:
+		return l
+	case width < ConfirmWidth || height < ConfirmHeight:
+		l.Mode, l.Header, tabs = ModeTiny, 2, false
+	case width < DoubleWidth:
+		l.Mode, l.Header = ModeSingle, 1
+	default:
+		l.Mode, l.Header = ModeDouble, 2
+		l.Left = max(36, min(64, width*44/120))
+		l.Right = width - l.Left - 1
+	}
+	if tabs {
+		l.Header++
+	}
+	l.BodyTop = l.Header + 1
+	l.Body = height - l.BodyTop - 2 // separator and footer
+	return l
+}
+
+type Pane int
+
+const (
+	PaneList Pane = iota
+	PaneDetail
+)

@@ -1,0 +1,67 @@
+package frame
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// maxAnswer bounds one line of input, in bytes; what is beyond is dropped.
+const maxAnswer = 256
+
+// Prompter asks for lines of text, without a screen. What is typed ahead stays
+// for whoever reads next.
+type Prompter struct {
+	in  io.Reader
+	out io.Writer
+}
+
+// NewPrompter asks on out, which must make text harmless, and reads from in.
+func NewPrompter(in io.Reader, out io.Writer) *Prompter { return &Prompter{in, out} }
+
+// Ask prints a question and returns the next line without its end. ok is false
+// at the end of the input, which is no answer, even behind an unfinished line.
+func (p *Prompter) Ask(ctx context.Context, question string) (line string, ok bool, err error) {
+	fmt.Fprint(p.out, question)
+	type read struct {
+		line string
+		ok   bool
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		line, ok, err := p.line()
+		done <- read{line, ok, err}
+	}()
+	select {
+	case got := <-done:
+		if !got.ok {
+			fmt.Fprintln(p.out)
+		}
+		return got.line, got.ok, got.err
+	case <-ctx.Done(): // the reader ends with the program
+		fmt.Fprintln(p.out)
+		return "", false, ctx.Err()
+	}
+}
+
+// line reads byte by byte: nothing behind the line's end is taken.
+func (p *Prompter) line() (string, bool, error) {
+	var text []byte
+	one := make([]byte, 1)
+	for {
+		n, err := p.in.Read(one)
+		switch {
+		case n > 0 && one[0] == '\n':
+			return string(text), true, nil
+		case n > 0 && len(text) < maxAnswer:
+			text = append(text, one[0])
+		}
+		if err == io.EOF {
+			return "", false, nil
+		}
+		if err != nil {
+			return "", false, fmt.Errorf("reading the answer: %w", err)
+		}
+	}
+}

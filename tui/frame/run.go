@@ -1,0 +1,61 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+)
+
+// Run shows a model until it quits. Signals are the caller's, through ctx: a
+// program that a signal ends returns an error, never an answer.
+func Run(ctx context.Context, m tea.Model, t Terminal) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler()}
+	switch in := t.Input.(type) {
+	case nil:
+	case *os.File:
+		opts = append(opts, tea.WithInput(&keyed{in, func() { end(errNoKeyboard) }}))
+	default:
+		opts = append(opts, tea.WithInput(in))
+	}
+	if t.Output != nil {
+		opts = append(opts, tea.WithOutput(t.Output))
+	}
+	if t.Environ != nil {
+		opts = append(opts, tea.WithEnvironment(t.Environ))
+	}
+	if t.Width > 0 && t.Height > 0 {
+		opts = append(opts, tea.WithWindowSize(t.Width, t.Height))
+	}
+	if !t.Color {
+		// Keeps bold and reverse.
+		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	g := &guard{Model: m}
+	_, err := tea.NewProgram(g, opts...).Run()
+	if errors.Is(context.Cause(ctx), errNoKeyboard) {
+		return errNoKeyboard
+	}
+	return g.err(err)
+}
+
+var errNoKeyboard = errors.New("the terminal is gone: nobody can answer any more")
+
+// keyed is a terminal that may be closed: no signal has to tell of it, and
+// the program would wait for keys for ever.
+type keyed struct {
+	*os.File
+	gone func()
+}
+
+func (k *keyed) Read(p []byte) (int, error) {
+	n, err := k.File.Read(p)
+	if n == 0 && err != nil {
+		k.gone()
+	}
+	return n, err
+}

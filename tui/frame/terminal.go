@@ -1,0 +1,27 @@
+package frame
+
+import (
+	"io"
+
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+)
+
+// Terminal is where and how screens are drawn. The caller decides about colour
+// and ASCII once for all its output.
+type Terminal struct {
+	Input   io.Reader // nil reads the process's stdin
+	Output  io.Writer // nil writes to the process's stdout
+	Environ []string  // nil is the process's environment
+
+	Color    bool
+	ASCII    bool // no character beyond ASCII
+	NoMotion bool // nothing moves by itself
+
+	// Width and Height are the size until the terminal tells its own: for
+	// outputs that are no terminal.
+	Width, Height int
+}
+
+func (t Terminal) Theme() theme.Theme {
+	return theme.New(theme.Options{Color: t.Color, ASCII: t.ASCII})
+}

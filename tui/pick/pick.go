@@ -1,0 +1,320 @@
+package pick
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// Options are what choosing a package needs.
+type Options struct {
+	frame.Terminal
+
+	// Title says what the choice is for, such as "install".
+	Title string
+	// Asked is what the command line says of version and channel, such as
+	// "--channel beta"; empty when it says nothing.
+	Asked string
+	// Load lists the packages of the catalogs by name. It calls progress, from
+	// one goroutine, with lines for the person waiting, and stops when ctx ends.
+	// A hit without a package is a catalog that cannot be read.
+	Load func(ctx context.Context, progress func(string)) ([]catalog.Hit, error)
+	// Now is the clock; nil is that of the process.
+	Now func() time.Time
+	// Package reads one of them whole, for its channels and versions.
+	Package func(ctx context.Context, hit catalog.Hit) (*catalog.Package, error)
+}
+
+// Picked is what was chosen.
+type Picked struct {
+	Hit *catalog.Hit // nil: left without a choice
+	// Channel and Version are empty where the choice is left to the catalog, or
+	// to what the command line says.
+	Channel, Version string
+}
+
+// Run lets a person choose a package, and if they like its channel and version.
+// Leaving without a choice is no error.
+func Run(ctx context.Context, opts Options) (Picked, error) {
+	if opts.Load == nil || opts.Package == nil {
+		return Picked{}, errors.New("choosing a package: no way to read the catalogs")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := newPick(ctx, opts)
+	if err := frame.Run(ctx, m, opts.Terminal); err != nil {
+		return Picked{}, err
+	}
+	return m.picked, m.err
+}
+
+// pick is the model of [Run].
+type pick struct {
+	ctx   context.Context
+	opts  Options
+	theme theme.Theme
+	keys  frame.KeyMap
+	size  frame.Layout
+
+	loading  bool
+	log      frame.ProgressLog
+	hits     []catalog.Hit
+	problems []string // catalogs that cannot be read
+	catalogs int      // that packages are of
+	at       map[string][]int
+
+	shown  []int // positions of the hits that the search leaves
+	list   widget.List
+	typing bool
+	input  widget.Input
+	find   widget.Find
+	notice string
+
+	pane     frame.Pane
+	detail   pickDetail
+	reading  bool // a package is being read
+	page     *widget.Pager
+	mouseOff bool
+
+	picked Picked
+	err    error
+}
+
+// The messages of a pick's own commands.
+type (
+	hitsMsg struct {
+		hits []catalog.Hit
+		err  error
+	}
+	packageMsg struct {
+		at  int
+		pkg *catalog.Package
+		err error
+	}
+)
+
+func newPick(ctx context.Context, opts Options) *pick {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	m := &pick{
+		ctx: ctx, opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap(), loading: true, log: frame.NewProgressLog(opts.Now(), opts.NoMotion), detail: pickDetail{at: -1},
+	}
+	m.size = frame.Arrange(opts.Width, opts.Height, false)
+	return m
+}
+
+// Init opens the catalogs.
+func (m *pick) Init() tea.Cmd {
+	load, log, ctx := m.opts.Load, m.log, m.ctx
+	return tea.Batch(func() tea.Msg {
+		defer close(log.Done)
+		hits, err := load(ctx, func(line string) { log.Send(ctx, line) })
+		return hitsMsg{hits, err}
+	}, m.hear())
+}
+
+// hear waits for the next line about the catalogs.
+func (m *pick) hear() tea.Cmd {
+	return m.log.Wait(func(line string) tea.Msg { return frame.ProgressMsg{Line: line} })
+}
+
+// Update handles one message.
+func (m *pick) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.size, m.page = frame.Arrange(msg.Width, msg.Height, false), nil
+	case tea.KeyPressMsg:
+		cmd = m.key(msg)
+	case tea.MouseWheelMsg:
+		m.wheel(msg)
+	case tea.MouseClickMsg:
+		m.click(msg)
+	case frame.ProgressMsg:
+		m.log.Add(msg.Line, m.opts.Now())
+		cmd = m.hear()
+	case hitsMsg:
+		cmd = m.loaded(msg)
+	case packageMsg:
+		m.reading = false
+		if msg.at == m.selected() {
+			m.detail = pickDetail{at: msg.at, pkg: msg.pkg, err: msg.err, read: true}
+		}
+	}
+	m.settle()
+	return m, tea.Batch(cmd, m.readPackage())
+}
+
+// loaded takes the packages. Without any there is nothing to show.
+func (m *pick) loaded(msg hitsMsg) tea.Cmd {
+	if msg.err != nil {
+		m.err = msg.err
+		return tea.Quit
+	}
+	m.loading, m.at = false, map[string][]int{}
+	references := map[string]bool{}
+	for _, hit := range msg.hits {
+		if hit.Package == "" {
+			m.problems = append(m.problems, "catalog "+hit.Catalog.Reference+": "+hit.Problem)
+			continue
+		}
+		references[hit.Catalog.Reference] = true
+		m.at[hit.Package] = append(m.at[hit.Package], len(m.hits))
+		m.hits = append(m.hits, hit)
+	}
+	m.catalogs = len(references)
+	m.narrow()
+	return nil
+}
+
+// selected is the position of the hit under the cursor, -1 when there is none.
+func (m *pick) selected() int {
+	if m.list.Cursor < 0 || m.list.Cursor >= len(m.shown) {
+		return -1
+	}
+	return m.shown[m.list.Cursor]
+}
+
+// settle keeps the windows in place, and makes the detail of another package.
+func (m *pick) settle() {
+	if m.loading || m.size.Mode == frame.ModeNone {
+		return
+	}
+	height := m.paneHeight()
+	m.list.Settle(len(m.shown), height, func(int) bool { return true })
+	at, width := m.selected(), m.detailWidth()
+	if m.detail.at != at {
+		m.detail = pickDetail{at: at}
+	}
+	if at >= 0 && m.detail.rows == nil || m.detail.width != width {
+		m.detail.width = width
+		m.detail.rows = m.offerRows(width)
+	}
+	first := firstOffer(m.detail.rows)
+	m.detail.walk = first >= height
+	m.detail.list.Settle(len(m.detail.rows), height, m.detail.selectable)
+	if m.detail.list.Cursor == first && first < height {
+		m.detail.list.Top = 0
+	}
+}
+
+// readPackage returns the command that reads the package whose versions are
+// asked for, one at a time: a person moves through a list faster than packages
+// can be read.
+func (m *pick) readPackage() tea.Cmd {
+	at := m.selected()
+	if m.loading || m.reading || at < 0 || m.detail.read || !m.detailVisible() {
+		return nil
+	}
+	m.reading = true
+	ctx, read, hit := m.ctx, m.opts.Package, m.hits[at]
+	return func() tea.Msg {
+		pkg, err := read(ctx, hit)
+		return packageMsg{at, pkg, err}
+	}
+}
+
+func (m *pick) split() bool { return m.size.Mode == frame.ModeDouble }
+
+func (m *pick) detailVisible() bool { return m.split() || m.pane == frame.PaneDetail }
+
+func (m *pick) detailWidth() int {
+	if m.split() {
+		return m.size.Right
+	}
+	return m.size.Width
+}
+
+// paneHeight is the lines below the one that says what is listed.
+func (m *pick) paneHeight() int { return m.size.Body - len(m.head()) }
+
+// key is the one place where keys enter. Nothing here changes anything: every
+// way out but a choice is the same.
+func (m *pick) key(msg tea.KeyPressMsg) tea.Cmd {
+	m.notice = ""
+	k := m.keys
+	switch {
+	case key.Matches(msg, k.Stop):
+		return tea.Quit
+	case key.Matches(msg, k.Suspend):
+		return tea.Suspend
+	case m.page != nil:
+		m.page = frame.PageKey(k, m.page, msg, m.size.Body)
+		return nil
+	case m.typing:
+		m.searchKey(msg)
+		return nil
+	case key.Matches(msg, k.Quit):
+		return tea.Quit
+	case m.loading || m.size.Mode == frame.ModeNone:
+		if key.Matches(msg, k.Back) {
+			return tea.Quit
+		}
+		return nil
+	case key.Matches(msg, k.Help):
+		m.openHelp()
+		return nil
+	case key.Matches(msg, k.Mouse):
+		m.mouseOff = !m.mouseOff
+		m.notice = frame.MouseNotice(m.mouseOff)
+		return nil
+	case key.Matches(msg, k.Search):
+		m.pane, m.typing = frame.PaneList, true
+		return nil
+	case m.pane == frame.PaneDetail:
+		return m.detailKey(msg)
+	}
+	return m.listKey(msg)
+}
+
+func (m *pick) listKey(msg tea.KeyPressMsg) tea.Cmd {
+	k := m.keys
+	switch {
+	case key.Matches(msg, k.Back) && m.input.Value != "":
+		m.input.Clear()
+		m.narrow()
+	case key.Matches(msg, k.Back):
+		return tea.Quit
+	case key.Matches(msg, k.Open, k.Right, k.NextPane):
+		if m.selected() >= 0 {
+			m.pane = frame.PaneDetail
+		}
+	default:
+		frame.MoveList(k, &m.list, msg, len(m.shown), m.paneHeight(), func(int) bool { return true })
+	}
+	return nil
+}
+
+func (m *pick) detailKey(msg tea.KeyPressMsg) tea.Cmd {
+	k, d := m.keys, &m.detail
+	switch {
+	case key.Matches(msg, k.Back, k.Left, k.NextPane, k.PrevPane):
+		m.pane = frame.PaneList
+	case key.Matches(msg, k.Open):
+		return m.choose()
+	default:
+		frame.MoveList(k, &d.list, msg, len(d.rows), m.paneHeight(), d.selectable)
+	}
+	return nil
+}
+
+// choose ends with what is under the cursor.
+func (m *pick) choose() tea.Cmd {
+	d := &m.detail
+	if d.list.Cursor < 0 || d.list.Cursor >= len(d.rows) || d.rows[d.list.Cursor].offer == nil {
+		m.notice = "nothing to choose here"
+		return nil
+	}
+	hit, offer := m.hits[d.at], d.rows[d.list.Cursor].offer
+	m.picked = Picked{Hit: &hit, Channel: offer.channel, Version: offer.version}
+	return tea.Quit
+}

@@ -1,0 +1,265 @@
+package pick
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// View draws the screen. It changes nothing.
+func (m *pick) View() tea.View {
+	lines, cursor := m.lines()
+	v := tea.NewView(strings.Join(lines, "\n"))
+	v.AltScreen, v.Cursor = true, cursor
+	v.WindowTitle = "kubectl operator: " + frame.Clip(m.opts.Title, 60)
+	if !m.mouseOff {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+func (m *pick) lines() ([]string, *tea.Cursor) {
+	f := frame.Frame{Theme: m.theme, Size: m.size, Title: m.opts.Title, State: "CHOOSE"}
+	leave := frame.As(m.keys.Stop, "cancel, nothing applied")
+	switch {
+	case m.size.Mode == frame.ModeNone:
+		return []string{f.TooSmall()}, nil
+	case m.page != nil:
+		body := m.page.Paint(m.theme, m.size.Width, m.size.Body, -1)
+		f.Below[0] = m.page.Below(m.size.Body)
+		return f.Stack(body, "", f.Footer([]key.Binding{m.keys.Back, frame.As(m.keys.Down, "down"), frame.As(m.keys.Up, "up")}, nil)), nil
+	case m.loading:
+		f.State = "RESOLVE"
+		body := m.log.Body(m.theme, m.size, " Opening the catalogs. Nothing has been changed.")
+		return f.Stack(body, "", f.Footer([]key.Binding{leave}, nil)), nil
+	}
+	body, cursor := m.body()
+	f.Below = m.below()
+	tee := ""
+	if m.split() {
+		tee = "┬"
+	}
+	footer := f.Footer(m.footerKeys(), m.leadsTo())
+	switch {
+	case m.typing:
+		prompt := widget.Line{widget.Text(theme.Key, " /"), widget.Text(theme.Plain, m.input.Value)}
+		column := prompt.Width()
+		if m.notice != "" {
+			prompt = append(prompt, widget.Text(theme.Caution, "   "+m.notice))
+		}
+		footer = prompt.Paint(m.theme, m.size.Width)
+		cursor = tea.NewCursor(min(column, m.size.Width-1), m.size.Height-1)
+	case m.notice != "":
+		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.Width)
+	}
+	return f.Stack(body, tee, footer), cursor
+}
+
+// below counts the lines of each pane that do not fit.
+func (m *pick) below() [2]int {
+	height := m.paneHeight()
+	list, detail := m.list.Below(len(m.shown), height), m.detail.list.Below(len(m.detail.rows), height)
+	switch {
+	case m.split():
+		return [2]int{list, detail}
+	case m.pane == frame.PaneDetail:
+		return [2]int{detail}
+	}
+	return [2]int{list}
+}
+
+// leadsTo says that a choice is no approval, where there is room.
+func (m *pick) leadsTo() widget.Line {
+	if m.size.Mode == frame.ModeTiny {
+		return nil
+	}
+	return frame.Plain("a choice opens its review")
+}
+
+func (m *pick) footerKeys() []key.Binding {
+	k := m.keys
+	switch {
+	case m.pane == frame.PaneDetail:
+		return []key.Binding{frame.As(k.Open, "review this one"), k.Back, k.Help, k.Quit, k.Search, frame.As(k.Down, "move")}
+	case m.split():
+		return []key.Binding{frame.As(k.Open, "choose a version"), k.Search, k.Help, k.Quit, frame.As(k.Down, "move")}
+	}
+	return []key.Binding{frame.As(k.Open, "versions"), k.Search, k.Help, k.Quit, frame.As(k.Down, "move")}
+}
+
+// body is the head, and below it the list, the detail or both.
+func (m *pick) body() ([]string, *tea.Cursor) {
+	var lines []string
+	for _, line := range m.head() {
+		lines = append(lines, line.Paint(m.theme, m.size.Width))
+	}
+	height := m.paneHeight()
+	top, d := m.size.BodyTop+len(lines), &m.detail
+	inDetail := m.pane == frame.PaneDetail
+	var cursor *tea.Cursor
+	switch {
+	case inDetail && d.list.Cursor >= 0 && d.list.Cursor < len(d.rows):
+		left := 1
+		if m.split() {
+			left += m.size.Left + 1
+		}
+		cursor = tea.NewCursor(left, top+d.list.Cursor-d.list.Top)
+	case !inDetail && m.selected() >= 0:
+		cursor = tea.NewCursor(1, top+m.list.Cursor-m.list.Top)
+	}
+	if cursor != nil {
+		cursor.Blink = false
+	}
+	if !m.split() && inDetail {
+		return append(lines, m.detailLines(m.size.Width, height)...), cursor
+	}
+	left := m.hitLines(m.size.Left, height)
+	if !m.split() {
+		return append(lines, left...), cursor
+	}
+	right := m.detailLines(m.size.Right, height)
+	divider := m.theme.Paint(theme.Rule, "│")
+	for i := range left {
+		lines = append(lines, left[i]+divider+right[i])
+	}
+	return lines, cursor
+}
+
+// hitLines draws the visible packages.
+func (m *pick) hitLines(width, height int) []string {
+	out := make([]string, height)
+	for i := range out {
+		at := m.list.Top + i
+		switch {
+		case at >= len(m.shown) && i == 0 && len(m.shown) == 0:
+			out[i] = frame.Plain(" no package holds this: esc shows all").Paint(m.theme, width)
+		case at >= len(m.shown):
+			out[i] = widget.Blank().Paint(m.theme, width)
+		default:
+			selected := at == m.list.Cursor
+			line := m.underCursor(selected, m.hitLine(m.hits[m.shown[at]], width-3).Find(m.find))
+			out[i] = m.paint(line, selected && m.pane == frame.PaneList, width)
+		}
+	}
+	return out
+}
+
+func (m *pick) detailLines(width, height int) []string {
+	out := make([]string, height)
+	d := &m.detail
+	for i := range out {
+		at := d.list.Top + i
+		switch {
+		case at >= len(d.rows):
+			out[i] = widget.Blank().Paint(m.theme, width)
+		case !d.selectable(at):
+			out[i] = d.rows[at].line.Paint(m.theme, width)
+		default:
+			selected := at == d.list.Cursor && m.pane == frame.PaneDetail
+			line := d.rows[at].line
+			if d.rows[at].offer != nil {
+				line = m.underCursor(selected, line)
+			}
+			out[i] = m.paint(line, selected, width)
+		}
+	}
+	return out
+}
+
+// underCursor puts the cursor's mark before a row that can be selected.
+func (m *pick) underCursor(selected bool, line widget.Line) widget.Line {
+	mark := "   "
+	if selected {
+		mark = " > "
+	}
+	return append(frame.Plain(mark), line...)
+}
+
+func (m *pick) paint(line widget.Line, selected bool, width int) string {
+	if selected {
+		return line.PaintSelected(m.theme, width)
+	}
+	return line.Paint(m.theme, width)
+}
+
+// The cells of columns in the list of packages.
+const (
+	signCells    = 2
+	numberCells  = 14
+	channelCells = 14
+	nameCells    = 34
+)
+
+// hitLine is a package in the list: what speaks against it as a sign, its name,
+// the version that install would choose, and with room more.
+func (m *pick) hitLine(hit catalog.Hit, width int) widget.Line {
+	sign, role := "", theme.Plain
+	switch {
+	case hit.Problem != "":
+		sign, role = "x", theme.Fail
+	case hit.Deprecated != "":
+		sign, role = "!", theme.Caution
+	}
+	line := widget.Line{widget.Cell(role, sign, signCells)}
+	if width < 64 {
+		version := widget.Line{widget.Text(theme.Plain, "  "+textsafe.Truncate(textsafe.Line(hit.Version), numberCells))}
+		name := max(8, width-signCells-version.Width())
+		return append(append(line, widget.Cell(theme.Plain, hit.Package, name)), version...)
+	}
+	note := hit.Description
+	switch {
+	case hit.Problem != "":
+		note = "unusable: " + hit.Problem
+	case hit.Deprecated != "":
+		note = "deprecated: " + hit.Deprecated
+	}
+	return append(line,
+		widget.Cell(theme.Plain, hit.Package, min(nameCells, width/3)), widget.Text(theme.Plain, "  "),
+		widget.Cell(theme.Plain, hit.Version, numberCells), widget.Cell(theme.Plain, hit.DefaultChannel, channelCells), widget.Text(role, note))
+}
+
+// wheel moves what the pointer is over.
+func (m *pick) wheel(msg tea.MouseWheelMsg) {
+	if m.loading || m.size.Mode == frame.ModeNone {
+		return
+	}
+	delta := frame.WheelLines
+	if msg.Button == tea.MouseWheelUp {
+		delta = -frame.WheelLines
+	}
+	switch {
+	case m.page != nil:
+		m.page.Scroll(delta, m.size.Body)
+	case m.pane == frame.PaneDetail || m.split() && msg.X > m.size.Left:
+		m.detail.list.Move(delta, len(m.detail.rows), m.detail.selectable)
+	default:
+		m.list.Move(delta, len(m.shown), func(int) bool { return true })
+	}
+}
+
+// click selects a row. It chooses nothing.
+func (m *pick) click(msg tea.MouseClickMsg) {
+	if m.loading || m.page != nil || m.size.Mode == frame.ModeNone || msg.Button != tea.MouseLeft {
+		return
+	}
+	y := msg.Y - m.size.BodyTop - len(m.head())
+	if y < 0 || y >= m.paneHeight() {
+		return
+	}
+	if inList := m.split() && msg.X < m.size.Left || !m.split() && m.pane == frame.PaneList; inList {
+		if at := m.list.Top + y; at < len(m.shown) {
+			m.list.Cursor, m.pane = at, frame.PaneList
+		}
+		return
+	}
+	if at := m.detail.list.Top + y; at < len(m.detail.rows) && m.detail.selectable(at) {
+		m.detail.list.Cursor, m.pane = at, frame.PaneDetail
+	}
+}

@@ -1,0 +1,294 @@
+package review
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// row is one line of a list.
+type row struct {
+	id      string // what it stands for; empty for headings, which cannot be selected
+	object  string // id of the object behind it
+	parent  string // id of the branch that holds it
+	text    string // searched
+	copy    string // what y copies
+	explain string // what x says
+	line    func(width int) widget.Line
+
+	// words makes the text, and says the explanation, of rows of which there
+	// may be thousands. A search calls words outside of Update.
+	words, says func() string
+}
+
+func (r row) searched() string {
+	if r.words != nil {
+		return r.words()
+	}
+	return r.text
+}
+
+func (r row) explained() string {
+	if r.says != nil {
+		return r.says()
+	}
+	return r.explain
+}
+
+// document is the detail of a row. Lines from evidence[0] up to evidence[1]
+// must be seen before a finding counts as looked at.
+type document struct {
+	lines    []widget.Line
+	evidence [2]int
+}
+
+// browser is a list and the detail of its selected row, side by side or one
+// below the other. The detail is a document in the pager, or a sheet.
+type browser struct {
+	rows     []row
+	list     widget.List
+	pane     frame.Pane
+	kind     diffview.Kind
+	pager    widget.Pager
+	sheet    *diffview.View // shown instead of the pager when not nil
+	evidence [2]int
+	seen     map[int]bool // evidence lines that were on screen
+	shown    shownDoc
+	stale    bool // the document must be made again
+	outdated bool // the rows must be
+}
+
+// shownDoc says what the pager holds.
+type shownDoc struct {
+	id    string
+	kind  diffview.Kind
+	width int
+}
+
+// setRows replaces the rows and stays on the selected one.
+func (b *browser) setRows(rows []row) {
+	id := b.selected().id
+	b.rows = rows
+	if id != "" {
+		b.selectID(id)
+	}
+	b.stale = true
+}
+
+func (b *browser) selectID(id string) {
+	for i := range b.rows {
+		if b.rows[i].id == id {
+			b.list.Cursor = i
+			return
+		}
+	}
+}
+
+func (b *browser) selectable(i int) bool { return b.rows[i].id != "" }
+
+// selected is the row under the cursor, the zero row when there is none.
+func (b *browser) selected() row {
+	if b.list.Cursor < 0 || b.list.Cursor >= len(b.rows) {
+		return row{}
+	}
+	return b.rows[b.list.Cursor]
+}
+
+func (b *browser) open(k diffview.Kind) { b.pane, b.kind = frame.PaneDetail, k }
+
+// back goes one level up and reports whether there was one.
+func (b *browser) back() bool {
+	if b.kind != diffview.Facts {
+		b.kind = diffview.Facts
+		return true
+	}
+	if b.pane == frame.PaneDetail {
+		b.pane = frame.PaneList
+		return true
+	}
+	return false
+}
+
+// settle loads the detail of the selected row when it is visible, keeps the
+// windows in place and notes the evidence on screen.
+func (b *browser) settle(m *review) {
+	height := m.paneHeight()
+	b.list.Settle(len(b.rows), height, b.selectable)
+	if !m.detailVisible() {
+		return
+	}
+	want := shownDoc{b.selected().id, b.kind, m.detailWidth()}
+	if b.stale || want != b.shown {
+		b.load(m, want)
+	}
+	if b.sheet != nil {
+		b.sheet.SetForm(m.sheetForm(b))
+		b.sheet.Settle(height - diffview.HeadHeight(m.tiny()))
+		return
+	}
+	b.pager.Found = m.search.find
+	b.pager.Scroll(0, height)
+	if b.kind == diffview.Facts {
+		for i := max(b.pager.Top, b.evidence[0]); i < min(b.pager.Top+height, b.evidence[1]); i++ {
+			b.seen[i] = true
+		}
+	}
+}
+
+func (b *browser) load(m *review, want shownDoc) {
+	if want != b.shown {
+		b.seen, b.pager = map[int]bool{}, widget.Pager{}
+	}
+	kind := want.kind
+	if kind == diffview.Facts && m.table[m.tab].diff {
+		kind = diffview.Diff
+	}
+	var d document
+	switch {
+	case want.id == "":
+		b.sheet = nil
+	case kind == diffview.Facts:
+		b.sheet = nil
+		d = m.table[m.tab].doc(m, want.id, want.width)
+	default:
+		b.loadSheet(m, kind)
+	}
+	b.pager.Lines = d.lines
+	b.evidence, b.shown, b.stale = d.evidence, want, false
+}
+
+// loadSheet begins the sheet of the selected row's object or file, unless it is
+// there.
+func (b *browser) loadSheet(m *review, kind diffview.Kind) {
+	if f := m.fileOf(b.selected()); f != nil && kind == diffview.Diff {
+		if b.sheet == nil || b.sheet.File != f {
+			b.sheet = diffview.NewFile(f)
+		}
+		return
+	}
+	o := m.object(b.selected().object)
+	if o == nil {
+		b.sheet = nil
+		return
+	}
+	if b.sheet == nil || b.sheet.Object != o || b.sheet.Kind != kind {
+		b.sheet = diffview.New(m.plan, o, kind)
+		b.sheet.Build()
+	}
+}
+
+// unseen is the first evidence line that was not on screen yet, -1 when all were.
+func (b *browser) unseen() int {
+	for i := b.evidence[0]; i < b.evidence[1]; i++ {
+		if !b.seen[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// move handles the keys that move in a list or scroll a document.
+func (b *browser) move(m *review, msg tea.KeyPressMsg) {
+	k, height := m.keys, m.paneHeight()
+	switch {
+	case key.Matches(msg, k.Up):
+		b.by(m, -1)
+	case key.Matches(msg, k.Down):
+		b.by(m, 1)
+	case key.Matches(msg, k.PageUp):
+		b.by(m, -height)
+	case key.Matches(msg, k.PageDown):
+		b.by(m, height)
+	case key.Matches(msg, k.HalfUp):
+		b.by(m, -height/2)
+	case key.Matches(msg, k.HalfDown):
+		b.by(m, height/2)
+	case key.Matches(msg, k.Home, k.Top):
+		b.by(m, -frame.Farther)
+	case key.Matches(msg, k.End):
+		b.by(m, frame.Farther)
+	case key.Matches(msg, k.Left):
+		if !m.treeLeft() {
+			b.left(m)
+		}
+	case key.Matches(msg, k.Right):
+		if !m.treeRight() {
+			b.right(m)
+		}
+	}
+}
+
+// by moves the cursor, or scrolls the document when that has the focus. In a
+// list without anything to select it scrolls the list.
+func (b *browser) by(m *review, delta int) {
+	if b.pane == frame.PaneDetail && b.sheet != nil {
+		b.sheet.By(delta)
+		return
+	}
+	if b.pane == frame.PaneDetail {
+		b.pager.Scroll(delta, m.paneHeight())
+		return
+	}
+	b.list.Move(delta, len(b.rows), b.selectable)
+	b.kind = diffview.Facts
+}
+
+const sidestep = 8
+
+func (b *browser) left(m *review) {
+	switch {
+	case b.pane == frame.PaneDetail && b.sheet != nil && b.sheet.Left > 0:
+		b.sheet.Sideways(-sidestep)
+	case b.pane == frame.PaneDetail && b.sheet == nil && b.pager.Left > 0:
+		b.pager.Sideways(-sidestep)
+	case b.pane == frame.PaneDetail:
+		b.back()
+	}
+}
+
+func (b *browser) right(m *review) {
+	switch {
+	case b.pane == frame.PaneDetail && b.sheet != nil:
+		b.sheet.Sideways(sidestep)
+	case m.split():
+		b.pane = frame.PaneDetail
+	}
+}
+
+// scroll moves the window of the detail.
+func (b *browser) scroll(m *review, delta int) {
+	if b.sheet != nil {
+		b.sheet.Scroll(delta, m.paneHeight()-diffview.HeadHeight(m.tiny()))
+		return
+	}
+	b.pager.Scroll(delta, m.paneHeight())
+}
+
+// below counts the lines of the detail that do not fit.
+func (b *browser) below(height int, tiny bool) int {
+	if b.sheet != nil {
+		return max(0, len(b.sheet.Rows)-b.sheet.Top-(height-diffview.HeadHeight(tiny)))
+	}
+	return b.pager.Below(height)
+}
+
+// paintDetail draws the detail.
+func (b *browser) paintDetail(m *review, width, height int) []string {
+	if b.sheet != nil {
+		return b.sheet.Paint(diffview.Canvas{
+			Theme: m.theme, Width: width, Height: height, Tiny: m.tiny(), Focused: b.pane == frame.PaneDetail, Find: m.search.find,
+		})
+	}
+	return b.pager.Paint(m.theme, width, height, m.search.lineHit(b))
+}
+
+// copyText is what y copies: the text under the cursor.
+func (b *browser) copyText() string {
+	if b.pane == frame.PaneDetail && b.sheet != nil {
+		return b.sheet.CopyText()
+	}
+	return b.selected().copy
+}

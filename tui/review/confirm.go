@@ -1,0 +1,335 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// quiet is how long no key may have been pressed before CONFIRM listens: what
+// was still in the keyboard buffer was not meant for it.
+const quiet = 400 * time.Millisecond
+
+// confirm is the question. It exists from opening CONFIRM until it is left.
+type confirm struct {
+	round   int // answers to an earlier opening are dropped
+	stop    context.CancelFunc
+	log     frame.ProgressLog // of the check
+	checked bool
+	at      time.Time
+	err     error
+	input   widget.Input
+	wrong   bool
+	lastKey time.Time
+	awake   bool
+	head    widget.Pager
+	made    headShape // what the head was made for
+	full    bool      // tab: every digest
+}
+
+// headShape is all that changes the facts of one question.
+type headShape struct {
+	width, height int
+	full, checked bool
+}
+
+// approve is a: the next finding to look at, or the question. A plan that is
+// stale is made again first.
+func (m *review) approve() tea.Cmd {
+	switch left := m.board.left(); {
+	case m.opts.ReadOnly:
+		m.notice = "read only: nothing can be approved here"
+	case m.stale():
+		return m.replan() // the answer would be to a question about another cluster
+	case left > 0:
+		m.openFinding(m.board.next(-1, 1))
+		m.notice = fmt.Sprintf("%d must-look left: n marks one and goes on", left)
+	case m.refused() != nil:
+		m.openPage("This plan cannot be approved", m.obstacle.why.Error())
+	default:
+		return m.openConfirm()
+	}
+	return nil
+}
+
+// openConfirm shows the question and reads the cluster again.
+func (m *review) openConfirm() tea.Cmd {
+	m.screen, m.search = screenConfirm, search{}
+	ctx, stop := context.WithCancel(m.ctx)
+	now := m.opts.Now()
+	m.confirm = confirm{round: m.confirm.round + 1, stop: stop, log: frame.NewProgressLog(now, m.opts.NoMotion), lastKey: now}
+	return m.startRecheck(ctx)
+}
+
+func (m *review) startRecheck(ctx context.Context) tea.Cmd {
+	recheck, plan, round, log := m.opts.Recheck, m.plan, m.confirm.round, m.confirm.log
+	return tea.Batch(func() tea.Msg {
+		defer close(log.Done)
+		p, err := recheck(ctx, plan, func(line string) { log.Send(ctx, line) })
+		return recheckedMsg{plan: p, err: err, round: round}
+	}, m.hearRecheck())
+}
+
+// hearRecheck waits for the next line of the check under way.
+func (m *review) hearRecheck() tea.Cmd {
+	round := m.confirm.round
+	return m.confirm.log.Wait(func(line string) tea.Msg { return checkingMsg{line, round} })
+}
+
+// checking shows a line of the check under way.
+func (m *review) checking(msg checkingMsg) tea.Cmd {
+	if m.screen != screenConfirm || msg.round != m.confirm.round {
+		return nil
+	}
+	m.confirm.log.Add(msg.line, m.opts.Now())
+	return m.hearRecheck()
+}
+
+// rechecked takes the answer. Another digest leads back to the review of the
+// plan as it would be now.
+func (m *review) rechecked(msg recheckedMsg) tea.Cmd {
+	c := &m.confirm
+	if m.screen != screenConfirm || msg.round != c.round {
+		return nil
+	}
+	c.stop()
+	switch {
+	case msg.err != nil:
+		c.err = msg.err
+	case msg.plan == nil || msg.plan.Digest == "":
+		c.err = fmt.Errorf("checking the cluster again: no plan came back")
+	case msg.plan.Digest == m.plan.Digest:
+		// The prompt appears now: keys typed before were not for it.
+		c.checked, c.at, c.awake, c.lastKey = true, m.opts.Now(), false, m.opts.Now()
+	default:
+		return m.replace(msg.plan, surroundings(m.plan)+" changed during the review: ")
+	}
+	return nil
+}
+
+// wantsName reports whether the answer is the release's name rather than y:
+// where something is lost, taken or critical, and always without a screen, where
+// what was typed ahead is not swallowed.
+func (m *review) wantsName() bool {
+	s := m.plan.Summary
+	if m.plain || s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.board.of(preview.Critical)) > 0 {
+		return true
+	}
+	for i := range m.plan.Objects {
+		if len(m.plan.Objects[i].Conflicts) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// answer is what must be typed to approve this plan.
+func (m *review) answer() string {
+	if m.wantsName() {
+		return m.plan.Release.Name
+	}
+	return "y"
+}
+
+// confirmKey handles the keys of CONFIRM. Pasted text never gets here.
+func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
+	c, k := &m.confirm, m.keys
+	if !m.awake() {
+		return nil
+	}
+	small := m.size.Mode == frame.ModeTiny
+	switch {
+	case key.Matches(msg, k.Back):
+		c.stop()
+		m.screen = screenReview
+	case small:
+		return m.quitOn(msg)
+	case key.Matches(msg, k.Digests):
+		c.full = !c.full
+		c.head.Top = 0
+	case key.Matches(msg, k.CopyDigest):
+		return m.copy(m.plan.Digest)
+	case key.Matches(msg, k.Help): // no release name has a question mark
+		m.openHelp()
+	case c.err != nil:
+		return m.retryKey(msg)
+	case !c.checked:
+		return nil
+	case key.Matches(msg, k.Open):
+		return m.submit()
+	case msg.Code == tea.KeyBackspace:
+		c.input.Backspace()
+	case msg.Code == tea.KeyUp, msg.Code == tea.KeyPgUp:
+		c.head.Scroll(-1, m.headHeight())
+	case msg.Code == tea.KeyDown, msg.Code == tea.KeyPgDown:
+		c.head.Scroll(1, m.headHeight())
+	default:
+		c.input.Type(msg.Text)
+		c.wrong = false
+	}
+	return nil
+}
+
+// awake swallows keys until none came for a while.
+func (m *review) awake() bool {
+	c, now := &m.confirm, m.opts.Now()
+	if !c.awake && now.Sub(c.lastKey) >= quiet {
+		c.awake = true
+	}
+	c.lastKey = now
+	return c.awake
+}
+
+func (m *review) retryKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case key.Matches(msg, m.keys.Retry):
+		return m.openConfirm()
+	case key.Matches(msg, m.keys.Events):
+		m.openError("Checking "+surroundings(m.plan)+" again", m.confirm.err)
+	}
+	return nil
+}
+
+// submit is enter on CONFIRM: the one place that approves.
+func (m *review) submit() tea.Cmd {
+	c := &m.confirm
+	switch c.input.Value {
+	case "":
+		return nil
+	case m.answer():
+		if !c.checked || c.err != nil || m.stale() || m.board.left() > 0 || m.refused() != nil || m.opts.ReadOnly {
+			return nil
+		}
+		m.outcome.Kind, m.outcome.PlanDigest, m.outcome.Accepted = Approved, m.plan.Digest, m.board.accepted()
+		m.outcome.marks = m.board.marks
+		return tea.Quit
+	case "n", "N", "no":
+		if !m.wantsName() {
+			m.outcome.Kind = Declined
+			return tea.Quit
+		}
+	}
+	c.wrong = true
+	c.input.Clear()
+	return nil
+}
+
+// promptLines is what stands below the facts, blank line first.
+func (m *review) promptLines() int {
+	if m.size.Mode == frame.ModeDouble {
+		return 4
+	}
+	return 3
+}
+
+func (m *review) headHeight() int { return m.size.Body - m.promptLines() }
+
+// settleConfirm makes the facts where they are not made yet, and keeps the
+// window in them.
+func (m *review) settleConfirm() {
+	c, height := &m.confirm, m.headHeight()
+	if want := (headShape{m.size.Width, height, c.full, c.checked}); want != c.made {
+		c.head.Lines, c.made = m.confirmHead(m.size.Width, height), want
+	}
+	c.head.Scroll(0, height)
+}
+
+// confirmLines draws CONFIRM.
+func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
+	if m.size.Mode == frame.ModeTiny {
+		return m.confirmTooSmall(), nil
+	}
+	head, height := m.confirm.head, m.headHeight()
+	prompt, cursorX := m.prompt()
+	if m.promptLines() < len(prompt) { // the blank one goes
+		prompt = slices.DeleteFunc(prompt[1:], func(l widget.Line) bool { return len(l) == 0 })
+		prompt = append(make([]widget.Line, m.promptLines()-len(prompt)), prompt...)
+	}
+	body := head.Paint(m.theme, m.size.Width, height, -1)
+	// The prompt follows the facts where they leave room.
+	if used := len(head.Lines); used < height {
+		body = body[:used]
+	}
+	top := m.size.BodyTop + len(body)
+	for _, line := range prompt {
+		body = append(body, line.Paint(m.theme, m.size.Width))
+	}
+	for len(body) < m.size.Body {
+		body = append(body, widget.Blank().Paint(m.theme, m.size.Width))
+	}
+	var cursor *tea.Cursor
+	if cursorX >= 0 {
+		cursor = tea.NewCursor(cursorX, top+len(prompt)-1)
+	}
+	keys := m.confirmKeys()
+	if len(head.Lines) > height {
+		keys = append([]key.Binding{frame.Bind("up/down", "more")}, keys...)
+	}
+	footer := f.Footer(keys, frame.Plain("ctrl+c quit, nothing applied"))
+	if m.notice != "" {
+		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.Width)
+	}
+	return m.compose(f, body, "", footer), cursor
+}
+
+// confirmKeys are the keys of CONFIRM but those of its answer.
+func (m *review) confirmKeys() []key.Binding {
+	k := m.keys
+	if m.size.Mode != frame.ModeDouble {
+		return []key.Binding{frame.As(k.Back, "back"), frame.As(k.Digests, "digests"), frame.As(k.CopyDigest, "copy digest")}
+	}
+	digests := k.Digests
+	if m.confirm.full {
+		digests = frame.As(k.Digests, "back to the facts")
+	}
+	return []key.Binding{frame.As(k.Back, "back"), digests, k.CopyDigest}
+}
+
+// prompt is the question's last lines and the column of the cursor, -1 while
+// nothing can be typed.
+func (m *review) prompt() ([]widget.Line, int) {
+	c := m.confirm
+	lead := frame.Plain("   ")
+	question := append(lead, widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " and press enter to approve, or esc to go back:"))
+	switch {
+	case c.err != nil:
+		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, surroundings(m.plan)+" could not be checked again: "+c.err.Error()))
+		return []widget.Line{nil, text, append(lead, widget.Text(theme.Plain, "  nothing was applied. r checks again, e shows all of it, esc goes back")), nil}, -1
+	case !c.checked:
+		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+surroundings(m.plan)+" again …"+c.log.Waited())), append(lead, frame.Plain(c.log.Last())...), nil}, -1
+	case c.wrong:
+		question = append(lead, widget.Text(theme.Caution, "! That was not the answer. "), widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " to approve, esc goes back:"))
+	}
+	input := append(lead, widget.Text(theme.Key, "> "), widget.Text(theme.Strong, c.input.Value))
+	return []widget.Line{nil, question, nil, input}, min(input.Width(), m.size.Width-1)
+}
+
+func (m *review) confirmTooSmall() []string {
+	w, h := m.size.Width, m.size.Height
+	lines := []widget.Line{
+		frame.Plain(" CONFIRM needs a bigger window"), nil,
+		frame.Plain(fmt.Sprintf(" Full digests do not fit in %dx%d.", w, h)),
+		frame.Plain(fmt.Sprintf(" Needed: %d x %d.  Now: %d x %d.", frame.ConfirmWidth, frame.ConfirmHeight, w, h)), nil,
+		frame.Plain(" Make the window bigger, or approve"),
+		frame.Plain(" from a shell with the plan digest:"),
+		frame.Plain(" q prints the exact command."),
+	}
+	for len(lines) < h-1 {
+		lines = append(lines, nil)
+	}
+	lines = append(lines, frame.Plain(" esc back   q quit, nothing applied"))
+	out := make([]string, 0, h)
+	for _, l := range lines {
+		out = append(out, l.Paint(m.theme, w))
+	}
+	return out
+}

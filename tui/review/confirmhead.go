@@ -1,0 +1,389 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// head writes name and value lines of CONFIRM. Nothing from the content but
+// names and digests stands there.
+type head struct {
+	width, column int
+	lines         []widget.Line
+}
+
+func (h *head) blank() { h.lines = append(h.lines, nil) }
+
+func (h *head) add(name string, spans ...widget.Span) {
+	lead := widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]), widget.Cell(theme.Plain, name, h.column)}
+	h.lines = append(h.lines, append(lead, spans...))
+}
+
+func (h *head) margin() int {
+	if h.width < frame.DoubleWidth {
+		return 1
+	}
+	return 3
+}
+
+// digest writes a digest in full: on one line, or in two halves. It is never
+// cut.
+func (h *head) digest(name, digest string) {
+	safe := textsafe.Line(digest)
+	room := h.width - h.margin() - h.column - 1
+	if textsafe.Width(safe) <= room {
+		h.add(name, widget.Text(theme.Strong, safe))
+		return
+	}
+	algorithm, hex, ok := strings.Cut(safe, ":")
+	if !ok {
+		algorithm, hex = "", safe
+	} else {
+		algorithm += ":"
+	}
+	half := (len(hex) + 1) / 2
+	h.add(name, widget.Text(theme.Strong, algorithm+hex[:half]))
+	h.add("", widget.Text(theme.Strong, strings.Repeat(" ", len(algorithm))+hex[half:]))
+}
+
+// maxTagged images by tag are shown beside the question, the others on tab.
+const maxTagged = 3
+
+// confirmHead is everything an approval is about. Where it would not fit, images
+// by tag are counted only, then blank lines go.
+func (m *review) confirmHead(width, height int) []widget.Line {
+	for tagged := maxTagged; ; tagged-- {
+		h := &head{width: width, column: 12}
+		if width < frame.DoubleWidth {
+			h.column, tagged = 10, 0
+		}
+		if m.confirm.full {
+			m.allDigests(h)
+			return h.lines
+		}
+		m.confirmFacts(h, tagged)
+		switch {
+		case len(h.lines) <= height:
+			return h.lines
+		case tagged == 0:
+			return slices.DeleteFunc(h.lines, func(l widget.Line) bool { return len(l) == 0 })
+		}
+	}
+}
+
+func (m *review) confirmFacts(h *head, tagged int) {
+	h.blank()
+	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
+		widget.Text(theme.Strong, "You are about to change "+changed(m.plan)+". Nothing has been changed yet.")})
+	h.blank()
+	m.targetLines(h)
+	h.blank()
+	m.contentLines(h, tagged)
+	h.blank()
+	m.effectLines(h)
+	if m.confirm.checked {
+		h.blank()
+		h.add("checked", widget.Text(theme.Plain, m.confirm.at.Format("15:04:05")+"  no reviewed "+reviewedThing(m.plan)+" has changed since the review"))
+	}
+}
+
+// surroundings is what a plan is compared with.
+func surroundings(p *preview.Plan) string {
+	if p.OnMachine() {
+		return "the location"
+	}
+	return "the cluster"
+}
+
+// changed is what an approval lets this tool write to.
+func changed(p *preview.Plan) string {
+	if p.OnMachine() {
+		return "files on this machine"
+	}
+	return "a cluster"
+}
+
+func reviewedThing(p *preview.Plan) string {
+	if p.OnMachine() {
+		return "file"
+	}
+	return "object"
+}
+
+func (m *review) targetLines(h *head) {
+	t, p := m.plan.Target, m.plan
+	if p.OnMachine() {
+		m.placeLines(h)
+		return
+	}
+	uid := t.Identity
+	if uid == "" {
+		uid = "unknown"
+	}
+	server := widget.Text(theme.Plain, "   "+t.Server)
+	if h.width < frame.DoubleWidth {
+		h.add("cluster", widget.Text(theme.Strong, frame.Cluster(p)), server)
+		h.add("", widget.Text(theme.Plain, "uid "+uid))
+	} else {
+		h.add("cluster", widget.Text(theme.Strong, frame.Cluster(p)), server, widget.Text(theme.Plain, "   uid "+uid))
+	}
+	m.whoLines(h)
+	h.add("namespace", widget.Text(theme.Strong, p.Release.Namespace), widget.Text(theme.Plain, m.namespaceState()))
+}
+
+// whoLines say who would apply, with the groups that rights may come from.
+func (m *review) whoLines(h *head) {
+	t := m.plan.Target
+	if len(t.Groups) == 0 {
+		h.add("as", widget.Text(theme.Plain, t.User))
+		return
+	}
+	room := h.width - h.margin() - h.column - 1
+	for i, line := range widget.Wrap(theme.Plain, t.User+"   (groups: "+strings.Join(t.Groups, ", ")+")", room, "") {
+		switch {
+		case i == maxGroupLines:
+			h.add("", widget.Text(theme.Plain, "… more groups"))
+			return
+		case i == 0:
+			h.add("as", line...)
+		default:
+			h.add("", line...)
+		}
+	}
+}
+
+// maxGroupLines are the lines that a person of many groups takes at most.
+const maxGroupLines = 2
+
+// placeLines is the target of a plugin set.
+func (m *review) placeLines(h *head) {
+	p := m.plan
+	h.add("platform", widget.Text(theme.Strong, p.Platform))
+	h.add("location", widget.Text(theme.Strong, frame.Place(p)))
+	if p.Location != nil {
+		h.add("host", widget.Text(theme.Plain, p.Location.Host))
+	}
+	if p.Generation != nil {
+		h.add("generation", widget.Text(theme.Plain, generationText(p.Generation)))
+	}
+}
+
+func (m *review) namespaceState() string {
+	o := m.plan.Object(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: m.plan.Release.Namespace}.ID())
+	if o != nil && o.Action == preview.ActionCreate {
+		return "  (created by this plan)"
+	}
+	return "  (exists)"
+}
+
+// contentLines are what would be applied, with at most so many of the images
+// that are named by tag.
+func (m *review) contentLines(h *head, tagged int) {
+	p := m.plan
+	if p.OnMachine() {
+		h.digest("content", p.ContentDigest)
+		h.digest("plan", p.Digest)
+		return
+	}
+	for _, pkg := range p.Packages {
+		name := "bundle"
+		if pkg.Parameters.Section != nil {
+			name = frame.Clip(pkg.Name, h.column-1)
+		}
+		for _, s := range pkg.Sources {
+			h.add(name, widget.Text(theme.Plain, s.Reference))
+			h.digest("", s.Digest)
+			name = ""
+		}
+		if len(pkg.Sources) == 0 {
+			h.digest(name, pkg.ContentDigest)
+		}
+	}
+	m.imageLines(h, tagged)
+	h.digest("plan", p.Digest)
+}
+
+// imageLines count the images by digest, and show at most so many of those by
+// tag with what the tag is today.
+func (m *review) imageLines(h *head, tagged int) {
+	var byTag []preview.Image
+	for _, image := range m.plan.Images {
+		if !image.Pinned {
+			byTag = append(byTag, image)
+		}
+	}
+	all := len(m.plan.Images)
+	if all == 0 {
+		return
+	}
+	count := fmt.Sprintf("%d of %d by digest", all-len(byTag), all)
+	if len(byTag) == 0 || tagged == 0 {
+		h.add("images", widget.Text(theme.Plain, count+"   tab: all of them in full"))
+		return
+	}
+	h.add("images", widget.Text(theme.Plain, count))
+	for _, image := range byTag[:min(tagged, len(byTag))] {
+		h.image("", image)
+	}
+	if more := len(byTag) - tagged; more > 0 {
+		h.add("", widget.Text(theme.Plain, fmt.Sprintf("… %d more by tag, tab to see all in full", more)))
+	}
+}
+
+// image is an image and the digest that it is, or is today.
+func (h *head) image(name string, image preview.Image) {
+	ref, digest, _ := strings.Cut(image.Reference, "@")
+	h.add(name, widget.Text(theme.Plain, ref))
+	switch {
+	case digest != "":
+		h.digest("", digest)
+	case image.Digest != "":
+		h.add("", widget.Text(theme.Caution, "by tag, not pinned; today it is"))
+		h.digest("", image.Digest)
+	default:
+		h.add("", widget.Text(theme.Caution, "by tag, not pinned; nobody resolved it"))
+	}
+}
+
+func (m *review) effectLines(h *head) {
+	line := counts(m.plan.Summary, m.size.Mode == frame.ModeDouble)
+	if m.plan.OnMachine() {
+		line = fileCounts(m.plan.Files, m.size.Mode == frame.ModeDouble)
+	}
+	if m.size.Mode == frame.ModeDouble {
+		// Counts start with the gap they have in a sentence.
+		h.column -= 3
+		h.add("will do", line...)
+		h.column += 3
+	} else {
+		h.add("will do", line...)
+	}
+	if u := m.plan.Undo; u != nil {
+		text := fmt.Sprintf("goes back to revision %d by itself", u.Revision)
+		if u.Revision == 0 {
+			text = "removes what it made by itself"
+		}
+		h.add("a failure", widget.Text(theme.Plain, text))
+	}
+	m.itemLines(h, "accepted", preview.Critical, theme.Plain)
+	m.itemLines(h, "not known", preview.NotKnown, theme.Caution)
+	if text := m.leftOpen(); text != "" {
+		h.add("left open", widget.Text(theme.Caution, text))
+	}
+}
+
+// maxItemLines are the lines on which findings are named.
+const maxItemLines = 3
+
+// itemLines names the findings of a severity; those beyond a few lines are
+// counted.
+func (m *review) itemLines(h *head, name string, s preview.Severity, role theme.Role) {
+	at := m.board.of(s)
+	room := h.width - h.margin() - h.column - len("… 99 more")
+	long := 48
+	if m.size.Mode != frame.ModeDouble {
+		long = 32
+	}
+	var lines []string
+	for n, i := range at {
+		it := m.board.items[i]
+		what, who := statement(it.first())
+		if s == preview.NotKnown {
+			what = who
+		}
+		next := it.label() + " " + frame.Clip(what, long)
+		last := len(lines) - 1
+		switch {
+		case last >= 0 && textsafe.Width(lines[last])+textsafe.Width(next)+3 <= room:
+			lines[last] += "   " + next
+		case last+1 < maxItemLines:
+			lines = append(lines, next)
+		default:
+			lines[last] += fmt.Sprintf("   … %d more", len(at)-n)
+			n = len(at)
+		}
+		if n == len(at) {
+			break
+		}
+	}
+	for _, line := range lines {
+		h.add(name, widget.Text(role, line))
+		name = ""
+	}
+}
+
+// allDigests is the other page: every image and pin in full.
+func (m *review) allDigests(h *head) {
+	h.blank()
+	for _, pkg := range m.plan.Packages {
+		for _, s := range pkg.Sources {
+			h.add(s.Kind, widget.Text(theme.Plain, s.Reference))
+			h.digest("", s.Digest)
+		}
+		h.digest("content", pkg.ContentDigest)
+	}
+	h.digest("plan", m.plan.Digest)
+	for _, image := range m.plan.Images {
+		h.blank()
+		h.image("image", image)
+	}
+}
+
+// movedPath is the first field at which two reads of a live object differ.
+func movedPath(before, after *preview.Object) string {
+	if before.LiveBody == nil || after.LiveBody == nil {
+		return ""
+	}
+	if changes := diff.Changes(before.LiveBody, after.LiveBody); len(changes) > 0 {
+		return " " + changes[0].Path
+	}
+	return ""
+}
+
+// maxMoved facts are named in the banner.
+const maxMoved = 2
+
+// movedFacts says in one line at which facts two plans differ.
+func movedFacts(before, after *preview.Plan) string {
+	var moved []string
+	for i := range after.Objects {
+		o := &after.Objects[i]
+		old := before.Object(o.ID)
+		switch {
+		case old == nil:
+			moved = append(moved, frame.ObjectName(o.ID)+" is new")
+		case old.Action != o.Action:
+			moved = append(moved, fmt.Sprintf("%s: %s, was %s", frame.ObjectName(o.ID), o.Action, old.Action))
+		case old.Live != o.Live || old.Result != o.Result || len(old.Conflicts) != len(o.Conflicts):
+			moved = append(moved, frame.ObjectName(o.ID)+movedPath(old, o)+" changed in the cluster")
+		case old.Digest != o.Digest:
+			moved = append(moved, frame.ObjectName(o.ID)+" is another object")
+		}
+	}
+	for i := range before.Objects {
+		if after.Object(before.Objects[i].ID) == nil {
+			moved = append(moved, frame.ObjectName(before.Objects[i].ID)+" is no longer in it")
+		}
+	}
+	if before.Base.Revision != after.Base.Revision || before.Base.Digest != after.Base.Digest {
+		moved = append(moved, fmt.Sprintf("the release is at revision %d, was at %d", after.Base.Revision, before.Base.Revision))
+	}
+	if before.Target.Identity != after.Target.Identity {
+		moved = append(moved, "it is another cluster")
+	}
+	if len(moved) == 0 {
+		return "facts the plan rests on differ"
+	}
+	if len(moved) > maxMoved {
+		return strings.Join(moved[:maxMoved], ", ") + fmt.Sprintf(" and %d more", len(moved)-maxMoved)
+	}
+	return strings.Join(moved, ", ")
+}

@@ -1,0 +1,232 @@
+package review
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// Rows of the files tab that are no file.
+const (
+	configID       = "config"
+	platformPrefix = "platform/"
+	filePrefix     = "file/" // as findings name files
+)
+
+// fileRows lists what is told to the host in another way, the files that change
+// before those that stay, and what the set is on other platforms.
+func fileRows(m *review) []row {
+	rows := []row{textRow(append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.plan.Files), "file"))}, fileCounts(m.plan.Files, true)...))}
+	if n := len(m.plan.ConfigChanges); n > 0 {
+		line := widget.Line{widget.Cell(theme.Change, "~", 4), widget.Text(theme.Plain, "config"), widget.Text(theme.Change, "  "+preview.Plural(n, "setting"))}
+		rows = append(rows, row{id: configID, text: "config", copy: "config", line: func(int) widget.Line { return line },
+			explain: "what the host is told, compared with what the installed generation was told"})
+	}
+	for _, stay := range []bool{false, true} {
+		for i := range m.plan.Files {
+			if f := &m.plan.Files[i]; (f.Action == preview.ActionUnchanged) == stay {
+				rows = append(rows, m.fileRow(f))
+			}
+		}
+	}
+	for i := range m.plan.Platforms {
+		other := &m.plan.Platforms[i]
+		if other.Platform == m.plan.Platform {
+			continue
+		}
+		line := widget.Line{widget.Cell(theme.Plain, "", 4), widget.Text(theme.Plain, other.Platform), widget.Text(theme.Plain, "  "+preview.Plural(len(other.Files), "file"))}
+		rows = append(rows, row{id: platformPrefix + other.Platform, text: other.Platform, copy: other.ContentDigest,
+			line:    func(int) widget.Line { return line },
+			explain: "approved with this plan, and installed where a machine of this platform is"})
+	}
+	return rows
+}
+
+// fileRow is a file: what happens to it, the gravest finding, its mode and name.
+func (m *review) fileRow(f *preview.File) row {
+	line := func(width int) widget.Line {
+		sign, role := "", theme.Plain
+		if at := m.worst(filePrefix + f.Path); at >= 0 {
+			sign, role = frame.SeveritySign(m.board.items[at].severity(), m.board.looked(at))
+		}
+		l := widget.Line{widget.Cell(frame.ActionRole(f.Action), f.Action.Symbol(), 4), widget.Cell(role, sign, 3)}
+		mode := f.Mode
+		if f.Action == preview.ActionDelete {
+			mode = f.Live.Mode
+		}
+		var tail widget.Line
+		if n := len(f.Changes); n > 0 && f.Action == preview.ActionUpdate {
+			tail = widget.Line{widget.Text(theme.Change, "  "+preview.Plural(n, "change"))}
+		}
+		if width >= wideRow {
+			l = append(l, widget.Cell(theme.Plain, mode, 6))
+		}
+		return append(append(l, widget.Tail(theme.Plain, f.Path, max(8, width-l.Width()-tail.Width()-1))), tail...)
+	}
+	return row{id: filePrefix + f.Path, text: string(f.Action) + " " + f.Path + " " + f.Contents, copy: f.Path, line: line, explain: explainFile(f)}
+}
+
+// fileCounts is the number of files per action.
+func fileCounts(files []preview.File, roomy bool) widget.Line {
+	var s preview.Summary
+	for _, f := range files {
+		s.Add(f.Action)
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return counts(s, roomy)
+}
+
+// explainFile says in words what an install does with a file.
+func explainFile(f *preview.File) string {
+	switch f.Action {
+	case preview.ActionCreate:
+		return "is not there yet, and is written"
+	case preview.ActionUpdate:
+		return "is there, and another takes its place"
+	case preview.ActionDelete:
+		return "is there, and not in the set: it is not in the new generation"
+	case preview.ActionUnchanged:
+		return "is already as it would be"
+	}
+	return string(f.Action)
+}
+
+// fileDoc is what the plan knows of a row of the files tab.
+func fileDoc(m *review, id string, width int) document {
+	b := &frame.Builder{Width: width}
+	if id == configID {
+		b.Add(widget.Line{widget.Text(theme.Strong, " config")})
+		b.Text(theme.Plain, " ", "what the host is told that differs from the installed generation")
+		b.Heading("What changes")
+		changeLines(b, m.plan.ConfigChanges, 0)
+		return document{lines: b.Lines}
+	}
+	if platform, ok := strings.CutPrefix(id, platformPrefix); ok {
+		return m.platformDoc(b, platform)
+	}
+	path, _ := strings.CutPrefix(id, filePrefix)
+	for i := range m.plan.Files {
+		if f := &m.plan.Files[i]; f.Path == path {
+			return m.oneFile(b, f)
+		}
+	}
+	return document{}
+}
+
+func (m *review) oneFile(b *frame.Builder, f *preview.File) document {
+	b.Add(widget.Line{widget.Text(theme.Strong, " "+f.Path), widget.Text(frame.ActionRole(f.Action), "   "+f.Action.Symbol()+" "+string(f.Action))})
+	b.Text(theme.Plain, " ", explainFile(f))
+	if len(f.Changes) > 0 {
+		b.Heading("What changes")
+		for _, c := range f.Changes {
+			fileChange(b, c)
+		}
+	}
+	m.findingsOf(b, filePrefix+f.Path)
+	b.Heading("Identity")
+	b.Pair("contents", f.Contents)
+	b.Pair("mode", f.Mode)
+	if f.Action != preview.ActionDelete {
+		b.Pair("size", fmt.Sprintf("%d bytes", f.Size))
+	}
+	b.Pair("sha256", f.SHA256)
+	b.Pair("from", f.Origin)
+	b.Pair("live mode", f.Live.Mode)
+	b.Pair("live sha256", f.Live.SHA256)
+	return document{lines: b.Lines}
+}
+
+// fileChange is one change in a file: lines of a text one by one, a setting as
+// its two values.
+func fileChange(b *frame.Builder, c preview.Change) {
+	from, fromText := c.From.(string)
+	to, toText := c.To.(string)
+	if !fromText && c.From != nil || !toText && c.To != nil || !strings.Contains(from+to, "\n") {
+		changeLines(b, []preview.Change{c}, 0)
+		return
+	}
+	b.Text(theme.Plain, "   ", c.Path)
+	for _, hunk := range diff.Hunks(from, to, 3) {
+		for _, l := range hunk.Lines {
+			role := theme.Plain
+			switch l.Op {
+			case diff.LineDelete:
+				role = theme.Caution
+			case diff.LineInsert:
+				role = theme.Change
+			}
+			b.Add(widget.Line{widget.Text(role, "   "+string(l.Op)+" "+l.Text)})
+		}
+	}
+}
+
+// platformDoc is what the set is on another platform.
+func (m *review) platformDoc(b *frame.Builder, platform string) document {
+	for _, other := range m.plan.Platforms {
+		if other.Platform != platform {
+			continue
+		}
+		b.Add(widget.Line{widget.Text(theme.Strong, " "+other.Platform)})
+		b.Text(theme.Plain, " ", "approved with this plan, and installed where a machine of this platform is")
+		b.Heading("Identity")
+		b.Pair("content", other.ContentDigest)
+		b.Heading(preview.Plural(len(other.Files), "file"))
+		for _, f := range other.Files {
+			b.Text(theme.Plain, "   ", f.Mode+"  "+f.Path)
+			b.Pair("", f.SHA256)
+			b.Pair("", f.Contents)
+		}
+	}
+	return document{lines: b.Lines}
+}
+
+// setFacts is the place of a plugin set, and the machine.
+func setFacts(f *facts, p *preview.Plan) {
+	f.heading("PLACE")
+	f.add("platform", p.Platform)
+	if p.Location != nil {
+		f.add("location", p.Location.Path)
+		f.add("host", p.Location.Host)
+	}
+	if p.Generation != nil {
+		f.add("generation", generationText(p.Generation))
+	}
+	for _, other := range p.Platforms {
+		f.add("also for", strings.Join(frame.NonEmpty(other.Platform, other.ContentDigest), "  "))
+	}
+}
+
+// generationText is what stands there, and what would.
+func generationText(g *preview.Generation) string {
+	switch {
+	case g.From == g.To:
+		return fmt.Sprintf("%d, and it stays", g.From)
+	case g.From == 0:
+		return fmt.Sprintf("%d, the first of this tool", g.To)
+	}
+	return fmt.Sprintf("%d, after %d", g.To, g.From)
+}
+
+// fileOf is the file that a row is about, nil when it is about none.
+func (m *review) fileOf(r row) *preview.File {
+	path, ok := strings.CutPrefix(r.id, filePrefix)
+	if !ok {
+		path, ok = strings.CutPrefix(r.object, filePrefix)
+	}
+	if !ok {
+		return nil
+	}
+	for i := range m.plan.Files {
+		if m.plan.Files[i].Path == path {
+			return &m.plan.Files[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,386 @@
+package review
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// grantGroup is one row of the list: grants that differ in their resources or
+// in their verbs only, under what they are grouped by.
+type grantGroup struct {
+	group string // subject, resource or role
+	of    []int  // positions in the plan's grants
+	risky bool
+}
+
+// mergeGrants makes the rows out of the grants that pass the filter, the groups
+// with risky ones first. In a group what is worst comes first: by the findings
+// about it, then what holds in the whole cluster.
+func mergeGrants(m *review) []grantGroup {
+	var out []grantGroup
+	at := map[string]int{}
+	dangerous := map[string]bool{}
+	for i, g := range m.plan.Access.Grants {
+		if !m.showsGrant(g.Change, g.Rules) {
+			continue
+		}
+		risky := m.risky(g.Rules)
+		for _, group := range m.groupsOf(g) {
+			dangerous[group] = dangerous[group] || risky
+			key := strings.Join([]string{group, mergeKey(g), strconv.FormatBool(risky)}, "\x00")
+			if n, ok := at[key]; ok {
+				out[n].of = append(out[n].of, i)
+				continue
+			}
+			at[key] = len(out)
+			out = append(out, grantGroup{group: group, of: []int{i}, risky: risky})
+		}
+	}
+	out = m.mergeVerbs(out)
+	slices.SortStableFunc(out, func(x, y grantGroup) int {
+		return cmp.Or(preview.FalseFirst(!dangerous[x.group], !dangerous[y.group]), strings.Compare(x.group, y.group), m.danger(x)-m.danger(y))
+	})
+	return out
+}
+
+// danger ranks a row in its group. Lower is worse.
+func (m *review) danger(row grantGroup) int {
+	rank := 2*preview.Info.Rank() + 1
+	for _, i := range row.of {
+		g := &m.plan.Access.Grants[i]
+		narrow := 0
+		if g.Scope != preview.ScopeCluster {
+			narrow = 1
+		}
+		rank = min(rank, 2*m.index.danger(g.Rules)+narrow)
+	}
+	return rank
+}
+
+// mergeVerbs makes one row of those about the same resources: what several
+// roles give adds up.
+func (m *review) mergeVerbs(rows []grantGroup) []grantGroup {
+	var out []grantGroup
+	at := map[string]int{}
+	for _, row := range rows {
+		g := m.plan.Access.Grants[row.of[0]]
+		g.Verbs = nil
+		key := strings.Join([]string{row.group, mergeKey(g), strings.Join(m.groupResources(row), ","), strconv.FormatBool(row.risky)}, "\x00")
+		if n, ok := at[key]; ok {
+			out[n].of = append(out[n].of, row.of...)
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, row)
+	}
+	return out
+}
+
+// groupResources are the resources of a row, and groupVerbs what may be done
+// with each of them, sorted.
+func (m *review) groupResources(row grantGroup) []string {
+	return m.union(row, func(g preview.Grant) []string { return g.Resources })
+}
+
+func (m *review) groupVerbs(row grantGroup) []string {
+	return m.union(row, func(g preview.Grant) []string { return g.Verbs })
+}
+
+func (m *review) union(row grantGroup, of func(preview.Grant) []string) []string {
+	var list []string
+	for _, at := range row.of {
+		list = append(list, of(m.plan.Access.Grants[at])...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// mergeKey is what grants of one row have in common. Names belong to one
+// resource, so grants restricted to names stay alone.
+func mergeKey(g preview.Grant) string {
+	parts := []string{subjectName(g.Subject), g.Scope, g.Namespace, strings.Join(g.APIGroups, ","), strings.Join(g.Verbs, ","), g.Change, strconv.FormatBool(g.Held)}
+	if len(g.ResourceNames) > 0 || len(g.NonResourceURLs) > 0 {
+		parts = append(parts, strings.Join(g.Resources, ","), strings.Join(g.ResourceNames, ","), strings.Join(g.NonResourceURLs, ","))
+	}
+	return strings.Join(parts, "\x01")
+}
+
+// groupsOf are the headings that a grant stands under.
+func (m *review) groupsOf(g preview.Grant) []string {
+	switch m.filter.group {
+	case groupResource:
+		var out []string
+		for _, r := range g.Resources {
+			out = append(out, r+groupSuffix(g))
+		}
+		return append(out, g.NonResourceURLs...)
+	case groupRole:
+		if len(g.Via) > 0 {
+			return g.Via[:1]
+		}
+	}
+	return []string{subjectName(g.Subject)}
+}
+
+// groupSuffix names the API groups of a grant's resources; the core one has no
+// name.
+func groupSuffix(g preview.Grant) string {
+	if named := strings.Join(frame.NonEmpty(g.APIGroups...), ", "); named != "" {
+		return " in " + named
+	}
+	return ""
+}
+
+// groupHeading names what the rows below it have in common.
+func (m *review) groupHeading(g grantGroup, at int) row {
+	n := 0
+	for _, other := range m.grants[at:] {
+		if other.group != g.group {
+			break
+		}
+		n += len(other.of)
+	}
+	return row{text: g.group, line: func(width int) widget.Line {
+		return widget.Spread(widget.Line{widget.Text(theme.Heading, strings.Replace(g.group, "SA "+m.plan.Release.Namespace+"/", "SA ", 1))}, frame.Plain(preview.Plural(n, "grant")+" "), width)
+	}}
+}
+
+// wideAccess is from how many cells a row also says where a grant comes from.
+const wideAccess = 90
+
+// accessColumns are the cells of the columns, gaps included. The last column
+// has what is left.
+type accessColumns struct{ scope, verbs, resources, from int }
+
+const changeWidth = 11
+
+func columnsOf(width int, wide bool) accessColumns {
+	c := accessColumns{scope: 14}
+	if width < wideRow {
+		c.scope = 8
+	}
+	rest := max(20, width-c.scope-changeWidth)
+	c.verbs = rest * 2 / 5
+	if wide {
+		c.verbs, c.from = rest*3/10, rest*3/10
+	}
+	c.resources = rest - c.verbs - c.from
+	return c
+}
+
+func (m *review) accessHeading() row {
+	from := "from"
+	if m.filter.group == groupRole {
+		from = "subject"
+	}
+	return row{line: func(width int) widget.Line {
+		// Headings stand further left than rows.
+		shift := widget.Text(theme.Plain, "  ")
+		if m.size.Mode == frame.ModeTiny {
+			shift = widget.Text(theme.Plain, "")
+		}
+		c := columnsOf(width-2, width-2 >= wideAccess)
+		return widget.Line{
+			shift, widget.Cell(theme.Plain, "scope", c.scope), widget.Cell(theme.Plain, "verbs", c.verbs), widget.Cell(theme.Plain, "resources", c.resources),
+			widget.Cell(theme.Plain, from, c.from), widget.Text(theme.Plain, "change"),
+		}
+	}}
+}
+
+// grantRow is one row of grants.
+func (m *review) grantRow(i int) row {
+	group := m.grants[i]
+	g := m.plan.Access.Grants[group.of[0]]
+	role := theme.Plain
+	if group.risky {
+		role = theme.Caution
+	}
+	scope, verbs, target, from := m.scopeText(g), verbWords(m.groupVerbs(group)), m.groupTarget(group), m.groupSource(group)
+	change := m.changeMark(g.Change, g.Rules)
+	if g.Held {
+		change = strings.Replace(change, g.Change, "held", 1)
+	}
+	var search []string
+	for _, at := range group.of {
+		one := m.plan.Access.Grants[at]
+		search = append(search, subjectName(one.Subject), one.Namespace, grantTarget(one), strings.Join(one.Verbs, " "), strings.Join(one.Via, " "))
+	}
+	return row{
+		id: grantPrefix + strconv.Itoa(i), object: roleID(g), explain: m.explainGroup(group),
+		copy: strings.Join([]string{subjectName(g.Subject), scope, strings.Join(m.groupVerbs(group), " "), target}, " "),
+		text: strings.Join(append(search, scope, verbs, change), " "),
+		line: func(width int) widget.Line {
+			c := columnsOf(width, width >= wideAccess)
+			return widget.Line{
+				widget.Tail(role, scope, c.scope-1), frame.Plain(" ")[0], widget.Cell(theme.Plain, verbs, c.verbs-1), frame.Plain(" ")[0],
+				widget.Cell(role, target, c.resources-1), frame.Plain(" ")[0], widget.Tail(theme.Plain, from, max(0, c.from-1)), frame.Plain(" ")[0],
+				widget.Text(theme.Plain, change),
+			}
+		},
+	}
+}
+
+// explainGroup says in a sentence what a row permits.
+func (m *review) explainGroup(group grantGroup) string {
+	g := m.plan.Access.Grants[group.of[0]]
+	if len(group.of) > 1 {
+		g.Resources, g.Verbs = m.groupResources(group), m.groupVerbs(group)
+	}
+	return subjectName(g.Subject) + " " + access.Explain(g)
+}
+
+func (m *review) scopeText(g preview.Grant) string {
+	switch {
+	case g.Scope != preview.ScopeNamespace:
+		return "cluster"
+	case g.Namespace == m.plan.Release.Namespace:
+		return "own ns"
+	}
+	return "ns " + g.Namespace
+}
+
+// groupTarget is what a row reaches. Under a resource it is who reaches it.
+func (m *review) groupTarget(group grantGroup) string {
+	g := m.plan.Access.Grants[group.of[0]]
+	if m.filter.group == groupResource {
+		target := strings.Replace(subjectName(g.Subject), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
+		if len(g.ResourceNames) > 0 {
+			target += "  only " + strings.Join(g.ResourceNames, ", ")
+		}
+		return target
+	}
+	if len(group.of) == 1 || len(g.ResourceNames)+len(g.NonResourceURLs) > 0 {
+		return grantTarget(g)
+	}
+	return resourceWords(g.APIGroups, m.groupResources(group)) + groupSuffix(g)
+}
+
+// resourceWords lists resources, the most dangerous first: the end of a long
+// list is cut. Sub-resources of listed ones come last, each once.
+func resourceWords(groups, resources []string) string {
+	rank := func(r string) int {
+		least := access.Danger("", r)
+		for _, group := range groups {
+			least = min(least, access.Danger(group, r))
+		}
+		return least
+	}
+	list := slices.Clone(resources)
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
+	list = slices.Compact(list)
+	var whole, parts []string
+	for _, r := range list {
+		of, sub, isPart := strings.Cut(r, "/")
+		switch {
+		case !isPart || !slices.Contains(list, of):
+			whole = append(whole, r)
+		case !slices.Contains(parts, sub):
+			parts = append(parts, sub)
+		}
+	}
+	text := strings.Join(whole, ", ")
+	if len(parts) > 0 {
+		text += " and " + strings.Join(parts, ", ") + " of them"
+	}
+	return text
+}
+
+// groupSource is the role of a row, or the subject under a role.
+func (m *review) groupSource(group grantGroup) string {
+	g := m.plan.Access.Grants[group.of[0]]
+	if m.filter.group == groupRole {
+		return strings.Replace(subjectName(g.Subject), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
+	}
+	roles := map[string]bool{}
+	for _, at := range group.of {
+		roles[roleName(m.plan.Access.Grants[at])] = true
+	}
+	if len(roles) > 1 {
+		return preview.Plural(len(roles), "role")
+	}
+	return roleName(g)
+}
+
+// changeMark says how something compares with the installed revision, and
+// whether a rule found it risky.
+func (m *review) changeMark(change string, rules []string) string {
+	switch {
+	case m.risky(rules):
+		return "! " + change
+	case isChanged(change):
+		return "+ " + change
+	case change == preview.GrantRemoved:
+		return "- " + change
+	}
+	return "= " + change
+}
+
+func subjectName(s preview.Subject) string {
+	name := s.Name
+	if s.Namespace != "" {
+		name = s.Namespace + "/" + name
+	}
+	if s.Kind == "ServiceAccount" {
+		return "SA " + name
+	}
+	return strings.ToLower(s.Kind) + " " + name
+}
+
+// verbWords lists verbs in the usual order. All of reading, and all of
+// writing, become one word each: the rules behind the row spell them out.
+func verbWords(verbs []string) string {
+	rest := slices.Clone(verbs)
+	var out []string
+	for _, set := range [][]string{{"read", "get", "list", "watch"}, {"write", "create", "update", "patch", "delete"}} {
+		held := slices.DeleteFunc(slices.Clone(set[1:]), func(v string) bool { return !slices.Contains(verbs, v) })
+		if len(held) == len(set)-1 {
+			out = append(out, set[0])
+		} else {
+			out = append(out, held...)
+		}
+		rest = slices.DeleteFunc(rest, func(v string) bool { return slices.Contains(held, v) })
+	}
+	return strings.Join(append(out, rest...), " ")
+}
+
+// roleName is the first role a grant came through, its kind abbreviated.
+func roleName(g preview.Grant) string {
+	if len(g.Via) == 0 {
+		return ""
+	}
+	parts := strings.Split(g.Via[0], "/")
+	kind := map[string]string{"ClusterRole": "CR", "Role": "R"}[parts[0]]
+	return strings.TrimSpace(kind + " " + parts[len(parts)-1])
+}
+
+// grantTarget is what a grant reaches, groups after resources.
+func grantTarget(g preview.Grant) string {
+	target := resourceWords(g.APIGroups, g.Resources) + strings.Join(g.NonResourceURLs, ", ")
+	if len(g.ResourceNames) > 0 {
+		target += " (" + strings.Join(g.ResourceNames, ", ") + ")"
+	}
+	return target + groupSuffix(g)
+}
+
+// roleID is the object id of the first role a grant came through.
+func roleID(g preview.Grant) string {
+	if len(g.Via) == 0 {
+		return ""
+	}
+	parts := strings.SplitN(g.Via[0], "/", 3)
+	switch len(parts) {
+	case 2:
+		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: parts[0], Name: parts[1]}.ID()
+	case 3:
+		return preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: parts[0], Namespace: parts[1], Name: parts[2]}.ID()
+	}
+	return ""
+}

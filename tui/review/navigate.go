@@ -1,0 +1,221 @@
+package review
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// back goes one level up. It never quits.
+func (m *review) back() {
+	b := m.browser()
+	switch {
+	case m.search.active():
+		m.endSearch()
+	case b.back():
+	case m.banner != "":
+		m.banner, m.failed = "", nil
+	case m.tab != tabSummary:
+		m.openTab(tabSummary)
+	}
+}
+
+// next marks the item on screen, when all of its evidence was seen, and goes
+// to the next one not looked at.
+func (m *review) next(step int) {
+	from := -1
+	if step < 0 {
+		from = len(m.board.items)
+	}
+	if m.tab == tabFindings {
+		if at := m.board.find(m.browser().selected().id); at >= 0 {
+			from = at
+			if !m.markOrScroll(at) {
+				return
+			}
+		}
+	}
+	to := m.board.next(from, step)
+	if to < 0 {
+		m.notice = "everything has been looked at"
+		return
+	}
+	m.openFinding(to)
+}
+
+// markOrScroll marks an item whose detail is on screen. While evidence is
+// left unseen it shows that instead, and returns false.
+func (m *review) markOrScroll(at int) bool {
+	b := m.browser()
+	if m.board.looked(at) {
+		return true
+	}
+	if !m.detailVisible() || b.kind != diffview.Facts {
+		b.open(diffview.Facts)
+		return false
+	}
+	if line := b.unseen(); line >= 0 {
+		b.pager.Top = line
+		b.pager.Scroll(0, m.paneHeight())
+		m.notice = "more evidence: n goes on when all of it was shown"
+		return false
+	}
+	m.setMark(at, true)
+	return true
+}
+
+// toggleMark is space on a finding's detail.
+func (m *review) toggleMark() {
+	at := m.board.find(m.browser().selected().id)
+	if m.tab != tabFindings || at < 0 {
+		return
+	}
+	if m.board.looked(at) {
+		m.setMark(at, false)
+		return
+	}
+	m.markOrScroll(at)
+}
+
+// openFinding shows an item's detail.
+func (m *review) openFinding(at int) {
+	m.openTab(tabFindings)
+	if !m.itemOfPackage(at) { // it is not listed
+		m.filter.pkg = ""
+		m.refresh()
+		m.notice = "that is of another package: all are listed again"
+	}
+	b := m.browser()
+	b.selectID(m.board.items[at].label())
+	b.open(diffview.Facts)
+}
+
+func (m *review) openTab(t tab) {
+	if !slices.Contains(m.shownTabs(), t) {
+		return
+	}
+	m.tab = t
+	if m.search.typing {
+		m.endSearch()
+	}
+}
+
+// nextPane goes through panes, then tabs.
+func (m *review) nextPane(step int) {
+	b := m.browser()
+	if m.split() && step > 0 && b.pane == frame.PaneList {
+		b.open(b.kind)
+		return
+	}
+	if m.split() && step < 0 && b.pane == frame.PaneDetail {
+		b.pane = frame.PaneList
+		return
+	}
+	b.pane = frame.PaneList
+	shown := m.shownTabs()
+	m.openTab(shown[(slices.Index(shown, m.tab)+step+len(shown))%len(shown)])
+}
+
+// open is enter: one level down.
+func (m *review) open() {
+	row := m.browser().selected()
+	if m.tab == tabSummary {
+		if at := m.board.find(row.id); at >= 0 {
+			m.openFinding(at)
+		} else if row.id == questionsID {
+			m.openTab(tabFindings)
+			m.browser().selectID(row.id)
+			m.browser().open(diffview.Facts)
+		} else if to, ok := linkTo(row.id); ok {
+			m.openTab(to)
+		}
+		return
+	}
+	if m.toggleBranch() {
+		return
+	}
+	if row.id != "" && m.hasDetail() {
+		m.browser().open(diffview.Facts)
+	}
+}
+
+func (m *review) openDoc(k diffview.Kind) {
+	if m.tab == tabSummary {
+		m.open()
+	}
+	row := m.browser().selected()
+	switch f := m.fileOf(row); {
+	case f != nil && (k != diffview.Diff || len(f.Changes) == 0):
+		m.notice = "the plan has no text of this file"
+		return
+	case f != nil:
+	case row.object == "" || m.object(row.object) == nil:
+		m.notice = "no single object behind this line"
+		return
+	}
+	m.browser().open(k)
+}
+
+// explain shows the page of the rule of a finding, and says any other line in
+// words.
+func (m *review) explain() {
+	row := m.browser().selected()
+	if at := m.board.find(row.id); at >= 0 && (m.tab == tabFindings || m.tab == tabSummary) {
+		m.openRule(m.board.items[at].first().Rule)
+		return
+	}
+	if strings.HasPrefix(row.id, reachPrefix) {
+		m.openRule(reachRule)
+		return
+	}
+	if text := row.explained(); text != "" {
+		m.notice = text
+		return
+	}
+	m.notice = "nothing to explain here"
+}
+
+// split reports whether the open tab shows list and detail side by side.
+// Texts side by side take the whole width.
+func (m *review) split() bool {
+	b := m.browser()
+	if b.sheet != nil && b.pane == frame.PaneDetail && m.sheetForm(b) == diffview.FormBeside {
+		return false
+	}
+	return m.size.Mode == frame.ModeDouble && m.table[m.tab].split
+}
+
+func (m *review) tiny() bool { return m.size.Mode == frame.ModeTiny }
+
+// hasDetail reports whether the rows of the open tab have a detail.
+func (m *review) hasDetail() bool { return m.table[m.tab].doc != nil || m.table[m.tab].diff }
+
+// detailVisible reports whether the open tab's detail is on screen.
+func (m *review) detailVisible() bool {
+	return m.hasDetail() && (m.split() || m.browser().pane == frame.PaneDetail)
+}
+
+// detailWidth is the cells a document has.
+func (m *review) detailWidth() int {
+	if m.split() {
+		return m.size.Right
+	}
+	return m.size.Width
+}
+
+// paneHeight is the lines a list or document has.
+func (m *review) paneHeight() int {
+	if m.bannerText() != "" {
+		return m.size.Body - 1
+	}
+	return m.size.Body
+}
+
+func (m *review) copy(text string) (cmd tea.Cmd) {
+	m.notice, cmd = frame.CopyText(text)
+	return cmd
+}

@@ -1,0 +1,71 @@
+package review
+
+import (
+	"context"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+)
+
+// Options are what a review needs.
+type Options struct {
+	frame.Terminal
+
+	// Title says what is being resolved, such as "install mongodb".
+	Title string
+	// Plan is reviewed as it is. Without it Resolve makes one.
+	Plan *preview.Plan
+	// Resolve makes the plan, and makes it again when asked to. It calls
+	// progress, from one goroutine, with lines for the person waiting, and stops
+	// when ctx ends. Without it the plan cannot be made again.
+	Resolve func(ctx context.Context, progress func(string)) (*preview.Plan, error)
+	// Recheck makes a plan again from fresh reads, when CONFIRM opens. It calls
+	// progress like Resolve.
+	Recheck func(ctx context.Context, plan *preview.Plan, progress func(string)) (*preview.Plan, error)
+	// Watch follows what a plan rests on until ctx ends, and tells of each live
+	// object that moved, or is as it was again. It returns earlier only when it
+	// cannot go on. nil watches nothing.
+	Watch func(ctx context.Context, plan *preview.Plan, moved func(Drift)) error
+	// Gate decides whether an approval covers a plan. Why it would refuse is
+	// shown before anybody is asked. nil is [install.Gate].
+	Gate func(plan *preview.Plan, approval install.Approval) error
+	// Earlier tells who accepted what a revision of a release brought; false
+	// when that is not on record. nil when nobody knows.
+	Earlier func(ctx context.Context, release preview.Release, revision int) (Accepted, bool)
+	// ReadOnly leaves out approval.
+	ReadOnly bool
+	// Before is a review whose approval was refused with nothing applied, and
+	// Refusal why. The plan is made again, and its marks stay where the evidence
+	// is the same. nil for a first review; else Resolve is needed.
+	Before  *Outcome
+	Refusal error
+	// Beat is how often a wait without a screen says that it goes on; 0 is 10 s.
+	Beat time.Duration
+
+	Now func() time.Time // nil is the clock
+}
+
+// Kind says how a review ended.
+type Kind int
+
+// The ways a review ends. The zero value never applies anything.
+const (
+	Quit     Kind = iota // left without an answer
+	Declined             // answered no, or left the question unanswered
+	Failed               // no plan could be made; Err says why
+	Approved             // answered yes to the plan with PlanDigest
+)
+
+// Outcome is how a review ended. Only Approved permits an apply, and only of
+// the plan with PlanDigest.
+type Outcome struct {
+	Kind       Kind
+	PlanDigest string
+	Accepted   []install.Acceptance // findings accepted with the approval
+	Plan       *preview.Plan        // the plan last shown, nil when there was none
+	Err        error
+
+	marks marks // what was looked at
+}

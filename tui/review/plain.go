@@ -1,0 +1,235 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// plainHeight is more lines than CONFIRM ever has: nothing is left out.
+const plainHeight = 1000
+
+// plainReview is the review as lines of text with questions between them: for
+// screen readers, and for terminals that cannot be drawn on. What must be looked
+// at, what refuses and what approves are the model's own, as on the screen.
+type plainReview struct {
+	ctx  context.Context
+	opts Options
+	out  io.Writer
+	ask  *frame.Prompter
+	m    *review
+}
+
+// RunPlain is [Run] without a screen: it writes to the terminal's output,
+// which must make text harmless, and reads lines from its input. The release
+// name is always what approves; the end of the input is no. The cluster is not
+// watched meanwhile: it is read again before the question.
+func RunPlain(ctx context.Context, opts Options) (Outcome, error) {
+	if err := opts.check(); err != nil {
+		return Outcome{}, err
+	}
+	opts.Watch = nil
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	p := &plainReview{ctx: ctx, opts: opts, out: opts.Output, ask: frame.NewPrompter(opts.Input, opts.Output)}
+	if p.opts.Plan == nil {
+		p.say("Resolving " + opts.Title + ". Nothing has been changed. ctrl+c cancels.")
+		plan, err := p.wait("resolving", opts.Resolve)
+		if ctx.Err() != nil {
+			return Outcome{Kind: Quit, Err: ctx.Err()}, ctx.Err()
+		}
+		if err != nil {
+			return Outcome{Kind: Failed, Err: err}, nil
+		}
+		p.opts.Plan = plan
+	}
+	p.m = newReview(ctx, p.opts)
+	p.m.plain = true
+	p.m.resize(max(opts.Width, frame.ConfirmWidth), plainHeight)
+	err := p.review()
+	if err != nil {
+		return Outcome{Kind: Quit, Plan: p.m.plan, Err: err}, err
+	}
+	return p.m.outcome, nil
+}
+
+// say prints one line of our own.
+func (p *plainReview) say(text string) { fmt.Fprintln(p.out, textsafe.Line(text)) }
+
+func (p *plainReview) print(lines []widget.Line) {
+	for _, line := range lines {
+		fmt.Fprintln(p.out, strings.TrimRight(line.Plain(), " "))
+	}
+}
+
+// wait does something that takes time: a line for each step, and a heartbeat.
+func (p *plainReview) wait(what string, work func(context.Context, func(string)) (*preview.Plan, error)) (*preview.Plan, error) {
+	var mu sync.Mutex
+	last, began := what, p.opts.Now()
+	defer frame.Heartbeat(p.ctx, p.opts.Beat, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		p.say("  still " + last + ", " + frame.RoundDuration(p.opts.Now().Sub(began)))
+	})()
+	plan, err := work(p.ctx, func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		last = line
+		p.say("  " + line)
+	})
+	if err == nil && plan == nil {
+		err = fmt.Errorf("%s: no plan came back", what)
+	}
+	return plan, err
+}
+
+// review prints the plan and asks until there is an outcome. An error is that
+// of the input or of ctx, and approves nothing.
+func (p *plainReview) review() error {
+	if err := p.report(); err != nil {
+		return err
+	}
+	for {
+		n := p.list()
+		question := "a approve, q quit: "
+		if n > 0 {
+			question = fmt.Sprintf("look at [1-%d], %s", n, question)
+		}
+		answer, ok, err := p.ask.Ask(p.ctx, question)
+		if err != nil || !ok {
+			p.m.outcome.Kind = Quit
+			return err
+		}
+		switch answer = strings.TrimSpace(answer); answer {
+		case "q":
+			p.m.outcome.Kind = Quit
+			return nil
+		case "a":
+			ended, err := p.approve()
+			if ended || err != nil {
+				return err
+			}
+			continue
+		}
+		at, err := strconv.Atoi(answer)
+		if err != nil || at < 1 || at > n {
+			p.say("That is none of them.")
+			continue
+		}
+		if ended, err := p.look(at - 1); ended || err != nil {
+			return err
+		}
+	}
+}
+
+// report prints the plan, section by section.
+func (p *plainReview) report() error {
+	if cmd := p.m.lookEarlier(); cmd != nil {
+		if found, ok := cmd().(earlierMsg); ok {
+			p.m.foundEarlier(found)
+		}
+	}
+	return report.Write(p.out, p.m.plan, report.Options{Format: report.Text, ASCII: p.opts.ASCII, Width: p.m.size.Width})
+}
+
+// list numbers what can be looked at, what must be first, and returns how many
+// there are.
+func (p *plainReview) list() int {
+	b, n := p.m.board, 0
+	fmt.Fprintln(p.out)
+	for i, it := range b.items {
+		if it.severity() == preview.Info {
+			break // the last ones; the report names them
+		}
+		if i == 0 || b.items[i-1].severity() != it.severity() {
+			p.say(frame.SectionTitle(it.severity()))
+		}
+		state := ""
+		if b.looked(i) {
+			state = "looked at: "
+		}
+		what, who := statement(it.first())
+		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.label(), state, what, who))
+		n++
+	}
+	p.say(fmt.Sprintf("%d must-look left. Plan %s", b.left(), p.m.plan.Digest))
+	return n
+}
+
+// look prints an item whole, and marks it when the person says that it was read.
+// ended is true at the end of the input.
+func (p *plainReview) look(at int) (ended bool, err error) {
+	fmt.Fprintln(p.out)
+	p.print(findingDoc(p.m, p.m.board.items[at].label(), p.m.size.Width).lines)
+	answer, ok, err := p.ask.Ask(p.ctx, "Press enter when you have read this; q leaves it open: ")
+	if err != nil || !ok {
+		p.m.outcome.Kind = Quit
+		return true, err
+	}
+	if strings.TrimSpace(answer) == "" {
+		p.m.setMark(at, true)
+	}
+	return false, nil
+}
+
+// approve leads to the next item that must be looked at, or to the question.
+func (p *plainReview) approve() (ended bool, err error) {
+	if left := p.m.board.left(); left > 0 {
+		p.say(fmt.Sprintf("%d must-look left, this one first:", left))
+		return p.look(p.m.board.next(-1, 1))
+	}
+	if why := p.m.refused(); why != nil {
+		p.say("This plan cannot be approved: " + why.Error())
+		return false, nil
+	}
+	plan, err := p.wait("checking "+surroundings(p.m.plan)+" again", func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		return p.opts.Recheck(ctx, p.m.plan, progress)
+	})
+	switch {
+	case p.ctx.Err() != nil:
+		return true, p.ctx.Err()
+	case err != nil:
+		p.say("The " + strings.TrimPrefix(surroundings(p.m.plan), "the ") + " could not be checked again: " + err.Error())
+		return false, nil
+	case plan.Digest != p.m.plan.Digest:
+		p.m.replace(plan, "The "+strings.TrimPrefix(surroundings(plan), "the ")+" changed during the review: ")
+		p.say(p.m.banner)
+		return false, p.report()
+	}
+	return p.confirm()
+}
+
+// confirm is the question. It ends in the model's own submit, the one place
+// that approves.
+func (p *plainReview) confirm() (ended bool, err error) {
+	m := p.m
+	m.screen = screenConfirm
+	m.confirm = confirm{checked: true, at: m.opts.Now(), awake: true}
+	p.print(m.confirmHead(m.size.Width, plainHeight))
+	m.confirm.full = true
+	p.print(m.confirmHead(m.size.Width, plainHeight))
+	answer, ok, err := p.ask.Ask(p.ctx, fmt.Sprintf("\nType %s to approve, anything else goes back: ", textsafe.Line(m.answer())))
+	if err != nil || !ok {
+		m.outcome.Kind = Declined
+		return true, err
+	}
+	m.confirm.input.Value = strings.TrimSuffix(answer, "\r")
+	m.submit()
+	if m.outcome.Kind == Approved {
+		return true, nil
+	}
+	m.screen = screenReview
+	p.say("That was not the answer: nothing was approved.")
+	return false, nil
+}

@@ -1,0 +1,385 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
+	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// screen is which of the review's screens is on.
+type screen int
+
+const (
+	screenResolve screen = iota
+	screenReview
+	screenConfirm
+)
+
+// review is the model of [Run].
+type review struct {
+	ctx   context.Context
+	opts  Options
+	theme theme.Theme
+	keys  frame.KeyMap
+	table [tabCount]tabRow
+	size  frame.Layout
+
+	screen    screen
+	plan      *preview.Plan
+	sealed    time.Time
+	board     *board
+	index     index
+	indexed   *preview.Plan // whose index is made, or was, ahead of its need
+	outside   outside
+	earlier   earlier
+	questions []report.Question // that the way the plan was made leaves open
+	book      pages.Book        // of rules, made when first asked for
+	tab       tab
+	tabs      [tabCount]browser
+	filter    filters
+	branches  branches // of the objects tab
+	confirm   confirm
+	obstacle  obstacle
+	page      *widget.Pager // keys, or an explanation, over the screen; open when not nil
+	grants    []grantGroup  // the rows of the access tab
+	canI      canI
+	search    search
+	beside    bool          // differences side by side, where there is room
+	paths     bool          // differences as a list of fields
+	made      int           // how often rows were made
+	comparing *diffview.Job // nil while no comparison is made
+	banner    string        // stays until esc: what changed under the review
+	failed    error         // what the banner is about, nil when nothing went wrong
+	notice    string        // until the next key
+	mouseOff  bool
+
+	resolving resolving
+	watch     watch
+	begin     tea.Cmd // what Init starts
+	plain     bool    // nothing is drawn: see PlainReview
+	outcome   Outcome
+}
+
+// The messages of a review's own commands.
+type (
+	resolvedMsg struct {
+		plan  *preview.Plan
+		err   error
+		round int
+	}
+	comparedMsg struct {
+		of         *diffview.Job
+		comparison *diffview.Comparison
+	}
+	stillComparingMsg struct{ of *diffview.Job }
+	indexedMsg        struct{ index index }
+	checkingMsg       struct {
+		line  string
+		round int
+	}
+	recheckedMsg struct {
+		plan  *preview.Plan
+		err   error
+		round int
+	}
+)
+
+func newReview(ctx context.Context, opts Options) *review {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Gate == nil {
+		opts.Gate = install.Gate
+	}
+	m := &review{ctx: ctx, opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap(), table: tabTable()}
+	m.size = frame.Arrange(opts.Width, opts.Height, false)
+	switch {
+	case opts.Before != nil:
+		m.begin = m.takeUp(opts.Before)
+	case opts.Plan != nil:
+		m.begin = m.show(opts.Plan)
+	default:
+		m.begin = m.startResolve()
+	}
+	m.settle()
+	return m
+}
+
+// Init starts resolving, or watching what is shown already.
+func (m *review) Init() tea.Cmd { return m.begin }
+
+// Update handles one message.
+func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.resize(msg.Width, msg.Height)
+	case tea.KeyPressMsg:
+		cmd = m.key(msg)
+	case tea.MouseWheelMsg:
+		m.wheel(msg)
+	case tea.MouseClickMsg:
+		m.click(msg)
+	case frame.ProgressMsg:
+		cmd = m.progressed(msg)
+	case resolvedMsg:
+		cmd = m.resolved(msg)
+	case checkingMsg:
+		cmd = m.checking(msg)
+	case recheckedMsg:
+		cmd = m.rechecked(msg)
+	case outsideMsg:
+		m.foundOutside(msg)
+	case earlierMsg:
+		m.foundEarlier(msg)
+	case obstacleMsg:
+		m.foundObstacle(msg)
+	case searchedMsg:
+		m.searched(msg)
+	case comparedMsg:
+		m.compared(msg)
+	case indexedMsg:
+		m.foundIndex(msg)
+	case stillComparingMsg:
+		cmd = m.stillComparing(msg)
+	case driftMsg:
+		cmd = m.drifted(msg)
+	case unwatchedMsg:
+		m.unwatched(msg)
+	}
+	m.settle()
+	return m, tea.Batch(cmd, m.lookOutside(), m.lookEarlier(), m.lookObstacle(), m.lookAhead(), m.startCompare())
+}
+
+func (m *review) resize(width, height int) {
+	before := m.size
+	m.size = frame.Arrange(width, height, m.screen == screenReview)
+	if m.plan != nil && (before.Width != width || before.Height != height) {
+		m.refresh()
+	}
+	m.page = nil
+}
+
+// show makes a plan the one under review, and begins to watch what it rests on.
+// Marks of an earlier one stay where the evidence is the same.
+func (m *review) show(p *preview.Plan) tea.Cmd {
+	m.plan, m.sealed = p, m.opts.Now()
+	if m.opts.ReadOnly && m.opts.Resolve == nil {
+		m.sealed = time.Time{} // made by somebody else, some time ago
+	}
+	m.screen, m.outcome.Plan = screenReview, p
+	kept := marks{}
+	if m.board != nil {
+		kept = m.board.marks
+	}
+	m.board = newBoard(p.Findings, kept)
+	m.index, m.branches = index{plan: p, board: m.board}, branches{}
+	m.questions = report.NotAsked(p)
+	m.filter = startFilters(p)
+	if shown := m.shownTabs(); !slices.Contains(shown, m.tab) {
+		m.tab = tabSummary
+	}
+	m.keys.Tabs.SetHelp(fmt.Sprintf("1-%d", len(m.shownTabs())), m.keys.Tabs.Help().Desc)
+	for t := range m.tabs {
+		m.tabs[t] = browser{}
+	}
+	m.refresh()
+	return m.startWatch()
+}
+
+// refresh makes the rows of every tab again, each when it is next open.
+func (m *review) refresh() {
+	for t := range tabCount {
+		m.refreshTab(t)
+	}
+}
+
+func (m *review) refreshTab(t tab) {
+	m.made++
+	m.tabs[t].outdated = true
+}
+
+// ready makes the rows of a tab, where what they show has changed.
+func (m *review) ready(t tab) {
+	if b := &m.tabs[t]; b.outdated {
+		b.outdated = false
+		b.setRows(m.table[t].rows(m))
+	}
+}
+
+// setMark marks an item. Rows tell when they are drawn what was looked at.
+func (m *review) setMark(at int, looked bool) {
+	m.board.mark(at, looked)
+	m.browser().stale = true
+}
+
+// settle brings cursor, window and detail of the open tab in line with each
+// other, and notes which evidence is on screen.
+func (m *review) settle() {
+	m.size = frame.Arrange(m.size.Width, m.size.Height, m.screen == screenReview)
+	switch {
+	case m.screen == screenReview && m.size.Mode != frame.ModeNone && m.page == nil:
+		m.browser().settle(m)
+	case m.screen == screenConfirm && m.size.Mode > frame.ModeTiny:
+		m.settleConfirm()
+	}
+}
+
+// browser is the open tab's, with rows of this moment.
+func (m *review) browser() *browser {
+	m.ready(m.tab)
+	return &m.tabs[m.tab]
+}
+
+// key is the one place where keys enter. ctrl+c comes first: it always quits.
+func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
+	m.notice = ""
+	switch {
+	case key.Matches(msg, m.keys.Stop):
+		return m.quit()
+	case key.Matches(msg, m.keys.Suspend):
+		return tea.Suspend
+	case m.size.Mode == frame.ModeNone:
+		return m.quitOn(msg)
+	case m.search.typing:
+		return m.searchKey(msg)
+	case m.canI.typing:
+		m.canIKey(msg)
+		return nil
+	case m.page != nil:
+		m.page = frame.PageKey(m.keys, m.page, msg, m.size.Body)
+		return nil
+	case m.screen == screenConfirm:
+		return m.confirmKey(msg)
+	case m.screen == screenReview:
+		return m.reviewKey(msg)
+	case m.plan != nil && key.Matches(msg, m.keys.Back):
+		m.stopReplan()
+		return nil
+	}
+	return m.quitOn(msg)
+}
+
+func (m *review) quitOn(msg tea.KeyPressMsg) tea.Cmd {
+	if key.Matches(msg, m.keys.Quit) {
+		return m.quit()
+	}
+	return nil
+}
+
+// quit leaves without approval. Leaving the question unanswered is a no.
+func (m *review) quit() tea.Cmd {
+	m.outcome.Kind = Quit
+	if m.screen == screenConfirm {
+		m.outcome.Kind = Declined
+	}
+	return tea.Quit
+}
+
+// reviewKey handles the keys of REVIEW.
+func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
+	k, b := m.keys, m.browser()
+	switch {
+	case key.Matches(msg, k.Quit):
+		return m.quit()
+	case m.sheetKey(msg):
+	case key.Matches(msg, k.Tabs):
+		if at, shown := int(msg.Code-'1'), m.shownTabs(); at < len(shown) {
+			m.openTab(shown[at])
+		}
+	case key.Matches(msg, k.NextPane):
+		m.nextPane(1)
+	case key.Matches(msg, k.PrevPane):
+		m.nextPane(-1)
+	case key.Matches(msg, k.Open):
+		m.open()
+	case key.Matches(msg, k.Back):
+		m.back()
+	case key.Matches(msg, k.Next):
+		m.next(1)
+	case key.Matches(msg, k.Previous):
+		m.next(-1)
+	case key.Matches(msg, k.Mark):
+		m.toggleMark()
+	case key.Matches(msg, k.Search):
+		m.startSearch()
+	case key.Matches(msg, k.NextHit):
+		return m.following(1)
+	case key.Matches(msg, k.PreviousHit):
+		return m.following(-1)
+	case m.tab == tabAccess && b.pane == frame.PaneList && key.Matches(msg, k.Group):
+		m.filter.group = (m.filter.group + 1) % groupCount
+		m.refreshTab(tabAccess)
+	case key.Matches(msg, k.Filter):
+		m.cycleFilter()
+	case key.Matches(msg, k.Package):
+		m.cyclePackage()
+	case key.Matches(msg, k.ClearFilter):
+		m.clearFilter()
+	case m.failed != nil && key.Matches(msg, k.YAML):
+		m.openError("What happened", m.failed)
+	case key.Matches(msg, k.YAML):
+		m.openDoc(diffview.YAML)
+	case key.Matches(msg, k.Diff):
+		m.openDoc(diffview.Diff)
+	case key.Matches(msg, k.Explain):
+		m.explain()
+	case key.Matches(msg, k.CanI):
+		m.startCanI()
+	case key.Matches(msg, k.Copy):
+		return m.copy(b.copyText())
+	case key.Matches(msg, k.CopyCommand):
+		return m.copy(report.Command(m.plan))
+	case key.Matches(msg, k.Approve):
+		return m.approve()
+	case key.Matches(msg, k.Replan):
+		return m.replan()
+	case key.Matches(msg, k.Mouse):
+		m.mouseOff = !m.mouseOff
+		m.notice = frame.MouseNotice(m.mouseOff)
+	case key.Matches(msg, k.Help):
+		m.openHelp()
+	default:
+		b.move(m, msg)
+	}
+	return nil
+}
+
+// Run shows a plan and asks for approval. The error tells that the screen
+// could not run, or that ctx ended it; the outcome then approves nothing.
+func Run(ctx context.Context, opts Options) (Outcome, error) {
+	if err := opts.check(); err != nil {
+		return Outcome{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := newReview(ctx, opts)
+	if err := frame.Run(ctx, m, opts.Terminal); err != nil {
+		return Outcome{Kind: Quit, Plan: m.plan, Err: err}, err
+	}
+	return m.outcome, nil
+}
+
+func (o *Options) check() error {
+	if (o.Plan == nil || o.Before != nil) && o.Resolve == nil {
+		return errors.New("opening the review: neither a plan nor a way to make one")
+	}
+	if o.Recheck == nil && !o.ReadOnly {
+		return errors.New("opening the review: an approval needs a way to check the cluster again")
+	}
+	return nil
+}

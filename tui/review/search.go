@@ -1,0 +1,270 @@
+package review
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
+	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// search finds text in the lists of all tabs, and in the document that has the
+// focus. It is a plain substring, ignoring case while the query has no capital
+// letter: a fuzzy match would hide that the exact string is absent. "re:"
+// starts a regular expression.
+type search struct {
+	typing bool
+	input  widget.Input
+	find   widget.Find // nil while nothing is searched for
+	round  int         // answers to an earlier search are dropped
+
+	hits []hit // in the order of tabs and lines
+	in   scope // what was searched
+	line int   // document line of the last hit, -1 when none
+}
+
+// hit is one line that was found.
+type hit struct {
+	tab      tab
+	document bool // a line of the document with the focus, not of the list
+	line     int
+}
+
+// scope is what a search covered: the rows as they were, and the document that
+// had the focus in a tab, if one had.
+type scope struct {
+	rows     int // [review.made]
+	tab      tab
+	document shownDoc
+}
+
+func (s *search) active() bool { return s.find != nil }
+
+// lineHit is the document line to show as found, -1 when there is none.
+func (s *search) lineHit(b *browser) int {
+	if s.find == nil || b.pane != frame.PaneDetail {
+		return -1
+	}
+	return s.line
+}
+
+func (s *search) prompt() widget.Line {
+	return widget.Line{widget.Text(theme.Key, " /"), widget.Text(theme.Plain, s.input.Value)}
+}
+
+func (s *search) column() int { return s.prompt().Width() }
+
+// startSearch opens the prompt. What was found before is dropped.
+func (m *review) startSearch() {
+	m.endSearch()
+	m.openBranches()
+	m.search.typing = true
+}
+
+func (m *review) endSearch() { m.search = search{round: m.search.round + 1, line: -1} }
+
+// searchKey handles the keys while a query is typed.
+func (m *review) searchKey(msg tea.KeyPressMsg) tea.Cmd {
+	s := &m.search
+	switch {
+	case key.Matches(msg, m.keys.Back):
+		m.endSearch()
+	case key.Matches(msg, m.keys.Open):
+		find, err := frame.Finder(s.input.Value)
+		if err != nil {
+			m.notice = err.Error()
+			return nil
+		}
+		if find == nil {
+			m.endSearch()
+			return nil
+		}
+		s.typing, s.find, s.line = false, find, -1
+		return m.look(0)
+	case msg.Code == tea.KeyBackspace:
+		s.input.Backspace()
+	default:
+		s.input.Type(msg.Text)
+	}
+	return nil
+}
+
+// searchedMsg brings the hits of a search.
+type searchedMsg struct {
+	round, step int
+	hits        []hit
+	in          scope
+}
+
+// look is the command that searches everything, and then takes a step from
+// where the person is: 0 to the first hit here or after.
+func (m *review) look(step int) tea.Cmd {
+	m.notice = "searching …"
+	m.search.round++
+	s, b, open := m.search, m.browser(), m.tab
+	in := scope{rows: m.made, tab: open}
+	var document func() []int
+	if b.pane == frame.PaneDetail {
+		in.document = b.shown
+		document = b.lookup(s.find)
+	}
+	var rows [tabCount][]row
+	for _, t := range m.shownTabs() {
+		m.ready(t)
+		rows[t] = m.tabs[t].rows
+	}
+	return func() tea.Msg {
+		msg := searchedMsg{round: s.round, step: step, in: in}
+		for t := range tabCount {
+			if t == open && document != nil {
+				for _, i := range document() {
+					msg.hits = append(msg.hits, hit{t, true, i})
+				}
+				continue
+			}
+			for i, r := range rows[t] {
+				if r.id != "" && len(s.find(r.searched())) > 0 {
+					msg.hits = append(msg.hits, hit{t, false, i})
+				}
+			}
+		}
+		return msg
+	}
+}
+
+// lookup returns a function, for use outside of Update, that finds lines of
+// the detail.
+func (b *browser) lookup(find widget.Find) func() []int {
+	n, text := len(b.pager.Lines), func(i int) string { return "" }
+	if b.sheet != nil && b.sheet.Comparison != nil {
+		lines := b.sheet.Comparison.Lines
+		n, text = len(lines), func(i int) string { return textsafe.Line(lines[i].Text) }
+	} else if b.sheet == nil {
+		lines := b.pager.Lines
+		text = func(i int) string { return lines[i].Plain() }
+	}
+	return func() []int {
+		var out []int
+		for i := range n {
+			if len(find(text(i))) > 0 {
+				out = append(out, i)
+			}
+		}
+		return out
+	}
+}
+
+// searched takes the hits, unless the search is over or began anew.
+func (m *review) searched(msg searchedMsg) {
+	s := &m.search
+	if msg.round != s.round || m.screen != screenReview {
+		return
+	}
+	s.hits, s.in = msg.hits, msg.in
+	m.notice = ""
+	m.goToHit(msg.step)
+}
+
+// nextHit goes on to the next or previous hit. It searches again when the rows
+// or the document are no longer those that were searched.
+func (m *review) nextHit(step int) tea.Cmd {
+	s, b := &m.search, m.browser()
+	searched := &m.tabs[s.in.tab]
+	document := s.in.document != (shownDoc{})
+	switch {
+	case m.made != s.in.rows,
+		document && (searched.shown != s.in.document || searched.selected().id != s.in.document.id || searched.kind != s.in.document.kind),
+		b.pane == frame.PaneDetail && (!document || m.tab != s.in.tab):
+		return m.look(step)
+	}
+	m.goToHit(step)
+	return nil
+}
+
+// goToHit goes to the hit a step from where the person is, around the end. A
+// step of 0 is the first one here or after.
+func (m *review) goToHit(step int) {
+	s := &m.search
+	if len(s.hits) == 0 {
+		m.notice = fmt.Sprintf("no match for %q in any tab%s", s.input.Value, m.filtered())
+		return
+	}
+	here := m.here()
+	n := len(s.hits)
+	at := sort.Search(n, func(i int) bool { return !before(s.hits[i], here) })
+	switch {
+	case step > 0 && at < n && s.hits[at] == here:
+		at++
+	case step < 0:
+		at--
+	}
+	at = (at + n) % n
+	m.showHit(s.hits[at])
+	m.notice = fmt.Sprintf("%q: hit %d of %d%s   ] next   [ previous   esc ends", s.input.Value, at+1, n, m.hitsPerTab())
+}
+
+// here is the line the person is at, as a hit would name it.
+func (m *review) here() hit {
+	b := m.browser()
+	h := hit{tab: m.tab, line: b.list.Cursor}
+	if m.tab == m.search.in.tab && m.search.in.document != (shownDoc{}) {
+		h.document, h.line = true, m.search.line
+		if b.sheet != nil && !b.sheet.On(h.line) {
+			h.line = b.sheet.Line()
+		}
+	}
+	return h
+}
+
+func before(a, b hit) bool { return a.tab < b.tab || a.tab == b.tab && a.line < b.line }
+
+// showHit opens the tab of a hit and goes to its line.
+func (m *review) showHit(h hit) {
+	m.tab = h.tab
+	b := m.browser()
+	if !h.document {
+		b.pane, b.kind, b.list.Cursor = frame.PaneList, diffview.Facts, h.line
+		return
+	}
+	b.pane, m.search.line = frame.PaneDetail, h.line
+	if b.sheet == nil {
+		b.pager.Show(h.line, m.paneHeight())
+		return
+	}
+	m.paths = false
+	b.sheet.SetForm(m.sheetForm(b))
+	b.sheet.Reveal(h.line)
+}
+
+// hitsPerTab counts the hits of each tab that has any, where several do.
+func (m *review) hitsPerTab() string {
+	var count [tabCount]int
+	for _, h := range m.search.hits {
+		count[h.tab]++
+	}
+	var parts []string
+	for t, n := range count {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d in %s", n, m.table[t].name))
+		}
+	}
+	if len(parts) < 2 {
+		return ""
+	}
+	return ": " + strings.Join(parts, ", ")
+}
+
+// filtered says that a filter keeps rows from being searched.
+func (m *review) filtered() string {
+	if m.filter.access == showAll && m.filter.objects == objectsAll && m.filter.pkg == "" {
+		return ""
+	}
+	return "; filters hide rows, F clears one"
+}

@@ -1,0 +1,132 @@
+package review
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
+)
+
+func TestASearchGoesOnInTheNextTab(t *testing.T) {
+	m, c := reviewOf(t, settingsPlan(t, 120), 120, 36)
+	tuitest.Drive(m, c, "/")
+	tuitest.Drive(m, c, tuitest.Typed("settings")...)
+	tuitest.Drive(m, c, "enter")
+	var tabs []tab
+	for range 6 {
+		tabs = append(tabs, m.tab)
+		if !strings.Contains(m.notice, fmt.Sprintf("hit %d of 4: 1 in Summary, 1 in Findings, 1 in Objects, 1 in Diff", (len(tabs)-1)%4+1)) {
+			t.Errorf("hit %d is announced as %q", len(tabs), m.notice)
+		}
+		tuitest.Drive(m, c, "]")
+	}
+	if fmt.Sprint(tabs) != fmt.Sprint([]tab{tabSummary, tabFindings, tabObjects, tabDiff, tabSummary, tabFindings}) {
+		t.Errorf("the hits are in tabs %v", tabs)
+	}
+	tuitest.Drive(m, c, "[", "[", "[")
+	if m.tab != tabDiff {
+		t.Errorf("[ from the first hit leads to tab %d, not around to the last", m.tab)
+	}
+	tuitest.Drive(m, c, "esc", "]")
+	if m.search.active() || strings.Contains(m.notice, "hit") {
+		t.Errorf("esc does not end the search: %q", m.notice)
+	}
+}
+
+func TestASearchInADocumentCoversItAndTheOtherTabs(t *testing.T) {
+	m, c := reviewOf(t, settingsPlan(t, 120), 120, 36)
+	tuitest.Drive(m, c, "5", "enter", "/")
+	tuitest.Drive(m, c, tuitest.Typed("setting00005")...)
+	tuitest.Drive(m, c, "enter")
+	sheet := m.browser().sheet
+	if !strings.Contains(m.notice, "hit 1 of 10 ") || sheet.Path() != ".data.setting000050" {
+		t.Fatalf("%q at %s: what is folded was not found", m.notice, sheet.Path())
+	}
+	tuitest.Drive(m, c, "]")
+	if sheet.Path() != ".data.setting000051" {
+		t.Errorf("the next hit is at %s", sheet.Path())
+	}
+	// The facts of a finding are a document as well.
+	tuitest.Drive(m, c, "esc", "2", "enter", "/")
+	tuitest.Drive(m, c, tuitest.Typed("matters")...)
+	tuitest.Drive(m, c, "enter")
+	if m.tab != tabFindings || m.search.line < 0 || !strings.Contains(m.notice, "hit 1 of 1 ") {
+		t.Errorf("%q in tab %d at line %d", m.notice, m.tab, m.search.line)
+	}
+	tuitest.Drive(m, c, "4", "]")
+	if m.tab != tabFindings || m.browser().pane != frame.PaneDetail {
+		t.Errorf("] leads to tab %d, not back to the document that was searched", m.tab)
+	}
+}
+
+func TestAnotherFilterIsSearchedAnew(t *testing.T) {
+	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
+	tuitest.Drive(m, c, "4", "f", "f", "/")
+	tuitest.Drive(m, c, tuitest.Typed("re:^create CustomResourceDefinition kind03")...)
+	tuitest.Drive(m, c, "enter")
+	if !strings.Contains(m.notice, "hit 1 of 1 ") || m.tab != tabDiff {
+		t.Fatalf("notice %q in tab %d", m.notice, m.tab)
+	}
+	tuitest.Drive(m, c, "4", "F", "]")
+	if !strings.Contains(m.notice, "of 2: 1 in Objects, 1 in Diff") {
+		t.Errorf("notice %q after the filter went", m.notice)
+	}
+	tuitest.Drive(m, c, "f", "f", "/")
+	tuitest.Drive(m, c, tuitest.Typed("nowhere at all")...)
+	tuitest.Drive(m, c, "enter")
+	if !strings.Contains(m.notice, "filters hide rows") {
+		t.Errorf("notice %q does not say that not all was searched", m.notice)
+	}
+}
+
+func TestAnswersOfAnEarlierSearchAreDropped(t *testing.T) {
+	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
+	tuitest.Drive(m, c, "4", "/")
+	tuitest.Drive(m, c, tuitest.Typed("kind03")...)
+	_, cmd := m.Update(tuitest.Press("enter"))
+	if !strings.Contains(m.notice, "searching") {
+		t.Errorf("notice %q while it is searched", m.notice)
+	}
+	tuitest.Drive(m, c, "esc")
+	before := m.browser().selected().id
+	tuitest.Pump(m, cmd)
+	if m.search.active() || m.browser().selected().id != before {
+		t.Error("a search that was ended moved the cursor")
+	}
+}
+
+func TestARegularExpressionIsBounded(t *testing.T) {
+	for _, expr := range []string{"re:(a{100}){10}", "re:" + strings.Repeat("a{999}", 40), "re:((((a*)*)*)*)*" + strings.Repeat("(x|y){90}", 9)} {
+		if _, err := frame.Finder(expr); err == nil || !strings.Contains(err.Error(), "too large") {
+			t.Errorf("%.30s…: error %v, want one that says it is too large", expr, err)
+		}
+	}
+	find, err := frame.Finder("re:(a*)*b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if find(strings.Repeat("a", 100_000)) != nil {
+		t.Error("a match where there is none")
+	}
+}
+
+func FuzzFinder(f *testing.F) {
+	f.Add("re:(a|b)*", "abab")
+	f.Add("größe", "Die GRÖßE")
+	f.Add("", "x")
+	f.Fuzz(func(t *testing.T, query, text string) {
+		find, err := frame.Finder(query)
+		if err != nil || find == nil {
+			return
+		}
+		end := 0
+		for _, at := range find(text) {
+			if at[0] < end || at[1] < at[0] || at[1] > len(text) {
+				t.Fatalf("%q in %q: %v", query, text, at)
+			}
+			end = at[1]
+		}
+	})
+}

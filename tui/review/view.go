@@ -1,0 +1,263 @@
+package review
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
+)
+
+// View draws the screen. It changes nothing.
+func (m *review) View() tea.View {
+	lines, cursor := m.lines()
+	v := tea.NewView(strings.Join(lines, "\n"))
+	v.AltScreen = true
+	v.WindowTitle = m.windowTitle()
+	v.Cursor = cursor
+	// Off on CONFIRM: digests can be selected there, and no click approves.
+	if m.screen == screenReview && !m.mouseOff {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+func (m *review) windowTitle() string {
+	if m.plan == nil {
+		return "kubectl operator: " + frame.Clip(m.opts.Title, 60)
+	}
+	return "kubectl operator: " + frame.Clip(m.plan.Request.Action+" "+m.plan.Release.Name, 60)
+}
+
+func (m *review) frame() frame.Frame {
+	f := frame.Frame{Theme: m.theme, Size: m.size, Title: m.opts.Title, Plan: m.plan, Sealed: m.sealed, State: m.state(), Stale: m.staleText(), Blind: m.watch.err != nil}
+	if m.board != nil {
+		f.Stats = fmt.Sprintf("must %d should %d", m.board.left(), len(m.board.of(preview.Warning)))
+	}
+	return f
+}
+
+func (m *review) state() string {
+	switch m.screen {
+	case screenResolve:
+		return "RESOLVE"
+	case screenConfirm:
+		return "CONFIRM"
+	}
+	if b := m.browser(); m.tab == tabFindings && b.pane == frame.PaneDetail && !m.split() {
+		if b.selected().id == questionsID {
+			return "NOT KNOWN"
+		}
+		return "FINDING " + b.selected().id
+	}
+	switch {
+	case m.stale():
+		return "STALE"
+	case m.opts.ReadOnly:
+		return "PREVIEW"
+	}
+	return "REVIEW"
+}
+
+// lines is the whole screen, and where the cursor stands.
+func (m *review) lines() ([]string, *tea.Cursor) {
+	f := m.frame()
+	switch {
+	case m.size.Mode == frame.ModeNone:
+		return []string{f.TooSmall()}, nil
+	case m.page != nil:
+		body := m.page.Paint(m.theme, m.size.Width, m.size.Body, -1)
+		f.Below[0] = m.page.Below(m.size.Body)
+		return m.compose(f, body, "", f.Footer([]key.Binding{m.keys.Back, frame.As(m.keys.Down, "down"), frame.As(m.keys.Up, "up")}, frame.Plain(""))), nil
+	case m.screen == screenResolve:
+		return m.compose(f, m.resolveBody(), "", f.Footer(m.resolveKeys(), nil)), nil
+	case m.screen == screenConfirm:
+		return m.confirmLines(f)
+	}
+	body, cursor := m.browserBody()
+	f.Below = m.below()
+	tee := ""
+	if m.split() {
+		tee = "┬"
+	}
+	footer := f.Footer(m.footerKeys(), m.need())
+	switch {
+	case m.search.typing:
+		footer = m.search.prompt().Paint(m.theme, m.size.Width)
+		cursor = tea.NewCursor(min(m.search.column(), m.size.Width-1), m.size.Height-1)
+	case m.canI.typing && m.notice == "":
+		footer = append(m.canI.prompt(), m.canI.hint()...).Paint(m.theme, m.size.Width)
+		cursor = tea.NewCursor(min(m.canI.prompt().Width(), m.size.Width-1), m.size.Height-1)
+	case m.notice != "":
+		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.Width)
+	}
+	return m.compose(f, body, tee, footer), cursor
+}
+
+// compose stacks header, tabs, body and footer between separators.
+func (m *review) compose(f frame.Frame, body []string, tee, footer string) []string {
+	if m.screen == screenReview && m.size.Mode != frame.ModeTiny && m.plan != nil {
+		bar, _ := m.tabBar()
+		f.Tabs = bar.Paint(m.theme, m.size.Width)
+	}
+	return f.Stack(body, tee, footer)
+}
+
+// browserBody draws the open tab.
+func (m *review) browserBody() ([]string, *tea.Cursor) {
+	b, height := m.browser(), m.paneHeight()
+	var lines []string
+	var cursor *tea.Cursor
+	top := m.size.BodyTop
+	if banner := m.bannerText(); banner != "" {
+		lines = append(lines, widget.Line{widget.Text(theme.Caution, " ! "+banner)}.Paint(m.theme, m.size.Width))
+		top++
+	}
+	switch {
+	case b.pane == frame.PaneList && b.selected().id != "":
+		cursor = tea.NewCursor(1, top+b.list.Cursor-b.list.Top)
+		cursor.Blink = false
+	case b.pane == frame.PaneDetail && b.sheet != nil:
+		cursor = b.sheet.CursorAt(m.detailLeft(), top, m.tiny())
+	}
+	if m.split() {
+		left := m.listLines(b, m.size.Left, height)
+		right := b.paintDetail(m, m.size.Right, height)
+		divider := m.theme.Paint(theme.Rule, "│")
+		for i := range left {
+			lines = append(lines, left[i]+divider+right[i])
+		}
+		return lines, cursor
+	}
+	if b.pane == frame.PaneDetail {
+		return append(lines, b.paintDetail(m, m.size.Width, height)...), cursor
+	}
+	return append(lines, m.listLines(b, m.size.Width, height)...), cursor
+}
+
+// below counts the lines of each pane that do not fit.
+func (m *review) below() [2]int {
+	b, height := m.browser(), m.paneHeight()
+	list, detail := b.list.Below(len(b.rows), height), b.below(height, m.tiny())
+	switch {
+	case m.split():
+		return [2]int{list, detail}
+	case b.pane == frame.PaneDetail:
+		return [2]int{detail}
+	}
+	return [2]int{list}
+}
+
+// listLines draws the visible rows, each behind the mark of the selected one.
+func (m *review) listLines(b *browser, width, height int) []string {
+	out := make([]string, height)
+	for i := range out {
+		at := b.list.Top + i
+		switch {
+		case at >= len(b.rows):
+			out[i] = widget.Blank().Paint(m.theme, width)
+		case at == b.list.Cursor && b.rows[at].id != "" && b.pane == frame.PaneList:
+			out[i] = m.marked(">", b.rows[at], width).PaintSelected(m.theme, width)
+		case at == b.list.Cursor && b.rows[at].id != "":
+			out[i] = m.marked(">", b.rows[at], width).Paint(m.theme, width)
+		default:
+			out[i] = m.marked(" ", b.rows[at], width).Paint(m.theme, width)
+		}
+	}
+	return out
+}
+
+// marked puts the cursor mark before a row; headings start further left.
+func (m *review) marked(mark string, r row, width int) widget.Line {
+	prefix := " " + mark + " "
+	if r.id == "" {
+		prefix = " "
+	}
+	if m.size.Mode == frame.ModeTiny {
+		prefix = " " + mark
+	}
+	moved := ""
+	if m.watch.moved[r.object] != "" {
+		moved = movedMark
+	}
+	line := r.line(width - len(prefix) - len(moved))
+	if r.id != "" {
+		line = line.Find(m.search.find)
+	}
+	line = append(frame.Plain(prefix), line...)
+	if moved == "" {
+		return line
+	}
+	return widget.Spread(line, widget.Line{widget.Text(theme.Caution, moved)}, width)
+}
+
+// movedMark stands at the end of a row whose object is not as it was.
+const movedMark = " moved"
+
+// need says what stands between the person and the approval.
+func (m *review) need() widget.Line {
+	left := m.board.left()
+	switch {
+	case m.opts.ReadOnly:
+		return frame.Plain("read only")
+	case m.size.Mode == frame.ModeTiny:
+		return frame.Plain(strconv.Itoa(left) + " must-look")
+	case left > 0 && m.size.Mode == frame.ModeSingle:
+		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d left (n)", left))}
+	case left > 0:
+		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d must-look left (n)", left))}
+	}
+	if m.obstacle.why != nil {
+		return widget.Line{widget.Text(theme.Fail, "x cannot be approved (a: why)")}
+	}
+	return widget.Line{widget.Text(theme.Strong, "approve: press a")}
+}
+
+// footerKeys are the keys of what is on screen, the most useful first.
+func (m *review) footerKeys() []key.Binding {
+	k, b := m.keys, m.browser()
+	switch {
+	case m.size.Mode == frame.ModeTiny:
+		return m.tinyKeys()
+	case b.pane == frame.PaneDetail && b.sheet != nil:
+		return m.sheetKeys(b.sheet)
+	case m.tab == tabFindings && m.split():
+		return []key.Binding{frame.As(k.Mark, "looked"), k.Next, k.YAML, k.Diff, frame.As(k.NextPane, "pane"), k.Search, k.Help}
+	case m.tab == tabFindings && b.pane == frame.PaneDetail:
+		return []key.Binding{frame.As(k.Mark, "looked"), frame.As(k.Next, "next"), k.YAML, k.Diff, k.Back, k.Help}
+	case m.tab == tabFiles && b.pane == frame.PaneDetail:
+		return []key.Binding{k.Back, k.Diff, frame.As(k.Down, "scroll"), k.Search, k.Copy, k.Help}
+	case m.tab == tabFiles:
+		return []key.Binding{k.Open, k.Diff, k.Explain, frame.As(k.Down, "move"), k.Search, k.Copy, k.Help}
+	case b.pane == frame.PaneDetail:
+		return []key.Binding{k.Back, k.YAML, k.Diff, frame.As(k.Down, "scroll"), k.Search, k.Copy, k.Help}
+	case m.tab == tabAccess:
+		return []key.Binding{k.Open, k.Explain, k.CanI, k.Group, k.Filter, k.Search, k.Help}
+	case m.tab == tabObjects, m.tab == tabDiff:
+		return []key.Binding{k.Open, k.YAML, k.Diff, k.Filter, k.Search, k.Copy, k.Help}
+	case m.tab == tabSource:
+		return []key.Binding{k.Copy, frame.As(k.CopyCommand, "copy command"), frame.As(k.Down, "move"), k.Search, k.Help, k.Quit}
+	}
+	return []key.Binding{k.Open, frame.As(k.Next, "next to look"), k.Search, k.Copy, k.Help, k.Quit}
+}
+
+// tinyKeys are those of the smallest layout, which has no room for words.
+func (m *review) tinyKeys() []key.Binding {
+	k, b := m.keys, m.browser()
+	switch {
+	case b.pane == frame.PaneDetail && b.sheet != nil && b.sheet.Kind == diffview.Diff:
+		return []key.Binding{k.Back, k.NextHit, k.PreviousHit, k.Search, k.Help}
+	case b.pane == frame.PaneDetail && m.tab == tabFindings:
+		return []key.Binding{k.Back, k.Mark, k.Next, k.Help}
+	case b.pane == frame.PaneDetail:
+		return []key.Binding{k.Back, k.Search, k.Help, k.Quit}
+	}
+	return []key.Binding{k.Open, k.Next, k.Search, k.Help, k.Quit}
+}

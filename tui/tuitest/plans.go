@@ -1,0 +1,221 @@
+package tuitest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+)
+
+// planBuilder writes plans by hand for the screens' tests.
+type planBuilder struct {
+	t    testing.TB
+	Plan *preview.Plan
+}
+
+func NewPlan(t testing.TB, action string) *planBuilder {
+	p := &preview.Plan{
+		Tool:     preview.Tool{Version: "v0.1.0"},
+		Request:  preview.Request{Reference: "mongodb", Version: ">=1.8", Channel: "stable", Action: action},
+		Release:  preview.Release{Name: "mongodb", Namespace: "mongodb"},
+		ReadMode: preview.ReadDryRun, Options: preview.DefaultOptions(),
+		Packages: []preview.Package{{
+			Name: "mongodb", Version: "1.10.0", Bundle: "mongodb-kubernetes.v1.10.0", Format: "registry+v1",
+			ContentDigest: DigestOf("content"),
+			Parameters:    preview.Parameters{InstallMode: "AllNamespaces", Certs: "cert-manager"},
+			Sources:       []preview.Source{{Kind: "image", Reference: "quay.io/mongodb/mongodb-kubernetes-bundle:1.10.0", Digest: DigestOf("bundle")}},
+			Via:           []preview.Via{{Kind: "catalog", Reference: "quay.io/operatorhubio/catalog:latest", Digest: DigestOf("catalog"), Channel: "stable"}},
+			Verification:  preview.Verification{Status: "unverified"},
+		}},
+		Target: preview.Target{
+			Identity: "3f6f1c52-0b7e-4c0a-9d0e-8a1f7c3f2a11", Server: "https://10.20.0.1:6443",
+			Version: "v1.37.1", User: "jane@example.com", Context: "prod-eu-1",
+			Groups: []string{"platform", "system:authenticated"},
+		},
+		Images: []preview.Image{
+			{Reference: "quay.io/mongodb/mongodb-kubernetes:1.10.0", Digest: DigestOf("image"), UsedBy: []string{"apps/Deployment/mongodb/operator"}},
+			{Reference: "quay.io/mongodb/agent@" + DigestOf("agent"), Digest: DigestOf("agent"), Pinned: true},
+		},
+	}
+	return &planBuilder{t, p}
+}
+
+// Object adds an object; live and result, when not nil, are what the cluster
+// has and what the dry run answered.
+func (b *planBuilder) Object(action preview.Action, sealed, live, result map[string]any) *preview.Object {
+	body := sealed
+	if body == nil {
+		body = live
+	}
+	ref := preview.RefOf(body)
+	o := preview.Object{
+		ID: ref.ID(), Package: "mongodb", APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
+		Action: action, Digest: DigestOf(ref.ID() + fmt.Sprint(body)), Origin: preview.Origin{File: "manifests/" + strings.ToLower(ref.Kind) + ".yaml", Document: 3, Line: 22},
+		Sealed: sealed, LiveBody: live, ResultBody: result, SecretKeys: preview.SecretKeys(live, sealed),
+	}
+	if live != nil {
+		o.Live = preview.Live{UID: "uid-" + ref.Name, Fingerprint: DigestOf("live" + fmt.Sprint(live))}
+		if result != nil {
+			o.Changes = diff.Changes(live, result)
+		}
+	}
+	if sealed == nil {
+		o.Origin = preview.Origin{}
+	}
+	b.Plan.Objects = append(b.Plan.Objects, o)
+	return &b.Plan.Objects[len(b.Plan.Objects)-1]
+}
+
+func (b *planBuilder) Finding(s preview.Severity, rule, ref, object, title, why, evidence string) {
+	b.Plan.Findings = append(b.Plan.Findings, preview.Finding{
+		ID: rule + "/" + object, Rule: rule, Severity: s, Ref: ref, Title: title, Why: why,
+		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
+	})
+}
+
+func (b *planBuilder) Grant(change, scope, namespace string, verbs, groups, resources, via, rules []string) {
+	b.Plan.Access.Grants = append(b.Plan.Access.Grants, preview.Grant{
+		Subject: preview.Subject{Kind: "ServiceAccount", Namespace: "mongodb", Name: "operator"},
+		Scope:   scope, Namespace: namespace, APIGroups: groups, Resources: resources, Verbs: verbs, Via: via, Change: change, Rules: rules,
+	})
+}
+
+func (b *planBuilder) Seal() *preview.Plan {
+	b.t.Helper()
+	b.Plan.Stages = preview.BuildStages(b.Plan.Objects, "")
+	if err := b.Plan.Seal(); err != nil {
+		b.t.Fatal(err)
+	}
+	// Frames show digests: they must not move with the definition of Facts.
+	b.Plan.Digest = DigestOf("plan to " + b.Plan.Request.Action)
+	return b.Plan
+}
+
+// Manifest is a body of one kind with a spec.
+func Manifest(apiVersion, kind, namespace, name string, spec map[string]any) map[string]any {
+	meta := map[string]any{"name": name}
+	if namespace != "" {
+		meta["namespace"] = namespace
+	}
+	body := map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta}
+	for k, v := range spec {
+		body[k] = v
+	}
+	return body
+}
+
+func Deployment(image string, replicas int64) map[string]any {
+	return Manifest("apps/v1", "Deployment", "mongodb", "operator", map[string]any{"spec": map[string]any{
+		"replicas": replicas,
+		"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "operator", "image": image}}}},
+	}})
+}
+
+func ClusterRole(name string, resources ...any) map[string]any {
+	return Manifest("rbac.authorization.k8s.io/v1", "ClusterRole", "", name, map[string]any{"rules": []any{map[string]any{
+		"apiGroups": []any{""}, "resources": resources, "verbs": []any{"get", "list", "watch"},
+	}}})
+}
+
+// managed is an entry of metadata.managedFields.
+func managed(manager, at string, fields map[string]any) map[string]any {
+	return map[string]any{"manager": manager, "operation": "Apply", "time": at, "fieldsType": "FieldsV1", "fieldsV1": fields}
+}
+
+const (
+	RoleObject    = "rbac.authorization.k8s.io/ClusterRole/-/mongodb-operator"
+	WebhookObject = "admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/mongodb-webhook"
+	DeployObject  = "apps/Deployment/mongodb/operator"
+)
+
+// FreshPlan installs something with three critical findings.
+func FreshPlan(t *testing.T) *preview.Plan {
+	b := NewPlan(t, preview.RequestInstall)
+	b.Object(preview.ActionCreate, Manifest("v1", "Namespace", "", "mongodb", nil), nil, nil)
+	b.Object(preview.ActionCreate, Manifest("v1", "ServiceAccount", "mongodb", "operator", nil), nil, nil)
+	b.Object(preview.ActionCreate, ClusterRole("mongodb-operator", "secrets"), nil, nil)
+	b.Object(preview.ActionCreate, Manifest("v1", "Secret", "mongodb", "ops-manager", map[string]any{"data": map[string]any{"password": "aHVudGVyMg=="}}), nil, nil)
+	b.Object(preview.ActionCreate, Manifest("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", "mongodb-webhook", map[string]any{
+		"webhooks": []any{map[string]any{"name": "mdb.mongodb.com", "failurePolicy": "Fail"}}}), nil, nil)
+	b.Object(preview.ActionCreate, Deployment("quay.io/mongodb/mongodb-kubernetes:1.10.0", 1), nil, nil)
+	for i := range 14 {
+		b.Object(preview.ActionCreate, Manifest("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", fmt.Sprintf("kind%02d.mongodb.com", i), nil), nil, nil)
+	}
+	b.Finding(preview.Critical, "rbac-secrets-read", "RBAC-10", RoleObject, "reads every Secret",
+		"can read the content of every Secret in every namespace, tokens and TLS keys included",
+		"ServiceAccount mongodb/operator\nscope cluster\nget, list, watch\nsecrets in \"\"")
+	b.Finding(preview.Critical, "webhook-fail-closed", "WH-01", WebhookObject, "webhook fails closed, all namespaces",
+		"if the webhook has no ready pod, every create or update of the resources it intercepts is refused",
+		"webhooks[0].failurePolicy: Fail\nwebhooks[0].namespaceSelector: (none)")
+	b.Finding(preview.Critical, "pod-privileged", "POD-01", DeployObject, "runs a privileged container",
+		"a privileged container can take over its node", "container operator: securityContext.privileged: true")
+	b.Finding(preview.Warning, "image-by-tag", "POD-12", DeployObject, "image by tag, not by digest",
+		"the tag can move after this review", "quay.io/mongodb/mongodb-kubernetes:1.10.0")
+	b.Finding(preview.Warning, "rbac-leases", "RBAC-77", RoleObject, "writes leases in every namespace",
+		"can disturb the leader election of others", "leases update cluster")
+	b.Finding(preview.Info, "rbac-events", "RBAC-75", RoleObject, "writes events", "normal for controllers", "events create")
+	via := []string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"}
+	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, via, []string{"rbac-secrets-read"})
+	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"create", "patch"}, []string{""}, []string{"events"}, via, []string{"rbac-events"})
+	b.Grant(preview.GrantNew, preview.ScopeNamespace, "mongodb", []string{"create", "get", "update"}, []string{"coordination.k8s.io"}, []string{"leases"},
+		[]string{"Role/mongodb/leader", "RoleBinding/mongodb/leader"}, nil)
+	b.Plan.Cloud.Permissions = []preview.CloudPermission{{Provider: "aws", Origin: "CredentialsRequest/mongodb/backup", Effect: "Allow",
+		Actions: []string{"s3:GetObject", "s3:PutObject"}, Resources: []string{"arn:aws:s3:::backups/*"}, Change: preview.GrantNew}}
+	return b.Seal()
+}
+
+// UpgradePlan changes, deletes and cannot read something.
+func UpgradePlan(t *testing.T) *preview.Plan {
+	b := NewPlan(t, preview.RequestUpgrade)
+	b.Plan.Base = preview.Base{Revision: 3, Digest: DigestOf("base")}
+	pkg := &b.Plan.Packages[0]
+	pkg.Verification = preview.Verification{Status: "verified", Identity: "key " + DigestOf("signer")}
+	pkg.Via[0].Verification = &preview.Verification{Status: "unverified"}
+	pkg.Referrers = []preview.Referrer{{ArtifactType: "application/spdx+json", Digest: DigestOf("sbom")}}
+	live, result := Deployment("quay.io/mongodb/mongodb-kubernetes:1.8.1", 1), Deployment("quay.io/mongodb/mongodb-kubernetes:1.10.0", 2)
+	preview.Map(live, "spec")["paused"] = true
+	preview.Map(live, "metadata")["managedFields"] = []any{
+		managed("kubectl-operator", "2026-03-02T08:00:00Z", map[string]any{"f:spec": map[string]any{"f:replicas": map[string]any{}, "f:template": map[string]any{}}}),
+		managed("kubectl-edit", "2026-11-02T08:00:00Z", map[string]any{"f:spec": map[string]any{"f:paused": map[string]any{}}}),
+	}
+	preview.Map(result, "spec")["paused"] = true
+	b.Object(preview.ActionUpdate, Deployment("quay.io/mongodb/mongodb-kubernetes:1.10.0", 2), live, result)
+	secret := func(v string) map[string]any {
+		return Manifest("v1", "Secret", "mongodb", "ops-manager", map[string]any{"data": map[string]any{"password": v, "user": "YWRtaW4="}})
+	}
+	b.Object(preview.ActionUpdate, secret("bmV3"), secret("b2xk"), secret("bmV3"))
+	b.Object(preview.ActionDelete, nil, Manifest("v1", "ConfigMap", "mongodb", "legacy", map[string]any{"data": map[string]any{"a": "b"}}), nil)
+	b.Object(preview.ActionUnknown, ClusterRole("mongodb-operator", "configmaps"), nil, nil)
+	for i := range 5 {
+		crd := Manifest("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", fmt.Sprintf("kind%02d.mongodb.com", i), nil)
+		b.Object(preview.ActionUnchanged, crd, crd, nil)
+	}
+	b.Plan.Unknowns = []preview.Unknown{{Object: RoleObject, Why: "forbidden"}}
+	b.Finding(preview.NotKnown, "unknown", "", RoleObject, "live state could not be read", "shown as unknown, not as unchanged", "forbidden")
+	b.Finding(preview.Warning, "rbac-secrets-read", "RBAC-10", RoleObject, "ServiceAccount operator: reads Secrets in namespace mongodb",
+		"Secrets hold tokens, passwords and private keys; list and watch return their content too.", "ServiceAccount mongodb/operator in namespace mongodb: get secrets of core")
+	b.Plan.Findings[len(b.Plan.Findings)-1].AcceptedIn = 2
+	b.Finding(preview.Warning, "image-by-tag", "POD-12", DeployObject, "Deployment operator: has an image by tag", "The tag can move after this review.", "container operator: quay.io/mongodb/mongodb-kubernetes:1.10.0")
+	b.Finding(preview.Warning, "object-deleted", "", "core/ConfigMap/mongodb/legacy", "deletes an object of the installed revision", "it is not in the new bundle", "core/ConfigMap/mongodb/legacy")
+	via := []string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"}
+	b.Grant(preview.GrantSame, preview.ScopeCluster, "", []string{"get", "list", "watch"}, []string{""}, []string{"configmaps"}, via, nil)
+	b.Grant(preview.GrantWidened, preview.ScopeCluster, "", []string{"get", "list", "watch", "patch"}, []string{"apps"}, []string{"deployments", "statefulsets"}, via, nil)
+	b.Grant(preview.GrantSame, preview.ScopeNamespace, "mongodb", []string{"get"}, []string{""}, []string{"secrets"},
+		[]string{"Role/mongodb/backup", "RoleBinding/mongodb/backup"}, nil)
+	b.Plan.Access.Grants[len(b.Plan.Access.Grants)-1].Held = true
+	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"*"}, []string{"apps"}, []string{"*"}, via, []string{"rbac-group-wildcard"})
+	b.Plan.Access.Wildcards = access.Expand(b.Plan.Access.Grants, access.BuiltInServed(), nil)
+	b.Plan.Access.Wildcards.Against = preview.AgainstCluster
+	return b.Seal()
+}
+
+// CleanPlan has nothing that must be looked at.
+func CleanPlan(t *testing.T) *preview.Plan {
+	b := NewPlan(t, preview.RequestInstall)
+	b.Object(preview.ActionCreate, Manifest("v1", "ServiceAccount", "mongodb", "operator", nil), nil, nil)
+	b.Object(preview.ActionCreate, Deployment("quay.io/mongodb/agent@"+DigestOf("agent"), 1), nil, nil)
+	return b.Seal()
+}
