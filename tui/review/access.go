@@ -35,11 +35,11 @@ func isChanged(change string) bool {
 }
 
 // risky reports whether a rule that is more than information matched.
-func (m *review) risky(rules []string) bool {
+func (m *view) risky(rules []string) bool {
 	return m.index.danger(rules) <= preview.Warning.Rank()
 }
 
-func (m *review) showsGrant(change string, rules []string) bool {
+func (m *view) showsGrant(change string, rules []string) bool {
 	switch m.filter.access {
 	case showRisky:
 		return m.risky(rules)
@@ -60,11 +60,19 @@ const (
 	missingPrefix = "missing/"
 )
 
-// accessRows lists effective grants by what they are grouped by, then where
+// accessTab shows who may do what once the plan is applied.
+type accessTab struct {
+	*view
+	grants []grantGroup // the rows of grants, as they were made last
+}
+
+func (m *accessTab) count() int { return len(m.plan.Access.Grants) + len(m.plan.Cloud.Permissions) }
+
+// rows lists effective grants by what they are grouped by, then where
 // accounts get by acting as others, cloud permissions, and what the person
 // installing lacks.
-func accessRows(m *review) []row {
-	m.grants = mergeGrants(m)
+func (m *accessTab) rows() []row {
+	m.grants = m.merge()
 	shown := map[int]bool{} // grants, which may be of several rows
 	for _, g := range m.grants {
 		for _, at := range g.of {
@@ -90,7 +98,7 @@ func accessRows(m *review) []row {
 }
 
 // noGrants says why the list is empty.
-func (m *review) noGrants() string {
+func (m *accessTab) noGrants() string {
 	if n := len(m.plan.Access.Grants); n > 0 {
 		return "nothing to show with this filter: " + preview.Plural(n, "grant") + " in all, F shows them"
 	}
@@ -98,7 +106,7 @@ func (m *review) noGrants() string {
 }
 
 // accessChips says how the list is grouped and filtered.
-func (m *review) accessChips(shown int) row {
+func (m *accessTab) accessChips(shown int) row {
 	group := []string{"subject", "resource", "role"}[m.filter.group]
 	show := []string{"all", "risky", "new", "new or risky"}[m.filter.access]
 	held := 0
@@ -124,7 +132,7 @@ func sectionRow(title string) row {
 const reachRule = "access-reach"
 
 // reachRows lists those ways.
-func (m *review) reachRows() []row {
+func (m *accessTab) reachRows() []row {
 	var rows []row
 	for i := range m.plan.Findings {
 		f := &m.plan.Findings[i]
@@ -157,7 +165,7 @@ func waySteps(f *preview.Finding) []string {
 }
 
 // cloudRows lists permissions in clouds, then signs of others.
-func (m *review) cloudRows() []row {
+func (m *accessTab) cloudRows() []row {
 	var rows []row
 	for i, c := range m.plan.Cloud.Permissions {
 		if m.showsGrant(c.Change, c.Rules) {
@@ -176,7 +184,7 @@ func (m *review) cloudRows() []row {
 }
 
 // cloudRow is one statement: provider, actions, on what, from where.
-func (m *review) cloudRow(i int, c preview.CloudPermission) row {
+func (m *accessTab) cloudRow(i int, c preview.CloudPermission) row {
 	role := theme.Plain
 	if m.risky(c.Rules) {
 		role = theme.Caution
@@ -199,7 +207,7 @@ func (m *review) cloudRow(i int, c preview.CloudPermission) row {
 }
 
 // missingRows lists what the person installing may not do and would have to.
-func (m *review) missingRows() []row {
+func (m *accessTab) missingRows() []row {
 	missing := m.plan.Access.Installer.Missing
 	if len(missing) == 0 {
 		return nil

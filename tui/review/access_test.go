@@ -66,8 +66,8 @@ func TestTheAccessTabLooksAsRecorded(t *testing.T) {
 func TestGrantsThatDifferInResourcesOnlyAreOneRow(t *testing.T) {
 	m, c := reviewOf(t, accessPlan(t), 120, 36)
 	tuitest.Drive(m, c, "3")
-	if len(m.grants) != 3 {
-		t.Fatalf("%d rows for 4 grants, want 3", len(m.grants))
+	if len(m.access.grants) != 3 {
+		t.Fatalf("%d rows for 4 grants, want 3", len(m.access.grants))
 	}
 	m.browser().list.Cursor = rowWith(t, m, "configmaps")
 	tuitest.Drive(m, c, "enter")
@@ -90,8 +90,8 @@ func TestVerbsOfOneResourceAddUp(t *testing.T) {
 	b.Grant(preview.GrantNew, preview.ScopeNamespace, "mongodb", []string{"create"}, []string{""}, []string{"pods"}, []string{"Role/mongodb/r", "RoleBinding/mongodb/b"}, nil)
 	m, c := reviewOf(t, b.Seal(), 120, 36)
 	tuitest.Drive(m, c, "3")
-	if len(m.grants) != 2 || !tuitest.Shows(m, "read delete") || !tuitest.Shows(m, "3 roles") {
-		t.Errorf("%d rows, want one for the cluster and one for the namespace:\n%s", len(m.grants), strings.Join(tuitest.ScreenOf(m), "\n"))
+	if len(m.access.grants) != 2 || !tuitest.Shows(m, "read delete") || !tuitest.Shows(m, "3 roles") {
+		t.Errorf("%d rows, want one for the cluster and one for the namespace:\n%s", len(m.access.grants), strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 	tuitest.Drive(m, c, "x")
 	if !strings.Contains(m.notice, "can get, list, watch and delete pods in every namespace") {
@@ -106,7 +106,7 @@ func TestEveryGrantIsUnderEveryGrouping(t *testing.T) {
 		tuitest.Drive(m, c, "3", "F")
 		for range groupCount {
 			seen := map[int]bool{}
-			for _, g := range m.grants {
+			for _, g := range m.access.grants {
 				for _, at := range g.of {
 					seen[at] = true
 				}

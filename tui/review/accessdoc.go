@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
 
-// accessDoc is what stands behind a row.
-func accessDoc(m *review, id string, width int) document {
+// doc is what stands behind a row.
+func (m *accessTab) doc(id string, width int) document {
 	b := &frame.Builder{Width: width}
 	if i, ok := rowIndex(id, grantPrefix, len(m.grants)); ok {
 		m.grantsDoc(b, m.grants[i])
@@ -51,7 +51,7 @@ func rowIndex(id, prefix string, n int) (int, bool) {
 }
 
 // grantsDoc spells out the grants of a row, and the rules they come from.
-func (m *review) grantsDoc(b *frame.Builder, group grantGroup) {
+func (m *accessTab) grantsDoc(b *frame.Builder, group grantGroup) {
 	b.Heading(capital(m.explainGroup(group)))
 	for _, at := range group.of {
 		b.Blank()
@@ -69,7 +69,7 @@ func (m *review) grantsDoc(b *frame.Builder, group grantGroup) {
 	b.Text(theme.Plain, "   ", "e shows the role's exact YAML, d its difference to the cluster, c asks what the subject can do")
 }
 
-func (m *review) grantFacts(b *frame.Builder, g preview.Grant) {
+func (m *accessTab) grantFacts(b *frame.Builder, g preview.Grant) {
 	b.Pair("subject", subjectName(g.Subject))
 	b.Pair("scope", strings.TrimSpace(g.Scope+" "+g.Namespace))
 	b.Pair("verbs", strings.Join(g.Verbs, ", "))
@@ -96,7 +96,7 @@ func changeText(g preview.Grant) string {
 
 // rawRules lists the rules of a role that the grants of a row were made of, as
 // the role states them.
-func (m *review) rawRules(b *frame.Builder, id string, group grantGroup) {
+func (m *accessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 	o := m.object(id)
 	if o == nil {
 		return
@@ -150,7 +150,7 @@ func overlaps(rule, g preview.Grant) bool {
 }
 
 // reachDoc is a way to the rights of others, step by step.
-func (m *review) reachDoc(b *frame.Builder, f *preview.Finding) {
+func (m *accessTab) reachDoc(b *frame.Builder, f *preview.Finding) {
 	b.Heading(f.Title)
 	b.Blank()
 	_, who := statement(f)
@@ -163,7 +163,7 @@ func (m *review) reachDoc(b *frame.Builder, f *preview.Finding) {
 	m.reduce(b, f)
 }
 
-func (m *review) cloudDoc(b *frame.Builder, c preview.CloudPermission) {
+func (m *accessTab) cloudDoc(b *frame.Builder, c preview.CloudPermission) {
 	b.Heading(c.Effect + " in " + c.Provider)
 	b.Blank()
 	b.Pair("actions", strings.Join(c.Actions, ", "))

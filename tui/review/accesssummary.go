@@ -76,13 +76,13 @@ func count(grants []preview.Grant, c accessClass) tally {
 	return t
 }
 
-// accessSummary is the summary's table of access, or two dense lines of it.
-func accessSummary(m *review) []row {
+// access is the summary's table of access, or two dense lines of it.
+func (m *summaryTab) access() []row {
 	if len(m.plan.Packages) == 0 {
 		return m.accessTaken()
 	}
 	if m.size.Mode != frame.ModeDouble {
-		return accessShort(m)
+		return m.accessShort()
 	}
 	since := "new"
 	if m.plan.Base.Revision > 0 {
@@ -122,7 +122,7 @@ func accessLink(name string, count func() widget.Line) row {
 	}
 }
 
-func accessShort(m *review) []row {
+func (m *summaryTab) accessShort() []row {
 	var parts []string
 	for _, c := range accessClasses() {
 		t := count(m.plan.Access.Grants, c)

@@ -114,7 +114,7 @@ func (b *browser) back() bool {
 
 // settle loads the detail of the selected row when it is visible, keeps the
 // windows in place and notes the evidence on screen.
-func (b *browser) settle(m *review) {
+func (b *browser) settle(m *deck) {
 	height := m.paneHeight()
 	b.list.Settle(len(b.rows), height, b.selectable)
 	if !m.detailVisible() {
@@ -138,7 +138,7 @@ func (b *browser) settle(m *review) {
 	}
 }
 
-func (b *browser) load(m *review, want shownDoc) {
+func (b *browser) load(m *deck, want shownDoc) {
 	if want != b.shown {
 		b.seen, b.pager = map[int]bool{}, widget.Pager{}
 	}
@@ -152,7 +152,7 @@ func (b *browser) load(m *review, want shownDoc) {
 		b.sheet = nil
 	case kind == diffview.Facts:
 		b.sheet = nil
-		d = m.table[m.tab].doc(m, want.id, want.width)
+		d = m.table[m.tab].doc(want.id, want.width)
 	default:
 		b.loadSheet(m, kind)
 	}
@@ -162,7 +162,7 @@ func (b *browser) load(m *review, want shownDoc) {
 
 // loadSheet begins the sheet of the selected row's object or file, unless it is
 // there.
-func (b *browser) loadSheet(m *review, kind diffview.Kind) {
+func (b *browser) loadSheet(m *deck, kind diffview.Kind) {
 	if f := m.fileOf(b.selected()); f != nil && kind == diffview.Diff {
 		if b.sheet == nil || b.sheet.File != f {
 			b.sheet = diffview.NewFile(f)
@@ -191,7 +191,7 @@ func (b *browser) unseen() int {
 }
 
 // move handles the keys that move in a list or scroll a document.
-func (b *browser) move(m *review, msg tea.KeyPressMsg) {
+func (b *browser) move(m *deck, msg tea.KeyPressMsg) {
 	k, height := m.keys, m.paneHeight()
 	switch {
 	case key.Matches(msg, k.Up):
@@ -211,11 +211,11 @@ func (b *browser) move(m *review, msg tea.KeyPressMsg) {
 	case key.Matches(msg, k.End):
 		b.by(m, frame.Farther)
 	case key.Matches(msg, k.Left):
-		if !m.treeLeft() {
+		if m.tab != tabObjects || !m.objects.left(b) {
 			b.left(m)
 		}
 	case key.Matches(msg, k.Right):
-		if !m.treeRight() {
+		if m.tab != tabObjects || !m.objects.right(b) {
 			b.right(m)
 		}
 	}
@@ -223,7 +223,7 @@ func (b *browser) move(m *review, msg tea.KeyPressMsg) {
 
 // by moves the cursor, or scrolls the document when that has the focus. In a
 // list without anything to select it scrolls the list.
-func (b *browser) by(m *review, delta int) {
+func (b *browser) by(m *deck, delta int) {
 	if b.pane == frame.PaneDetail && b.sheet != nil {
 		b.sheet.By(delta)
 		return
@@ -238,7 +238,7 @@ func (b *browser) by(m *review, delta int) {
 
 const sidestep = 8
 
-func (b *browser) left(m *review) {
+func (b *browser) left(m *deck) {
 	switch {
 	case b.pane == frame.PaneDetail && b.sheet != nil && b.sheet.Left > 0:
 		b.sheet.Sideways(-sidestep)
@@ -249,7 +249,7 @@ func (b *browser) left(m *review) {
 	}
 }
 
-func (b *browser) right(m *review) {
+func (b *browser) right(m *deck) {
 	switch {
 	case b.pane == frame.PaneDetail && b.sheet != nil:
 		b.sheet.Sideways(sidestep)
@@ -259,7 +259,7 @@ func (b *browser) right(m *review) {
 }
 
 // scroll moves the window of the detail.
-func (b *browser) scroll(m *review, delta int) {
+func (b *browser) scroll(m *deck, delta int) {
 	if b.sheet != nil {
 		b.sheet.Scroll(delta, m.paneHeight()-diffview.HeadHeight(m.tiny()))
 		return
@@ -276,7 +276,7 @@ func (b *browser) below(height int, tiny bool) int {
 }
 
 // paintDetail draws the detail.
-func (b *browser) paintDetail(m *review, width, height int) []string {
+func (b *browser) paintDetail(m *deck, width, height int) []string {
 	if b.sheet != nil {
 		return b.sheet.Paint(diffview.Canvas{
 			Theme: m.theme, Width: width, Height: height, Tiny: m.tiny(), Focused: b.pane == frame.PaneDetail, Find: m.search.find,

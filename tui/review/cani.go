@@ -22,12 +22,12 @@ type canI struct {
 
 // startCanI asks about the subject of the row under the cursor.
 func (m *review) startCanI() {
-	i, ok := rowIndex(m.browser().selected().id, grantPrefix, len(m.grants))
+	i, ok := rowIndex(m.browser().selected().id, grantPrefix, len(m.access.grants))
 	if m.tab != tabAccess || !ok {
 		m.notice = "put the cursor on a grant: the question is about its subject"
 		return
 	}
-	m.canI = canI{typing: true, subject: m.plan.Access.Grants[m.grants[i].of[0]].Subject}
+	m.canI = canI{typing: true, subject: m.plan.Access.Grants[m.access.grants[i].of[0]].Subject}
 }
 
 func (c *canI) prompt() widget.Line {

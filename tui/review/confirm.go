@@ -21,6 +21,7 @@ const quiet = 400 * time.Millisecond
 
 // confirm is the question. It exists from opening CONFIRM until it is left.
 type confirm struct {
+	*view
 	round   int // answers to an earlier opening are dropped
 	stop    context.CancelFunc
 	log     frame.ProgressLog // of the check
@@ -30,7 +31,7 @@ type confirm struct {
 	input   widget.Input
 	wrong   bool
 	lastKey time.Time
-	awake   bool
+	listens bool // keys are for it
 	head    widget.Pager
 	made    headShape // what the head was made for
 	full    bool      // tab: every digest
@@ -66,12 +67,12 @@ func (m *review) openConfirm() tea.Cmd {
 	m.screen, m.search = screenConfirm, search{}
 	ctx, stop := context.WithCancel(m.ctx)
 	now := m.opts.Now()
-	m.confirm = confirm{round: m.confirm.round + 1, stop: stop, log: frame.NewProgressLog(now, m.opts.NoMotion), lastKey: now}
-	return m.startRecheck(ctx)
+	m.confirm = confirm{view: m.view, round: m.confirm.round + 1, stop: stop, log: frame.NewProgressLog(now, m.opts.NoMotion), lastKey: now}
+	return m.confirm.startRecheck(ctx)
 }
 
-func (m *review) startRecheck(ctx context.Context) tea.Cmd {
-	recheck, plan, round, log := m.opts.Recheck, m.plan, m.confirm.round, m.confirm.log
+func (m *confirm) startRecheck(ctx context.Context) tea.Cmd {
+	recheck, plan, round, log := m.opts.Recheck, m.plan, m.round, m.log
 	return tea.Batch(func() tea.Msg {
 		defer close(log.Done)
 		p, err := recheck(ctx, plan, func(line string) { log.Send(ctx, line) })
@@ -80,9 +81,9 @@ func (m *review) startRecheck(ctx context.Context) tea.Cmd {
 }
 
 // hearRecheck waits for the next line of the check under way.
-func (m *review) hearRecheck() tea.Cmd {
-	round := m.confirm.round
-	return m.confirm.log.Wait(func(line string) tea.Msg { return checkingMsg{line, round} })
+func (m *confirm) hearRecheck() tea.Cmd {
+	round := m.round
+	return m.log.Wait(func(line string) tea.Msg { return checkingMsg{line, round} })
 }
 
 // checking shows a line of the check under way.
@@ -91,7 +92,7 @@ func (m *review) checking(msg checkingMsg) tea.Cmd {
 		return nil
 	}
 	m.confirm.log.Add(msg.line, m.opts.Now())
-	return m.hearRecheck()
+	return m.confirm.hearRecheck()
 }
 
 // rechecked takes the answer. Another digest leads back to the review of the
@@ -109,7 +110,7 @@ func (m *review) rechecked(msg recheckedMsg) tea.Cmd {
 		c.err = fmt.Errorf("checking the cluster again: no plan came back")
 	case msg.plan.Digest == m.plan.Digest:
 		// The prompt appears now: keys typed before were not for it.
-		c.checked, c.at, c.awake, c.lastKey = true, m.opts.Now(), false, m.opts.Now()
+		c.checked, c.at, c.listens, c.lastKey = true, m.opts.Now(), false, m.opts.Now()
 	default:
 		return m.replace(msg.plan, surroundings(m.plan)+" changed during the review: ")
 	}
@@ -119,7 +120,7 @@ func (m *review) rechecked(msg recheckedMsg) tea.Cmd {
 // wantsName reports whether the answer is the release's name rather than y:
 // where something is lost, taken or critical, and always without a screen, where
 // what was typed ahead is not swallowed.
-func (m *review) wantsName() bool {
+func (m *confirm) wantsName() bool {
 	s := m.plan.Summary
 	if m.plain || s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.board.of(preview.Critical)) > 0 {
 		return true
@@ -133,7 +134,7 @@ func (m *review) wantsName() bool {
 }
 
 // answer is what must be typed to approve this plan.
-func (m *review) answer() string {
+func (m *confirm) answer() string {
 	if m.wantsName() {
 		return m.plan.Release.Name
 	}
@@ -143,7 +144,7 @@ func (m *review) answer() string {
 // confirmKey handles the keys of CONFIRM. Pasted text never gets here.
 func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	c, k := &m.confirm, m.keys
-	if !m.awake() {
+	if !m.confirm.awake() {
 		return nil
 	}
 	small := m.size.Mode == frame.ModeTiny
@@ -169,9 +170,9 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	case msg.Code == tea.KeyBackspace:
 		c.input.Backspace()
 	case msg.Code == tea.KeyUp, msg.Code == tea.KeyPgUp:
-		c.head.Scroll(-1, m.headHeight())
+		c.head.Scroll(-1, m.confirm.headHeight())
 	case msg.Code == tea.KeyDown, msg.Code == tea.KeyPgDown:
-		c.head.Scroll(1, m.headHeight())
+		c.head.Scroll(1, m.confirm.headHeight())
 	default:
 		c.input.Type(msg.Text)
 		c.wrong = false
@@ -180,13 +181,13 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // awake swallows keys until none came for a while.
-func (m *review) awake() bool {
-	c, now := &m.confirm, m.opts.Now()
-	if !c.awake && now.Sub(c.lastKey) >= quiet {
-		c.awake = true
+func (m *confirm) awake() bool {
+	c, now := m, m.opts.Now()
+	if !c.listens && now.Sub(c.lastKey) >= quiet {
+		c.listens = true
 	}
 	c.lastKey = now
-	return c.awake
+	return c.listens
 }
 
 func (m *review) retryKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -205,7 +206,7 @@ func (m *review) submit() tea.Cmd {
 	switch c.input.Value {
 	case "":
 		return nil
-	case m.answer():
+	case m.confirm.answer():
 		if !c.checked || c.err != nil || m.stale() || m.board.left() > 0 || m.refused() != nil || m.opts.ReadOnly {
 			return nil
 		}
@@ -213,7 +214,7 @@ func (m *review) submit() tea.Cmd {
 		m.outcome.marks = m.board.marks
 		return tea.Quit
 	case "n", "N", "no":
-		if !m.wantsName() {
+		if !m.confirm.wantsName() {
 			m.outcome.Kind = Declined
 			return tea.Quit
 		}
@@ -224,19 +225,19 @@ func (m *review) submit() tea.Cmd {
 }
 
 // promptLines is what stands below the facts, blank line first.
-func (m *review) promptLines() int {
+func (m *confirm) promptLines() int {
 	if m.size.Mode == frame.ModeDouble {
 		return 4
 	}
 	return 3
 }
 
-func (m *review) headHeight() int { return m.size.Body - m.promptLines() }
+func (m *confirm) headHeight() int { return m.size.Body - m.promptLines() }
 
 // settleConfirm makes the facts where they are not made yet, and keeps the
 // window in them.
-func (m *review) settleConfirm() {
-	c, height := &m.confirm, m.headHeight()
+func (m *confirm) settleConfirm() {
+	c, height := m, m.headHeight()
 	if want := (headShape{m.size.Width, height, c.full, c.checked}); want != c.made {
 		c.head.Lines, c.made = m.confirmHead(m.size.Width, height), want
 	}
@@ -246,13 +247,13 @@ func (m *review) settleConfirm() {
 // confirmLines draws CONFIRM.
 func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
 	if m.size.Mode == frame.ModeTiny {
-		return m.confirmTooSmall(), nil
+		return m.confirm.confirmTooSmall(), nil
 	}
-	head, height := m.confirm.head, m.headHeight()
-	prompt, cursorX := m.prompt()
-	if m.promptLines() < len(prompt) { // the blank one goes
+	head, height := m.confirm.head, m.confirm.headHeight()
+	prompt, cursorX := m.confirm.prompt()
+	if m.confirm.promptLines() < len(prompt) { // the blank one goes
 		prompt = slices.DeleteFunc(prompt[1:], func(l widget.Line) bool { return len(l) == 0 })
-		prompt = append(make([]widget.Line, m.promptLines()-len(prompt)), prompt...)
+		prompt = append(make([]widget.Line, m.confirm.promptLines()-len(prompt)), prompt...)
 	}
 	body := head.Paint(m.theme, m.size.Width, height, -1)
 	// The prompt follows the facts where they leave room.
@@ -270,7 +271,7 @@ func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
 	if cursorX >= 0 {
 		cursor = tea.NewCursor(cursorX, top+len(prompt)-1)
 	}
-	keys := m.confirmKeys()
+	keys := m.confirm.confirmKeys()
 	if len(head.Lines) > height {
 		keys = append([]key.Binding{frame.Bind("up/down", "more")}, keys...)
 	}
@@ -282,13 +283,13 @@ func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
 }
 
 // confirmKeys are the keys of CONFIRM but those of its answer.
-func (m *review) confirmKeys() []key.Binding {
+func (m *confirm) confirmKeys() []key.Binding {
 	k := m.keys
 	if m.size.Mode != frame.ModeDouble {
 		return []key.Binding{frame.As(k.Back, "back"), frame.As(k.Digests, "digests"), frame.As(k.CopyDigest, "copy digest")}
 	}
 	digests := k.Digests
-	if m.confirm.full {
+	if m.full {
 		digests = frame.As(k.Digests, "back to the facts")
 	}
 	return []key.Binding{frame.As(k.Back, "back"), digests, k.CopyDigest}
@@ -296,8 +297,8 @@ func (m *review) confirmKeys() []key.Binding {
 
 // prompt is the question's last lines and the column of the cursor, -1 while
 // nothing can be typed.
-func (m *review) prompt() ([]widget.Line, int) {
-	c := m.confirm
+func (m *confirm) prompt() ([]widget.Line, int) {
+	c := m
 	lead := frame.Plain("   ")
 	question := append(lead, widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " and press enter to approve, or esc to go back:"))
 	switch {
@@ -313,7 +314,7 @@ func (m *review) prompt() ([]widget.Line, int) {
 	return []widget.Line{nil, question, nil, input}, min(input.Width(), m.size.Width-1)
 }
 
-func (m *review) confirmTooSmall() []string {
+func (m *confirm) confirmTooSmall() []string {
 	w, h := m.size.Width, m.size.Height
 	lines := []widget.Line{
 		frame.Plain(" CONFIRM needs a bigger window"), nil,

@@ -59,13 +59,13 @@ const maxTagged = 3
 
 // confirmHead is everything an approval is about. Where it would not fit, images
 // by tag are counted only, then blank lines go.
-func (m *review) confirmHead(width, height int) []widget.Line {
+func (m *confirm) confirmHead(width, height int) []widget.Line {
 	for tagged := maxTagged; ; tagged-- {
 		h := &head{width: width, column: 12}
 		if width < frame.DoubleWidth {
 			h.column, tagged = 10, 0
 		}
-		if m.confirm.full {
+		if m.full {
 			m.allDigests(h)
 			return h.lines
 		}
@@ -79,7 +79,7 @@ func (m *review) confirmHead(width, height int) []widget.Line {
 	}
 }
 
-func (m *review) confirmFacts(h *head, tagged int) {
+func (m *confirm) confirmFacts(h *head, tagged int) {
 	h.blank()
 	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
 		widget.Text(theme.Strong, "You are about to change "+changed(m.plan)+". Nothing has been changed yet.")})
@@ -89,9 +89,9 @@ func (m *review) confirmFacts(h *head, tagged int) {
 	m.contentLines(h, tagged)
 	h.blank()
 	m.effectLines(h)
-	if m.confirm.checked {
+	if m.checked {
 		h.blank()
-		h.add("checked", widget.Text(theme.Plain, m.confirm.at.Format("15:04:05")+"  no reviewed "+reviewedThing(m.plan)+" has changed since the review"))
+		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+reviewedThing(m.plan)+" has changed since the review"))
 	}
 }
 
@@ -118,7 +118,7 @@ func reviewedThing(p *preview.Plan) string {
 	return "object"
 }
 
-func (m *review) targetLines(h *head) {
+func (m *confirm) targetLines(h *head) {
 	t, p := m.plan.Target, m.plan
 	if p.OnMachine() {
 		m.placeLines(h)
@@ -140,7 +140,7 @@ func (m *review) targetLines(h *head) {
 }
 
 // whoLines say who would apply, with the groups that rights may come from.
-func (m *review) whoLines(h *head) {
+func (m *confirm) whoLines(h *head) {
 	t := m.plan.Target
 	if len(t.Groups) == 0 {
 		h.add("as", widget.Text(theme.Plain, t.User))
@@ -164,7 +164,7 @@ func (m *review) whoLines(h *head) {
 const maxGroupLines = 2
 
 // placeLines is the target of a plugin set.
-func (m *review) placeLines(h *head) {
+func (m *confirm) placeLines(h *head) {
 	p := m.plan
 	h.add("platform", widget.Text(theme.Strong, p.Platform))
 	h.add("location", widget.Text(theme.Strong, frame.Place(p)))
@@ -176,7 +176,7 @@ func (m *review) placeLines(h *head) {
 	}
 }
 
-func (m *review) namespaceState() string {
+func (m *confirm) namespaceState() string {
 	o := m.plan.Object(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: m.plan.Release.Namespace}.ID())
 	if o != nil && o.Action == preview.ActionCreate {
 		return "  (created by this plan)"
@@ -186,7 +186,7 @@ func (m *review) namespaceState() string {
 
 // contentLines are what would be applied, with at most so many of the images
 // that are named by tag.
-func (m *review) contentLines(h *head, tagged int) {
+func (m *confirm) contentLines(h *head, tagged int) {
 	p := m.plan
 	if p.OnMachine() {
 		h.digest("content", p.ContentDigest)
@@ -213,7 +213,7 @@ func (m *review) contentLines(h *head, tagged int) {
 
 // imageLines count the images by digest, and show at most so many of those by
 // tag with what the tag is today.
-func (m *review) imageLines(h *head, tagged int) {
+func (m *confirm) imageLines(h *head, tagged int) {
 	var byTag []preview.Image
 	for _, image := range m.plan.Images {
 		if !image.Pinned {
@@ -253,7 +253,7 @@ func (h *head) image(name string, image preview.Image) {
 	}
 }
 
-func (m *review) effectLines(h *head) {
+func (m *confirm) effectLines(h *head) {
 	line := counts(m.plan.Summary, m.size.Mode == frame.ModeDouble)
 	if m.plan.OnMachine() {
 		line = fileCounts(m.plan.Files, m.size.Mode == frame.ModeDouble)
@@ -285,7 +285,7 @@ const maxItemLines = 3
 
 // itemLines names the findings of a severity; those beyond a few lines are
 // counted.
-func (m *review) itemLines(h *head, name string, s preview.Severity, role theme.Role) {
+func (m *confirm) itemLines(h *head, name string, s preview.Severity, role theme.Role) {
 	at := m.board.of(s)
 	room := h.width - h.margin() - h.column - len("… 99 more")
 	long := 48
@@ -321,7 +321,7 @@ func (m *review) itemLines(h *head, name string, s preview.Severity, role theme.
 }
 
 // allDigests is the other page: every image and pin in full.
-func (m *review) allDigests(h *head) {
+func (m *confirm) allDigests(h *head) {
 	h.blank()
 	for _, pkg := range m.plan.Packages {
 		for _, s := range pkg.Sources {

@@ -13,8 +13,15 @@ func diffOrder() []preview.Action {
 	}
 }
 
-// diffRows lists the objects that would differ afterwards.
-func diffRows(m *review) []row {
+// diffTab shows how each object would change.
+type diffTab struct{ *view }
+
+func (m *diffTab) count() int { return -1 }
+
+func (m *diffTab) doc(string, int) document { return document{} }
+
+// rows lists the objects that would differ afterwards.
+func (m *diffTab) rows() []row {
 	rows := append(make([]row, 0, len(m.plan.Objects)+1), m.packageRow()...)
 	before := len(rows)
 	for _, a := range diffOrder() {

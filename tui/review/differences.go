@@ -49,7 +49,7 @@ func (m *review) startCompare() tea.Cmd {
 }
 
 // awaitCompare draws how far a comparison is, where anything moves.
-func (m *review) awaitCompare(w *diffview.Job) tea.Cmd {
+func (m *deck) awaitCompare(w *diffview.Job) tea.Cmd {
 	if m.opts.NoMotion {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (m *review) awaitCompare(w *diffview.Job) tea.Cmd {
 }
 
 // stillComparing waits on.
-func (m *review) stillComparing(msg stillComparingMsg) tea.Cmd {
+func (m *deck) stillComparing(msg stillComparingMsg) tea.Cmd {
 	if msg.of != m.comparing {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (m *review) stillComparing(msg stillComparingMsg) tea.Cmd {
 
 // compared puts in a comparison that was made. Where its sheet was left, it was
 // not finished.
-func (m *review) compared(msg comparedMsg) {
+func (m *deck) compared(msg comparedMsg) {
 	if msg.of == m.comparing {
 		m.comparing = nil
 	}
@@ -87,7 +87,7 @@ func (m *review) compared(msg comparedMsg) {
 }
 
 // evidenceOf is what the selected finding rests on, if one is selected.
-func (m *review) evidenceOf(b *browser) string {
+func (m *deck) evidenceOf(b *browser) string {
 	if m.tab != tabFindings {
 		return ""
 	}
@@ -98,7 +98,7 @@ func (m *review) evidenceOf(b *browser) string {
 }
 
 // sheetForm is how differences are set out here and now.
-func (m *review) sheetForm(b *browser) diffview.Form {
+func (m *deck) sheetForm(b *browser) diffview.Form {
 	switch {
 	case b.sheet == nil || b.sheet.Kind == diffview.YAML:
 		return diffview.FormExact
@@ -112,7 +112,7 @@ func (m *review) sheetForm(b *browser) diffview.Form {
 
 // sheetKey handles the keys of differences on screen. It reports whether the
 // key was one of them.
-func (m *review) sheetKey(msg tea.KeyPressMsg) bool {
+func (m *deck) sheetKey(msg tea.KeyPressMsg) bool {
 	b, k := m.browser(), m.keys
 	if b.sheet == nil || !m.detailVisible() || b.sheet.Kind != diffview.Diff {
 		return false
@@ -134,7 +134,7 @@ func (m *review) sheetKey(msg tea.KeyPressMsg) bool {
 }
 
 // fold is enter or space on a sheet.
-func (m *review) fold(b *browser) {
+func (m *deck) fold(b *browser) {
 	if b.sheet.Form != diffview.FormPaths {
 		if !b.sheet.Toggle() {
 			m.notice = "nothing to unfold here"
@@ -149,7 +149,7 @@ func (m *review) fold(b *browser) {
 }
 
 // following goes to the next hit of a search, or else to the next change.
-func (m *review) following(step int) tea.Cmd {
+func (m *deck) following(step int) tea.Cmd {
 	b := m.browser()
 	switch {
 	case m.search.active():
@@ -163,7 +163,7 @@ func (m *review) following(step int) tea.Cmd {
 }
 
 // sheetKeys are the keys of a sheet for its footer.
-func (m *review) sheetKeys(s *diffview.View) []key.Binding {
+func (m *deck) sheetKeys(s *diffview.View) []key.Binding {
 	k := m.keys
 	if s.Kind == diffview.YAML {
 		return []key.Binding{k.Back, frame.As(k.Down, "move"), frame.As(k.Right, "sideways"), k.Search, k.Diff, k.Copy, k.Help}
@@ -172,7 +172,7 @@ func (m *review) sheetKeys(s *diffview.View) []key.Binding {
 }
 
 // detailLeft is the column the detail begins at.
-func (m *review) detailLeft() int {
+func (m *deck) detailLeft() int {
 	if m.split() {
 		return m.size.Left + 1
 	}

@@ -121,10 +121,10 @@ func (m *review) unwatched(msg unwatchedMsg) {
 
 // stale reports whether the cluster is known not to be what the plan under
 // review was made on.
-func (m *review) stale() bool { return len(m.watch.moved) > 0 }
+func (m *view) stale() bool { return len(m.watch.moved) > 0 }
 
 // staleText says in one line what moved, and what to do.
-func (m *review) staleText() string {
+func (m *view) staleText() string {
 	if !m.stale() {
 		return ""
 	}
@@ -141,7 +141,7 @@ func (m *review) staleText() string {
 
 // bannerText is the line above the body, empty when there is none. Where the
 // header has no room for it, it says that the plan is stale.
-func (m *review) bannerText() string {
+func (m *view) bannerText() string {
 	if m.banner == "" && m.size.Mode == frame.ModeSingle {
 		return m.staleText()
 	}

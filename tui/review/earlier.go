@@ -26,7 +26,7 @@ type earlierMsg earlier
 
 // lookEarlier returns the command that asks who accepted the findings that a
 // plan has from an earlier revision, once per plan and when there are any.
-func (m *review) lookEarlier() tea.Cmd {
+func (m *deck) lookEarlier() tea.Cmd {
 	p, ask := m.plan, m.opts.Earlier
 	if p == nil || m.earlier.plan == p {
 		return nil
@@ -53,7 +53,7 @@ func (m *review) lookEarlier() tea.Cmd {
 	}
 }
 
-func (m *review) foundEarlier(msg earlierMsg) {
+func (m *deck) foundEarlier(msg earlierMsg) {
 	if msg.plan != m.plan {
 		return
 	}

@@ -18,9 +18,14 @@ const (
 	filePrefix     = "file/" // as findings name files
 )
 
-// fileRows lists what is told to the host in another way, the files that change
+// filesTab shows the files of a plugin set.
+type filesTab struct{ *view }
+
+func (m *filesTab) count() int { return len(m.plan.Files) }
+
+// rows lists what is told to the host in another way, the files that change
 // before those that stay, and what the set is on other platforms.
-func fileRows(m *review) []row {
+func (m *filesTab) rows() []row {
 	rows := []row{textRow(append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.plan.Files), "file"))}, fileCounts(m.plan.Files, true)...))}
 	if n := len(m.plan.ConfigChanges); n > 0 {
 		line := widget.Line{widget.Cell(theme.Change, "~", 4), widget.Text(theme.Plain, "config"), widget.Text(theme.Change, "  "+preview.Plural(n, "setting"))}
@@ -48,7 +53,7 @@ func fileRows(m *review) []row {
 }
 
 // fileRow is a file: what happens to it, the gravest finding, its mode and name.
-func (m *review) fileRow(f *preview.File) row {
+func (m *view) fileRow(f *preview.File) row {
 	line := func(width int) widget.Line {
 		sign, role := "", theme.Plain
 		if at := m.worst(filePrefix + f.Path); at >= 0 {
@@ -98,8 +103,8 @@ func explainFile(f *preview.File) string {
 	return string(f.Action)
 }
 
-// fileDoc is what the plan knows of a row of the files tab.
-func fileDoc(m *review, id string, width int) document {
+// doc is what the plan knows of a row of the files tab.
+func (m *filesTab) doc(id string, width int) document {
 	b := &frame.Builder{Width: width}
 	if id == configID {
 		b.Add(widget.Line{widget.Text(theme.Strong, " config")})
@@ -120,7 +125,7 @@ func fileDoc(m *review, id string, width int) document {
 	return document{}
 }
 
-func (m *review) oneFile(b *frame.Builder, f *preview.File) document {
+func (m *filesTab) oneFile(b *frame.Builder, f *preview.File) document {
 	b.Add(widget.Line{widget.Text(theme.Strong, " "+f.Path), widget.Text(frame.ActionRole(f.Action), "   "+f.Action.Symbol()+" "+string(f.Action))})
 	b.Text(theme.Plain, " ", explainFile(f))
 	if len(f.Changes) > 0 {
@@ -168,7 +173,7 @@ func fileChange(b *frame.Builder, c preview.Change) {
 }
 
 // platformDoc is what the set is on another platform.
-func (m *review) platformDoc(b *frame.Builder, platform string) document {
+func (m *filesTab) platformDoc(b *frame.Builder, platform string) document {
 	for _, other := range m.plan.Platforms {
 		if other.Platform != platform {
 			continue
@@ -215,7 +220,7 @@ func generationText(g *preview.Generation) string {
 }
 
 // fileOf is the file that a row is about, nil when it is about none.
-func (m *review) fileOf(r row) *preview.File {
+func (m *view) fileOf(r row) *preview.File {
 	path, ok := strings.CutPrefix(r.id, filePrefix)
 	if !ok {
 		path, ok = strings.CutPrefix(r.object, filePrefix)

@@ -37,7 +37,7 @@ func startFilters(p *preview.Plan) filters {
 	return f
 }
 
-func (m *review) cycleFilter() {
+func (m *deck) cycleFilter() {
 	switch m.tab {
 	case tabAccess:
 		m.filter.access = (m.filter.access + 1) % showCount
@@ -53,14 +53,14 @@ func (m *review) cycleFilter() {
 	m.refilter()
 }
 
-func (m *review) clearFilter() {
+func (m *deck) clearFilter() {
 	group := m.filter.group
 	m.filter = filters{group: group}
 	m.refilter()
 }
 
 // refilter shows the lists again, the open one from its top.
-func (m *review) refilter() {
+func (m *deck) refilter() {
 	b := m.browser()
 	b.pane, b.kind = frame.PaneList, diffview.Facts
 	m.refresh()
@@ -68,7 +68,7 @@ func (m *review) refilter() {
 
 // cyclePackage goes through the packages of a plan that has several, and back to
 // all of them.
-func (m *review) cyclePackage() {
+func (m *deck) cyclePackage() {
 	names := m.packages()
 	if len(names) == 0 {
 		m.notice = "this plan has one package: there is nothing to choose between"
@@ -83,7 +83,7 @@ func (m *review) cyclePackage() {
 }
 
 // packages are the names of a plan's packages, none where all is of one.
-func (m *review) packages() []string {
+func (m *view) packages() []string {
 	if len(m.plan.Packages) < 2 {
 		return nil
 	}
@@ -95,13 +95,13 @@ func (m *review) packages() []string {
 }
 
 // ofPackage reports whether an object passes the filter by package.
-func (m *review) ofPackage(o *preview.Object) bool {
+func (m *view) ofPackage(o *preview.Object) bool {
 	return m.filter.pkg == "" || o.Package == m.filter.pkg
 }
 
 // itemOfPackage reports whether one of an item's findings is of the package. What
 // is of none, such as a finding about the cluster, is shown with each.
-func (m *review) itemOfPackage(i int) bool {
+func (m *view) itemOfPackage(i int) bool {
 	return m.filter.pkg == "" || slices.ContainsFunc(m.board.items[i].findings, func(f *preview.Finding) bool {
 		name, isPackage := strings.CutPrefix(f.Object, "package/")
 		if o := m.object(f.Object); o != nil && !isPackage {
@@ -114,7 +114,7 @@ func (m *review) itemOfPackage(i int) bool {
 }
 
 // packageChip says which package a list is of; empty where all is of one.
-func (m *review) packageChip() string {
+func (m *view) packageChip() string {
 	if m.packages() == nil {
 		return ""
 	}

@@ -14,12 +14,19 @@ import (
 // maxEvidence lines of evidence are shown before the rest is counted.
 const maxEvidence = 20
 
-// findingDoc is what a person must look at: the evidence first, then what
+// findingsTab shows what was found, the worst first.
+type findingsTab struct{ *view }
+
+func (m *findingsTab) count() int { return len(m.board.items) }
+
+func (m *findingsTab) rows() []row { return m.findingRows() }
+
+// doc is what a person must look at: the evidence first, then what
 // changes, why it matters, where it comes from, what is there now, how to reduce
 // it and how to undo it.
-func findingDoc(m *review, id string, width int) document {
+func (m *findingsTab) doc(id string, width int) document {
 	if id == questionsID {
-		return questionsDoc(m, width)
+		return m.questionsDoc(width)
 	}
 	at := m.board.find(id)
 	if at < 0 {
@@ -56,7 +63,7 @@ func findingDoc(m *review, id string, width int) document {
 }
 
 // findingHead says which finding it is, about what, and who judged it before.
-func (m *review) findingHead(b *frame.Builder, it item) {
+func (m *findingsTab) findingHead(b *frame.Builder, it item) {
 	f := it.first()
 	sign, role := frame.SeveritySign(f.Severity, false)
 	b.Add(widget.Line{
@@ -87,7 +94,7 @@ func (m *review) findingHead(b *frame.Builder, it item) {
 
 // acceptance says with which revision, by whom, when and of which version
 // something was accepted, as far as it is known.
-func (m *review) acceptance(revision int) string {
+func (m *view) acceptance(revision int) string {
 	text := fmt.Sprintf(" in revision %d", revision)
 	a, ok := m.earlier.of[revision]
 	if !ok {
@@ -114,7 +121,7 @@ func refOf(f *preview.Finding) string {
 
 // evidence writes what each finding of an item rests on, its head only when
 // it is long.
-func (m *review) evidence(b *frame.Builder, it item) {
+func (m *findingsTab) evidence(b *frame.Builder, it item) {
 	start := len(b.Lines)
 	for _, f := range it.findings {
 		if len(it.findings) > 1 {
@@ -135,7 +142,7 @@ func (m *review) evidence(b *frame.Builder, it item) {
 }
 
 // objectLine names an object and what happens to it.
-func (m *review) objectLine(id string, width int) widget.Line {
+func (m *view) objectLine(id string, width int) widget.Line {
 	var happens widget.Line
 	if o := m.object(id); o != nil {
 		happens = widget.Line{widget.Text(frame.ActionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))}
@@ -144,7 +151,7 @@ func (m *review) objectLine(id string, width int) widget.Line {
 }
 
 // whatChanges lists the changed fields of a finding's object.
-func (m *review) whatChanges(b *frame.Builder, f *preview.Finding) {
+func (m *findingsTab) whatChanges(b *frame.Builder, f *preview.Finding) {
 	if o := m.object(f.Object); o != nil && o.Action != preview.ActionCreate && len(o.Changes) > 0 {
 		b.Heading("What changes")
 		changeLines(b, o.Changes, 8)
@@ -152,7 +159,7 @@ func (m *review) whatChanges(b *frame.Builder, f *preview.Finding) {
 }
 
 // whereFrom says which file of the content an object is made from.
-func (m *review) whereFrom(b *frame.Builder, id string) {
+func (m *findingsTab) whereFrom(b *frame.Builder, id string) {
 	o := m.object(id)
 	if o == nil {
 		return
@@ -194,7 +201,7 @@ const maxLive = 8
 
 // liveNow says what the cluster has where a finding is about something: the
 // values that change, and who set them.
-func (m *review) liveNow(b *frame.Builder, f *preview.Finding) {
+func (m *findingsTab) liveNow(b *frame.Builder, f *preview.Finding) {
 	o := m.object(f.Object)
 	if o == nil {
 		return
@@ -242,7 +249,7 @@ func setterOf(live map[string]any) string {
 }
 
 // unknownWhy is why an object could not be read.
-func (m *review) unknownWhy(id string) string {
+func (m *view) unknownWhy(id string) string {
 	for _, u := range m.plan.Unknowns {
 		if u.Object == id {
 			return u.Why
@@ -252,7 +259,7 @@ func (m *review) unknownWhy(id string) string {
 }
 
 // allObjects lists every object that a folded item is about.
-func (m *review) allObjects(b *frame.Builder, it item) {
+func (m *findingsTab) allObjects(b *frame.Builder, it item) {
 	b.Heading("Where it comes from")
 	for _, f := range it.findings {
 		o := m.object(f.Object)
@@ -265,7 +272,7 @@ func (m *review) allObjects(b *frame.Builder, it item) {
 }
 
 // reduce says what makes a finding less severe, and where to read on.
-func (m *review) reduce(b *frame.Builder, f *preview.Finding) {
+func (m *view) reduce(b *frame.Builder, f *preview.Finding) {
 	b.Heading("How to reduce it")
 	page, ok := m.rulePages()[f.Rule]
 	if !ok {
@@ -295,7 +302,7 @@ func changeLines(b *frame.Builder, changes []preview.Change, limit int) {
 }
 
 // findingsOf lists the findings about an object.
-func (m *review) findingsOf(b *frame.Builder, id string) {
+func (m *view) findingsOf(b *frame.Builder, id string) {
 	for n, i := range m.index.itemsOf(id) {
 		if n == 0 {
 			b.Heading("Findings")
@@ -305,7 +312,7 @@ func (m *review) findingsOf(b *frame.Builder, id string) {
 }
 
 // findingLine is one item of the board, in a document about something else.
-func (m *review) findingLine(b *frame.Builder, i int) {
+func (m *view) findingLine(b *frame.Builder, i int) {
 	it := m.board.items[i]
 	sign, role := frame.SeveritySign(it.severity(), m.board.looked(i))
 	title := it.first().Title

@@ -24,7 +24,7 @@ type findingColumns struct{ what, who int }
 // one are as wide as its gravest need.
 const measured = 64
 
-func (m *review) columns(at []int) findingColumns {
+func (m *view) columns(at []int) findingColumns {
 	var c findingColumns
 	for _, i := range at[:min(len(at), measured)] {
 		what, who := m.phrase(m.board.items[i])
@@ -45,7 +45,7 @@ func (c findingColumns) fit(room int) (what, who int) {
 }
 
 // phrase is an item in a few words: what is the case, and about whom.
-func (m *review) phrase(it item) (what, who string) {
+func (m *view) phrase(it item) (what, who string) {
 	what, who = statement(it.first())
 	what = brief(what, m.plan.Release.Namespace)
 	if len(it.findings) > 1 {
@@ -70,7 +70,7 @@ func brief(what, own string) string {
 
 // findingRow is one finding in a list: mark, label, what and who; with means,
 // and room for it, also what it means.
-func (m *review) findingRow(at int, columns findingColumns, means bool) row {
+func (m *view) findingRow(at int, columns findingColumns, means bool) row {
 	it := m.board.items[at]
 	f, label := it.first(), it.label()
 	line := func(width int) widget.Line {

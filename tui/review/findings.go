@@ -16,7 +16,7 @@ import (
 const questionsID = "open questions"
 
 // findingRows lists every finding by rank, and last what the review leaves open.
-func findingRows(m *review) []row {
+func (m *view) findingRows() []row {
 	tiny := m.size.Mode == frame.ModeTiny
 	rows := m.packageRow()
 	before := len(rows)
@@ -53,7 +53,7 @@ func findingRows(m *review) []row {
 
 // packageRow says which package the list is of. What must be looked at stays
 // counted in the footer, whatever is listed.
-func (m *review) packageRow() []row {
+func (m *view) packageRow() []row {
 	chip := m.packageChip()
 	if chip == "" || m.size.Mode == frame.ModeTiny && m.filter.pkg == "" {
 		return nil
@@ -61,7 +61,7 @@ func (m *review) packageRow() []row {
 	return []row{textRow(widget.Line{widget.Text(theme.Strong, chip)})}
 }
 
-func (m *review) listHeading(s section, at []int) row {
+func (m *view) listHeading(s section, at []int) row {
 	return row{text: s.title(), line: func(width int) widget.Line {
 		count := fmt.Sprintf("%d of %d seen", m.seen(s, at), len(at))
 		if len(at) == 0 {
@@ -72,7 +72,7 @@ func (m *review) listHeading(s section, at []int) row {
 }
 
 // seen counts those of a section's items that were looked at.
-func (m *review) seen(s section, at []int) int {
+func (m *view) seen(s section, at []int) int {
 	if m.filter.pkg == "" {
 		return m.board.seenIn[s]
 	}
@@ -86,7 +86,7 @@ func (m *review) seen(s section, at []int) int {
 }
 
 // questionsRow leads to what this review could not ask.
-func (m *review) questionsRow() row {
+func (m *view) questionsRow() row {
 	text := "left open: " + m.leftOpen()
 	return row{id: questionsID, text: text, copy: text, explain: m.questions[0].Why, line: func(int) widget.Line {
 		return widget.Line{widget.Cell(theme.Caution, " ?", findingMark), widget.Text(theme.Plain, text)}
@@ -94,7 +94,7 @@ func (m *review) questionsRow() row {
 }
 
 // leftOpen names what this review could not ask; empty when it asked all.
-func (m *review) leftOpen() string {
+func (m *view) leftOpen() string {
 	whats := make([]string, 0, len(m.questions))
 	for _, q := range m.questions {
 		whats = append(whats, q.What)
@@ -102,7 +102,7 @@ func (m *review) leftOpen() string {
 	return strings.Join(whats, ", ")
 }
 
-func questionsDoc(m *review, width int) document {
+func (m *findingsTab) questionsDoc(width int) document {
 	b := &frame.Builder{Width: width}
 	b.Add(widget.Line{widget.Text(theme.Strong, " What could not be known")})
 	b.Text(theme.Plain, " ", "Nothing was asked of the cluster that would answer these.")

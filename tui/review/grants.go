@@ -21,10 +21,10 @@ type grantGroup struct {
 	risky bool
 }
 
-// mergeGrants makes the rows out of the grants that pass the filter, the groups
+// merge makes the rows out of the grants that pass the filter, the groups
 // with risky ones first. In a group what is worst comes first: by the findings
 // about it, then what holds in the whole cluster.
-func mergeGrants(m *review) []grantGroup {
+func (m *accessTab) merge() []grantGroup {
 	var out []grantGroup
 	at := map[string]int{}
 	dangerous := map[string]bool{}
@@ -52,7 +52,7 @@ func mergeGrants(m *review) []grantGroup {
 }
 
 // danger ranks a row in its group. Lower is worse.
-func (m *review) danger(row grantGroup) int {
+func (m *accessTab) danger(row grantGroup) int {
 	rank := 2*preview.Info.Rank() + 1
 	for _, i := range row.of {
 		g := &m.plan.Access.Grants[i]
@@ -67,7 +67,7 @@ func (m *review) danger(row grantGroup) int {
 
 // mergeVerbs makes one row of those about the same resources: what several
 // roles give adds up.
-func (m *review) mergeVerbs(rows []grantGroup) []grantGroup {
+func (m *accessTab) mergeVerbs(rows []grantGroup) []grantGroup {
 	var out []grantGroup
 	at := map[string]int{}
 	for _, row := range rows {
@@ -86,15 +86,15 @@ func (m *review) mergeVerbs(rows []grantGroup) []grantGroup {
 
 // groupResources are the resources of a row, and groupVerbs what may be done
 // with each of them, sorted.
-func (m *review) groupResources(row grantGroup) []string {
+func (m *accessTab) groupResources(row grantGroup) []string {
 	return m.union(row, func(g preview.Grant) []string { return g.Resources })
 }
 
-func (m *review) groupVerbs(row grantGroup) []string {
+func (m *accessTab) groupVerbs(row grantGroup) []string {
 	return m.union(row, func(g preview.Grant) []string { return g.Verbs })
 }
 
-func (m *review) union(row grantGroup, of func(preview.Grant) []string) []string {
+func (m *accessTab) union(row grantGroup, of func(preview.Grant) []string) []string {
 	var list []string
 	for _, at := range row.of {
 		list = append(list, of(m.plan.Access.Grants[at])...)
@@ -114,7 +114,7 @@ func mergeKey(g preview.Grant) string {
 }
 
 // groupsOf are the headings that a grant stands under.
-func (m *review) groupsOf(g preview.Grant) []string {
+func (m *accessTab) groupsOf(g preview.Grant) []string {
 	switch m.filter.group {
 	case groupResource:
 		var out []string
@@ -140,7 +140,7 @@ func groupSuffix(g preview.Grant) string {
 }
 
 // groupHeading names what the rows below it have in common.
-func (m *review) groupHeading(g grantGroup, at int) row {
+func (m *accessTab) groupHeading(g grantGroup, at int) row {
 	n := 0
 	for _, other := range m.grants[at:] {
 		if other.group != g.group {
@@ -176,7 +176,7 @@ func columnsOf(width int, wide bool) accessColumns {
 	return c
 }
 
-func (m *review) accessHeading() row {
+func (m *accessTab) accessHeading() row {
 	from := "from"
 	if m.filter.group == groupRole {
 		from = "subject"
@@ -196,7 +196,7 @@ func (m *review) accessHeading() row {
 }
 
 // grantRow is one row of grants.
-func (m *review) grantRow(i int) row {
+func (m *accessTab) grantRow(i int) row {
 	group := m.grants[i]
 	g := m.plan.Access.Grants[group.of[0]]
 	role := theme.Plain
@@ -229,7 +229,7 @@ func (m *review) grantRow(i int) row {
 }
 
 // explainGroup says in a sentence what a row permits.
-func (m *review) explainGroup(group grantGroup) string {
+func (m *accessTab) explainGroup(group grantGroup) string {
 	g := m.plan.Access.Grants[group.of[0]]
 	if len(group.of) > 1 {
 		g.Resources, g.Verbs = m.groupResources(group), m.groupVerbs(group)
@@ -237,7 +237,7 @@ func (m *review) explainGroup(group grantGroup) string {
 	return subjectName(g.Subject) + " " + access.Explain(g)
 }
 
-func (m *review) scopeText(g preview.Grant) string {
+func (m *accessTab) scopeText(g preview.Grant) string {
 	switch {
 	case g.Scope != preview.ScopeNamespace:
 		return "cluster"
@@ -248,7 +248,7 @@ func (m *review) scopeText(g preview.Grant) string {
 }
 
 // groupTarget is what a row reaches. Under a resource it is who reaches it.
-func (m *review) groupTarget(group grantGroup) string {
+func (m *accessTab) groupTarget(group grantGroup) string {
 	g := m.plan.Access.Grants[group.of[0]]
 	if m.filter.group == groupResource {
 		target := strings.Replace(subjectName(g.Subject), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
@@ -294,7 +294,7 @@ func resourceWords(groups, resources []string) string {
 }
 
 // groupSource is the role of a row, or the subject under a role.
-func (m *review) groupSource(group grantGroup) string {
+func (m *accessTab) groupSource(group grantGroup) string {
 	g := m.plan.Access.Grants[group.of[0]]
 	if m.filter.group == groupRole {
 		return strings.Replace(subjectName(g.Subject), "SA "+m.plan.Release.Namespace+"/", "SA ", 1)
@@ -311,7 +311,7 @@ func (m *review) groupSource(group grantGroup) string {
 
 // changeMark says how something compares with the installed revision, and
 // whether a rule found it risky.
-func (m *review) changeMark(change string, rules []string) string {
+func (m *view) changeMark(change string, rules []string) string {
 	switch {
 	case m.risky(rules):
 		return "! " + change

@@ -94,7 +94,7 @@ func (x *index) danger(rules []string) int {
 	return worst
 }
 
-func (m *review) tree() *tree {
+func (m *view) tree() *tree {
 	if m.index.tree == nil {
 		m.index.tree = m.index.newTree()
 	}
@@ -103,7 +103,7 @@ func (m *review) tree() *tree {
 
 // lookAhead returns the command that makes the index of a plan, once per plan:
 // tabs open sooner where it is there.
-func (m *review) lookAhead() tea.Cmd {
+func (m *deck) lookAhead() tea.Cmd {
 	if m.plan == nil || m.indexed == m.plan {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (m *review) lookAhead() tea.Cmd {
 }
 
 // foundIndex takes it, unless it was made meanwhile because it was needed.
-func (m *review) foundIndex(msg indexedMsg) {
+func (m *deck) foundIndex(msg indexedMsg) {
 	if x := msg.index; x.plan == m.plan && x.board == m.board && m.index.tree == nil {
 		m.index = x
 	}
@@ -149,7 +149,7 @@ func (x *index) newTree() *tree {
 }
 
 // object returns the plan's object with an id, nil when there is none.
-func (m *review) object(id string) *preview.Object {
+func (m *view) object(id string) *preview.Object {
 	i, ok := m.index.object(id)
 	if !ok {
 		return nil
@@ -160,7 +160,7 @@ func (m *review) object(id string) *preview.Object {
 // worst is the finding about an object that a person should see first: the
 // gravest of those not looked at, else the gravest; -1 without any that is
 // more than information.
-func (m *review) worst(id string) int {
+func (m *view) worst(id string) int {
 	best := -1
 	for _, i := range m.index.itemsOf(id) {
 		if m.board.items[i].severity() == preview.Info {

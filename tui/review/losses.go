@@ -24,7 +24,7 @@ func holdsData(kind string) bool {
 
 // lossRows say at the top of the summary what is lost for good with a plan, and
 // what a removal leaves behind.
-func (m *review) lossRows() []row {
+func (m *summaryTab) lossRows() []row {
 	var rows []row
 	if lost := m.byKind(func(o *preview.Object) bool {
 		return (o.Action == preview.ActionDelete || o.Action == preview.ActionReplace) && holdsData(o.Kind)
@@ -41,7 +41,7 @@ func (m *review) lossRows() []row {
 }
 
 // byKind counts some objects of the plan by their kind.
-func (m *review) byKind(which func(*preview.Object) bool) string {
+func (m *summaryTab) byKind(which func(*preview.Object) bool) string {
 	count := map[string]int{}
 	var kinds []string
 	for i := range m.plan.Objects {
@@ -68,7 +68,7 @@ func countsLosses(rule string) bool {
 
 // operands is what goes with the definitions and namespaces that are deleted, as
 // it was counted for their findings.
-func (m *review) operands() string {
+func (m *summaryTab) operands() string {
 	var parts []string
 	for _, f := range m.plan.Findings {
 		if _, with, ok := strings.Cut(f.Title, "and with it "); ok && countsLosses(f.Rule) && with != "no objects" && with != "nothing of others" {
@@ -82,7 +82,7 @@ func (m *review) operands() string {
 }
 
 // accessTaken is the summary's part on access of a plan that gives none.
-func (m *review) accessTaken() []row {
+func (m *summaryTab) accessTaken() []row {
 	subjects := map[preview.Subject]bool{}
 	for _, g := range m.plan.Access.Grants {
 		subjects[g.Subject] = true

@@ -21,7 +21,7 @@ func (m *review) wheel(msg tea.MouseWheelMsg) {
 	case m.page != nil:
 		m.page.Scroll(delta, m.size.Body)
 	case b.pane == frame.PaneDetail || m.split() && msg.X > m.size.Left:
-		b.scroll(m, delta)
+		b.scroll(m.deck, delta)
 	default:
 		b.list.Move(delta, len(b.rows), b.selectable)
 	}
@@ -46,7 +46,7 @@ func (m *review) click(msg tea.MouseClickMsg) {
 	i := b.list.Top + msg.Y - top
 	inList := m.split() && msg.X < m.size.Left || !m.split() && b.pane == frame.PaneList
 	if msg.Y >= top && !inList && m.detailVisible() {
-		b.click(msg.Y-top, m)
+		b.click(msg.Y-top, m.deck)
 		return
 	}
 	if msg.Y >= top && msg.Y < top+m.paneHeight() && inList && i < len(b.rows) && b.selectable(i) {
@@ -56,7 +56,7 @@ func (m *review) click(msg tea.MouseClickMsg) {
 
 // click gives the focus to the detail, and in a sheet puts the cursor on the
 // row below its top.
-func (b *browser) click(y int, m *review) {
+func (b *browser) click(y int, m *deck) {
 	if y >= m.paneHeight() {
 		return
 	}

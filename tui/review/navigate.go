@@ -11,7 +11,7 @@ import (
 )
 
 // back goes one level up. It never quits.
-func (m *review) back() {
+func (m *deck) back() {
 	b := m.browser()
 	switch {
 	case m.search.active():
@@ -26,7 +26,7 @@ func (m *review) back() {
 
 // next marks the item on screen, when all of its evidence was seen, and goes
 // to the next one not looked at.
-func (m *review) next(step int) {
+func (m *deck) next(step int) {
 	from := -1
 	if step < 0 {
 		from = len(m.board.items)
@@ -49,7 +49,7 @@ func (m *review) next(step int) {
 
 // markOrScroll marks an item whose detail is on screen. While evidence is
 // left unseen it shows that instead, and returns false.
-func (m *review) markOrScroll(at int) bool {
+func (m *deck) markOrScroll(at int) bool {
 	b := m.browser()
 	if m.board.looked(at) {
 		return true
@@ -69,7 +69,7 @@ func (m *review) markOrScroll(at int) bool {
 }
 
 // toggleMark is space on a finding's detail.
-func (m *review) toggleMark() {
+func (m *deck) toggleMark() {
 	at := m.board.find(m.browser().selected().id)
 	if m.tab != tabFindings || at < 0 {
 		return
@@ -82,7 +82,7 @@ func (m *review) toggleMark() {
 }
 
 // openFinding shows an item's detail.
-func (m *review) openFinding(at int) {
+func (m *deck) openFinding(at int) {
 	m.openTab(tabFindings)
 	if !m.itemOfPackage(at) { // it is not listed
 		m.filter.pkg = ""
@@ -94,7 +94,7 @@ func (m *review) openFinding(at int) {
 	b.open(diffview.Facts)
 }
 
-func (m *review) openTab(t tab) {
+func (m *deck) openTab(t tab) {
 	if !slices.Contains(m.shownTabs(), t) {
 		return
 	}
@@ -105,7 +105,7 @@ func (m *review) openTab(t tab) {
 }
 
 // nextPane goes through panes, then tabs.
-func (m *review) nextPane(step int) {
+func (m *deck) nextPane(step int) {
 	b := m.browser()
 	if m.split() && step > 0 && b.pane == frame.PaneList {
 		b.open(b.kind)
@@ -121,7 +121,7 @@ func (m *review) nextPane(step int) {
 }
 
 // open is enter: one level down.
-func (m *review) open() {
+func (m *deck) open() {
 	row := m.browser().selected()
 	if m.tab == tabSummary {
 		if at := m.board.find(row.id); at >= 0 {
@@ -135,7 +135,7 @@ func (m *review) open() {
 		}
 		return
 	}
-	if m.toggleBranch() {
+	if m.tab == tabObjects && m.objects.toggle(m.browser()) {
 		return
 	}
 	if row.id != "" && m.hasDetail() {
@@ -143,7 +143,7 @@ func (m *review) open() {
 	}
 }
 
-func (m *review) openDoc(k diffview.Kind) {
+func (m *deck) openDoc(k diffview.Kind) {
 	if m.tab == tabSummary {
 		m.open()
 	}
@@ -181,7 +181,7 @@ func (m *review) explain() {
 
 // split reports whether the open tab shows list and detail side by side.
 // Texts side by side take the whole width.
-func (m *review) split() bool {
+func (m *deck) split() bool {
 	b := m.browser()
 	if b.sheet != nil && b.pane == frame.PaneDetail && m.sheetForm(b) == diffview.FormBeside {
 		return false
@@ -189,18 +189,18 @@ func (m *review) split() bool {
 	return m.size.Mode == frame.ModeDouble && m.table[m.tab].split
 }
 
-func (m *review) tiny() bool { return m.size.Mode == frame.ModeTiny }
+func (m *view) tiny() bool { return m.size.Mode == frame.ModeTiny }
 
 // hasDetail reports whether the rows of the open tab have a detail.
-func (m *review) hasDetail() bool { return m.table[m.tab].doc != nil || m.table[m.tab].diff }
+func (m *deck) hasDetail() bool { return m.table[m.tab].detail || m.table[m.tab].diff }
 
 // detailVisible reports whether the open tab's detail is on screen.
-func (m *review) detailVisible() bool {
+func (m *deck) detailVisible() bool {
 	return m.hasDetail() && (m.split() || m.browser().pane == frame.PaneDetail)
 }
 
 // detailWidth is the cells a document has.
-func (m *review) detailWidth() int {
+func (m *deck) detailWidth() int {
 	if m.split() {
 		return m.size.Right
 	}
@@ -208,7 +208,7 @@ func (m *review) detailWidth() int {
 }
 
 // paneHeight is the lines a list or document has.
-func (m *review) paneHeight() int {
+func (m *view) paneHeight() int {
 	if m.bannerText() != "" {
 		return m.size.Body - 1
 	}

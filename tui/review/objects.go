@@ -14,17 +14,17 @@ import (
 // objectFilter is one of the choices of what the objects tab shows.
 type objectFilter struct {
 	name  string
-	shows func(m *review, o *preview.Object) bool
+	shows func(m *view, o *preview.Object) bool
 }
 
 // objectFilters are the choices, in the order f goes through them.
 func objectFilters() []objectFilter {
 	return []objectFilter{
-		objectsAll:       {"all", func(*review, *preview.Object) bool { return true }},
-		objectsChanged:   {"changes only", func(_ *review, o *preview.Object) bool { return !stays(o.Action) }},
-		objectsUnchanged: {"unchanged only", func(_ *review, o *preview.Object) bool { return stays(o.Action) }},
-		objectsFindings:  {"with findings", func(m *review, o *preview.Object) bool { return m.worst(o.ID) >= 0 }},
-		objectsOutside:   {"changed outside", func(m *review, o *preview.Object) bool { return len(m.outside.of[o.ID]) > 0 }},
+		objectsAll:       {"all", func(*view, *preview.Object) bool { return true }},
+		objectsChanged:   {"changes only", func(_ *view, o *preview.Object) bool { return !stays(o.Action) }},
+		objectsUnchanged: {"unchanged only", func(_ *view, o *preview.Object) bool { return stays(o.Action) }},
+		objectsFindings:  {"with findings", func(m *view, o *preview.Object) bool { return m.worst(o.ID) >= 0 }},
+		objectsOutside:   {"changed outside", func(m *view, o *preview.Object) bool { return len(m.outside.of[o.ID]) > 0 }},
 	}
 }
 
@@ -34,7 +34,7 @@ func stays(a preview.Action) bool {
 }
 
 // objectsBy returns the indexes of the objects with an action, sorted by name.
-func (m *review) objectsBy(a preview.Action) []int {
+func (m *view) objectsBy(a preview.Action) []int {
 	var at []int
 	for i := range m.plan.Objects {
 		if o := &m.plan.Objects[i]; o.Action == a && m.ofPackage(o) {
@@ -45,7 +45,7 @@ func (m *review) objectsBy(a preview.Action) []int {
 	return at
 }
 
-func (m *review) objectRow(o *preview.Object) row {
+func (m *view) objectRow(o *preview.Object) row {
 	line := func(width int) widget.Line {
 		name, sign := frame.ObjectName(o.ID), widget.Line{widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)}
 		var happens widget.Line
@@ -63,7 +63,7 @@ func (m *review) objectRow(o *preview.Object) row {
 
 // treeRow is an object below the branch of its kind: what happens to it, the
 // gravest finding about it, and its name; with room also all of its findings.
-func (m *review) treeRow(i, depth int, parent string) row {
+func (m *objectsTab) treeRow(i, depth int, parent string) row {
 	o := &m.plan.Objects[i]
 	about, items := m.index.itemsOf(o.ID), m.board.items
 	line := func(width int) widget.Line {
@@ -113,7 +113,7 @@ func labelsOf(items []item, at []int) string {
 const wideRow = 60
 
 // explainAction says in words what apply does with an object.
-func (m *review) explainAction(o *preview.Object) string {
+func (m *view) explainAction(o *preview.Object) string {
 	if len(m.plan.Packages) == 0 { // nothing is installed: the release goes
 		switch o.Action {
 		case preview.ActionDelete:
@@ -161,10 +161,10 @@ func (m *review) explainAction(o *preview.Object) string {
 	return string(o.Action)
 }
 
-// objectDoc is what the plan knows of an object.
-func objectDoc(m *review, id string, width int) document {
+// doc is what the plan knows of an object.
+func (m *objectsTab) doc(id string, width int) document {
 	if strings.HasPrefix(id, branchPrefix) {
-		return branchDoc(m, id, width)
+		return m.branchDoc(id, width)
 	}
 	o := m.object(id)
 	if o == nil {
@@ -209,7 +209,7 @@ func objectDoc(m *review, id string, width int) document {
 	return document{lines: b.Lines}
 }
 
-func (m *review) conflicts(b *frame.Builder, o *preview.Object) {
+func (m *view) conflicts(b *frame.Builder, o *preview.Object) {
 	if len(o.Conflicts) == 0 {
 		return
 	}
@@ -236,7 +236,7 @@ func secretKeys(b *frame.Builder, o *preview.Object) {
 }
 
 // stageOf names the step of the apply that writes an object.
-func (m *review) stageOf(id string) string {
+func (m *view) stageOf(id string) string {
 	i, ok := m.index.stageOf(id)
 	if !ok {
 		return ""

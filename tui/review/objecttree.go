@@ -37,9 +37,14 @@ type branch struct {
 // branches is which branches a person opened or closed, by id.
 type branches map[string]bool
 
-// objectRows is the tree: stages in the order of the apply, kinds in them, and
+// objectsTab shows the objects as a tree of stages and kinds.
+type objectsTab struct{ *view }
+
+func (m *objectsTab) count() int { return len(m.plan.Objects) }
+
+// rows is the tree: stages in the order of the apply, kinds in them, and
 // their objects. A stage of one kind is one branch.
-func objectRows(m *review) []row {
+func (m *objectsTab) rows() []row {
 	shown := m.shownObjects()
 	rows := append(make([]row, 0, len(shown)+len(shown)/8+16), m.objectChips(len(shown)))
 	for len(shown) > 0 {
@@ -66,11 +71,11 @@ func objectRows(m *review) []row {
 
 // shownObjects are the positions of the objects that pass the filter, by
 // stage, kind and id.
-func (m *review) shownObjects() []int {
+func (m *objectsTab) shownObjects() []int {
 	shows := objectFilters()[m.filter.objects].shows
 	var at []int
 	for _, i := range m.tree().order {
-		if o := &m.plan.Objects[i]; m.ofPackage(o) && shows(m, o) {
+		if o := &m.plan.Objects[i]; m.ofPackage(o) && shows(m.view, o) {
 			at = append(at, i)
 		}
 	}
@@ -78,23 +83,23 @@ func (m *review) shownObjects() []int {
 }
 
 // stageAt is the position of an object's stage.
-func (m *review) stageAt(i int) int { return m.index.stageAt(i) }
+func (m *view) stageAt(i int) int { return m.index.stageAt(i) }
 
-func (m *review) stageID(i int) string {
+func (m *view) stageID(i int) string {
 	if at := m.stageAt(i); at < len(m.plan.Stages) {
 		return m.plan.Stages[at].ID
 	}
 	return ""
 }
 
-func (m *review) stageTitle(i int) string {
+func (m *view) stageTitle(i int) string {
 	if at := m.stageAt(i); at < len(m.plan.Stages) {
 		return strconv.Itoa(at+1) + " " + m.plan.Stages[at].ID
 	}
 	return "in no step"
 }
 
-func (m *review) kindAt(i int) string { return m.tree().kinds[i] }
+func (m *view) kindAt(i int) string { return m.tree().kinds[i] }
 
 // alike counts the positions at the front of a list that share a property.
 func alike[T comparable](list []int, of func(int) T) int {
@@ -106,7 +111,7 @@ func alike[T comparable](list []int, of func(int) T) int {
 }
 
 // addBranch adds the branch of a kind, and its objects when it is open.
-func (m *review) addBranch(rows []row, parent, title string, at []int) []row {
+func (m *objectsTab) addBranch(rows []row, parent, title string, at []int) []row {
 	depth := 0
 	if parent != "" {
 		depth = 1
@@ -122,7 +127,7 @@ func (m *review) addBranch(rows []row, parent, title string, at []int) []row {
 	return rows
 }
 
-func (m *review) newBranch(depth int, title, id string, at []int) branch {
+func (m *objectsTab) newBranch(depth int, title, id string, at []int) branch {
 	b := branch{id: id, depth: depth, title: title, at: at, counts: map[preview.Action]int{}, grave: map[preview.Severity]int{}}
 	for _, i := range at {
 		o := &m.plan.Objects[i]
@@ -140,7 +145,7 @@ func (m *review) newBranch(depth int, title, id string, at []int) branch {
 
 // isOpen reports whether a branch shows what it holds: as a person left it, or
 // as it began.
-func (m *review) isOpen(b branch) bool {
+func (m *objectsTab) isOpen(b branch) bool {
 	if open, touched := m.branches[b.id]; touched {
 		return open
 	}
@@ -154,7 +159,7 @@ func (m *review) isOpen(b branch) bool {
 
 // branchRow is a branch: what it is, and on the right how many objects of it
 // have findings and what happens to them.
-func (m *review) branchRow(b branch, parent string) row {
+func (m *objectsTab) branchRow(b branch, parent string) row {
 	mark := "▸ "
 	if m.isOpen(b) {
 		mark = "▾ "
@@ -216,7 +221,7 @@ func branchWords(b branch) string {
 }
 
 // objectChips says what the list shows.
-func (m *review) objectChips(shown int) row {
+func (m *objectsTab) objectChips(shown int) row {
 	text := fmt.Sprintf("show: %s (f)   %d of %d", objectFilters()[m.filter.objects].name, shown, len(m.plan.Objects))
 	if chip := m.packageChip(); chip != "" {
 		text = chip + "   " + text
@@ -225,7 +230,7 @@ func (m *review) objectChips(shown int) row {
 }
 
 // branchDoc is what there is to say of the branch under the cursor.
-func branchDoc(m *review, id string, width int) document {
+func (m *objectsTab) branchDoc(id string, width int) document {
 	stage, kind, _ := strings.Cut(strings.TrimPrefix(id, branchPrefix), "/")
 	b, branch := &frame.Builder{Width: width}, m.tree().branches[id]
 	if len(branch.at) == 0 {
@@ -250,7 +255,7 @@ func branchDoc(m *review, id string, width int) document {
 }
 
 // findingsIn lists the first of some findings, those for information left out.
-func (m *review) findingsIn(b *frame.Builder, items []int) {
+func (m *view) findingsIn(b *frame.Builder, items []int) {
 	for n, i := range items {
 		switch {
 		case m.board.items[i].severity() == preview.Info:
@@ -265,48 +270,46 @@ func (m *review) findingsIn(b *frame.Builder, items []int) {
 	}
 }
 
-// toggleBranch opens or closes the branch under the cursor, and reports
-// whether there is one.
-func (m *review) toggleBranch() bool {
-	id := m.browser().selected().id
-	if m.tab != tabObjects || !strings.HasPrefix(id, branchPrefix) {
+// toggle opens or closes the branch under the cursor, and reports whether there
+// is one.
+func (m *objectsTab) toggle(b *browser) bool {
+	id := b.selected().id
+	if !strings.HasPrefix(id, branchPrefix) {
 		return false
 	}
-	m.setBranch(id, !m.branchIsOpen())
+	m.setBranch(b, id, !branchIsOpen(b))
 	return true
 }
 
 // branchIsOpen reports whether rows of the branch under the cursor follow it.
-func (m *review) branchIsOpen() bool {
-	b := m.browser()
+func branchIsOpen(b *browser) bool {
 	at := b.list.Cursor + 1
 	return at < len(b.rows) && b.rows[at].parent == b.selected().id
 }
 
-func (m *review) setBranch(id string, open bool) {
+func (m *objectsTab) setBranch(b *browser, id string, open bool) {
 	m.branches[id] = open
-	m.refreshTab(tabObjects)
+	m.outdate(b)
 }
 
-// openBranches opens all: a search must find what a closed one holds.
-func (m *review) openBranches() {
+// openAll opens every branch: a search must find what a closed one holds.
+func (m *objectsTab) openAll(b *browser) {
 	for i := range m.plan.Objects {
 		m.branches[branchPrefix+m.stageID(i)] = true
 		m.branches[branchPrefix+m.stageID(i)+"/"+m.kindAt(i)] = true
 	}
-	m.refreshTab(tabObjects)
+	m.outdate(b)
 }
 
-// treeLeft closes the branch under the cursor, or goes to the one that holds
-// the row; treeRight opens it. Both report whether there was anything to do.
-func (m *review) treeLeft() bool {
-	b := m.browser()
-	if m.tab != tabObjects || b.pane != frame.PaneList {
+// left closes the branch under the cursor, or goes to the one that holds the
+// row; right opens it. Both report whether there was anything to do.
+func (m *objectsTab) left(b *browser) bool {
+	if b.pane != frame.PaneList {
 		return false
 	}
 	id := b.selected().id
-	if strings.HasPrefix(id, branchPrefix) && m.branchIsOpen() {
-		m.setBranch(id, false)
+	if strings.HasPrefix(id, branchPrefix) && branchIsOpen(b) {
+		m.setBranch(b, id, false)
 		return true
 	}
 	if parent := b.selected().parent; parent != "" {
@@ -315,12 +318,11 @@ func (m *review) treeLeft() bool {
 	return true
 }
 
-func (m *review) treeRight() bool {
-	b := m.browser()
+func (m *objectsTab) right(b *browser) bool {
 	id := b.selected().id
-	if m.tab != tabObjects || b.pane != frame.PaneList || !strings.HasPrefix(id, branchPrefix) || m.branchIsOpen() {
+	if b.pane != frame.PaneList || !strings.HasPrefix(id, branchPrefix) || branchIsOpen(b) {
 		return false
 	}
-	m.setBranch(id, true)
+	m.setBranch(b, id, true)
 	return true
 }

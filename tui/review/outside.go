@@ -24,7 +24,7 @@ type outsideMsg outside
 // lookOutside returns the command that reads the managed fields of a plan's
 // live objects, once per plan: there may be thousands. A release that is not
 // installed yet has none.
-func (m *review) lookOutside() tea.Cmd {
+func (m *deck) lookOutside() tea.Cmd {
 	p := m.plan
 	if p == nil || m.outside.plan == p {
 		return nil
@@ -70,7 +70,7 @@ func outsideOf(o *preview.Object) []diff.SetField {
 }
 
 // foundOutside shows what a look at the managed fields found.
-func (m *review) foundOutside(msg outsideMsg) {
+func (m *deck) foundOutside(msg outsideMsg) {
 	if msg.plan != m.plan {
 		return
 	}
@@ -80,7 +80,7 @@ func (m *review) foundOutside(msg outsideMsg) {
 }
 
 // outsideLines lists what others set in an object.
-func (m *review) outsideLines(b *frame.Builder, id string) {
+func (m *view) outsideLines(b *frame.Builder, id string) {
 	fields := m.outside.of[id]
 	if len(fields) == 0 {
 		return

@@ -13,7 +13,7 @@ import (
 // packageFacts is the section of a package: what it is, where it came from, why
 // this version, who signed it, what lies beside it and what making its objects
 // did.
-func (m *review) packageFacts(f *facts, pkg *preview.Package) {
+func (m *sourceTab) packageFacts(f *facts, pkg *preview.Package) {
 	title := "PACKAGE " + strings.Join(frame.NonEmpty(pkg.Name, pkg.Version), " ")
 	if len(m.plan.Packages) > 1 {
 		title += "  (" + m.packageCounts(pkg.Name) + ")"
@@ -142,7 +142,7 @@ func parameterFacts(f *facts, p preview.Parameters) {
 
 // packageCounts counts the objects of a package by action, and the findings
 // about them.
-func (m *review) packageCounts(name string) string {
+func (m *view) packageCounts(name string) string {
 	var objects []preview.Object
 	grave := map[preview.Severity]int{}
 	for i := range m.plan.Objects {

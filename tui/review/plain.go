@@ -171,7 +171,7 @@ func (p *plainReview) list() int {
 // ended is true at the end of the input.
 func (p *plainReview) look(at int) (ended bool, err error) {
 	fmt.Fprintln(p.out)
-	p.print(findingDoc(p.m, p.m.board.items[at].label(), p.m.size.Width).lines)
+	p.print(p.m.table[tabFindings].doc(p.m.board.items[at].label(), p.m.size.Width).lines)
 	answer, ok, err := p.ask.Ask(p.ctx, "Press enter when you have read this; q leaves it open: ")
 	if err != nil || !ok {
 		p.m.outcome.Kind = Quit
@@ -215,11 +215,11 @@ func (p *plainReview) approve() (ended bool, err error) {
 func (p *plainReview) confirm() (ended bool, err error) {
 	m := p.m
 	m.screen = screenConfirm
-	m.confirm = confirm{checked: true, at: m.opts.Now(), awake: true}
-	p.print(m.confirmHead(m.size.Width, plainHeight))
+	m.confirm = confirm{view: m.view, checked: true, at: m.opts.Now(), listens: true}
+	p.print(m.confirm.confirmHead(m.size.Width, plainHeight))
 	m.confirm.full = true
-	p.print(m.confirmHead(m.size.Width, plainHeight))
-	answer, ok, err := p.ask.Ask(p.ctx, fmt.Sprintf("\nType %s to approve, anything else goes back: ", textsafe.Line(m.answer())))
+	p.print(m.confirm.confirmHead(m.size.Width, plainHeight))
+	answer, ok, err := p.ask.Ask(p.ctx, fmt.Sprintf("\nType %s to approve, anything else goes back: ", textsafe.Line(m.confirm.answer())))
 	if err != nil || !ok {
 		m.outcome.Kind = Declined
 		return true, err

@@ -13,10 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
-	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
@@ -31,46 +29,16 @@ const (
 
 // review is the model of [Run].
 type review struct {
-	ctx   context.Context
-	opts  Options
-	theme theme.Theme
-	keys  frame.KeyMap
-	table [tabCount]tabRow
-	size  frame.Layout
+	*deck
+	mouseOff bool
 
 	screen    screen
-	plan      *preview.Plan
-	sealed    time.Time
-	board     *board
-	index     index
-	indexed   *preview.Plan // whose index is made, or was, ahead of its need
-	outside   outside
-	earlier   earlier
-	questions []report.Question // that the way the plan was made leaves open
-	book      pages.Book        // of rules, made when first asked for
-	tab       tab
-	tabs      [tabCount]browser
-	filter    filters
-	branches  branches // of the objects tab
 	confirm   confirm
 	obstacle  obstacle
 	page      *widget.Pager // keys, or an explanation, over the screen; open when not nil
-	grants    []grantGroup  // the rows of the access tab
 	canI      canI
-	search    search
-	beside    bool          // differences side by side, where there is room
-	paths     bool          // differences as a list of fields
-	made      int           // how often rows were made
-	comparing *diffview.Job // nil while no comparison is made
-	banner    string        // stays until esc: what changed under the review
-	failed    error         // what the banner is about, nil when nothing went wrong
-	notice    string        // until the next key
-	mouseOff  bool
-
 	resolving resolving
-	watch     watch
 	begin     tea.Cmd // what Init starts
-	plain     bool    // nothing is drawn: see PlainReview
 	outcome   Outcome
 }
 
@@ -105,7 +73,8 @@ func newReview(ctx context.Context, opts Options) *review {
 	if opts.Gate == nil {
 		opts.Gate = install.Gate
 	}
-	m := &review{ctx: ctx, opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap(), table: tabTable()}
+	v := &view{opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap()}
+	m := &review{deck: newDeck(ctx, v), confirm: confirm{view: v}}
 	m.size = frame.Arrange(opts.Width, opts.Height, false)
 	switch {
 	case opts.Before != nil:
@@ -149,7 +118,7 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case obstacleMsg:
 		m.foundObstacle(msg)
 	case searchedMsg:
-		m.searched(msg)
+		m.foundHits(msg)
 	case comparedMsg:
 		m.compared(msg)
 	case indexedMsg:
@@ -202,27 +171,30 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 }
 
 // refresh makes the rows of every tab again, each when it is next open.
-func (m *review) refresh() {
+func (m *deck) refresh() {
 	for t := range tabCount {
 		m.refreshTab(t)
 	}
 }
 
-func (m *review) refreshTab(t tab) {
-	m.made++
-	m.tabs[t].outdated = true
+func (m *deck) refreshTab(t tab) { m.outdate(&m.tabs[t]) }
+
+// outdate has the rows of a tab made again, when it is next open.
+func (v *view) outdate(b *browser) {
+	v.made++
+	b.outdated = true
 }
 
 // ready makes the rows of a tab, where what they show has changed.
-func (m *review) ready(t tab) {
+func (m *deck) ready(t tab) {
 	if b := &m.tabs[t]; b.outdated {
 		b.outdated = false
-		b.setRows(m.table[t].rows(m))
+		b.setRows(m.table[t].rows())
 	}
 }
 
 // setMark marks an item. Rows tell when they are drawn what was looked at.
-func (m *review) setMark(at int, looked bool) {
+func (m *deck) setMark(at int, looked bool) {
 	m.board.mark(at, looked)
 	m.browser().stale = true
 }
@@ -233,14 +205,14 @@ func (m *review) settle() {
 	m.size = frame.Arrange(m.size.Width, m.size.Height, m.screen == screenReview)
 	switch {
 	case m.screen == screenReview && m.size.Mode != frame.ModeNone && m.page == nil:
-		m.browser().settle(m)
+		m.browser().settle(m.deck)
 	case m.screen == screenConfirm && m.size.Mode > frame.ModeTiny:
-		m.settleConfirm()
+		m.confirm.settleConfirm()
 	}
 }
 
 // browser is the open tab's, with rows of this moment.
-func (m *review) browser() *browser {
+func (m *deck) browser() *browser {
 	m.ready(m.tab)
 	return &m.tabs[m.tab]
 }
@@ -279,6 +251,13 @@ func (m *review) quitOn(msg tea.KeyPressMsg) tea.Cmd {
 		return m.quit()
 	}
 	return nil
+}
+
+// foundHits goes to what a search found, unless the question is open by now.
+func (m *review) foundHits(msg searchedMsg) {
+	if m.screen == screenReview {
+		m.searched(msg)
+	}
 }
 
 // quit leaves without approval. Leaving the question unanswered is a no.
@@ -354,7 +333,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Help):
 		m.openHelp()
 	default:
-		b.move(m, msg)
+		b.move(m.deck, msg)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // rulePages are the pages of all rules, made when the first is asked for.
-func (m *review) rulePages() pages.Book {
+func (m *view) rulePages() pages.Book {
 	if m.book == nil {
 		m.book = pages.New()
 	}

@@ -62,16 +62,16 @@ func (s *search) prompt() widget.Line {
 func (s *search) column() int { return s.prompt().Width() }
 
 // startSearch opens the prompt. What was found before is dropped.
-func (m *review) startSearch() {
+func (m *deck) startSearch() {
 	m.endSearch()
-	m.openBranches()
+	m.objects.openAll(&m.tabs[tabObjects])
 	m.search.typing = true
 }
 
-func (m *review) endSearch() { m.search = search{round: m.search.round + 1, line: -1} }
+func (m *deck) endSearch() { m.search = search{round: m.search.round + 1, line: -1} }
 
 // searchKey handles the keys while a query is typed.
-func (m *review) searchKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *deck) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	s := &m.search
 	switch {
 	case key.Matches(msg, m.keys.Back):
@@ -105,7 +105,7 @@ type searchedMsg struct {
 
 // look is the command that searches everything, and then takes a step from
 // where the person is: 0 to the first hit here or after.
-func (m *review) look(step int) tea.Cmd {
+func (m *deck) look(step int) tea.Cmd {
 	m.notice = "searching …"
 	m.search.round++
 	s, b, open := m.search, m.browser(), m.tab
@@ -162,9 +162,9 @@ func (b *browser) lookup(find widget.Find) func() []int {
 }
 
 // searched takes the hits, unless the search is over or began anew.
-func (m *review) searched(msg searchedMsg) {
+func (m *deck) searched(msg searchedMsg) {
 	s := &m.search
-	if msg.round != s.round || m.screen != screenReview {
+	if msg.round != s.round {
 		return
 	}
 	s.hits, s.in = msg.hits, msg.in
@@ -174,7 +174,7 @@ func (m *review) searched(msg searchedMsg) {
 
 // nextHit goes on to the next or previous hit. It searches again when the rows
 // or the document are no longer those that were searched.
-func (m *review) nextHit(step int) tea.Cmd {
+func (m *deck) nextHit(step int) tea.Cmd {
 	s, b := &m.search, m.browser()
 	searched := &m.tabs[s.in.tab]
 	document := s.in.document != (shownDoc{})
@@ -190,7 +190,7 @@ func (m *review) nextHit(step int) tea.Cmd {
 
 // goToHit goes to the hit a step from where the person is, around the end. A
 // step of 0 is the first one here or after.
-func (m *review) goToHit(step int) {
+func (m *deck) goToHit(step int) {
 	s := &m.search
 	if len(s.hits) == 0 {
 		m.notice = fmt.Sprintf("no match for %q in any tab%s", s.input.Value, m.filtered())
@@ -211,7 +211,7 @@ func (m *review) goToHit(step int) {
 }
 
 // here is the line the person is at, as a hit would name it.
-func (m *review) here() hit {
+func (m *deck) here() hit {
 	b := m.browser()
 	h := hit{tab: m.tab, line: b.list.Cursor}
 	if m.tab == m.search.in.tab && m.search.in.document != (shownDoc{}) {
@@ -226,7 +226,7 @@ func (m *review) here() hit {
 func before(a, b hit) bool { return a.tab < b.tab || a.tab == b.tab && a.line < b.line }
 
 // showHit opens the tab of a hit and goes to its line.
-func (m *review) showHit(h hit) {
+func (m *deck) showHit(h hit) {
 	m.tab = h.tab
 	b := m.browser()
 	if !h.document {
@@ -244,7 +244,7 @@ func (m *review) showHit(h hit) {
 }
 
 // hitsPerTab counts the hits of each tab that has any, where several do.
-func (m *review) hitsPerTab() string {
+func (m *deck) hitsPerTab() string {
 	var count [tabCount]int
 	for _, h := range m.search.hits {
 		count[h.tab]++
@@ -262,7 +262,7 @@ func (m *review) hitsPerTab() string {
 }
 
 // filtered says that a filter keeps rows from being searched.
-func (m *review) filtered() string {
+func (m *view) filtered() string {
 	if m.filter.access == showAll && m.filter.objects == objectsAll && m.filter.pkg == "" {
 		return ""
 	}

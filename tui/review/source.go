@@ -22,7 +22,7 @@ type facts struct {
 }
 
 // newFacts collects rows for a list of the tab.
-func (m *review) newFacts() *facts {
+func (m *view) newFacts() *facts {
 	if m.size.Mode == frame.ModeTiny {
 		return &facts{width: m.size.Width - len(" >")}
 	}
@@ -59,8 +59,15 @@ func (f *facts) addAs(role theme.Role, name, value string) {
 	}
 }
 
-// sourceRows is where everything came from, every digest in full.
-func sourceRows(m *review) []row {
+// sourceTab shows where everything came from.
+type sourceTab struct{ *view }
+
+func (m *sourceTab) count() int { return -1 }
+
+func (m *sourceTab) doc(string, int) document { return document{} }
+
+// rows is where everything came from, every digest in full.
+func (m *sourceTab) rows() []row {
 	p, f := m.plan, m.newFacts()
 	f.heading("PLAN")
 	f.add("digest", p.Digest)
@@ -134,7 +141,7 @@ func optionWords(o preview.Options) string {
 }
 
 // imageFacts lists the images that pods of the plan run, and by whom.
-func (m *review) imageFacts(f *facts) {
+func (m *sourceTab) imageFacts(f *facts) {
 	images := m.plan.Images
 	if len(images) == 0 {
 		return
@@ -189,7 +196,7 @@ func usedBy(ids []string) string {
 
 // movedFrom is what findings say of a tag that moved since the installed
 // revision.
-func (m *review) movedFrom(reference string) []string {
+func (m *sourceTab) movedFrom(reference string) []string {
 	var out []string
 	for _, f := range m.plan.Findings {
 		if f.Rule != "image-moved" {

@@ -41,12 +41,19 @@ const (
 	maxNotKnown = 6
 )
 
-// summaryRows is the whole review on one page: counts, findings by rank,
+// summaryTab is the whole review on one page.
+type summaryTab struct{ *view }
+
+func (m *summaryTab) count() int { return -1 }
+
+func (m *summaryTab) doc(string, int) document { return document{} }
+
+// rows is the whole review on one page: counts, findings by rank,
 // access asked for, and how much there is besides. Of findings that should be
 // looked at it lists as many as the window has room for.
-func summaryRows(m *review) []row {
+func (m *summaryTab) rows() []row {
 	if m.size.Mode == frame.ModeTiny {
-		return findingRows(m)
+		return m.findingRows()
 	}
 	// More than a window has lines need not be tried.
 	should := min(len(m.board.in(section{severity: preview.Warning})), max(minShould, m.paneHeight()))
@@ -63,7 +70,7 @@ func summaryRows(m *review) []row {
 }
 
 // summaryWith lists at most so many findings that should be looked at.
-func (m *review) summaryWith(should int) []row {
+func (m *summaryTab) summaryWith(should int) []row {
 	roomy := m.size.Mode == frame.ModeDouble
 	gap := func(rows []row) []row {
 		if roomy {
@@ -71,7 +78,7 @@ func (m *review) summaryWith(should int) []row {
 		}
 		return rows
 	}
-	rows := gap(append([]row{countsRow(m)}, m.lossRows()...))
+	rows := gap(append([]row{m.counts()}, m.lossRows()...))
 	var listed []int
 	for _, s := range sections() {
 		listed = append(listed, m.listed(s, should)...)
@@ -83,13 +90,13 @@ func (m *review) summaryWith(should int) []row {
 		}
 	}
 	if m.plan.OnMachine() {
-		return append(rows, filesRow(m))
+		return append(rows, m.filesRow())
 	}
-	rows = gap(append(rows, accessSummary(m)...))
+	rows = gap(append(rows, m.access()...))
 	if len(m.plan.Files) > 0 {
-		rows = append(rows, filesRow(m))
+		rows = append(rows, m.filesRow())
 	}
-	return append(rows, restRow(m))
+	return append(rows, m.rest())
 }
 
 // textRow is a row nobody can select.
@@ -97,10 +104,10 @@ func textRow(l widget.Line) row {
 	return row{text: l.Plain(), line: func(int) widget.Line { return l }}
 }
 
-// countsRow counts objects by action, what does nothing left out.
-func countsRow(m *review) row {
+// counts counts objects by action, what does nothing left out.
+func (m *summaryTab) counts() row {
 	if m.plan.OnMachine() {
-		return fileCountsRow(m)
+		return m.fileCounts()
 	}
 	line := widget.Line{widget.Text(theme.Strong, strconv.Itoa(len(m.plan.Objects))+" objects")}
 	if m.size.Mode != frame.ModeDouble {
@@ -121,8 +128,8 @@ func countsRow(m *review) row {
 	return textRow(line)
 }
 
-// fileCountsRow counts the files of a plugin set by action.
-func fileCountsRow(m *review) row {
+// fileCounts counts the files of a plugin set by action.
+func (m *summaryTab) fileCounts() row {
 	roomy := m.size.Mode == frame.ModeDouble
 	line := fileCounts(m.plan.Files, roomy)
 	if roomy {
@@ -137,7 +144,7 @@ func fileCountsRow(m *review) row {
 }
 
 // filesRow leads to the files.
-func filesRow(m *review) row {
+func (m *summaryTab) filesRow() row {
 	text := "Browse: " + preview.Plural(len(m.plan.Files), "file")
 	if n := len(m.plan.ConfigChanges); n > 0 {
 		text += ", " + preview.Plural(n, "setting") + " of the config"
@@ -171,7 +178,7 @@ func counts(s preview.Summary, roomy bool) widget.Line {
 // listed are the items of a section that the summary shows. One that is left
 // over takes no more room than saying so. What must be looked at fills the
 // window at most: its heading counts all of it, and n goes through it.
-func (m *review) listed(s section, should int) []int {
+func (m *summaryTab) listed(s section, should int) []int {
 	at := m.board.in(s)
 	limit := len(at)
 	switch {
@@ -194,7 +201,7 @@ func (m *review) listed(s section, should int) []int {
 
 // section is the heading and the findings of a part of the summary. What must
 // be looked at is said to be nothing, too.
-func (m *review) section(s section, listed []int, columns findingColumns) []row {
+func (m *summaryTab) section(s section, listed []int, columns findingColumns) []row {
 	at := m.board.in(s)
 	questions := s.severity == preview.NotKnown && len(m.questions) > 0
 	if s.severity == preview.Info || len(at) == 0 && !questions && s.severity != preview.Critical {
@@ -220,7 +227,7 @@ func linkRow(id, text string) row {
 	return row{id: id, text: text, line: func(int) widget.Line { return frame.Plain(text) }}
 }
 
-func (m *review) sectionHeading(s section, at []int, columns findingColumns) row {
+func (m *summaryTab) sectionHeading(s section, at []int, columns findingColumns) row {
 	title := fmt.Sprintf("%s  (%d)", s.title(), len(at))
 	switch {
 	case s.severity == preview.Critical && len(at) > 0:
@@ -237,7 +244,7 @@ func (m *review) sectionHeading(s section, at []int, columns findingColumns) row
 
 // mustLookHeading says how much is left whenever it is drawn: marks come and
 // go without new rows.
-func (m *review) mustLookHeading(s section, at []int, columns findingColumns) row {
+func (m *summaryTab) mustLookHeading(s section, at []int, columns findingColumns) row {
 	return row{text: s.title(), line: func(width int) widget.Line {
 		title := fmt.Sprintf("%s  (%d of %d left)", s.title(), m.board.left(), len(at))
 		if m.size.Mode != frame.ModeDouble {
@@ -250,7 +257,7 @@ func (m *review) mustLookHeading(s section, at []int, columns findingColumns) ro
 
 // earlierText says with which revision, and by whom, findings were accepted,
 // when it was one.
-func (m *review) earlierText(at []int) string {
+func (m *summaryTab) earlierText(at []int) string {
 	revision := m.board.items[at[0]].first().AcceptedIn
 	for _, i := range at {
 		if m.board.items[i].first().AcceptedIn != revision {
@@ -260,8 +267,8 @@ func (m *review) earlierText(at []int) string {
 	return "  " + strings.TrimSpace(m.acceptance(revision))
 }
 
-// restRow counts what no rule spoke of.
-func restRow(m *review) row {
+// rest counts what no rule spoke of.
+func (m *summaryTab) rest() row {
 	s := m.plan.Summary
 	info := len(m.board.of(preview.Info))
 	text := fmt.Sprintf("Browse: %d objects (%d unchanged), %s", len(m.plan.Objects), s.Unchanged, preview.Plural(len(m.plan.Access.Grants), "grant"))

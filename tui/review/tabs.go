@@ -22,35 +22,27 @@ const (
 	tabCount
 )
 
-// tabRow is everything the review knows of a tab.
-type tabRow struct {
-	name, short string
-	split       bool // list and detail side by side where there is room
-	diff        bool // the detail is how the row's object would change
-	count       func(*review) int
-	rows        func(*review) []row
-	doc         func(m *review, id string, width int) document
+// page is what a tab shows: rows, and a document about each. It reads the view
+// and changes nothing but what it remembers between the two.
+type page interface {
+	rows() []row
+	// doc is the detail of a row. Only tabs whose rows have one are asked.
+	doc(id string, width int) document
+	// count is what stands beside the name of the tab; -1 for nothing.
+	count() int
 }
 
-// tabTable is the whole list.
-func tabTable() [tabCount]tabRow {
-	return [tabCount]tabRow{
-		tabSummary: {name: "Summary", short: "Sum", rows: summaryRows},
-		tabFindings: {name: "Findings", short: "Find", split: true, rows: findingRows, doc: findingDoc,
-			count: func(m *review) int { return len(m.board.items) }},
-		tabAccess: {name: "Access", short: "Access", rows: accessRows, doc: accessDoc,
-			count: func(m *review) int { return len(m.plan.Access.Grants) + len(m.plan.Cloud.Permissions) }},
-		tabObjects: {name: "Objects", short: "Obj", split: true, rows: objectRows, doc: objectDoc,
-			count: func(m *review) int { return len(m.plan.Objects) }},
-		tabDiff:   {name: "Diff", short: "Diff", split: true, rows: diffRows, diff: true},
-		tabSource: {name: "Source", short: "Src", rows: sourceRows},
-		tabFiles: {name: "Files", short: "Files", split: true, rows: fileRows, doc: fileDoc,
-			count: func(m *review) int { return len(m.plan.Files) }},
-	}
+// tabRow is everything the review knows of a tab.
+type tabRow struct {
+	page
+	name, short string
+	split       bool // list and detail side by side where there is room
+	detail      bool // rows have a document
+	diff        bool // the detail is how the row's object would change
 }
 
 // shownTabs are the tabs that the plan has something for, in their order.
-func (m *review) shownTabs() []tab {
+func (m *view) shownTabs() []tab {
 	switch {
 	case m.plan == nil || m.plan.Platform == "":
 		return []tab{tabSummary, tabFindings, tabAccess, tabObjects, tabDiff, tabSource}
@@ -61,7 +53,7 @@ func (m *review) shownTabs() []tab {
 }
 
 // tabBar draws the tabs and the columns each takes, for the mouse.
-func (m *review) tabBar() (widget.Line, [tabCount][2]int) {
+func (m *deck) tabBar() (widget.Line, [tabCount][2]int) {
 	var line widget.Line
 	var at [tabCount][2]int
 	gap, x := 2, 0
@@ -74,8 +66,8 @@ func (m *review) tabBar() (widget.Line, [tabCount][2]int) {
 		if m.size.Mode == frame.ModeSingle {
 			label = strconv.Itoa(i+1) + " " + spec.short
 		}
-		if spec.count != nil {
-			label += " " + strconv.Itoa(spec.count(m))
+		if n := spec.count(); n >= 0 {
+			label += " " + strconv.Itoa(n)
 		}
 		role, text := theme.Plain, " "+label+" "
 		if t == m.tab {

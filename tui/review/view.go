@@ -111,7 +111,7 @@ func (m *review) compose(f frame.Frame, body []string, tee, footer string) []str
 }
 
 // browserBody draws the open tab.
-func (m *review) browserBody() ([]string, *tea.Cursor) {
+func (m *deck) browserBody() ([]string, *tea.Cursor) {
 	b, height := m.browser(), m.paneHeight()
 	var lines []string
 	var cursor *tea.Cursor
@@ -143,7 +143,7 @@ func (m *review) browserBody() ([]string, *tea.Cursor) {
 }
 
 // below counts the lines of each pane that do not fit.
-func (m *review) below() [2]int {
+func (m *deck) below() [2]int {
 	b, height := m.browser(), m.paneHeight()
 	list, detail := b.list.Below(len(b.rows), height), b.below(height, m.tiny())
 	switch {
@@ -156,7 +156,7 @@ func (m *review) below() [2]int {
 }
 
 // listLines draws the visible rows, each behind the mark of the selected one.
-func (m *review) listLines(b *browser, width, height int) []string {
+func (m *deck) listLines(b *browser, width, height int) []string {
 	out := make([]string, height)
 	for i := range out {
 		at := b.list.Top + i
@@ -175,7 +175,7 @@ func (m *review) listLines(b *browser, width, height int) []string {
 }
 
 // marked puts the cursor mark before a row; headings start further left.
-func (m *review) marked(mark string, r row, width int) widget.Line {
+func (m *deck) marked(mark string, r row, width int) widget.Line {
 	prefix := " " + mark + " "
 	if r.id == "" {
 		prefix = " "
@@ -221,7 +221,7 @@ func (m *review) need() widget.Line {
 }
 
 // footerKeys are the keys of what is on screen, the most useful first.
-func (m *review) footerKeys() []key.Binding {
+func (m *deck) footerKeys() []key.Binding {
 	k, b := m.keys, m.browser()
 	switch {
 	case m.size.Mode == frame.ModeTiny:
@@ -249,7 +249,7 @@ func (m *review) footerKeys() []key.Binding {
 }
 
 // tinyKeys are those of the smallest layout, which has no room for words.
-func (m *review) tinyKeys() []key.Binding {
+func (m *deck) tinyKeys() []key.Binding {
 	k, b := m.keys, m.browser()
 	switch {
 	case b.pane == frame.PaneDetail && b.sheet != nil && b.sheet.Kind == diffview.Diff:
