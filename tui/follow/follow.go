@@ -33,12 +33,10 @@ type tracked struct {
 	logs     []string
 }
 
-// follow is the model of [Run].
-type follow struct {
-	ctx   context.Context
+// apply is what is known of the apply that is followed.
+type apply struct {
 	opts  Options
 	theme theme.Theme
-	keys  frame.KeyMap
 	size  frame.Layout
 
 	started, ended time.Time
@@ -52,13 +50,20 @@ type follow struct {
 	err            error    // all of it
 	blamed         string   // id of the object that it is about
 	waiting        install.Waiting
+	result         *install.Event
+	closed         bool // the events ended without a result
+	interrupt      Interrupt
+}
 
-	result    *install.Event
-	closed    bool // the events ended without a result
-	asking    bool
-	interrupt Interrupt
-	again     bool
-	review    bool
+// follow is the model of [Run].
+type follow struct {
+	*apply
+	ctx  context.Context
+	keys frame.KeyMap
+
+	asking bool
+	again  bool
+	review bool
 
 	rows       []followRow
 	list       widget.List
@@ -110,10 +115,9 @@ func newFollow(ctx context.Context, opts Options) *follow {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	m := &follow{
-		ctx: ctx, opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap(), size: frame.Arrange(opts.Width, opts.Height, false),
-		started: opts.Now(), byID: map[string]*tracked{},
-	}
+	m := &follow{ctx: ctx, keys: frame.NewKeyMap(), apply: &apply{
+		opts: opts, theme: opts.Theme(), size: frame.Arrange(opts.Width, opts.Height, false), started: opts.Now(), byID: map[string]*tracked{},
+	}}
 	for i := range opts.Plan.Objects {
 		o := &opts.Plan.Objects[i]
 		if writes(o.Action) {
@@ -132,7 +136,7 @@ func writes(a preview.Action) bool {
 	return true
 }
 
-func (m *follow) track(id string, a preview.Action) *tracked {
+func (m *apply) track(id string, a preview.Action) *tracked {
 	t := &tracked{id: id, action: a, state: install.StatePending, since: m.opts.Now()}
 	m.objects = append(m.objects, t)
 	m.byID[id] = t
@@ -143,7 +147,7 @@ func (m *follow) track(id string, a preview.Action) *tracked {
 func (m *follow) Init() tea.Cmd { return tea.Batch(m.wait(), m.hear(), m.tick()) }
 
 // wait is a command that returns the next events.
-func (m *follow) wait() tea.Cmd {
+func (m *apply) wait() tea.Cmd {
 	events := m.opts.Events
 	return func() tea.Msg {
 		first, ok := <-events
@@ -168,7 +172,7 @@ func (m *follow) wait() tea.Cmd {
 
 // tick keeps the elapsed time going; where nothing moves by itself, only now and
 // then.
-func (m *follow) tick() tea.Cmd {
+func (m *apply) tick() tea.Cmd {
 	every := time.Second
 	if m.opts.NoMotion {
 		every = frame.HeartbeatInterval
@@ -244,14 +248,14 @@ func (m *follow) event(e install.Event) {
 }
 
 // object returns what is known of an object, and starts to know it.
-func (m *follow) object(id string) *tracked {
+func (m *apply) object(id string) *tracked {
 	if t := m.byID[id]; t != nil || id == "" || len(m.objects) >= maxTracked {
 		return t
 	}
 	return m.track(id, "")
 }
 
-func (m *follow) log(e install.Event) {
+func (m *apply) log(e install.Event) {
 	t := m.object(e.Object)
 	if t == nil {
 		m.notes = lastLines(append(m.notes, e.Message), maxLogLines)
@@ -295,7 +299,7 @@ func (m *follow) settle() {
 }
 
 // now is the time durations are measured to: they stand still at the end.
-func (m *follow) now() time.Time {
+func (m *apply) now() time.Time {
 	if m.over() {
 		return m.ended
 	}
@@ -303,8 +307,8 @@ func (m *follow) now() time.Time {
 }
 
 // over reports whether nothing more will come.
-func (m *follow) over() bool { return m.result != nil || m.closed }
+func (m *apply) over() bool { return m.result != nil || m.closed }
 
-func (m *follow) elapsed() time.Duration {
+func (m *apply) elapsed() time.Duration {
 	return m.now().Sub(m.started)
 }

@@ -247,7 +247,7 @@ func (m *follow) withFollow(title string) widget.Line {
 }
 
 // stateLines is where the object stands, with the whole reason.
-func (m *follow) stateLines(b *frame.Builder, t *tracked) {
+func (m *apply) stateLines(b *frame.Builder, t *tracked) {
 	sign, role := stateSign(t.state)
 	if m.lost() {
 		role = theme.Old

@@ -93,7 +93,7 @@ func (m *follow) makeRows() []followRow {
 }
 
 // in returns the objects in some states, in the order of the plan.
-func (m *follow) in(states ...install.ObjectState) []*tracked {
+func (m *apply) in(states ...install.ObjectState) []*tracked {
 	var out []*tracked
 	for _, o := range m.objects {
 		if slices.Contains(states, o.state) && (o.action != "" || o.state != install.StatePending) {
@@ -104,7 +104,7 @@ func (m *follow) in(states ...install.ObjectState) []*tracked {
 }
 
 // group is a titled list of objects. Without a connection it says of when.
-func (m *follow) group(b *followRows, title string, list []*tracked, shown int) {
+func (m *apply) group(b *followRows, title string, list []*tracked, shown int) {
 	if len(list) == 0 {
 		return
 	}
@@ -126,7 +126,7 @@ func (m *follow) group(b *followRows, title string, list []*tracked, shown int) 
 
 // objectRows is one object: state, name, why, since when; and the last lines
 // it logged, when it failed.
-func (m *follow) objectRows(b *followRows, o *tracked) {
+func (m *apply) objectRows(b *followRows, o *tracked) {
 	sign, role := stateSign(o.state)
 	strong, text := theme.Strong, theme.Plain
 	if m.lost() {
@@ -170,7 +170,7 @@ func stateSign(s install.ObjectState) (string, theme.Role) {
 }
 
 // doneRows is what a person needs once it is over.
-func (m *follow) doneRows(b *followRows) {
+func (m *apply) doneRows(b *followRows) {
 	if m.failure != "" {
 		b.Heading("what happened")
 		b.take(followRow{})
@@ -275,7 +275,7 @@ func (m *follow) settleRows(height int) {
 
 // question is the object that an apply waits for first: one that failed, else
 // one that is not ready, else the one under way. Empty when there is none.
-func (m *follow) question() string {
+func (m *apply) question() string {
 	for _, states := range [][]install.ObjectState{
 		{install.StateFailed, install.StateDiverged}, {install.StateWaiting, install.StateRemoving}, {install.StateSent},
 	} {

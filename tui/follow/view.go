@@ -16,7 +16,7 @@ import (
 // headLines of the body say how far the apply is; the rest scrolls.
 const headLines = 3
 
-func (m *follow) headHeight() int {
+func (m *apply) headHeight() int {
 	if m.size.Mode == frame.ModeTiny {
 		return 1
 	}
@@ -46,7 +46,7 @@ func (m *follow) View() tea.View {
 }
 
 // progressBar feeds terminals that show one of their own.
-func (m *follow) progressBar() *tea.ProgressBar {
+func (m *apply) progressBar() *tea.ProgressBar {
 	if m.over() {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (m *follow) progressBar() *tea.ProgressBar {
 	return tea.NewProgressBar(state, widget.Percent(t.applied+t.ready, 2*t.total))
 }
 
-func (m *follow) state() string {
+func (m *apply) state() string {
 	switch {
 	case m.closed:
 		return "ENDED"
@@ -78,7 +78,7 @@ func (m *follow) state() string {
 }
 
 // refusedToGoOn reports whether this run changed nothing after one that did.
-func (m *follow) refusedToGoOn() bool {
+func (m *apply) refusedToGoOn() bool {
 	code := exitCode(m.result)
 	return m.opts.Resumes && code != 0 && code != int(install.Failed) && code != int(install.Interrupted)
 }
@@ -133,7 +133,7 @@ func (m *follow) lines() ([]string, *tea.Cursor) {
 }
 
 // headLines say how far the apply is, and what is in its way as long as it is.
-func (m *follow) headLines(t progress) []string {
+func (m *apply) headLines(t progress) []string {
 	w, status := m.size.Width, m.statusLine()
 	if m.size.Mode == frame.ModeTiny {
 		if status == nil || m.canGoOn() {
@@ -239,7 +239,7 @@ func (m *follow) footerText() string {
 // progress counts where the plan's objects stand.
 type progress struct{ total, applied, ready, waiting, failed int }
 
-func (m *follow) tally() progress {
+func (m *apply) tally() progress {
 	t := progress{}
 	for _, o := range m.objects {
 		if o.action == "" {
@@ -263,7 +263,7 @@ func (m *follow) tally() progress {
 }
 
 // stepLine is the one line that says it all.
-func (m *follow) stepLine(t progress) widget.Line {
+func (m *apply) stepLine(t progress) widget.Line {
 	counts := fmt.Sprintf("applied %d/%d  ready %d  waiting %d  failed %d", t.applied, t.total, t.ready, t.waiting, t.failed)
 	clock := "elapsed " + frame.RoundDuration(m.elapsed())
 	if limit := m.limit(); limit > 0 {
@@ -279,7 +279,7 @@ func (m *follow) stepLine(t progress) widget.Line {
 	return widget.Spread(widget.Line{widget.Text(theme.Strong, step)}, frame.Plain("   "+counts+"    "+clock+" "), m.size.Width)
 }
 
-func (m *follow) step() string {
+func (m *apply) step() string {
 	if m.over() {
 		return m.verdict()
 	}
@@ -298,7 +298,7 @@ func (m *follow) step() string {
 	return "starting"
 }
 
-func (m *follow) verdict() string {
+func (m *apply) verdict() string {
 	t := m.tally()
 	switch code := exitCode(m.result); {
 	case m.closed:

@@ -17,7 +17,7 @@ const nearEnd = time.Minute
 
 // hear is a command that returns what the apply waits for next: the last of
 // what was told meanwhile.
-func (m *follow) hear() tea.Cmd {
+func (m *apply) hear() tea.Cmd {
 	waits := m.opts.Waits
 	if waits == nil {
 		return nil
@@ -52,36 +52,36 @@ func (m *follow) heard(w install.Waiting) tea.Cmd {
 }
 
 // lost reports whether the cluster does not answer: what is shown is old.
-func (m *follow) lost() bool { return !m.over() && !m.waiting.LostSince.IsZero() }
+func (m *apply) lost() bool { return !m.over() && !m.waiting.LostSince.IsZero() }
 
 // near reports whether a wait is about to end that can be put off.
-func (m *follow) near() bool {
+func (m *apply) near() bool {
 	return m.canPutOff() && m.waiting.Deadline.Sub(m.opts.Now()) <= nearEnd
 }
 
-func (m *follow) canPutOff() bool {
+func (m *apply) canPutOff() bool {
 	return !m.over() && m.interrupt == NoInterrupt && m.opts.Longer != nil && !m.waiting.Deadline.IsZero()
 }
 
 // timedOut reports whether the apply ended because its time was over.
-func (m *follow) timedOut() bool {
+func (m *apply) timedOut() bool {
 	return m.result != nil && exitCode(m.result) == int(install.Interrupted) && m.waiting.TimedOut && m.interrupt == NoInterrupt
 }
 
 // canGoOn reports whether more time can be given after the end. What was undone
 // is not gone on with.
-func (m *follow) canGoOn() bool {
+func (m *apply) canGoOn() bool {
 	return m.timedOut() && m.opts.Resumable && (m.result.Receipt == nil || m.result.Receipt.Undo == nil)
 }
 
 // canReview reports whether a plan of which nothing was applied can be reviewed
 // again. Who asked to stop is not asked once more.
-func (m *follow) canReview() bool {
+func (m *apply) canReview() bool {
 	return m.opts.Reviewable && m.result != nil && m.interrupt == NoInterrupt && m.state() == notAppliedText
 }
 
 // more is how much time r gives.
-func (m *follow) more() time.Duration {
+func (m *apply) more() time.Duration {
 	if m.opts.Limit > 0 {
 		return m.opts.Limit
 	}
@@ -104,7 +104,7 @@ func (m *follow) longer() tea.Cmd {
 
 // statusLine is what lasts for a while: no connection, or little time. nil when
 // there is neither.
-func (m *follow) statusLine() widget.Line {
+func (m *apply) statusLine() widget.Line {
 	w := m.waiting
 	tiny := m.size.Mode == frame.ModeTiny
 	switch {
@@ -124,7 +124,7 @@ func (m *follow) statusLine() widget.Line {
 
 // limit is the time of the whole apply at which it gives up, as far as that is
 // known.
-func (m *follow) limit() time.Duration {
+func (m *apply) limit() time.Duration {
 	if !m.waiting.Deadline.IsZero() && !m.over() {
 		return m.waiting.Deadline.Sub(m.started)
 	}
@@ -133,6 +133,6 @@ func (m *follow) limit() time.Duration {
 
 // clockTime is a time of the cluster or of this machine as the person's clock
 // shows it.
-func (m *follow) clockTime(t time.Time) string {
+func (m *apply) clockTime(t time.Time) string {
 	return t.In(m.opts.Now().Location()).Format(time.TimeOnly)
 }
