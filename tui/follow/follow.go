@@ -188,6 +188,10 @@ func (m *follow) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.size, m.help = frame.Arrange(msg.Width, msg.Height, false), nil
 	case tea.KeyPressMsg:
 		cmd = m.key(msg)
+	case tea.PasteMsg:
+		if m.search.typing {
+			m.search.input.Update(msg)
+		}
 	case tea.MouseWheelMsg:
 		m.wheel(msg)
 	case tea.MouseClickMsg:

@@ -16,18 +16,20 @@ import (
 // long as that is.
 type followSearch struct {
 	typing bool
-	input  widget.Input
+	input  widget.Query
 	find   widget.Find // nil while nothing is searched for
 	line   int         // of the pane, that of the last hit; -1 when there is none
 }
 
 func (s *followSearch) active() bool { return s.find != nil }
 
-func (s *followSearch) prompt() widget.Line {
-	return widget.Line{widget.Text(theme.Key, " /"), widget.Text(theme.Plain, s.input.Value)}
+func (s *followSearch) prompt() (widget.Line, int) {
+	return s.input.Prompt(widget.Text(theme.Key, " /"))
 }
 
-func (m *follow) startSearch() { m.search = followSearch{typing: true, line: -1} }
+func (m *follow) startSearch() {
+	m.search = followSearch{typing: true, input: widget.NewQuery(), line: -1}
+}
 
 // searchKey takes the query. ctrl+c is no part of it.
 func (m *follow) searchKey(msg tea.KeyPressMsg) tea.Cmd {
@@ -39,17 +41,15 @@ func (m *follow) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, m.keys.Back):
 		m.search = followSearch{line: -1}
 	case key.Matches(msg, m.keys.Open):
-		find, err := frame.Finder(s.input.Value)
+		find, err := frame.Finder(s.input.Value())
 		if err != nil {
 			m.notice = err.Error()
 			return nil
 		}
 		s.typing, s.find, s.line = false, find, -1
 		m.nextHit(0)
-	case msg.Code == tea.KeyBackspace:
-		s.input.Backspace()
 	default:
-		s.input.Type(msg.Text)
+		s.input.Update(msg)
 	}
 	return nil
 }
@@ -82,10 +82,10 @@ func (m *follow) nextHit(step int) {
 			break
 		}
 	}
-	m.notice = fmt.Sprintf("%q: %s   ] next   [ previous   esc ends", m.search.input.Value, preview.Plural(hits, "line"))
+	m.notice = fmt.Sprintf("%q: %s   ] next   [ previous   esc ends", m.search.input.Value(), preview.Plural(hits, "line"))
 	switch {
 	case at < 0:
-		m.notice = fmt.Sprintf("no match for %q here", m.search.input.Value)
+		m.notice = fmt.Sprintf("no match for %q here", m.search.input.Value())
 	case m.pane == paneRows:
 		m.list.Cursor = at
 		m.choose()

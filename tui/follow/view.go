@@ -127,7 +127,8 @@ func (m *follow) lines() ([]string, *tea.Cursor) {
 	f.Below[0] = m.below()
 	lines = append(append(lines, body...), f.LowerRule(false))
 	if m.search.typing {
-		cursor = tea.NewCursor(min(m.search.prompt().Width(), m.size.Width-1), m.size.Height-1)
+		_, column := m.search.prompt()
+		cursor = tea.NewCursor(min(column, m.size.Width-1), m.size.Height-1)
 	}
 	return append(lines, m.footer(f)), cursor
 }
@@ -190,7 +191,8 @@ func (m *follow) footer(f frame.Frame) string {
 		k := m.keys
 		return f.Footer([]key.Binding{k.StopObject, k.Detach, frame.As(k.AskStop, "stop now"), frame.As(k.Back, "go on")}, frame.Plain("stop what?"))
 	case m.search.typing:
-		return m.search.prompt().Paint(m.theme, m.size.Width)
+		prompt, _ := m.search.prompt()
+		return prompt.Paint(m.theme, m.size.Width)
 	case m.notice != "":
 		return widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.Width)
 	}

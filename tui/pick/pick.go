@@ -74,7 +74,7 @@ type pick struct {
 	shown  []int // positions of the hits that the search leaves
 	list   widget.List
 	typing bool
-	input  widget.Input
+	input  widget.Query
 	find   widget.Find
 	notice string
 
@@ -106,7 +106,7 @@ func newPick(ctx context.Context, opts Options) *pick {
 		opts.Now = time.Now
 	}
 	m := &pick{
-		ctx: ctx, opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap(), loading: true, log: frame.NewProgressLog(opts.Now(), opts.NoMotion), detail: pickDetail{at: -1},
+		ctx: ctx, opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap(), loading: true, input: widget.NewQuery(), log: frame.NewProgressLog(opts.Now(), opts.NoMotion), detail: pickDetail{at: -1},
 	}
 	m.size = frame.Arrange(opts.Width, opts.Height, false)
 	return m
@@ -135,6 +135,11 @@ func (m *pick) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.size, m.page = frame.Arrange(msg.Width, msg.Height, false), nil
 	case tea.KeyPressMsg:
 		cmd = m.key(msg)
+	case tea.PasteMsg:
+		if m.typing {
+			m.input.Update(msg)
+			m.narrow()
+		}
 	case tea.MouseWheelMsg:
 		m.wheel(msg)
 	case tea.MouseClickMsg:
@@ -279,7 +284,7 @@ func (m *pick) key(msg tea.KeyPressMsg) tea.Cmd {
 func (m *pick) listKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := m.keys
 	switch {
-	case key.Matches(msg, k.Back) && m.input.Value != "":
+	case key.Matches(msg, k.Back) && m.input.Value() != "":
 		m.input.Clear()
 		m.narrow()
 	case key.Matches(msg, k.Back):

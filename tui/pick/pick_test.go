@@ -235,7 +235,7 @@ func TestSearchingManyPackagesMakesNothingOfThoseItPassesOver(t *testing.T) {
 	opts := demoShelf(t).options()
 	opts.Load = func(context.Context, func(string)) ([]catalog.Hit, error) { return manyHits(10_000), nil }
 	m, _ := pickOf(t, opts, 120, 36)
-	m.input.Value = "package-0999"
+	m.input.Update(tea.PasteMsg{Content: "package-0999"})
 	m.narrow()
 	if len(m.shown) != 10 {
 		t.Fatalf("%d packages are shown", len(m.shown))

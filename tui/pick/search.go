@@ -26,10 +26,8 @@ func (m *pick) searchKey(msg tea.KeyPressMsg) {
 	case msg.Code == tea.KeyUp, msg.Code == tea.KeyDown:
 		frame.MoveList(k, &m.list, msg, len(m.shown), m.paneHeight(), func(int) bool { return true })
 		return
-	case msg.Code == tea.KeyBackspace:
-		m.input.Backspace()
 	default:
-		m.input.Type(msg.Text)
+		m.input.Update(msg)
 	}
 	m.narrow()
 }
@@ -38,14 +36,14 @@ func (m *pick) searchKey(msg tea.KeyPressMsg) {
 // in what they say of themselves, then in the name of their catalog, where there
 // are several. The list stays as it was while an expression is not whole.
 func (m *pick) narrow() {
-	find, err := frame.Finder(m.input.Value)
+	find, err := frame.Finder(m.input.Value())
 	if err != nil {
 		m.notice = err.Error()
 		return
 	}
 	m.find, m.list = find, widget.List{}
 	m.shown = m.shown[:0]
-	word := m.input.Value
+	word := m.input.Value()
 	simple := word == strings.ToLower(word) && !strings.HasPrefix(word, "re:") && frame.IsASCII(word)
 	holds := func(text string) bool {
 		if simple { // found out without noting where
@@ -73,8 +71,8 @@ func (m *pick) head() []widget.Line {
 	if m.catalogs > 1 {
 		text += fmt.Sprintf(" of %d catalogs", m.catalogs)
 	}
-	if m.input.Value != "" {
-		text = fmt.Sprintf("%d of %s: %q", len(m.shown), text, m.input.Value)
+	if m.input.Value() != "" {
+		text = fmt.Sprintf("%d of %s: %q", len(m.shown), text, m.input.Value())
 	}
 	lines := []widget.Line{{widget.Text(theme.Strong, " "+text)}}
 	for i, problem := range m.problems {

@@ -49,8 +49,7 @@ func (m *pick) lines() ([]string, *tea.Cursor) {
 	footer := f.Footer(m.footerKeys(), m.leadsTo())
 	switch {
 	case m.typing:
-		prompt := widget.Line{widget.Text(theme.Key, " /"), widget.Text(theme.Plain, m.input.Value)}
-		column := prompt.Width()
+		prompt, column := m.input.Prompt(widget.Text(theme.Key, " /"))
 		if m.notice != "" {
 			prompt = append(prompt, widget.Text(theme.Caution, "   "+m.notice))
 		}

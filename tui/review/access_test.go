@@ -147,8 +147,8 @@ func TestAQuestionThatCannotBeReadStays(t *testing.T) {
 		t.Errorf("the reason is not said:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 	tuitest.Drive(m, c, "backspace")
-	if m.canI.input.Value != "get nosuchthing" {
-		t.Errorf("the question is %q, want it to be mended", m.canI.input.Value)
+	if m.canI.input.Value() != "get nosuchthing" {
+		t.Errorf("the question is %q, want it to be mended", m.canI.input.Value())
 	}
 	tuitest.Drive(m, c, "esc", "a")
 	if m.canI.typing {

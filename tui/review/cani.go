@@ -17,7 +17,7 @@ import (
 type canI struct {
 	typing  bool
 	subject preview.Subject
-	input   widget.Input
+	input   widget.Query
 }
 
 // startCanI asks about the subject of the row under the cursor.
@@ -27,16 +27,16 @@ func (m *review) startCanI() {
 		m.notice = "put the cursor on a grant: the question is about its subject"
 		return
 	}
-	m.canI = canI{typing: true, subject: m.plan.Access.Grants[m.access.grants[i].of[0]].Subject}
+	m.canI = canI{typing: true, input: widget.NewQuery(), subject: m.plan.Access.Grants[m.access.grants[i].of[0]].Subject}
 }
 
-func (c *canI) prompt() widget.Line {
-	return widget.Line{widget.Text(theme.Key, " can "+frame.Clip(subjectName(c.subject), 40)+" "), widget.Text(theme.Plain, c.input.Value)}
+func (c *canI) prompt() (widget.Line, int) {
+	return c.input.Prompt(widget.Text(theme.Key, " can "+frame.Clip(subjectName(c.subject), 40)+" "))
 }
 
 // hint is shown until something is typed.
 func (c *canI) hint() widget.Line {
-	if c.input.Value != "" {
+	if c.input.Value() != "" {
 		return nil
 	}
 	return frame.Plain("  such as: get secrets -n kube-system   enter answers   esc back")
@@ -50,17 +50,15 @@ func (m *review) canIKey(msg tea.KeyPressMsg) {
 		m.canI = canI{}
 	case key.Matches(msg, m.keys.Open):
 		m.answerCanI()
-	case msg.Code == tea.KeyBackspace:
-		c.input.Backspace()
 	default:
-		c.input.Type(msg.Text)
+		c.input.Update(msg)
 	}
 }
 
 // answerCanI shows what the plan's grants say to the question. One that cannot be
 // read stays to be mended.
 func (m *review) answerCanI() {
-	q, err := access.ParseQuestion(m.canI.input.Value, access.Known(m.definitions()))
+	q, err := access.ParseQuestion(m.canI.input.Value(), access.Known(m.definitions()))
 	if err != nil {
 		m.notice = err.Error()
 		return
@@ -78,7 +76,7 @@ func (m *review) answerCanI() {
 }
 
 // definitions are the bodies of the plan's own kinds.
-func (m *review) definitions() []map[string]any {
+func (m *view) definitions() []map[string]any {
 	var out []map[string]any
 	for i := range m.plan.Objects {
 		if o := &m.plan.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Sealed != nil {
@@ -88,7 +86,7 @@ func (m *review) definitions() []map[string]any {
 	return out
 }
 
-func (m *review) answerLines(b *frame.Builder, subject preview.Subject, q access.Question, a access.Answer) {
+func (m *view) answerLines(b *frame.Builder, subject preview.Subject, q access.Question, a access.Answer) {
 	word, role := "no", theme.Strong
 	switch {
 	case a.Allowed:
@@ -109,7 +107,7 @@ func (m *review) answerLines(b *frame.Builder, subject preview.Subject, q access
 	}
 }
 
-func (m *review) answerGrant(b *frame.Builder, g preview.Grant) {
+func (m *view) answerGrant(b *frame.Builder, g preview.Grant) {
 	where := "in the whole cluster"
 	if g.Scope == preview.ScopeNamespace {
 		where = "in namespace " + g.Namespace

@@ -99,6 +99,8 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.resize(msg.Width, msg.Height)
 	case tea.KeyPressMsg:
 		cmd = m.key(msg)
+	case tea.PasteMsg:
+		m.paste(msg)
 	case tea.MouseWheelMsg:
 		m.wheel(msg)
 	case tea.MouseClickMsg:
@@ -251,6 +253,18 @@ func (m *review) quitOn(msg tea.KeyPressMsg) tea.Cmd {
 		return m.quit()
 	}
 	return nil
+}
+
+// paste puts text into the query or question that is typed. Nothing that is
+// pasted approves.
+func (m *review) paste(msg tea.PasteMsg) {
+	switch {
+	case m.screen != screenReview || m.size.Mode == frame.ModeNone:
+	case m.search.typing:
+		m.search.input.Update(msg)
+	case m.canI.typing:
+		m.canI.input.Update(msg)
+	}
 }
 
 // foundHits goes to what a search found, unless the question is open by now.

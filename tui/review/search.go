@@ -21,7 +21,7 @@ import (
 // starts a regular expression.
 type search struct {
 	typing bool
-	input  widget.Input
+	input  widget.Query
 	find   widget.Find // nil while nothing is searched for
 	round  int         // answers to an earlier search are dropped
 
@@ -55,17 +55,13 @@ func (s *search) lineHit(b *browser) int {
 	return s.line
 }
 
-func (s *search) prompt() widget.Line {
-	return widget.Line{widget.Text(theme.Key, " /"), widget.Text(theme.Plain, s.input.Value)}
-}
-
-func (s *search) column() int { return s.prompt().Width() }
+func (s *search) prompt() (widget.Line, int) { return s.input.Prompt(widget.Text(theme.Key, " /")) }
 
 // startSearch opens the prompt. What was found before is dropped.
 func (m *deck) startSearch() {
 	m.endSearch()
 	m.objects.openAll(&m.tabs[tabObjects])
-	m.search.typing = true
+	m.search.typing, m.search.input = true, widget.NewQuery()
 }
 
 func (m *deck) endSearch() { m.search = search{round: m.search.round + 1, line: -1} }
@@ -77,7 +73,7 @@ func (m *deck) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, m.keys.Back):
 		m.endSearch()
 	case key.Matches(msg, m.keys.Open):
-		find, err := frame.Finder(s.input.Value)
+		find, err := frame.Finder(s.input.Value())
 		if err != nil {
 			m.notice = err.Error()
 			return nil
@@ -88,10 +84,8 @@ func (m *deck) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		s.typing, s.find, s.line = false, find, -1
 		return m.look(0)
-	case msg.Code == tea.KeyBackspace:
-		s.input.Backspace()
 	default:
-		s.input.Type(msg.Text)
+		s.input.Update(msg)
 	}
 	return nil
 }
@@ -193,7 +187,7 @@ func (m *deck) nextHit(step int) tea.Cmd {
 func (m *deck) goToHit(step int) {
 	s := &m.search
 	if len(s.hits) == 0 {
-		m.notice = fmt.Sprintf("no match for %q in any tab%s", s.input.Value, m.filtered())
+		m.notice = fmt.Sprintf("no match for %q in any tab%s", s.input.Value(), m.filtered())
 		return
 	}
 	here := m.here()
@@ -207,7 +201,7 @@ func (m *deck) goToHit(step int) {
 	}
 	at = (at + n) % n
 	m.showHit(s.hits[at])
-	m.notice = fmt.Sprintf("%q: hit %d of %d%s   ] next   [ previous   esc ends", s.input.Value, at+1, n, m.hitsPerTab())
+	m.notice = fmt.Sprintf("%q: hit %d of %d%s   ] next   [ previous   esc ends", s.input.Value(), at+1, n, m.hitsPerTab())
 }
 
 // here is the line the person is at, as a hit would name it.

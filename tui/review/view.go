@@ -90,11 +90,13 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 	footer := f.Footer(m.footerKeys(), m.need())
 	switch {
 	case m.search.typing:
-		footer = m.search.prompt().Paint(m.theme, m.size.Width)
-		cursor = tea.NewCursor(min(m.search.column(), m.size.Width-1), m.size.Height-1)
+		prompt, column := m.search.prompt()
+		footer = prompt.Paint(m.theme, m.size.Width)
+		cursor = tea.NewCursor(min(column, m.size.Width-1), m.size.Height-1)
 	case m.canI.typing && m.notice == "":
-		footer = append(m.canI.prompt(), m.canI.hint()...).Paint(m.theme, m.size.Width)
-		cursor = tea.NewCursor(min(m.canI.prompt().Width(), m.size.Width-1), m.size.Height-1)
+		prompt, column := m.canI.prompt()
+		footer = append(prompt, m.canI.hint()...).Paint(m.theme, m.size.Width)
+		cursor = tea.NewCursor(min(column, m.size.Width-1), m.size.Height-1)
 	case m.notice != "":
 		footer = widget.Line{widget.Text(theme.Strong, " "+m.notice)}.Paint(m.theme, m.size.Width)
 	}

@@ -1,0 +1,41 @@
+package widget
+
+import (
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+)
+
+// Query is a one-line text field for searches and questions: the cursor moves in
+// it, words are deleted, text is pasted. What is typed there decides nothing; the
+// question of an approval has an [Input].
+type Query struct {
+	field textinput.Model
+}
+
+// NewQuery returns an empty field that takes keys.
+func NewQuery() Query {
+	field := textinput.New()
+	field.Prompt, field.CharLimit = "", maxInput
+	field.SetVirtualCursor(false) // the terminal's own stands at Column
+	// Terminals paste by themselves; the clipboard of the machine is not read.
+	field.KeyMap.Paste.SetEnabled(false)
+	field.Focus()
+	return Query{field}
+}
+
+// Value is what was typed.
+func (q *Query) Value() string { return q.field.Value() }
+
+// Clear empties the field.
+func (q *Query) Clear() { q.field.Reset() }
+
+// Update takes a key or a paste.
+func (q *Query) Update(msg tea.Msg) { q.field, _ = q.field.Update(msg) }
+
+// Prompt is the field after its lead, and the column of the cursor.
+func (q *Query) Prompt(lead Span) (Line, int) {
+	before := string([]rune(q.Value())[:q.field.Position()])
+	return Line{lead, Text(theme.Plain, q.Value())}, Line{lead, Text(theme.Plain, before)}.Width()
+}
