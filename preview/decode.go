@@ -13,15 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Limits on one decoded file. A bundle's largest honest manifest stays far
-// below them; an alias bomb does not.
-const (
-	MaxDocumentBytes = 32 << 20
-	maxNodes         = 4 << 20
-	maxDepth         = 128
-	maxAliases       = 1000
-)
-
 // Decode reads every YAML or JSON document of a file, once, into maps with
 // string keys, slices, strings, booleans, int64, uint64 and float64.
 // Scalars mean what they mean to the API server's own decoder (YAML 1.1
@@ -30,7 +21,7 @@ const (
 // errors that name the line. Empty documents are dropped.
 func Decode(data []byte) ([]any, error) {
 	var values []any
-	if err := eachDocument(data, func(doc Document) { values = append(values, doc.Value) }); err != nil {
+	if err := eachDocument(data, false, func(doc Document) { values = append(values, doc.Value) }); err != nil {
 		return nil, err
 	}
 	return values, nil
@@ -38,7 +29,7 @@ func Decode(data []byte) ([]any, error) {
 
 // DecodeJSON reads one JSON value under the rules of [Decode].
 func DecodeJSON(data []byte) (any, error) {
-	docs, err := decodeJSONStream(data, 1)
+	docs, err := decodeJSONStream(data, 1, false)
 	if err != nil {
 		return nil, err
 	}
@@ -230,12 +221,12 @@ func number(f float64) any {
 }
 
 // decodeJSONStream decodes JSON values one after the other; line is that on
-// which the data begins.
-func decodeJSONStream(data []byte, line int) ([]Document, error) {
+// which the data begins. Of manifests it counts the objects while it decodes.
+func decodeJSONStream(data []byte, line int, manifests bool) ([]Document, error) {
 	if len(data) > MaxDocumentBytes {
 		return nil, fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)
 	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder := &jsonDecoder{Decoder: json.NewDecoder(bytes.NewReader(data)), manifests: manifests}
 	decoder.UseNumber()
 	var docs []Document
 	for counted := 0; ; {
@@ -243,7 +234,7 @@ func decodeJSONStream(data []byte, line int) ([]Document, error) {
 		begin += len(data[begin:]) - len(bytes.TrimLeft(data[begin:], " \t\r\n"))
 		line += bytes.Count(data[counted:begin], []byte("\n"))
 		counted = begin
-		v, err := jsonValue(decoder, 0)
+		v, err := decoder.value(0)
 		if errors.Is(err, io.EOF) {
 			return docs, nil
 		}
@@ -253,10 +244,23 @@ func decodeJSONStream(data []byte, line int) ([]Document, error) {
 		if v != nil {
 			docs = append(docs, Document{v, Lines{line: line}})
 		}
+		if manifests && len(docs) > MaxObjects {
+			return nil, &capped{tooManyObjects()}
+		}
 	}
 }
 
-func jsonValue(d *json.Decoder, depth int) (any, error) {
+// capped is an error that another decoder would run into as well.
+type capped struct{ error }
+
+func (c *capped) Unwrap() error { return c.error }
+
+type jsonDecoder struct {
+	*json.Decoder
+	manifests bool
+}
+
+func (d *jsonDecoder) value(depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("offset %d: nested deeper than %d levels", d.InputOffset(), maxDepth)
 	}
@@ -272,29 +276,35 @@ func jsonValue(d *json.Decoder, depth int) (any, error) {
 		return jsonNumber(t)
 	case json.Delim:
 		if t == '[' {
-			return jsonList(d, depth)
+			return d.list(depth)
 		}
-		return jsonMap(d, depth)
+		return d.mapping(depth)
 	}
 	return token, nil
 }
 
-func jsonList(d *json.Decoder, depth int) (any, error) {
+func (d *jsonDecoder) list(depth int) (any, error) {
 	list := []any{}
 	for d.More() {
-		v, err := jsonValue(d, depth+1)
+		v, err := d.value(depth + 1)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, v)
+		if list = append(list, v); d.manifests && depth == 1 && len(list) > MaxObjects {
+			return nil, &capped{tooManyObjects()} // the items of a List
+		}
 	}
 	_, err := d.Token()
 	return list, unexpected(err)
 }
 
-func jsonMap(d *json.Decoder, depth int) (any, error) {
+func (d *jsonDecoder) mapping(depth int) (any, error) {
 	m := map[string]any{}
+	begin := d.InputOffset()
 	for d.More() {
+		if size := d.InputOffset() - begin; d.manifests && depth > 0 && size > maxManifestBytes { // a List may be larger
+			return nil, &capped{tooLargeObject("", int(size))}
+		}
 		token, err := d.Token()
 		if err != nil {
 			return nil, unexpected(err)
@@ -306,7 +316,7 @@ func jsonMap(d *json.Decoder, depth int) (any, error) {
 		if _, dup := m[key]; dup {
 			return nil, fmt.Errorf("offset %d: key %q is set twice", d.InputOffset(), truncate(key, 80))
 		}
-		v, err := jsonValue(d, depth+1)
+		v, err := d.value(depth + 1)
 		if err != nil {
 			return nil, err
 		}

@@ -74,10 +74,11 @@ func (d Document) Objects() ([]Located, error) {
 	return flatten(d.Value, d.Lines, 0)
 }
 
-// DecodeDocuments is [Decode] that also tells where the documents stand.
+// DecodeDocuments is [Decode] for manifests: it also tells where the documents
+// stand, and refuses more and larger objects than a package may have.
 func DecodeDocuments(data []byte) ([]Document, error) {
 	var docs []Document
-	err := eachDocument(data, func(doc Document) { docs = append(docs, doc) })
+	err := eachDocument(data, true, func(doc Document) { docs = append(docs, doc) })
 	if err != nil {
 		return nil, err
 	}
@@ -86,18 +87,28 @@ func DecodeDocuments(data []byte) ([]Document, error) {
 
 // eachDocument decodes under the rules of [Decode]. Where it fails, the
 // documents before have been visited.
-func eachDocument(data []byte, visit func(Document)) error {
+func eachDocument(data []byte, manifests bool, visit func(Document)) error {
 	if len(data) > MaxDocumentBytes {
 		return fmt.Errorf("%d bytes are more than the %d that one file may have", len(data), MaxDocumentBytes)
 	}
 	if trimmed := bytes.TrimLeft(data, " \t\r\n\ufeff"); len(trimmed) > 0 && trimmed[0] == '{' {
-		if docs, err := decodeJSONStream(trimmed, 1+bytes.Count(data[:len(data)-len(trimmed)], []byte("\n"))); err == nil {
+		docs, err := decodeJSONStream(trimmed, 1+bytes.Count(data[:len(data)-len(trimmed)], []byte("\n")), manifests)
+		var over *capped
+		switch {
+		case errors.As(err, &over):
+			return err
+		case err == nil:
 			for _, doc := range docs {
 				visit(doc)
 			}
 			return nil
 		}
 		// A flow mapping looks like JSON and need not be: YAML decides.
+	}
+	if manifests {
+		if err := checkShape(data); err != nil {
+			return err
+		}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	state := &yamlDecoder{}

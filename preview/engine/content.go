@@ -46,18 +46,15 @@ func verification(v preview.Verification) preview.Verification {
 	return v
 }
 
-// maxObjects bounds the objects of one package.
-const maxObjects = 20000
-
 // Prepare seals the rendered objects of a package for a release: normalised,
 // given a namespace, labelled as members of the release, hashed.
 func Prepare(release preview.Release, m Material) (Content, error) {
 	if len(m.Sources) == 0 {
 		return Content{}, fmt.Errorf("package %s: it has no source", m.Info.Package)
 	}
-	if len(m.Output.Objects) > maxObjects {
+	if len(m.Output.Objects) > preview.MaxObjects {
 		return Content{}, fmt.Errorf("package %s: %d objects are more than the %d that one package may have",
-			m.Info.Package, len(m.Output.Objects), maxObjects)
+			m.Info.Package, len(m.Output.Objects), preview.MaxObjects)
 	}
 	c := Content{Package: preview.Package{
 		Name: m.Info.Package, Version: m.Info.Version, Bundle: m.Info.Bundle, Format: m.Info.Format,
@@ -126,6 +123,9 @@ func (s sealer) seal(r format.Rendered) (preview.Object, []string, error) {
 	}
 	if err := checkName(ref); err != nil {
 		return preview.Object{}, nil, err
+	}
+	if err := preview.CheckSize(body); err != nil {
+		return preview.Object{}, nil, fmt.Errorf("%s: %w", ref.ID(), err)
 	}
 	if owner := preview.String(body, "metadata", "labels", preview.LabelPartOf); owner != "" {
 		return preview.Object{}, nil, fmt.Errorf("%s carries the label %s, which only an installer may set", ref.ID(), preview.LabelPartOf)

@@ -13,9 +13,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-// maxObjects bounds what one chart renders; the plan has a bound of its own.
-const maxObjects = 20_000
-
 // objects is what a rendering comes to: the objects of the plan, and what a
 // reviewer should be told.
 type objects struct {
@@ -39,8 +36,8 @@ func (r *renderer) objects(answer *response) (*objects, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
-		if all = append(all, docs...); len(all) > maxObjects {
-			return nil, fmt.Errorf("the chart makes more than %d objects", maxObjects)
+		if all = append(all, docs...); len(all) > preview.MaxObjects {
+			return nil, fmt.Errorf("the chart makes more than %d objects", preview.MaxObjects)
 		}
 	}
 	bodies := make([]map[string]any, 0, len(all))

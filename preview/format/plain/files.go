@@ -14,9 +14,8 @@ import (
 
 // Limits on one package.
 const (
-	maxFiles   = 5000
-	maxBytes   = 64 << 20
-	maxObjects = 20000
+	maxFiles = 5000
+	maxBytes = 64 << 20
 )
 
 // choice is which files make the package, and how many are left out.

@@ -90,6 +90,9 @@ func decode(content fs.FS, files []string) ([]format.Rendered, error) {
 			return nil, err
 		}
 		left -= int64(len(data))
+		if err := preview.CheckManifests(data); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 		if err := refuseTemplate(name, data); err != nil {
 			return nil, err
 		}
@@ -108,8 +111,8 @@ func decode(content fs.FS, files []string) ([]format.Rendered, error) {
 			for _, o := range objects {
 				out = append(out, format.Rendered{Body: o.Body, Origin: preview.Origin{File: name, Document: i + 1, Line: o.Lines.At()}})
 			}
-			if len(out) > maxObjects {
-				return nil, fmt.Errorf("%s: more than %d objects", name, maxObjects)
+			if len(out) > preview.MaxObjects {
+				return nil, fmt.Errorf("%s: more than %d objects", name, preview.MaxObjects)
 			}
 		}
 	}

@@ -35,7 +35,6 @@ const (
 const (
 	maxFiles           = 2000
 	maxBundleBytes     = 64 << 20
-	maxObjects         = 20000
 	maxEntries         = 10000   // of one list in the CSV
 	maxDeployments     = 200     // each takes a copy of the CSV's annotations
 	maxAnnotationBytes = 1 << 20 // the API server allows 256 KiB
@@ -208,8 +207,8 @@ func load(ctx context.Context, files []*manifest) (*bundle, error) {
 	var last *object
 	count := 0
 	for i, objects := range decoded {
-		if count += len(objects); count > maxObjects {
-			return nil, fmt.Errorf("reading the bundle: more than %d objects", maxObjects)
+		if count += len(objects); count > preview.MaxObjects {
+			return nil, fmt.Errorf("reading the bundle: more than %d objects", preview.MaxObjects)
 		}
 		for _, o := range objects {
 			switch preview.String(o.body, "kind") {

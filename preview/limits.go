@@ -1,0 +1,151 @@
+package preview
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// Caps on what is decoded, each with its reason. A bundle's largest honest
+// manifest stays far below them.
+const (
+	// MaxDocumentBytes bounds one file: the largest files that are read at once
+	// are catalogs, of which the public ones stay below it.
+	MaxDocumentBytes = 32 << 20
+	// MaxObjects bounds the objects of a file and of a package. The largest
+	// public packages have some hundreds; a review of more than this is none.
+	MaxObjects = 20_000
+	// MaxObjectBytes bounds one object as JSON. An API server takes no larger
+	// request (apiserver MaxRequestBodyBytes, no flag changes it), and etcd by
+	// default stores half as much (--max-request-bytes 1.5 MiB, which clusters
+	// may raise).
+	MaxObjectBytes = 3 << 20
+	// maxManifestBytes bounds one object as it is written: indentation and
+	// comments may double what is sent.
+	maxManifestBytes = 2 * MaxObjectBytes
+	// maxNodes bounds the values of one file, aliases expanded: an alias bomb.
+	maxNodes = 4 << 20
+	// maxDepth bounds how deep values are nested; the API server's own decoder
+	// ends at 10,000, and manifests at some 30.
+	maxDepth = 128
+	// maxAliases bounds YAML aliases, which manifests hardly ever have.
+	maxAliases = 1000
+)
+
+func tooManyObjects() error {
+	return fmt.Errorf("more than %d objects, which is as many as one package may have", MaxObjects)
+}
+
+func tooLargeObject(where string, size int) error {
+	return fmt.Errorf("%sone object of %.1f MiB or more; the API server takes no request larger than %d MiB, and etcd by default no object larger than 1.5 MiB",
+		where, float64(size)/(1<<20), MaxObjectBytes>>20)
+}
+
+// CheckManifests refuses a file of manifests that holds more objects, or a
+// larger one, than [DecodeDocuments] takes, before any of it is decoded: what a
+// parser makes of a file is thirty times as large. JSON is counted while it is
+// decoded.
+func CheckManifests(data []byte) error {
+	if beginsAsJSON(data) {
+		return nil
+	}
+	return checkShape(data)
+}
+
+func beginsAsJSON(data []byte) bool {
+	trimmed := bytes.TrimLeft(data, " \t\r\n\ufeff")
+	return len(trimmed) > 0 && trimmed[0] == '{'
+}
+
+func checkShape(data []byte) error {
+	s := shape{line: 1}
+	for line := range bytes.Lines(data) {
+		if err := s.next(line); err != nil {
+			return err
+		}
+	}
+	return s.end()
+}
+
+// shape is what the lines of a YAML stream tell without decoding them: where
+// documents end, how large each is, and the same of items of a list in block
+// style. A line of three hyphens is a marker wherever it stands.
+type shape struct {
+	objects, line, size int
+	begin               int  // line on which the document or item begins
+	filled              bool // the document has more than comments
+	list                bool // it has a line "items:"
+	indent              int  // of the items of that list, -1 before the first
+}
+
+func (s *shape) next(line []byte) error {
+	text := bytes.TrimRight(line, " \t\r\n")
+	if rest, marker := bytes.CutPrefix(text, []byte("---")); marker && (len(rest) == 0 || rest[0] == ' ' || rest[0] == '\t') {
+		if err := s.end(); err != nil {
+			return err
+		}
+		text = bytes.TrimLeft(rest, " \t")
+	}
+	if s.begin == 0 {
+		s.begin = s.line
+	}
+	s.line++
+	trimmed := bytes.TrimLeft(text, " \t")
+	if len(trimmed) == 0 || trimmed[0] == '#' {
+		return nil
+	}
+	s.filled = true
+	if s.size += len(line); s.size > maxManifestBytes {
+		return tooLargeObject(fmt.Sprintf("line %d: ", s.begin), s.size)
+	}
+	switch indent := len(text) - len(trimmed); {
+	case !s.list && indent == 0 && bytes.HasPrefix(text, []byte("items:")):
+		s.list, s.indent = true, -1
+	case s.list && trimmed[0] == '-' && (s.indent < 0 || s.indent == indent):
+		s.indent, s.begin, s.size = indent, s.line-1, len(line)
+		if s.objects++; s.objects > MaxObjects {
+			return tooManyObjects()
+		}
+	}
+	return nil
+}
+
+// end finishes a document.
+func (s *shape) end() error {
+	if s.filled && !s.list {
+		s.objects++
+	}
+	if s.objects > MaxObjects {
+		return tooManyObjects()
+	}
+	s.begin, s.size, s.filled, s.list = 0, 0, false, false
+	return nil
+}
+
+// CheckSize refuses an object that is larger than an API server takes.
+func CheckSize(body map[string]any) error {
+	if size := leastSize(body); size > MaxObjectBytes {
+		return tooLargeObject("it is ", size)
+	}
+	return nil
+}
+
+// leastSize is at most the length of a value as JSON.
+func leastSize(v any) int {
+	switch v := v.(type) {
+	case map[string]any:
+		size := 1 + len(v)
+		for key, item := range v {
+			size += len(key) + 3 + leastSize(item)
+		}
+		return size
+	case []any:
+		size := 1 + len(v)
+		for _, item := range v {
+			size += leastSize(item)
+		}
+		return size
+	case string:
+		return len(v) + 2
+	}
+	return 1
+}
