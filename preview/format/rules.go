@@ -14,4 +14,5 @@ const (
 	RuleClusterDependent = "content-depends-on-cluster" // what templates asked of it
 	RuleHookNotRun       = "hook-not-run"               // a Helm hook of a moment there is not
 	RuleHookKept         = "hook-kept"                  // one that Helm would delete
+	RuleDeprecated       = "deprecated"                 // by the content itself
 )

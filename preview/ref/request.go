@@ -43,6 +43,9 @@ type Request struct {
 	// all that lies in it where it has none; nil when none does.
 	Kustomized *string
 
+	// ArgoHooks says that Argo CD's hooks among the objects run as such.
+	ArgoHooks bool
+
 	// HealthChecks are to hold of what is installed before it counts as healthy.
 	HealthChecks []health.Check
 

@@ -18,7 +18,7 @@ func ignoredInApplication() []ignoredField {
 
 // application reads Argo CD's Application.
 func (r *reader) application(f *reading) {
-	r.Release, r.Namespace = r.asked.Name, f.At("spec.destination.namespace").Text()
+	r.Release, r.Namespace, r.ArgoHooks = r.asked.Name, f.At("spec.destination.namespace").Text(), true
 	if r.Namespace == "" {
 		r.Namespace = r.asked.Namespace
 	}

@@ -138,6 +138,7 @@ type resolved struct {
 	at      string
 	// secretValues says that some of the values came from a Secret.
 	secretValues bool
+	argo         bool             // an Application of Argo CD asks for it, whose hooks run
 	pin          bool             // --pin-images, or pinImages of a request
 	section      *preview.Section // of a request, which info.Package is then the name of
 	more         []preview.Source // besides that of the content, where it is composed of several
@@ -176,7 +177,7 @@ func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Ins
 		params:  want.params, pin: want.pinImages,
 	}
 	if want.file != nil {
-		out.request.File, out.secretValues = want.file.path, want.file.SecretValues
+		out.request.File, out.secretValues, out.argo = want.file.path, want.file.SecretValues, want.file.ArgoHooks
 		for _, n := range want.file.Notes {
 			out.note(n.Rule, n.Text)
 		}
@@ -240,6 +241,13 @@ func (r *resolver) render(ctx context.Context, found *resolved, release preview.
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)
+	}
+	if found.argo {
+		if err := format.ArgoHooks(output, found.info.Package, release.Namespace); err != nil {
+			return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)
+		}
+	} else {
+		format.NoteArgoHooks(output, found.info.Package, release.Namespace)
 	}
 	output.Resolved.Section = found.section
 	if found.pin {

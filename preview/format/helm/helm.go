@@ -120,6 +120,9 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 		return nil, err
 	}
 	out := &format.Output{Objects: objects.kept, Notes: objects.notes, Isolation: r.isolation}
+	if err := r.noteDeprecated(out); err != nil {
+		return nil, err
+	}
 	out.Notes = append(out.Notes, format.Nondeterministic(objects.kept, second, r.in.Release.Namespace)...)
 	out.Resolved.KubeVersion = r.in.Params.KubeVersion
 	if first.Read.KubeVersion {
@@ -132,6 +135,21 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 		out.Notes = append(out.Notes, preview.Note{Rule: format.RuleClusterDependent, Object: "package/" + r.in.Info.Package, Text: note})
 	}
 	return out, nil
+}
+
+// noteDeprecated notes that a chart says of itself that it is deprecated.
+func (r *renderer) noteDeprecated(out *format.Output) error {
+	root, err := chartRoot(r.in.Content)
+	if err != nil {
+		return err
+	}
+	meta, err := readMetadata(r.in.Content, path.Join(root, chartFile))
+	if err == nil && meta.deprecated {
+		out.Notes = append(out.Notes, preview.Note{
+			Rule: format.RuleDeprecated, Object: "package/" + r.in.Info.Package, Text: "its " + chartFile + " says that the chart is deprecated",
+		})
+	}
+	return err
 }
 
 // again renders with another clock and other random values. When that fails

@@ -50,6 +50,7 @@ func chartRoot(content fs.FS) (string, error) {
 
 type metadata struct {
 	name, version, kind string
+	deprecated          bool
 }
 
 // readMetadata reads what Detect tells of a Chart.yaml. Helm's own reader,
@@ -71,6 +72,7 @@ func readMetadata(content fs.FS, name string) (metadata, error) {
 		return metadata{}, fmt.Errorf("%s: want a mapping", name)
 	}
 	m := metadata{name: preview.String(doc, "name"), version: preview.String(doc, "version"), kind: preview.String(doc, "type")}
+	m.deprecated, _ = doc["deprecated"].(bool)
 	switch {
 	case m.name == "":
 		return metadata{}, fmt.Errorf("%s: it has no name", name)

@@ -1,7 +1,6 @@
 package helm
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -138,7 +137,7 @@ func (h *hooks) of(body map[string]any) (hook *preview.Hook, runs bool, err erro
 	}
 	events := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return c == ',' || c == ' ' })
 	phase := h.phase(events)
-	if err := nameHook(body); err != nil {
+	if err := format.NameHook(body); err != nil {
 		return nil, false, err
 	}
 	id := format.SealedID(body, h.scopes, h.namespace)
@@ -183,25 +182,4 @@ func (h *hooks) phase(events []string) string {
 		return preview.HookPost
 	}
 	return ""
-}
-
-// nameHook gives a Job with generateName the name that follows from what it
-// does: the same Job has the same name, and another runs again.
-func nameHook(body map[string]any) error {
-	meta := preview.Map(body, "metadata")
-	prefix := preview.String(meta, "generateName")
-	if prefix == "" || preview.String(meta, "name") != "" || preview.String(body, "kind") != "Job" {
-		return nil
-	}
-	digest, err := preview.HashObject(body, "")
-	if err != nil {
-		return err
-	}
-	_, hex, ok := strings.Cut(digest, ":")
-	if !ok || len(hex) < 10 {
-		return errors.New("a hook without a digest")
-	}
-	delete(meta, "generateName")
-	meta["name"] = prefix[:min(len(prefix), 50)] + hex[:10]
-	return nil
 }

@@ -1,0 +1,193 @@
+package format
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// The rules of notes about what Argo CD reads in annotations.
+const (
+	RuleArgoHook        = "argo-cd-hook"         // when a hook runs here
+	RuleArgoHookIgnored = "argo-cd-hook-ignored" // what has no effect here
+)
+
+// The annotations of Argo CD ("Sync Phases and Waves"), and those of Helm that
+// it takes in their place ("Helm Hooks").
+const (
+	annotationArgoHook   = "argocd.argoproj.io/hook"
+	annotationArgoWave   = "argocd.argoproj.io/sync-wave"
+	annotationArgoDelete = "argocd.argoproj.io/hook-delete-policy"
+	annotationHelmHook   = "helm.sh/hook"
+	annotationHelmWeight = "helm.sh/hook-weight"
+)
+
+// ArgoHooks makes hooks of the objects that Argo CD would run as such, and
+// leaves out those that it would not run now. namespace is where objects go that
+// name none.
+func ArgoHooks(out *Output, pkg, namespace string) error {
+	a := argo{pkg: pkg, namespace: namespace, scopes: preview.NewScopes(out.Bodies()), waves: map[string][]string{}}
+	var kept []Rendered
+	for _, r := range out.Objects {
+		runs, err := a.hook(&r)
+		if err != nil {
+			return err
+		}
+		if runs {
+			kept = append(kept, r)
+		}
+	}
+	if len(a.stay) > 0 {
+		a.note(RuleHookKept, "package/"+pkg, "Argo CD would delete after their hooks have run, and here stay until the release is removed: "+strings.Join(a.stay, ", "))
+	}
+	a.noteWaves()
+	out.Objects, out.Notes = kept, append(out.Notes, a.notes...)
+	return nil
+}
+
+// NoteArgoHooks notes what Argo CD would read in the annotations of content that
+// is not applied for it.
+func NoteArgoHooks(out *Output, pkg, namespace string) {
+	a := argo{pkg: pkg, namespace: namespace, scopes: preview.NewScopes(out.Bodies()), waves: map[string][]string{}}
+	for _, r := range out.Objects {
+		if text, ok := annotationsOf(r.Body)[annotationArgoHook].(string); ok {
+			a.note(RuleArgoHookIgnored, a.id(r.Body), fmt.Sprintf("Argo CD would run it as a hook (%.100s), and nothing here reads that: it is applied with the other objects", text))
+			continue
+		}
+		a.wave(r.Body)
+	}
+	a.noteWaves()
+	out.Notes = append(out.Notes, a.notes...)
+}
+
+type argo struct {
+	pkg, namespace string
+	scopes         preview.Scopes
+	notes          []preview.Note
+	stay           []string            // ids of objects that Argo CD would delete
+	waves          map[string][]string // ids of objects that are no hooks
+}
+
+func annotationsOf(body map[string]any) map[string]any {
+	return preview.Map(body, "metadata", "annotations")
+}
+
+func (a *argo) id(body map[string]any) string { return SealedID(body, a.scopes, a.namespace) }
+
+func (a *argo) note(rule, id, text string) {
+	a.notes = append(a.notes, preview.Note{Rule: rule, Object: id, Text: text})
+}
+
+func (a *argo) wave(body map[string]any) {
+	if text, ok := annotationsOf(body)[annotationArgoWave].(string); ok {
+		a.waves[text] = append(a.waves[text], a.id(body))
+	}
+}
+
+// noteWaves names the objects that waves would order. Kinds do, here: a wave
+// that comes after a kind's stage would have to undo that order.
+func (a *argo) noteWaves() {
+	if len(a.waves) == 0 {
+		return
+	}
+	number := func(wave string) int { n, _ := strconv.Atoi(wave); return n }
+	var all []string
+	for _, wave := range slices.SortedFunc(maps.Keys(a.waves), func(x, y string) int {
+		return cmp.Or(cmp.Compare(number(x), number(y)), strings.Compare(x, y))
+	}) {
+		all = append(all, fmt.Sprintf("wave %.20s: %s", wave, strings.Join(a.waves[wave], ", ")))
+	}
+	a.note(RuleArgoHookIgnored, "package/"+a.pkg, "objects are applied in the order of their kinds, and not in that of Argo CD's waves; "+strings.Join(all, "; "))
+}
+
+// hook decides about one object: whether it is part of the plan, and as which
+// hook. What a chart's own hooks are, its format has said already.
+func (a *argo) hook(r *Rendered) (runs bool, err error) {
+	moments, isHook := a.moments(r)
+	if !isHook {
+		a.wave(r.Body)
+		return true, nil
+	}
+	if err := NameHook(r.Body); err != nil {
+		return false, err
+	}
+	id, shown := a.id(r.Body), strings.Join(moments, ", ")
+	switch {
+	case slices.Contains(moments, "PreSync"):
+		r.Hook = &preview.Hook{Phase: preview.HookPre}
+	case slices.Contains(moments, "PostSync"):
+		r.Hook = &preview.Hook{Phase: preview.HookPost}
+	case slices.Contains(moments, "Sync"):
+		a.note(RuleArgoHook, id, "Argo CD's hook Sync: it is applied with the other objects, and again when it changes")
+		a.wave(r.Body)
+		return true, nil
+	default:
+		a.note(RuleHookNotRun, id, fmt.Sprintf("Argo CD's hook %.100s: nothing here runs it; it is not installed", shown))
+		return false, nil
+	}
+	if r.Hook.Weight, err = argoWeight(r.Body); err != nil {
+		return false, fmt.Errorf("%s: %w", id, err)
+	}
+	when := map[string]string{preview.HookPre: "before", preview.HookPost: "after"}[r.Hook.Phase]
+	text := fmt.Sprintf("Argo CD's hook %.100s: it runs %s the other objects, as hook of weight %d, and again when it changes", shown, when, r.Hook.Weight)
+	if len(moments) > 1 {
+		text += "; at no other moment"
+	}
+	a.note(RuleArgoHook, id, text)
+	if policy, _ := annotationsOf(r.Body)[annotationArgoDelete].(string); policy != "" {
+		a.stay = append(a.stay, id)
+	}
+	return true, nil
+}
+
+// moments are the phases of a sync in which an object is a hook. Argo CD heeds
+// Helm's annotations where its own is not there.
+func (a *argo) moments(r *Rendered) (moments []string, isHook bool) {
+	annotations := annotationsOf(r.Body)
+	if text, ok := annotations[annotationArgoHook].(string); ok {
+		return commaSeparated(text), true
+	}
+	text, ok := annotations[annotationHelmHook].(string)
+	if !ok || r.Hook != nil {
+		return nil, false
+	}
+	for _, event := range commaSeparated(text) {
+		switch event {
+		case "crd-install":
+			return nil, false
+		case "pre-install", "pre-upgrade":
+			event = "PreSync"
+		case "post-install", "post-upgrade":
+			event = "PostSync"
+		}
+		if !slices.Contains(moments, event) {
+			moments = append(moments, event)
+		}
+	}
+	return moments, true
+}
+
+func commaSeparated(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
+}
+
+// argoWeight is the wave of a hook.
+func argoWeight(body map[string]any) (int, error) {
+	for _, key := range []string{annotationArgoWave, annotationHelmWeight} {
+		text, ok := annotationsOf(body)[key].(string)
+		if !ok {
+			continue
+		}
+		weight, err := strconv.Atoi(text)
+		if err != nil {
+			return 0, fmt.Errorf("its %s %.20q is no number", key, text)
+		}
+		return weight, nil
+	}
+	return 0, nil
+}
