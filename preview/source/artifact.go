@@ -76,11 +76,11 @@ func (f *Fetcher) PushArtifact(ctx context.Context, to string, a Artifact, subje
 	if err != nil {
 		return "", err
 	}
-	opts, err := remoteOptions(ctx, f.options)
+	registry, err := newRegistryClient(ctx, f.options)
 	if err != nil {
 		return "", err
 	}
-	opts = append(opts, remote.WithContext(ctx))
+	opts := append(registry.options(), remote.WithContext(ctx))
 	failed := func(err error) (string, error) {
 		return "", fmt.Errorf("pushing to %s: %w", to, explain(err, repo.RegistryStr()))
 	}

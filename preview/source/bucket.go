@@ -74,19 +74,16 @@ func (s *bucketSource) download(ctx context.Context, r ref.Reference, want strin
 	if r.Provider == ref.ProviderGCS {
 		open = openGCS
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	body, err := open(ctx, client, r, s.options.Credentials)
 	if err != nil {
 		return "", err
 	}
-	paced := newPacedBody(body, s.options.RequestTimeout, cancel)
-	defer paced.stop()
+	defer func() { _ = body.Close() }()
 	if body.size > s.limits.layerBytes {
 		return "", fmt.Errorf("it has %s; at most %s are read", byteCount(body.size), byteCount(s.limits.layerBytes))
 	}
 	reader := &meteredReader{
-		r:      &objectReader{ctx, paced, storeOf(r)},
+		r:      &objectReader{body, storeOf(r)},
 		now:    Progress{Reference: r.Text, Total: max(body.size, 0)},
 		report: s.options.Progress,
 	}
@@ -98,20 +95,16 @@ func (s *bucketSource) download(ctx context.Context, r ref.Reference, want strin
 
 // objectReader explains errors of the network.
 type objectReader struct {
-	ctx   context.Context
-	r     io.Reader
+	io.Reader
 	store string
 }
 
 func (o *objectReader) Read(p []byte) (int, error) {
-	n, err := o.r.Read(p)
-	switch {
-	case err == nil || errors.Is(err, io.EOF):
-		return n, err
-	case errors.Is(context.Cause(o.ctx), errTooSlow):
-		return n, fmt.Errorf("%s stopped sending; try again later", o.store)
+	n, err := o.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = explainNetwork(err, o.store)
 	}
-	return n, explainNetwork(err, o.store)
+	return n, err
 }
 
 // storeOf names the peer in errors.

@@ -23,11 +23,12 @@ import (
 // of the ssh agent, the server by the known_hosts files; a server that they do
 // not list is refused. ssh's own configuration file is not read.
 type gitSSH struct {
-	client  *ssh.Client
-	agent   io.Closer
-	limits  limits
-	host    string
-	command string
+	client   *ssh.Client
+	agent    io.Closer
+	limits   limits
+	patience time.Duration
+	host     string
+	command  string
 
 	open *sshCommand // has advertised, waits for a request
 }
@@ -65,7 +66,7 @@ func dialGitSSH(ctx context.Context, repository string, l limits, o Options) (*g
 		path = path[1:]
 	}
 	return &gitSSH{
-		client: ssh.NewClient(c, channels, requests), agent: keys, limits: l, host: u.Host,
+		client: ssh.NewClient(c, channels, requests), agent: keys, limits: l, patience: o.RequestTimeout, host: u.Host,
 		command: "git-upload-pack '" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(path) + "'",
 	}, nil
 }
@@ -204,7 +205,9 @@ func (g *gitSSH) advertise(ctx context.Context) (*packp.AdvRefs, error) {
 	if err != nil {
 		return nil, err
 	}
-	offered, err := readRefs(ctx, &webReader{ctx: ctx, r: c.out, host: g.host, left: gitRefsBytes, most: gitRefsBytes})
+	answer := g.answer(ctx, c.out, gitRefsBytes)
+	offered, err := readRefs(ctx, answer)
+	answer.stop()
 	if err != nil {
 		return nil, g.refused(ctx, c, err)
 	}
@@ -217,7 +220,7 @@ func (g *gitSSH) advertise(ctx context.Context) (*packp.AdvRefs, error) {
 func (g *gitSSH) refused(ctx context.Context, c *sshCommand, err error) error {
 	_ = c.in.Close()
 	_ = c.session.Wait() // after it, all was said; a server that stays silent is hung up on
-	switch said, _, _ := strings.Cut(c.said.String(), "\n"); {
+	switch said, _, _ := strings.Cut(c.said.kept.String(), "\n"); {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case said != "":
@@ -237,31 +240,47 @@ func (g *gitSSH) upload(ctx context.Context, request []byte) (io.ReadCloser, err
 	c := g.open
 	g.open = nil
 	stop := context.AfterFunc(ctx, func() { _ = g.client.Close() })
-	if _, err := c.in.Write(request); err != nil {
-		stop()
+	_, err := c.in.Write(request)
+	stop()
+	if err != nil {
 		return nil, explainSSH(ctx, err, g.host)
 	}
 	_ = c.in.Close()
+	body := g.answer(ctx, c.out, g.limits.layerBytes)
+	end := body.stop
+	body.stop = func() {
+		end()
+		_ = c.session.Close()
+	}
+	return body, nil
+}
+
+// answer is what the server sends, which ends with the connection when ctx ends
+// or the server is too slow.
+func (g *gitSSH) answer(ctx context.Context, r io.Reader, most int64) *webBody {
+	ctx, cancel := context.WithCancelCause(ctx)
+	hangUp := context.AfterFunc(ctx, func() { _ = g.client.Close() })
+	paced := newPacedBody(ctx, io.NopCloser(r), g.patience, cancel)
 	return &webBody{
-		Reader: &webReader{ctx: ctx, r: c.out, host: g.host, left: g.limits.layerBytes, most: g.limits.layerBytes},
-		size:   -1,
+		Reader: &webReader{r: paced, host: g.host, left: most, most: most}, size: -1,
 		stop: func() {
-			stop()
-			_ = c.session.Close()
+			hangUp()
+			_ = paced.Close()
 		},
-	}, nil
+	}
 }
 
 // Close hangs up.
 func (g *gitSSH) Close() error { return errors.Join(g.client.Close(), g.agent.Close()) }
 
-// firstBytes keeps the first words of a server and drops the rest.
-type firstBytes struct{ bytes.Buffer }
+// firstBytes keeps the first words of a server and drops the rest. The buffer is
+// no embedded one: its ReadFrom would keep all of them.
+type firstBytes struct{ kept bytes.Buffer }
 
 func (f *firstBytes) Write(p []byte) (int, error) {
 	const most = 1 * kib
-	if room := most - f.Len(); room > 0 {
-		f.Buffer.Write(p[:min(room, len(p))])
+	if room := most - f.kept.Len(); room > 0 {
+		f.kept.Write(p[:min(room, len(p))])
 	}
 	return len(p), nil
 }

@@ -14,25 +14,20 @@ import (
 )
 
 const (
-	webAttempts  = 3
-	webRedirects = 10
+	webAttempts = 3
 	// webPatience is the longest pause between two attempts that is waited for.
 	webPatience = 20 * time.Second
-	// webPace is how many bytes must arrive within one request timeout.
-	webPace = 1 * kib
 )
 
 // web reads from https servers other than registries: archives, git, chart
 // repositories. Requests go through the guard; credentials go to the host of
 // the first request alone, and only over TLS.
 type web struct {
-	patience time.Duration
-	client   func() (*http.Client, error) // made once, when first needed
+	client func() (*http.Client, error) // made once, when first needed
 }
 
 func newWeb(o Options) *web {
 	return &web{
-		patience: o.RequestTimeout,
 		client: sync.OnceValues(func() (*http.Client, error) {
 			guard, err := newGuard(o)
 			if err != nil {
@@ -52,10 +47,8 @@ func newWeb(o Options) *web {
 	}
 }
 
-func checkRedirect(r *http.Request, via []*http.Request) error {
-	if len(via) >= webRedirects {
-		return fmt.Errorf("more than %d redirects", webRedirects)
-	}
+// checkRedirect follows every redirect: the guard ends circles.
+func checkRedirect(r *http.Request, _ []*http.Request) error {
 	r.Header.Del("Referer") // the address it came from may be a signed one
 	return nil
 }
@@ -128,11 +121,9 @@ func backOff(ctx context.Context, attempt int, asked time.Duration, why error) e
 // try asks once. A pause of zero or more says that it is worth asking again,
 // after that long.
 func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webRequest) (*webBody, time.Duration, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
 	sent := &sentCredentials{host: u.Host, scheme: q.scheme, never: q.anonymous}
 	request, err := http.NewRequestWithContext(withCredentials(ctx, sent), q.method, u.String(), bytes.NewReader(q.body))
 	if err != nil {
-		cancel(nil)
 		return nil, -1, errors.New("it is not a URL")
 	}
 	for name, values := range q.header {
@@ -144,19 +135,16 @@ func (w *web) try(ctx context.Context, client *http.Client, u *url.URL, q webReq
 	request.Header.Set("Accept-Encoding", "identity")
 	response, err := client.Do(request)
 	if err != nil {
-		cancel(nil)
 		return nil, -1, explainNetwork(err, u.Host)
 	}
 	pause, err := checkResponse(response, u.Host, q.most, sent)
 	if err != nil {
-		cancel(nil)
 		_ = response.Body.Close()
 		return nil, pause, err
 	}
-	paced := newPacedBody(response.Body, w.patience, cancel)
 	return &webBody{
-		Reader: &webReader{ctx: ctx, r: paced, host: u.Host, left: q.most, most: q.most},
-		size:   response.ContentLength, url: response.Request.URL, stop: paced.stop,
+		Reader: &webReader{r: response.Body, host: u.Host, left: q.most, most: q.most},
+		size:   response.ContentLength, url: response.Request.URL, stop: func() { _ = response.Body.Close() },
 	}, 0, nil
 }
 
@@ -201,11 +189,8 @@ func shownURL(address string) string {
 	return u.Host + u.EscapedPath()
 }
 
-var errTooSlow = errors.New("too slow")
-
 // webReader caps an answer and explains its errors.
 type webReader struct {
-	ctx        context.Context
 	r          io.Reader
 	host       string
 	left, most int64
@@ -219,43 +204,8 @@ func (w *webReader) Read(p []byte) (int, error) {
 	if w.left -= int64(n); w.left < 0 {
 		return 0, fmt.Errorf("%s sent more than the %s that are read: %w", w.host, byteCount(w.most), errTooLarge)
 	}
-	switch {
-	case err == nil || errors.Is(err, io.EOF):
-		return n, err
-	case errors.Is(context.Cause(w.ctx), errTooSlow):
-		return n, fmt.Errorf("%s stopped sending; try again later", w.host)
-	}
-	return n, explainNetwork(err, w.host)
-}
-
-// pacedBody gives up on a server that keeps a connection open with a drop now
-// and then.
-type pacedBody struct {
-	body  io.ReadCloser
-	timer *time.Timer
-	pace  time.Duration
-	got   int
-	end   func()
-}
-
-func newPacedBody(body io.ReadCloser, pace time.Duration, cancel context.CancelCauseFunc) *pacedBody {
-	return &pacedBody{
-		body: body, pace: pace, end: func() { cancel(nil) },
-		timer: time.AfterFunc(pace, func() { cancel(errTooSlow) }),
-	}
-}
-
-func (b *pacedBody) Read(p []byte) (int, error) {
-	n, err := b.body.Read(p)
-	if b.got += n; b.got >= webPace {
-		b.got = 0
-		b.timer.Reset(b.pace)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = explainNetwork(err, w.host)
 	}
 	return n, err
-}
-
-func (b *pacedBody) stop() {
-	b.timer.Stop()
-	_ = b.body.Close()
-	b.end()
 }

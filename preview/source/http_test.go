@@ -127,7 +127,7 @@ func TestRedirectsCarryNoCredentialsAndKeepTLS(t *testing.T) {
 		mustFail(t, err, "plain http")
 	}
 	_, _, err := get(t.Context(), o, "https://"+first.host+"/file.tgz")
-	mustFail(t, err, "plain http")
+	mustFail(t, err, `an address of the form "file": is not read`)
 	_, _, err = get(t.Context(), o, "https://"+first.host+"/loop.tgz")
 	mustFail(t, err, "more than 10 redirects")
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
@@ -21,25 +20,24 @@ import (
 // goes by digest, through the cache.
 type imageSource struct {
 	imageReader
-	mu     sync.Mutex
-	puller *remote.Puller // made when the first byte is not in the cache
+	mu       sync.Mutex
+	registry *registryClient // made when the first byte is not in the cache
 }
 
 func newImageSource(reader imageReader) *imageSource { return &imageSource{imageReader: reader} }
 
 // connect makes ready to talk to registries, once.
-func (s *imageSource) connect(ctx context.Context) (*remote.Puller, error) {
+func (s *imageSource) connect(ctx context.Context) (*registryClient, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.puller != nil {
-		return s.puller, nil
+	if s.registry != nil {
+		return s.registry, nil
 	}
-	opts, err := remoteOptions(ctx, s.options)
-	if err != nil {
-		return nil, err
+	client, err := newRegistryClient(ctx, s.options)
+	if err == nil {
+		s.registry = client
 	}
-	s.puller, err = remote.NewPuller(opts...)
-	return s.puller, err
+	return client, err
 }
 
 func (s *imageSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
@@ -71,11 +69,11 @@ func (s *imageSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
 
 // download reads one manifest whole from the registry.
 func (s *imageSource) download(ctx context.Context, image name.Reference) ([]byte, error) {
-	puller, err := s.connect(ctx)
+	registry, err := s.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	got, err := puller.Get(withBodyCap(ctx, s.limits.manifestBytes), image)
+	got, err := registry.Get(withBodyCap(ctx, s.limits.manifestBytes), image)
 	if errors.Is(err, errTooLarge) {
 		return nil, fmt.Errorf("the manifest is %w of %s", errTooLarge, byteCount(s.limits.manifestBytes))
 	}
@@ -139,11 +137,11 @@ func (o registryOrigin) manifest(ctx context.Context, digest string) ([]byte, er
 
 func (o registryOrigin) blob(ctx context.Context, d v1.Descriptor, use func(io.Reader) error) error {
 	return o.each(ctx, func(repo name.Repository) error {
-		puller, err := o.source.connect(ctx)
+		registry, err := o.source.connect(ctx)
 		if err != nil {
 			return err
 		}
-		layer, err := puller.Layer(ctx, repo.Digest(d.Digest.String()))
+		layer, err := registry.Layer(ctx, repo.Digest(d.Digest.String()))
 		if err != nil {
 			return explain(err, repo.RegistryStr())
 		}

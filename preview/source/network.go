@@ -8,14 +8,21 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 )
 
 // explainNetwork turns an error on the way to a peer, such as "registry HOST",
 // into one sentence without URLs, which may carry tokens, and without bodies,
 // which may echo them.
 func explainNetwork(err error, peer string) error {
+	// Of several attempts the first counts: https comes before plain http.
+	if first, ok := errors.AsType[*url.Error](err); ok {
+		err = first.Err
+	}
 	var (
 		noHTTP  *plainHTTPError
+		private *privateAddressError
+		helper  *helperError
 		unknown x509.UnknownAuthorityError
 		badName x509.HostnameError
 		dns     *net.DNSError
@@ -27,6 +34,12 @@ func explainNetwork(err error, peer string) error {
 		return context.Canceled
 	case errors.Is(err, ErrDigestMismatch), errors.Is(err, errTooLarge):
 		return err
+	case errors.Is(err, errTooSlow):
+		return fmt.Errorf("%s stopped sending, or sends less than %s a second; try again later, or wait longer with --request-timeout", peer, byteCount(minimumPace))
+	case errors.As(err, &private):
+		return private
+	case errors.As(err, &helper):
+		return helper
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return fmt.Errorf("%s speaks plain http; --plain-http allows it", peer)
 	case errors.As(err, &unknown):

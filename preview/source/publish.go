@@ -69,11 +69,11 @@ func push(ctx context.Context, dst string, image v1.Image, o Options) (string, e
 	if err != nil {
 		return "", err
 	}
-	opts, err := remoteOptions(ctx, o.withDefaults())
+	client, err := newRegistryClient(ctx, o.withDefaults())
 	if err != nil {
 		return "", err
 	}
-	if err := remote.Write(target, image, append(opts, remote.WithContext(ctx))...); err != nil {
+	if err := remote.Write(target, image, append(client.options(), remote.WithContext(ctx))...); err != nil {
 		return "", fmt.Errorf("pushing %s: %w", dst, explain(err, target.Context().RegistryStr()))
 	}
 	digest, err := image.Digest()

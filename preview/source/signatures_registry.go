@@ -2,13 +2,18 @@ package source
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // registryBeside is one repository. Mirrors are asked for tags here: whoever
@@ -34,12 +39,12 @@ func (s *imageSource) besides(_ context.Context, p Pin, visit func(beside) bool)
 }
 
 func (b registryBeside) tagged(ctx context.Context, tag string) ([]byte, error) {
-	puller, err := b.source.connect(ctx)
+	registry, err := b.source.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	repo := b.places[0]
-	got, err := puller.Get(withBodyCap(ctx, b.source.limits.manifestBytes), repo.Tag(tag))
+	got, err := registry.Get(withBodyCap(ctx, b.source.limits.manifestBytes), repo.Tag(tag))
 	if err == nil {
 		return got.Manifest, nil
 	}
@@ -49,28 +54,123 @@ func (b registryBeside) tagged(ctx context.Context, tag string) ([]byte, error) 
 	return nil, explain(err, repo.RegistryStr())
 }
 
-// referrers asks the referrers API, and where a registry has none reads the tag
-// that stands in for it (OCI distribution specification 1.1, "Referrers tag
-// schema").
+// Caps on a list of referrers. What is beyond them is an error, never "no
+// signature".
+const (
+	maxReferrerPages = 50
+	referrerBytes    = 16 * mib // all pages
+)
+
+// referrers asks the referrers API, page after page, and where a registry has
+// none reads the tag that stands in for it (OCI distribution specification 1.1,
+// "Listing Referrers" and "Referrers tag schema").
 func (b registryBeside) referrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
-	puller, err := b.source.connect(ctx)
+	registry, err := b.source.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
 	repo := b.places[0]
-	ctx = withBodyCap(ctx, b.source.limits.manifestBytes)
-	index, err := remote.Referrers(repo.Digest(digest), remote.Reuse(puller), remote.WithContext(ctx))
-	if isNotFound(err) {
-		return nil, nil // there is not even such a repository
-	}
+	client, err := registry.repository(ctx, repo)
 	if err != nil {
 		return nil, explain(err, repo.RegistryStr())
 	}
-	listed, err := index.IndexManifest()
-	if err != nil {
-		return nil, errors.New("the list of referrers is not JSON of the expected shape")
+	var out []v1.Descriptor
+	next := fmt.Sprintf("%s://%s/v2/%s/referrers/%s", repo.Scheme(), repo.RegistryStr(), repo.RepositoryStr(), digest)
+	left := int64(referrerBytes)
+	for pages := 0; next != ""; pages++ {
+		if pages == maxReferrerPages || len(out) > maxReferrers || left <= 0 {
+			return out, fmt.Errorf("the list of referrers is longer than is read: at most %d, on %d pages of %s in all", maxReferrers, maxReferrerPages, byteCount(referrerBytes))
+		}
+		page, err := readReferrers(withBodyCap(ctx, min(left, b.source.limits.manifestBytes)), client, next)
+		if errors.Is(err, errNoReferrersAPI) && pages == 0 {
+			return b.taggedReferrers(ctx, digest)
+		}
+		if err != nil {
+			return out, explain(err, repo.RegistryStr())
+		}
+		out = append(out, page.manifests...)
+		left -= page.bytes
+		if next, err = nextReferrers(next, page.link); err != nil {
+			return out, err
+		}
 	}
-	return listed.Manifests, nil
+	return out, nil
+}
+
+// referrersPage is one answer of the referrers API.
+type referrersPage struct {
+	manifests []v1.Descriptor
+	bytes     int64
+	link      string // header
+}
+
+var (
+	errNoReferrersAPI  = errors.New("the registry has no referrers API")
+	errReferrersFormat = errors.New("the list of referrers is not JSON of the expected shape")
+)
+
+func readReferrers(ctx context.Context, client *http.Client, address string) (referrersPage, error) {
+	var page referrersPage
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return page, err
+	}
+	request.Header.Set("Accept", string(types.OCIImageIndex))
+	response, err := client.Do(request)
+	if err != nil {
+		return page, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if err := transport.CheckError(response, http.StatusOK, http.StatusNotFound, http.StatusBadRequest, http.StatusNotAcceptable); err != nil {
+		return page, err
+	}
+	mediaType, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
+	if response.StatusCode != http.StatusOK || strings.TrimSpace(mediaType) != string(types.OCIImageIndex) {
+		return page, errNoReferrersAPI
+	}
+	data, err := io.ReadAll(response.Body) // which the guard caps
+	if err != nil {
+		return page, err
+	}
+	var index v1.IndexManifest
+	if json.Unmarshal(data, &index) != nil {
+		return page, errReferrersFormat
+	}
+	return referrersPage{index.Manifests, int64(len(data)), response.Header.Get("Link")}, nil
+}
+
+// nextReferrers reads the address of the next page, empty when there is none. A
+// page elsewhere than in the list of the same digest is refused: the
+// credentials are for that repository. Schemes are not compared: the client
+// sets the one that the registry speaks.
+func nextReferrers(current, link string) (string, error) {
+	text, rest, found := strings.Cut(strings.TrimPrefix(strings.TrimSpace(link), "<"), ">")
+	if !found || !strings.Contains(strings.ReplaceAll(rest, `"`, ""), "rel=next") {
+		return "", nil
+	}
+	from, err := url.Parse(current)
+	if err != nil {
+		return "", err
+	}
+	to, err := from.Parse(text)
+	if err != nil || to.User != nil || to.Host != from.Host || to.EscapedPath() != from.EscapedPath() {
+		return "", errors.New("the next page of the list of referrers is not in the list, and is not followed")
+	}
+	return to.String(), nil
+}
+
+// taggedReferrers reads the list under the tag that old registries have in
+// place of the API.
+func (b registryBeside) taggedReferrers(ctx context.Context, digest string) ([]v1.Descriptor, error) {
+	data, err := b.tagged(ctx, strings.Replace(digest, ":", "-", 1))
+	if err != nil || data == nil {
+		return nil, err
+	}
+	var index v1.IndexManifest
+	if json.Unmarshal(data, &index) != nil {
+		return nil, errReferrersFormat
+	}
+	return index.Manifests, nil
 }
 
 func isNotFound(err error) bool {

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -38,7 +39,7 @@ type Options struct {
 	// ${XDG_CACHE_HOME:-~/.cache}/kubectl-operator.
 	CacheDir string
 	// RegistryConfig is a Docker config file with credentials. Empty means
-	// the user's default one.
+	// the user's own ones, Docker's and Podman's.
 	RegistryConfig string
 	// CAFile is a PEM file of roots trusted besides the system's.
 	CAFile string
@@ -48,6 +49,10 @@ type Options struct {
 	// InsecureRegistries are hosts, HOST or HOST:PORT, whose certificates are
 	// not verified. Nothing else is relaxed, and for no other host.
 	InsecureRegistries []string
+	// PrivateAddresses are addresses in a private network that a server may
+	// lead to by a redirect, or name as the place of its tokens; port 0 means
+	// every port. What a reference itself names needs no leave.
+	PrivateAddresses []netip.AddrPort
 	// PullSecrets are Secrets of the target cluster, as NAMESPACE/NAME, with
 	// registry credentials. They come before the user's own.
 	PullSecrets []string
@@ -72,8 +77,8 @@ type Options struct {
 	// means linux/amd64 on every machine, so that content never depends on
 	// where it was previewed.
 	Platform string
-	// RequestTimeout bounds the wait for one answer of a registry, and any
-	// pause within a body. Zero means 30 seconds.
+	// RequestTimeout bounds the wait for one answer of a server, any pause
+	// within a body, and the run of a credential helper. Zero means 30 seconds.
 	RequestTimeout time.Duration
 	// Cluster answers for what lies in the target cluster: ConfigMap sources
 	// and pull secrets. Nil means that no cluster may be asked.

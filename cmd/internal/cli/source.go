@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"regexp"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type sourceFlags struct {
 	registryConfig, cacheDir, caFile, platform string
 	plainHTTP                                  bool
 	pullSecrets, insecureRegistries            []string
+	privateAddresses                           []string
 	plugins                                    bool // of a command that is about plugin sets alone
 }
 
@@ -50,6 +52,7 @@ func (f *sourceFlags) addRegistry(flags *pflag.FlagSet) {
 	flags.StringVar(&f.registryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
 	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of certificate authorities that registries may use, besides the system's")
 	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "registry, HOST or HOST:PORT, whose certificate is not verified (repeatable)")
+	flags.StringArrayVar(&f.privateAddresses, "allow-private-address", nil, "private address, ADDRESS or ADDRESS:PORT, that a server may lead to: blobs of a registry on storage by address, its token server (repeatable; others are refused)")
 	flags.BoolVar(&f.plainHTTP, "plain-http", false, "allow registries without TLS")
 }
 
@@ -67,6 +70,9 @@ func (f *sourceFlags) check() error {
 			return usagef("--insecure-registry %s: want HOST or HOST:PORT", host)
 		}
 	}
+	if _, err := f.addresses(); err != nil {
+		return err
+	}
 	for _, secret := range f.pullSecrets {
 		namespace, name, _ := strings.Cut(secret, "/")
 		if !ref.IsName(namespace) || !ref.IsName(name) {
@@ -74,6 +80,19 @@ func (f *sourceFlags) check() error {
 		}
 	}
 	return nil
+}
+
+// addresses are the private addresses that servers may lead to.
+func (f *sourceFlags) addresses() ([]netip.AddrPort, error) {
+	var out []netip.AddrPort
+	for _, text := range f.privateAddresses {
+		address, err := source.ParsePrivateAddress(text)
+		if err != nil {
+			return nil, usagef("--allow-private-address %s: want ADDRESS or ADDRESS:PORT, such as 10.0.0.5:9000", text)
+		}
+		out = append(out, address)
+	}
+	return out, nil
 }
 
 // severalPlatforms reports whether a plugin set is wanted for more platforms than
@@ -99,6 +118,10 @@ func (a *app) sourceOptions(f sourceFlags, progress func(string)) (source.Option
 	if err := f.check(); err != nil {
 		return source.Options{}, err
 	}
+	addresses, err := f.addresses()
+	if err != nil {
+		return source.Options{}, err
+	}
 	configured, err := a.config()
 	if err != nil {
 		return source.Options{}, err
@@ -119,7 +142,8 @@ func (a *app) sourceOptions(f sourceFlags, progress func(string)) (source.Option
 		CacheDir: f.cacheDir, CacheBytes: configured.Cache.MaxBytes,
 		RegistryConfig: f.registryConfig, PullSecrets: f.pullSecrets,
 		CAFile: f.caFile, InsecureRegistries: f.insecureRegistries, PlainHTTP: f.plainHTTP,
-		Platform: f.platform, Mirrors: mirrors, RequestTimeout: timeout, Progress: meter.update,
+		PrivateAddresses: addresses,
+		Platform:         f.platform, Mirrors: mirrors, RequestTimeout: timeout, Progress: meter.update,
 	}, nil
 }
 

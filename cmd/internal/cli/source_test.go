@@ -52,6 +52,8 @@ func TestSourceFlagsAreCheckedBeforeAnythingIsContacted(t *testing.T) {
 		"--pull-secret a/b/c":                          "want NAMESPACE/NAME",
 		"--insecure-registry https://r.example.com":    "want HOST or HOST:PORT",
 		"--insecure-registry registry.example.com/org": "want HOST or HOST:PORT",
+		"--allow-private-address storage.example.com":  "want ADDRESS or ADDRESS:PORT",
+		"--allow-private-address 10.0.0.0/8":           "want ADDRESS or ADDRESS:PORT",
 		"--request-timeout soon":                       "--request-timeout",
 	} {
 		line := append([]string{"preview", "registry.invalid/b:v1", "--offline"}, strings.Fields(args)...)
@@ -80,7 +82,7 @@ func TestEverySourceOptionIsWired(t *testing.T) {
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	f.add(flags)
 	flags.VisitAll(func(flag *pflag.Flag) {
-		value := map[string]string{"pull-secret": "a/b", "insecure-registry": "a.example.com", "plain-http": "true", "platform": "linux/arm64"}[flag.Name]
+		value := map[string]string{"pull-secret": "a/b", "insecure-registry": "a.example.com", "allow-private-address": "10.0.0.5", "plain-http": "true", "platform": "linux/arm64"}[flag.Name]
 		if err := flag.Value.Set(orElse(value, "x")); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,119 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+)
+
+// credentialHelper runs the programs that keep credentials for Docker and Podman
+// (github.com/docker/docker-credential-helpers). A helper is ended, with all that
+// it started, when it takes too long or prints too much. Nothing of what it
+// prints is ever shown: it may be a password.
+type credentialHelper struct{ patience time.Duration }
+
+// helperBytes caps the answer of a helper; the longest tokens have a few KiB.
+const helperBytes = 64 * kib
+
+// helperGrace is how long the pipes of an ended helper may stay open.
+const helperGrace = time.Second
+
+var (
+	helperName        = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	errHelperTooSlow  = errors.New("it did not end in time")
+	errHelperTooLarge = fmt.Errorf("it prints more than %s", byteCount(helperBytes))
+)
+
+// helperNotFound is the answer of a helper that has nothing for a registry.
+const helperNotFound = "credentials not found in native keychain"
+
+// helperError is a helper that gave no answer.
+type helperError struct {
+	registry, place, helper string
+	err                     error
+}
+
+func (e *helperError) Error() string {
+	return fmt.Sprintf("no credentials for %s, which %s leaves to docker-credential-%s: %v", e.registry, e.place, e.helper, e.err)
+}
+
+func (e *helperError) Unwrap() error { return e.err }
+
+// get asks a helper for the credentials of a registry; none are no error.
+func (h credentialHelper) get(ctx context.Context, helper, server string) (authn.AuthConfig, error) {
+	var none authn.AuthConfig
+	if !helperName.MatchString(helper) {
+		return none, errors.New("it is not the name of a program")
+	}
+	short, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(h.patience, func() { cancel(errHelperTooSlow) })
+	defer timer.Stop()
+	cmd := exec.CommandContext(short, "docker-credential-"+helper, "get")
+	out := &helperOutput{full: func() { cancel(errHelperTooLarge) }}
+	cmd.Stdin, cmd.Stdout = strings.NewReader(server), out
+	// A group of its own, which can be ended as a whole.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = helperGrace
+	err := cmd.Run()
+	cause := context.Cause(short)
+	switch {
+	case ctx.Err() != nil:
+		return none, ctx.Err()
+	case errors.Is(cause, errHelperTooSlow):
+		return none, fmt.Errorf("%w, %s; unlock what it waits for, or wait longer with --request-timeout", cause, h.patience)
+	case cause != nil:
+		return none, cause
+	case errors.Is(err, exec.ErrNotFound):
+		return none, errors.New("it is not on the PATH")
+	case err != nil && strings.TrimSpace(out.kept.String()) == helperNotFound:
+		return none, nil
+	case err != nil:
+		return none, fmt.Errorf("it failed (%s); echo %s | docker-credential-%s get says why", helperExit(err), server, helper)
+	}
+	return parseHelperAnswer(out.kept.Bytes())
+}
+
+// helperExit says how a helper ended, without its words.
+func helperExit(err error) string {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ProcessState.String()
+	}
+	return "it cannot be run"
+}
+
+func parseHelperAnswer(data []byte) (authn.AuthConfig, error) {
+	var answer struct{ Username, Secret string }
+	if json.Unmarshal(data, &answer) != nil {
+		return authn.AuthConfig{}, errors.New("it answers with something that is not JSON of the expected shape")
+	}
+	if answer.Username == "<token>" {
+		return authn.AuthConfig{IdentityToken: answer.Secret}, nil
+	}
+	return authn.AuthConfig{Username: answer.Username, Password: answer.Secret}, nil
+}
+
+// helperOutput keeps what a helper prints, up to its cap. The buffer is no
+// embedded one: its ReadFrom would go past the cap.
+type helperOutput struct {
+	kept bytes.Buffer
+	full func()
+}
+
+func (o *helperOutput) Write(p []byte) (int, error) {
+	if o.kept.Len()+len(p) > helperBytes {
+		o.full()
+		return 0, errHelperTooLarge
+	}
+	return o.kept.Write(p)
+}

@@ -1,0 +1,216 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+)
+
+// userKeychain takes the credentials of the user from config files as Docker
+// and Podman keep them. The first file that has some for a registry decides.
+type userKeychain struct {
+	files  []authFile
+	helper credentialHelper
+
+	mu     sync.Mutex
+	helped map[string]authn.AuthConfig // what helpers answered, by helper and registry
+}
+
+// authFile is one config file.
+type authFile struct {
+	place   string // for messages
+	entries pullSecrets
+	helpers map[string]string // by host
+	store   string            // the helper for every other host
+}
+
+// authFileBytes caps a config file; it has a line for each registry.
+const authFileBytes = 1 * mib
+
+// newUserKeychain reads the one file that was named, else DOCKER_AUTH_CONFIG,
+// Docker's file and Podman's, those that there are.
+func newUserKeychain(o Options) (*userKeychain, error) {
+	k := &userKeychain{helper: credentialHelper{patience: o.RequestTimeout}, helped: map[string]authn.AuthConfig{}}
+	if o.RegistryConfig != "" {
+		file, err := readAuthFile(o.RegistryConfig)
+		if err != nil {
+			return nil, fmt.Errorf("reading --registry-config: %w", err)
+		}
+		k.files = append(k.files, file)
+		return k, nil
+	}
+	if text := os.Getenv("DOCKER_AUTH_CONFIG"); text != "" {
+		file, err := parseAuthFile("DOCKER_AUTH_CONFIG", []byte(text))
+		if err != nil {
+			return nil, fmt.Errorf("reading registry credentials: %w", err)
+		}
+		k.files = append(k.files, file)
+	}
+	for _, path := range authFilePaths(os.Getenv) {
+		file, err := readAuthFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading registry credentials: %w", err)
+		}
+		k.files = append(k.files, file)
+	}
+	return k, nil
+}
+
+// authFilePaths are the files that the user may have: Docker's (DOCKER_CONFIG,
+// else ~/.docker), then Podman's, which are REGISTRY_AUTH_FILE alone where it is
+// set, else those of the session and of the user (containers-auth.json(5)).
+func authFilePaths(env func(string) string) []string {
+	var paths []string
+	home, _ := os.UserHomeDir() // without one there are fewer files
+	in := func(base string, parts ...string) {
+		if base != "" {
+			paths = append(paths, filepath.Join(append([]string{base}, parts...)...))
+		}
+	}
+	if dir := env("DOCKER_CONFIG"); dir != "" {
+		in(dir, "config.json")
+	} else {
+		in(home, ".docker", "config.json")
+	}
+	if file := env("REGISTRY_AUTH_FILE"); file != "" {
+		return append(paths, file)
+	}
+	in(env("XDG_RUNTIME_DIR"), "containers", "auth.json")
+	if dir := env("XDG_CONFIG_HOME"); dir != "" {
+		in(dir, "containers", "auth.json")
+	} else {
+		in(home, ".config", "containers", "auth.json")
+	}
+	return paths
+}
+
+func readAuthFile(path string) (authFile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return authFile{}, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := readCapped(f, authFileBytes)
+	if err != nil {
+		return authFile{}, fmt.Errorf("%s: %w", path, pathCause(err))
+	}
+	return parseAuthFile(path, data)
+}
+
+// parseAuthFile reads a config file. Errors never quote it.
+func parseAuthFile(place string, data []byte) (authFile, error) {
+	file := authFile{place: place, helpers: map[string]string{}}
+	var config struct {
+		Auths       map[string]dockerEntry `json:"auths"`
+		CredHelpers map[string]string      `json:"credHelpers"`
+		CredsStore  string                 `json:"credsStore"`
+	}
+	// Docker reads one value and leaves what follows.
+	if err := json.NewDecoder(strings.NewReader(string(data))).Decode(&config); err != nil && !errors.Is(err, io.EOF) {
+		return file, fmt.Errorf("%s is not a Docker config file", place)
+	}
+	for registry, entry := range config.Auths {
+		auth, err := entry.config()
+		if err != nil {
+			return file, fmt.Errorf("%s: %w", place, err)
+		}
+		if auth == (authn.AuthConfig{}) {
+			continue // Docker leaves such entries for what a helper keeps
+		}
+		host, below := registryKey(registry)
+		file.entries = append(file.entries, pullEntry{host: host, path: below, auth: auth})
+	}
+	slices.SortFunc(file.entries, func(a, b pullEntry) int {
+		return strings.Compare(b.host+"/"+b.path, a.host+"/"+a.path)
+	})
+	for registry, helper := range config.CredHelpers {
+		host, _ := registryKey(registry)
+		file.helpers[host] = helper
+	}
+	file.store = config.CredsStore
+	return file, nil
+}
+
+// Resolve implements [authn.Keychain].
+func (k *userKeychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
+	return k.ResolveContext(context.Background(), target)
+}
+
+// ResolveContext implements [authn.ContextKeychain]. Of one file the longest
+// part of the repository's name that has an entry decides, then the helper, then
+// the registry's entry.
+func (k *userKeychain) ResolveContext(ctx context.Context, target authn.Resource) (authn.Authenticator, error) {
+	host := strings.ToLower(target.RegistryStr())
+	_, repo, _ := strings.Cut(target.String(), "/")
+	for _, file := range k.files {
+		found, path, ok := file.entry(host, repo)
+		if ok && path != "" {
+			return authn.FromConfig(found), nil
+		}
+		helper := orElse(file.helpers[host], file.store)
+		if helper != "" {
+			auth, err := k.ask(ctx, helper, host)
+			if err != nil {
+				return nil, &helperError{host, file.place, helper, err}
+			}
+			if auth != (authn.AuthConfig{}) {
+				return authn.FromConfig(auth), nil
+			}
+		}
+		if ok {
+			return authn.FromConfig(found), nil
+		}
+	}
+	return authn.Anonymous, nil
+}
+
+// entry returns the longest entry of a file for a repository. Hosts are compared
+// as they are: a "*" is a pull secret's.
+func (f authFile) entry(host, repo string) (auth authn.AuthConfig, path string, ok bool) {
+	for _, e := range f.entries {
+		if e.host == host && (e.path == "" || repo == e.path || strings.HasPrefix(repo, e.path+"/")) {
+			return e.auth, e.path, true
+		}
+	}
+	return auth, "", false
+}
+
+// ask runs a helper, once for each registry: some ask the user.
+func (k *userKeychain) ask(ctx context.Context, helper, host string) (authn.AuthConfig, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key := helper + "\n" + host
+	if auth, ok := k.helped[key]; ok {
+		return auth, nil
+	}
+	server := host
+	if host == name.DefaultRegistry {
+		server = authn.DefaultAuthKey
+	}
+	auth, err := k.helper.get(ctx, helper, server)
+	if err == nil {
+		k.helped[key] = auth
+	}
+	return auth, err
+}
+
+func orElse(text, otherwise string) string {
+	if text != "" {
+		return text
+	}
+	return otherwise
+}

@@ -1,0 +1,61 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// minimumPace is how many bytes a second a body has to bring on average, looked
+// at every two request timeouts: silence is noticed after one. A timeout for
+// silence alone would let a server hold a run for weeks with a byte now and
+// then; at this pace a manifest takes no more than 17 minutes.
+const minimumPace = 4 * kib
+
+var errTooSlow = errors.New("too slow")
+
+// pacedBody gives up on a server that keeps a connection open with a drop now
+// and then.
+type pacedBody struct {
+	io.ReadCloser
+	ctx    context.Context // of the request, which ends with errTooSlow
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	every  time.Duration
+	want   int // bytes in that time
+	got    int
+}
+
+func newPacedBody(ctx context.Context, body io.ReadCloser, patience time.Duration, cancel context.CancelCauseFunc) *pacedBody {
+	every := 2 * patience
+	return &pacedBody{
+		ReadCloser: body, ctx: ctx, cancel: cancel, every: every, want: max(kib, int(minimumPace*every.Seconds())),
+		timer: time.AfterFunc(every, func() { cancel(errTooSlow) }),
+	}
+}
+
+func (b *pacedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.got += n; b.got >= b.want {
+		b.got = 0
+		b.timer.Reset(b.every)
+	}
+	if err == nil {
+		return n, nil
+	}
+	b.timer.Stop()
+	// A connection that is being hung up may still seem to come to its end.
+	if errors.Is(context.Cause(b.ctx), errTooSlow) {
+		err = errTooSlow
+	}
+	return n, err
+}
+
+// Close implements [io.Closer].
+func (b *pacedBody) Close() error {
+	b.timer.Stop()
+	err := b.ReadCloser.Close()
+	b.cancel(nil)
+	return err
+}
