@@ -36,6 +36,9 @@ type Input struct {
 	// Accounts are further objects whose accounts' bindings in Existing count.
 	// Two inputs that are to be compared have all accounts of both.
 	Accounts []map[string]any
+	// Unread: no binding of a cluster was read, so those count that every cluster
+	// has at its start, as far as the plan adds to the roles that they name.
+	Unread bool
 }
 
 // Compute returns the effective grants: one for every subject, scope and rule,
@@ -85,6 +88,13 @@ func (s *Surroundings) Compute(objects []map[string]any, accounts ...map[string]
 		// A stored copy of a planned binding is about to be overwritten.
 		if !roles.planned[preview.RefOf(body).ID()] {
 			c.bindHeld(roles, ours, body)
+		}
+	}
+	if in.Unread {
+		for _, body := range defaultBindings() {
+			if added, _ := roles.parts(RoleOf(body)); len(added) > 0 && !planned[preview.RefOf(body).ID()] {
+				c.bind(body, Subjects(body), added, false)
+			}
 		}
 	}
 	for i := range c.grants {

@@ -13,21 +13,54 @@ const BuiltInVersion = "v1.37"
 //go:embed builtin.json
 var builtInData []byte
 
-// builtIn parses the table when it is first needed. Nothing changes it.
-var builtIn = sync.OnceValue(func() []map[string]any {
-	data, err := preview.DecodeJSON(builtInData)
+//go:embed bindings.json
+var bindingData []byte
+
+// The tables are parsed when they are first needed. Nothing changes them.
+var (
+	builtIn         = sync.OnceValue(func() []map[string]any { return bodiesOf(builtInData) })
+	defaultBindings = sync.OnceValue(func() []map[string]any { return bodiesOf(bindingData) })
+	builtInByID     = sync.OnceValue(func() map[string]map[string]any {
+		roles := map[string]map[string]any{}
+		for _, role := range builtIn() {
+			roles[preview.RefOf(role).ID()] = role
+		}
+		return roles
+	})
+)
+
+func bodiesOf(table []byte) []map[string]any {
+	data, err := preview.DecodeJSON(table)
 	if err != nil {
-		return nil // a test holds the table against an API server
+		return nil // a test holds the tables against an API server
 	}
 	list, _ := data.([]any)
-	roles := make([]map[string]any, 0, len(list))
+	bodies := make([]map[string]any, 0, len(list))
 	for _, item := range list {
 		if body, ok := item.(map[string]any); ok {
-			roles = append(roles, body)
+			bodies = append(bodies, body)
 		}
 	}
-	return roles
-})
+	return bodies
+}
+
+// IsBuiltIn reports whether every cluster has a role at its start, by group,
+// kind, namespace and name.
+func IsBuiltIn(role preview.Ref) bool {
+	return role.Group() == rbacGroup && builtInByID()[role.ID()] != nil
+}
+
+// UnchangedBuiltIn reports whether a role has the rules that the built-in role
+// of its name has on every cluster.
+func UnchangedBuiltIn(role map[string]any) bool {
+	known := builtInByID()[preview.RefOf(role).ID()]
+	if known == nil {
+		return false
+	}
+	want, err := preview.Hash(essence(known))
+	got, err2 := preview.Hash(essence(role))
+	return err == nil && err2 == nil && want == got
+}
 
 // BuiltIn returns the roles that every API server makes at its start
 // (kubernetes plugin/pkg/auth/authorizer/rbac/bootstrappolicy): name, the labels
@@ -35,7 +68,7 @@ var builtIn = sync.OnceValue(func() []map[string]any {
 // without the rules that they collect. Callers must not modify them.
 func BuiltIn() []map[string]any { return builtIn() }
 
-// essence cuts a role down to what [BuiltIn] says about roles.
+// essence cuts a role or binding down to what the tables say about it.
 func essence(role map[string]any) map[string]any {
 	meta := map[string]any{"name": preview.String(role, "metadata", "name")}
 	if namespace := preview.String(role, "metadata", "namespace"); namespace != "" {
@@ -55,6 +88,11 @@ func essence(role map[string]any) map[string]any {
 		out["aggregationRule"] = rule
 	} else if rules := preview.List(role, "rules"); rules != nil {
 		out["rules"] = rules
+	}
+	for _, field := range []string{"roleRef", "subjects"} {
+		if v, ok := role[field]; ok {
+			out[field] = v
+		}
 	}
 	return out
 }

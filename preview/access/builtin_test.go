@@ -41,6 +41,7 @@ func TestBuiltInRolesAreThoseOfAnAPIServer(t *testing.T) {
 		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
 	})
 	holdTable(t, "builtin.json", roles)
+	holdTable(t, "bindings.json", defaultBindings(t, client))
 	discovery, err := client.Served(t.Context())
 	if err != nil || len(discovery.Unanswered) > 0 {
 		t.Fatalf("unanswered %v, %v", discovery.Unanswered, err)
@@ -57,6 +58,30 @@ func TestBuiltInRolesAreThoseOfAnAPIServer(t *testing.T) {
 	if len(access.BuiltIn()) != len(roles) || len(roles) < 50 {
 		t.Errorf("%d roles in the table, %d in the cluster", len(access.BuiltIn()), len(roles))
 	}
+}
+
+// defaultBindings are the bindings that an API server makes at its start.
+func defaultBindings(t *testing.T, client *k8s.Client) []map[string]any {
+	t.Helper()
+	var bindings []map[string]any
+	for _, kind := range []string{"ClusterRoleBinding", "RoleBinding"} {
+		list, err := client.List(t.Context(), "rbac.authorization.k8s.io/v1", kind, "", "kubernetes.io/bootstrapping=rbac-defaults")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, body := range list {
+			if len(preview.List(body, "subjects")) > 0 {
+				bindings = append(bindings, access.Essence(body))
+			}
+		}
+	}
+	slices.SortFunc(bindings, func(a, b map[string]any) int {
+		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
+	})
+	if len(bindings) < 20 {
+		t.Fatalf("%d bindings with subjects", len(bindings))
+	}
+	return bindings
 }
 
 // holdTable compares a table of ours with what an API server has, or writes it.

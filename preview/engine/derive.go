@@ -73,7 +73,7 @@ func changes(o *preview.Object) []preview.Change {
 // installed revision did.
 func grants(p *preview.Plan) []preview.Grant {
 	before, after := installedBodies(p), sealedBodies(p.Objects)
-	in := access.Input{Existing: readBodies(p), Missing: missing(p), Accounts: slices.Concat(before, after)}
+	in := access.Input{Existing: readBodies(p), Missing: missing(p), Accounts: slices.Concat(before, after), Unread: p.ReadMode == preview.ReadOffline}
 	in.Objects = before
 	installed := access.Compute(in)
 	in.Objects = after
