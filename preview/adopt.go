@@ -51,7 +51,7 @@ func (a *Adoption) Lines() []string {
 
 // Orphans reports whether deleting a former owner must leave its dependents,
 // which would be garbage-collected with it.
-func Orphans(o *Object) bool { return o.FormerOwner() && o.Kind == "ClusterServiceVersion" }
+func Orphans(o *Object) bool { return o.FormerOwner() && o.Is(KindClusterServiceVersion) }
 
 // companions are the labels and annotations that stand beside a tool's mark.
 var companions = [...]string{

@@ -82,7 +82,7 @@ func Normalize(body map[string]any, namespaced bool) (removed []string, err erro
 	if err := secretData(body); err != nil {
 		return nil, err
 	}
-	if Map(body, "aggregationRule") != nil && String(body, "kind") == "ClusterRole" {
+	if Map(body, "aggregationRule") != nil && IsKind(body, KindClusterRole) {
 		if !empty(body["rules"]) {
 			removed = append(removed, ".rules")
 		}
@@ -96,7 +96,7 @@ func Normalize(body map[string]any, namespaced bool) (removed []string, err erro
 // secretData folds stringData into data: under server-side apply stringData
 // never removes an old key. A key in both takes stringData's value, as in the API.
 func secretData(body map[string]any) error {
-	if String(body, "kind") != "Secret" || String(body, "apiVersion") != "v1" {
+	if !IsKind(body, KindSecret) || String(body, "apiVersion") != "v1" {
 		return nil
 	}
 	plain := Map(body, "stringData")

@@ -27,8 +27,7 @@ func (o *Object) Whole() bool {
 // Irreplaceable says why an object whose immutable fields change is not deleted
 // and created again; it is empty for one that may be.
 func Irreplaceable(o *Object) string {
-	switch o.Kind {
-	case "CustomResourceDefinition", "Namespace", "PersistentVolumeClaim", "PersistentVolume":
+	if o.Is(KindCustomResourceDefinition, KindNamespace, KindPersistentVolumeClaim, KindPersistentVolume) {
 		return "changes a field that cannot change, and a " + o.Kind + " is never deleted to be created again: what it holds would go with it"
 	}
 	var held []string

@@ -39,7 +39,7 @@ type Scopes struct {
 func NewScopes(objects []map[string]any) Scopes {
 	s := Scopes{custom: map[string]bool{}}
 	for _, body := range objects {
-		if String(body, "kind") != "CustomResourceDefinition" {
+		if !IsKind(body, KindCustomResourceDefinition) {
 			continue
 		}
 		key := String(body, "spec", "group") + "/" + String(body, "spec", "names", "kind")

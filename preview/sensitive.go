@@ -55,9 +55,11 @@ type sensitiveLeaf struct {
 // so. CRD schemas hold none.
 func sensitiveLeaves(body map[string]any) []sensitiveLeaf {
 	var leaves []sensitiveLeaf
-	switch String(body, "kind") {
-	case "CustomResourceDefinition":
+	if IsKind(body, KindCustomResourceDefinition) {
 		return nil
+	}
+	// Whatever calls itself a Secret or a ConfigMap is masked like one.
+	switch kind := String(body, "kind"); kind {
 	case "Secret":
 		for _, field := range []string{"data", "stringData"} {
 			leaves = append(leaves, mapLeaves(Map(body, field), "."+field, func(string) bool { return true })...)

@@ -135,7 +135,7 @@ type groups map[string]bool
 func leavingGroups(objects []Object) groups {
 	out := groups{}
 	for i := range objects {
-		if o := &objects[i]; o.Action == ActionDelete && o.Kind == "CustomResourceDefinition" {
+		if o := &objects[i]; o.Action == ActionDelete && o.Is(KindCustomResourceDefinition) {
 			_, group, _ := strings.Cut(o.Name, ".") // a definition is named PLURAL.GROUP
 			out[group] = true
 		}
@@ -146,10 +146,10 @@ func leavingGroups(objects []Object) groups {
 // stage returns the stage that deletes an object. What can block the removal of
 // a definition's objects goes with the definition, and so do such objects.
 func (g groups) stage(o *Object) string {
-	if o.Kind == "Namespace" && o.Ref().Group() == "" {
+	if o.Is(KindNamespace) {
 		return StagePruneNamespaces
 	}
-	if len(g) > 0 && (blocks(o) || o.Kind == "CustomResourceDefinition" || g[o.Ref().Group()]) {
+	if len(g) > 0 && (blocks(o) || o.Is(KindCustomResourceDefinition) || g[o.Ref().Group()]) {
 		return StagePruneDefinitions
 	}
 	return StagePrune

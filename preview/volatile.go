@@ -21,9 +21,9 @@ var volatileTable = [...]volatileRow{
 	{"aggregated rules", "the aggregation controller fills them", stripAggregatedRules},
 	{"pv annotations", "the volume controllers bind claims", stripAnnotationPrefix("pv.kubernetes.io/")},
 	{"volume annotations", "the volume controllers choose nodes", stripAnnotationPrefix("volume.kubernetes.io/")},
-	{"volumeName", "the volume controllers bind claims", stripOfKind("PersistentVolumeClaim", "spec", "volumeName")},
-	{"claimRef", "the volume controllers bind volumes", stripOfKind("PersistentVolume", "spec", "claimRef")},
-	{"nodeName", "the scheduler binds pods", stripOfKind("Pod", "spec", "nodeName")},
+	{"volumeName", "the volume controllers bind claims", stripOfKind(KindPersistentVolumeClaim, "spec", "volumeName")},
+	{"claimRef", "the volume controllers bind volumes", stripOfKind(KindPersistentVolume, "spec", "claimRef")},
+	{"nodeName", "the scheduler binds pods", stripOfKind(KindPod, "spec", "nodeName")},
 	{"service account volume", "admission names it at random, another way at each dry run", nameTokenVolume},
 	{"clusterIP", "the API server allocates it", stripAllocated("clusterIP")},
 	{"clusterIPs", "the API server allocates them", stripAllocated("clusterIPs")},
@@ -59,10 +59,10 @@ func stripAt(path ...string) func(map[string]any) {
 	}
 }
 
-func stripOfKind(kind string, path ...string) func(map[string]any) {
+func stripOfKind(kind GroupKind, path ...string) func(map[string]any) {
 	strip := stripAt(path...)
 	return func(body map[string]any) {
-		if String(body, "kind") == kind {
+		if IsKind(body, kind) {
 			strip(body)
 		}
 	}
@@ -73,7 +73,7 @@ func stripOfKind(kind string, path ...string) func(map[string]any) {
 func stripAllocated(field string) func(map[string]any) {
 	return func(body map[string]any) {
 		spec := Map(body, "spec")
-		if String(body, "kind") != "Service" || String(spec, "clusterIP") == "None" {
+		if !IsKind(body, KindService) || String(spec, "clusterIP") == "None" {
 			return
 		}
 		delete(spec, field)
@@ -108,13 +108,13 @@ func stripWebhookCA(body map[string]any) {
 }
 
 func stripAPIServiceCA(body map[string]any) {
-	if String(body, "kind") == "APIService" {
+	if IsKind(body, KindAPIService) {
 		delete(Map(body, "spec"), "caBundle")
 	}
 }
 
 func stripTokenData(body map[string]any) {
-	if String(body, "kind") == "Secret" && String(body, "type") == "kubernetes.io/service-account-token" {
+	if IsKind(body, KindSecret) && String(body, "type") == "kubernetes.io/service-account-token" {
 		delete(body, "data")
 	}
 }
@@ -125,7 +125,7 @@ const tokenVolume = "kube-api-access-"
 
 // nameTokenVolume gives the volume with a Pod's service account token one name.
 func nameTokenVolume(body map[string]any) {
-	if String(body, "kind") != "Pod" {
+	if !IsKind(body, KindPod) {
 		return
 	}
 	generated := map[string]bool{}
@@ -147,13 +147,13 @@ func nameTokenVolume(body map[string]any) {
 }
 
 func stripAggregatedRules(body map[string]any) {
-	if String(body, "kind") == "ClusterRole" && Map(body, "aggregationRule") != nil {
+	if IsKind(body, KindClusterRole) && Map(body, "aggregationRule") != nil {
 		delete(body, "rules")
 	}
 }
 
 func stripNodePorts(body map[string]any) {
-	if String(body, "kind") != "Service" {
+	if !IsKind(body, KindService) {
 		return
 	}
 	for _, item := range List(body, "spec", "ports") {
@@ -166,7 +166,7 @@ func stripNodePorts(body map[string]any) {
 // stripControllerUID drops the labels and selector the Job controller derives
 // from the Job's uid.
 func stripControllerUID(body map[string]any) {
-	if String(body, "kind") != "Job" {
+	if !IsKind(body, KindJob) {
 		return
 	}
 	for _, labels := range []map[string]any{

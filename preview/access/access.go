@@ -51,7 +51,9 @@ type Input struct {
 // all that its role permits: those grants are Held. To anybody else it gives
 // what the plan adds to its role.
 func Compute(in Input) []preview.Grant {
-	return NewSurroundings(in.Existing, in.Missing).Compute(in.Objects, in.Accounts...)
+	s := NewSurroundings(in.Existing, in.Missing)
+	s.unread = in.Unread
+	return s.Compute(in.Objects, in.Accounts...)
 }
 
 // Surroundings are the roles and bindings that there are besides the objects
@@ -59,6 +61,7 @@ func Compute(in Input) []preview.Grant {
 type Surroundings struct {
 	roles    *roleSet
 	bindings []map[string]any
+	unread   bool // no binding of a cluster was read
 }
 
 // NewSurroundings indexes the roles and bindings among existing; missing are as
@@ -90,9 +93,9 @@ func (s *Surroundings) Compute(objects []map[string]any, accounts ...map[string]
 			c.bindHeld(roles, ours, body)
 		}
 	}
-	if in.Unread {
+	if s.unread {
 		for _, body := range defaultBindings() {
-			if added, _ := roles.parts(RoleOf(body)); len(added) > 0 && !planned[preview.RefOf(body).ID()] {
+			if added, _ := roles.parts(RoleOf(body)); len(added) > 0 && !roles.planned[preview.RefOf(body).ID()] {
 				c.bind(body, Subjects(body), added, false)
 			}
 		}
@@ -130,7 +133,7 @@ func RoleOf(binding map[string]any) preview.Ref {
 		Kind:       preview.String(binding, "roleRef", "kind"),
 		Name:       preview.String(binding, "roleRef", "name"),
 	}
-	if ref.Kind == "Role" {
+	if ref.Is(preview.KindRole) {
 		ref.Namespace = preview.String(binding, "metadata", "namespace")
 	}
 	return ref
@@ -151,11 +154,11 @@ func Subjects(binding map[string]any) []preview.Subject {
 			Kind: preview.String(m, "kind"), Namespace: preview.String(m, "namespace"), Name: preview.String(m, "name"),
 		}
 		switch s.Kind {
-		case "ServiceAccount":
+		case preview.SubjectServiceAccount:
 			if s.Namespace == "" {
 				s.Namespace = preview.String(binding, "metadata", "namespace")
 			}
-		case "User":
+		case preview.SubjectUser:
 			s.Namespace = ""
 			rest, isAccount := strings.CutPrefix(s.Name, "system:serviceaccount:")
 			if namespace, name, ok := strings.Cut(rest, ":"); isAccount && ok && namespace != "" && name != "" {
@@ -200,7 +203,7 @@ func (c *collector) bind(binding map[string]any, subjects []preview.Subject, rul
 		rules = everything()
 	}
 	scope, namespace := preview.ScopeCluster, ""
-	if preview.String(binding, "kind") == "RoleBinding" {
+	if preview.IsKind(binding, preview.KindRoleBinding) {
 		scope, namespace = preview.ScopeNamespace, preview.String(binding, "metadata", "namespace")
 	}
 	via := []string{viaName(RoleOf(binding)), viaName(preview.RefOf(binding))}
@@ -283,13 +286,11 @@ func ViaRef(via string) preview.Ref {
 }
 
 func isBinding(body map[string]any) bool {
-	kind := preview.String(body, "kind")
-	return isRBAC(body) && (kind == "RoleBinding" || kind == "ClusterRoleBinding")
+	return preview.IsKind(body, preview.KindRoleBinding, preview.KindClusterRoleBinding)
 }
 
 func isRole(body map[string]any) bool {
-	kind := preview.String(body, "kind")
-	return isRBAC(body) && (kind == "Role" || kind == "ClusterRole")
+	return preview.IsKind(body, preview.KindRole, preview.KindClusterRole)
 }
 
 func isRBAC(body map[string]any) bool { return preview.RefOf(body).Group() == rbacGroup }

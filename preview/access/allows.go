@@ -31,7 +31,7 @@ func member(who, granted preview.Subject) bool {
 	if who == granted {
 		return true
 	}
-	if who.Kind != "ServiceAccount" || granted.Kind != "Group" {
+	if who.Kind != preview.SubjectServiceAccount || granted.Kind != preview.SubjectGroup {
 		return false
 	}
 	switch granted.Name {

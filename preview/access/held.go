@@ -37,11 +37,11 @@ func (a accounts) collect(body map[string]any) {
 		a.add(namespace, name)
 	case isBinding(body):
 		for _, s := range Subjects(body) {
-			if s.Kind == "ServiceAccount" {
+			if s.Kind == preview.SubjectServiceAccount {
 				a.add(s.Namespace, s.Name)
 			}
 		}
-	case preview.String(body, "kind") == "ServiceAccount" && preview.RefOf(body).Group() == "":
+	case preview.IsKind(body, preview.KindServiceAccount):
 		a.add(namespace, preview.String(body, "metadata", "name"))
 	}
 }
@@ -55,9 +55,9 @@ func (a accounts) add(namespace, name string) {
 // token of one of them is in.
 func (a accounts) has(s preview.Subject) bool {
 	switch s.Kind {
-	case "ServiceAccount":
+	case preview.SubjectServiceAccount:
 		return a.names[s.Namespace+"/"+s.Name]
-	case "Group":
+	case preview.SubjectGroup:
 		if namespace, ok := strings.CutPrefix(s.Name, "system:serviceaccounts:"); ok {
 			return a.namespaces[namespace]
 		}

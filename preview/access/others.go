@@ -25,7 +25,7 @@ func Others(in Input) (grants []preview.Grant, left int) {
 			continue
 		}
 		subjects := slices.DeleteFunc(Subjects(body), func(s preview.Subject) bool {
-			return ours.has(s) || s.Kind != "ServiceAccount" && !strings.HasPrefix(s.Name, groupAccounts+":")
+			return ours.has(s) || s.Kind != preview.SubjectServiceAccount && !strings.HasPrefix(s.Name, groupAccounts+":")
 		})
 		role := RoleOf(body)
 		rules, known := useful[role.ID()]
@@ -66,10 +66,10 @@ func Acting(grants []preview.Grant) []preview.Subject {
 	seen := map[preview.Subject]bool{}
 	for _, g := range grants {
 		s := g.Subject
-		if namespace, ok := strings.CutPrefix(s.Name, groupAccounts+":"); ok && s.Kind == "Group" {
+		if namespace, ok := strings.CutPrefix(s.Name, groupAccounts+":"); ok && s.Kind == preview.SubjectGroup {
 			s = preview.Subject{Kind: "ServiceAccount", Namespace: namespace, Name: "default"}
 		}
-		if s.Kind == "ServiceAccount" && !seen[s] {
+		if s.Kind == preview.SubjectServiceAccount && !seen[s] {
 			seen[s] = true
 			out = append(out, s)
 		}

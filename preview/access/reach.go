@@ -96,7 +96,7 @@ func NewNet(in NetInput) *Net {
 	}
 	known := map[preview.Subject]bool{}
 	add := func(s preview.Subject) {
-		if s.Kind == "ServiceAccount" && !known[s] {
+		if s.Kind == preview.SubjectServiceAccount && !known[s] {
 			known[s] = true
 			n.accounts = append(n.accounts, s)
 		}

@@ -73,7 +73,7 @@ func (s *roleSet) add(objects []map[string]any) {
 func (s *roleSet) clusterRoles() []string {
 	var ids []string
 	for id, body := range s.roles {
-		if preview.String(body, "kind") == "ClusterRole" {
+		if preview.IsKind(body, preview.KindClusterRole) {
 			ids = append(ids, id)
 		}
 	}

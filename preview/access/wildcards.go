@@ -246,7 +246,7 @@ func defined(objects []map[string]any) []preview.Served {
 	every := []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	var out []preview.Served
 	for _, body := range objects {
-		if preview.String(body, "kind") != "CustomResourceDefinition" {
+		if !preview.IsKind(body, preview.KindCustomResourceDefinition) {
 			continue
 		}
 		s := preview.Served{

@@ -74,7 +74,7 @@ const RunTime = "created by the operator at run time"
 // run time and cannot be reviewed here.
 func (s *scanner) role(body map[string]any) {
 	ref := preview.RefOf(body)
-	if ref.Group() != "rbac.authorization.k8s.io" || ref.Kind != "Role" && ref.Kind != "ClusterRole" {
+	if !ref.Is(preview.KindRole, preview.KindClusterRole) {
 		return
 	}
 	for _, rule := range preview.Maps(body, "rules") {

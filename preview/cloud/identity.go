@@ -38,8 +38,8 @@ const workloadIdentity = "azure.workload.identity/use"
 // lets its pods assume.
 func (s *scanner) identity(body map[string]any) {
 	annotations := preview.Map(body, "metadata", "annotations")
-	switch preview.String(body, "kind") {
-	case "ServiceAccount":
+	switch preview.RefOf(body).GroupKind() {
+	case preview.KindServiceAccount:
 		for _, row := range identities {
 			if id, ok := annotations[row.key].(string); ok && id != "" {
 				s.permit(preview.CloudPermission{
@@ -50,7 +50,7 @@ func (s *scanner) identity(body map[string]any) {
 		if strings.EqualFold(preview.String(body, "metadata", "labels", workloadIdentity), "true") {
 			s.declare(Azure, "label "+workloadIdentity+" of "+where(body))
 		}
-	case "Namespace":
+	case preview.KindNamespace:
 		if pattern := preview.String(annotations, "iam.amazonaws.com/permitted"); pattern != "" {
 			s.declare(AWS, "annotation iam.amazonaws.com/permitted of "+where(body))
 		}
@@ -250,7 +250,7 @@ func StaticOrigin(namespace, name string) string {
 
 // secret recognises static credentials by the names of their keys alone.
 func (s *scanner) secret(body map[string]any) {
-	if preview.String(body, "kind") != "Secret" {
+	if !preview.IsKind(body, preview.KindSecret) {
 		return
 	}
 	for _, field := range []string{"data", "stringData"} {

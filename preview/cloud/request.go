@@ -221,7 +221,7 @@ const maxEmbedded = 1 << 20
 // embedded finds CredentialsRequests that a ConfigMap carries as text, which
 // an operator then creates.
 func (s *scanner) embedded(body map[string]any) {
-	if preview.String(body, "kind") != "ConfigMap" {
+	if !preview.IsKind(body, preview.KindConfigMap) {
 		return
 	}
 	for _, field := range []string{"data", "binaryData"} {

@@ -60,19 +60,19 @@ func letGo(o *preview.Object, owner preview.Ref) string {
 	}
 	remove, note := "kubectl delete "+argument(owner), ""
 	steps := []string{remove}
-	switch owner.Kind + "." + owner.Group() {
-	case "ClusterExtension.olm.operatorframework.io":
+	switch owner.GroupKind() {
+	case "olm.operatorframework.io/ClusterExtension":
 		steps = []string{remove + " --cascade=orphan"}
 		note = " (an operator-controller that writes its owner references back while it deletes has to be updated first)"
-	case "Kustomization.kustomize.toolkit.fluxcd.io", "HelmRelease.helm.toolkit.fluxcd.io":
+	case "kustomize.toolkit.fluxcd.io/Kustomization", "helm.toolkit.fluxcd.io/HelmRelease":
 		steps = []string{patch(`{"spec":{"suspend":true}}`), remove}
 		note = " (Flux leaves the objects of what is suspended; take it out of its Git repository first, or it comes back)"
-	case "Application.argoproj.io":
+	case "argoproj.io/Application":
 		steps = []string{patch(`{"metadata":{"finalizers":null}}`), remove}
 		note = " (what makes the Application, such as an ApplicationSet, comes first, or it comes back)"
-	case "App.kappctrl.k14s.io", "PackageInstall.packaging.carvel.dev":
+	case "kappctrl.k14s.io/App", "packaging.carvel.dev/PackageInstall":
 		steps = []string{patch(`{"spec":{"noopDelete":true}}`), remove}
-	case "ConfigMap.":
+	case "ConfigMap":
 		if owner.ID() != o.ID && preview.MarkValue(o.LiveBody, "kapp.k14s.io/app") != "" {
 			note = " (it is kapp's record, and nothing else goes with it)"
 			break

@@ -144,7 +144,7 @@ func ownNamespace(name string) map[string]any {
 
 // isOwnNamespace tells an object that [decider.addNamespace] planned.
 func isOwnNamespace(p *preview.Plan, o *preview.Object) bool {
-	return o.Package == "" && o.Kind == "Namespace" && o.Ref().Group() == "" && slices.Contains(p.OwnNamespaces(), o.Name)
+	return o.Package == "" && o.Is(preview.KindNamespace) && slices.Contains(p.OwnNamespaces(), o.Name)
 }
 
 // readNamespaces learns which namespaces exist, and refuses one that is going away.
@@ -318,9 +318,9 @@ func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 		return ""
 	case d.keptByHelm(o.LiveBody):
 		return preview.ActionKeep
-	case o.Kind == "CustomResourceDefinition" && !d.removesDefinitions(), o.Kind == "Namespace" && !d.removesNamespace(o.LiveBody):
+	case o.Is(preview.KindCustomResourceDefinition) && !d.removesDefinitions(), o.Is(preview.KindNamespace) && !d.removesNamespace(o.LiveBody):
 		return preview.ActionKeep
-	case !preview.Ours(o.LiveBody, d.plan.Release) && o.Kind != "Namespace":
+	case !preview.Ours(o.LiveBody, d.plan.Release) && !o.Is(preview.KindNamespace):
 		return preview.ActionKeep
 	case preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "":
 		return preview.ActionKeep // until its finalizers let it go

@@ -29,7 +29,7 @@ func definitionUpdates(p *preview.Plan) []update {
 	var out []update
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Kind != "CustomResourceDefinition" || o.LiveBody == nil || o.Sealed == nil {
+		if !o.Is(preview.KindCustomResourceDefinition) || o.LiveBody == nil || o.Sealed == nil {
 			continue
 		}
 		switch o.Action {

@@ -145,7 +145,7 @@ func cloudSources(p *preview.Plan, body func(*preview.Object) map[string]any) []
 func packageAnnotations(objects []map[string]any) map[string]string {
 	out := map[string]string{}
 	for _, body := range objects {
-		if preview.String(body, "kind") != "Deployment" {
+		if !preview.IsKind(body, preview.KindDeployment) {
 			continue
 		}
 		_, meta := preview.PodTemplate(body)

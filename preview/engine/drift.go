@@ -51,7 +51,7 @@ func NewDrift(p *preview.Plan, typer preview.Typer) *Drift {
 func broughtKinds(p *preview.Plan) map[string]struct{} {
 	out := map[string]struct{}{}
 	for i := range p.Objects {
-		if body := p.Objects[i].Sealed; preview.String(body, "kind") == "CustomResourceDefinition" {
+		if body := p.Objects[i].Sealed; preview.IsKind(body, preview.KindCustomResourceDefinition) {
 			out[preview.String(body, "spec", "group")+"/"+preview.String(body, "spec", "names", "kind")] = struct{}{}
 		}
 	}
@@ -100,7 +100,7 @@ func (d *Drift) ofObject(o *preview.Object, body map[string]any) string {
 // secretMoved reports whether a key of a Secret compares otherwise than at the
 // review: the keys that the plan leaves alone are in no fingerprint.
 func (d *Drift) secretMoved(o *preview.Object, body map[string]any) bool {
-	if o.Sealed == nil || o.Kind != "Secret" {
+	if o.Sealed == nil || !o.Is(preview.KindSecret) {
 		return false
 	}
 	after := o.ResultBody

@@ -257,7 +257,7 @@ func (d *decider) bringsRole(binding map[string]any) bool {
 		Kind:       preview.String(binding, "roleRef", "kind"),
 		Name:       preview.String(binding, "roleRef", "name"),
 	}
-	if ref.Kind == "Role" {
+	if ref.Is(preview.KindRole) {
 		ref.Namespace = preview.String(binding, "metadata", "namespace")
 	}
 	return d.plan.Object(ref.ID()) != nil

@@ -142,7 +142,7 @@ func flyteEngines(p *preview.Plan, live func(config string) string) []flyteEngin
 	var out []flyteEngine
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Kind != "ConfigMap" || o.Ref().Group() != "" || o.Sealed == nil && o.Action != preview.ActionDelete {
+		if !o.Is(preview.KindConfigMap) || o.Sealed == nil && o.Action != preview.ActionDelete {
 			continue
 		}
 		e := flyteEngine{config: o}

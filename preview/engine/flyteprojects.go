@@ -24,7 +24,7 @@ type projectNames struct {
 func projectNamesOf(configs []map[string]any) projectNames {
 	out := projectNames{template: "{{ project }}-{{ domain }}"}
 	for _, body := range configs {
-		if preview.String(body, "kind") != "ConfigMap" {
+		if !preview.IsKind(body, preview.KindConfigMap) {
 			continue
 		}
 		for _, file := range flyteFiles(body, "namespace_mapping") {
@@ -95,7 +95,7 @@ func (r *flyteReview) projectNamespaces() []string {
 	for _, body := range bodies {
 		ref := preview.RefOf(body)
 		name := ref.Namespace
-		if ref.Kind == "Namespace" && ref.Group() == "" {
+		if ref.Is(preview.KindNamespace) {
 			name = ref.Name
 		}
 		if name != "" && pattern.MatchString(name) {
@@ -182,7 +182,7 @@ func (r *flyteReview) holding(plugin flytePlugin, projects, parts []string) (ful
 func within(bodies []map[string]any, namespace string) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool {
 		ref := preview.RefOf(body)
-		return ref.Namespace != namespace && ref.Kind != "ClusterRole"
+		return ref.Namespace != namespace && !ref.Is(preview.KindClusterRole)
 	})
 }
 
@@ -205,12 +205,12 @@ func boundParts(objects []map[string]any, account string) []string {
 	found, roles, bound := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, body := range objects {
 		name := preview.String(body, "metadata", "name")
-		switch preview.String(body, "kind") {
-		case "ServiceAccount":
+		switch preview.RefOf(body).GroupKind() {
+		case preview.KindServiceAccount:
 			found["ServiceAccount"] = found["ServiceAccount"] || name == account
-		case "Role", "ClusterRole":
+		case preview.KindRole, preview.KindClusterRole:
 			roles[preview.String(body, "kind")+"/"+name] = true
-		case "RoleBinding":
+		case preview.KindRoleBinding:
 			if bindsAccount(body, account) {
 				found["RoleBinding"] = true
 				bound[preview.String(body, "roleRef", "kind")+"/"+preview.String(body, "roleRef", "name")] = true
@@ -230,6 +230,6 @@ func boundParts(objects []map[string]any, account string) []string {
 // own namespace.
 func bindsAccount(binding map[string]any, account string) bool {
 	return slices.ContainsFunc(access.Subjects(binding), func(s preview.Subject) bool {
-		return s.Kind == "ServiceAccount" && s.Name == account && s.Namespace == preview.String(binding, "metadata", "namespace")
+		return s.Kind == preview.SubjectServiceAccount && s.Name == account && s.Namespace == preview.String(binding, "metadata", "namespace")
 	})
 }

@@ -180,7 +180,7 @@ func (r *flyteReview) likelyAccounts() []string {
 	}
 	var out []string
 	for _, g := range r.plan.Access.Grants {
-		if g.Subject.Kind == "ServiceAccount" && g.Subject.Namespace == r.engine.config.Namespace && !taken[g.Subject.Name] {
+		if g.Subject.Kind == preview.SubjectServiceAccount && g.Subject.Namespace == r.engine.config.Namespace && !taken[g.Subject.Name] {
 			out = append(out, g.Subject.Name)
 		}
 	}

@@ -54,7 +54,7 @@ func templateObjects(config map[string]any) []map[string]any {
 func templateParts(configs, bodies []map[string]any, account string) []string {
 	all := within(bodies, "")
 	for _, body := range configs {
-		if preview.String(body, "kind") == "ConfigMap" {
+		if preview.IsKind(body, preview.KindConfigMap) {
 			all = append(all, templateObjects(body)...)
 		}
 	}
@@ -69,7 +69,7 @@ func flyteTemplates(p *preview.Plan) []preview.Finding {
 	var around *projectSurroundings // made for the first template: most plans have none
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Kind != "ConfigMap" || o.Ref().Group() != "" || o.Sealed == nil {
+		if !o.Is(preview.KindConfigMap) || o.Sealed == nil {
 			continue
 		}
 		objects := slices.DeleteFunc(templateObjects(o.Sealed), func(body map[string]any) bool { return preview.String(body, "metadata", "namespace") != anyProject })
@@ -98,7 +98,7 @@ type projectSurroundings struct {
 }
 
 func newProjectSurroundings(p *preview.Plan) *projectSurroundings {
-	roles := slices.DeleteFunc(sealedBodies(p.Objects), func(body map[string]any) bool { return preview.RefOf(body).Kind != "ClusterRole" })
+	roles := slices.DeleteFunc(sealedBodies(p.Objects), func(body map[string]any) bool { return !preview.IsKind(body, preview.KindClusterRole) })
 	return &projectSurroundings{release: p.Release, rbac: access.NewSurroundings(slices.Concat(roles, readBodies(p)), missing(p))}
 }
 

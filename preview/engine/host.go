@@ -38,7 +38,7 @@ func setConfigs(p *preview.Plan, host *preview.Object) []string {
 	var out []string
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Package == host.Package && o.Kind == "ConfigMap" && o.Ref().Group() == "" && o.Sealed != nil && o.Namespace == host.Namespace {
+		if o.Package == host.Package && o.Is(preview.KindConfigMap) && o.Sealed != nil && o.Namespace == host.Namespace {
 			out = append(out, o.Name)
 		}
 	}

@@ -18,7 +18,7 @@ func keptDefinitions(p *preview.Plan) []*preview.Object {
 	var out []*preview.Object
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Kind == "CustomResourceDefinition" && o.Action == preview.ActionKeep && o.LiveBody != nil && len(p.Packages) > 0 {
+		if o.Is(preview.KindCustomResourceDefinition) && o.Action == preview.ActionKeep && o.LiveBody != nil && len(p.Packages) > 0 {
 			out = append(out, o)
 		}
 	}

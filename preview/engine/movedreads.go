@@ -236,7 +236,7 @@ func findsRecords(asked preview.Ref, release preview.Release) bool {
 // serves reports whether an object decides if the cluster serves an API
 // version, written as the templates ask for it.
 func serves(o *preview.Object, name string) bool {
-	if o.Kind != "CustomResourceDefinition" && o.Kind != "APIService" {
+	if !o.Is(preview.KindCustomResourceDefinition, preview.KindAPIService) {
 		return false
 	}
 	_, group, _ := strings.Cut(o.Name, ".") // PLURAL.GROUP and VERSION.GROUP

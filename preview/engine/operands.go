@@ -19,7 +19,7 @@ const (
 )
 
 func isDeletedDefinition(o *preview.Object) bool {
-	return o.Kind == "CustomResourceDefinition" && o.Action == preview.ActionDelete
+	return o.Is(preview.KindCustomResourceDefinition) && o.Action == preview.ActionDelete
 }
 
 // countOperands records how many objects go with each definition that the plan

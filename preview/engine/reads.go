@@ -110,7 +110,7 @@ func requiredAPIs(p *preview.Plan) []string {
 	brought := map[string]bool{}
 	for i := range p.Objects {
 		body := p.Objects[i].Sealed
-		if preview.String(body, "kind") != "CustomResourceDefinition" {
+		if !preview.IsKind(body, preview.KindCustomResourceDefinition) {
 			continue
 		}
 		group, kind := preview.String(body, "spec", "group"), preview.String(body, "spec", "names", "kind")

@@ -61,7 +61,7 @@ func plannedAccounts(p *preview.Plan) []preview.Subject {
 	var out []preview.Subject
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		if o.Kind == "ServiceAccount" && o.Sealed != nil && o.Ref().Group() == "" && len(out) < risk.MaxReach {
+		if o.Is(preview.KindServiceAccount) && o.Sealed != nil && o.Ref().Group() == "" && len(out) < risk.MaxReach {
 			out = append(out, preview.Subject{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 		}
 	}
@@ -71,7 +71,7 @@ func plannedAccounts(p *preview.Plan) []preview.Subject {
 // rolesOf lists the Roles of the cluster when bindings to accounts refer to
 // any: what they permit may be a step of a way.
 func (d *decider) rolesOf(ctx context.Context, bindings []map[string]any) ([]map[string]any, error) {
-	if !slices.ContainsFunc(bindings, func(b map[string]any) bool { return access.RoleOf(b).Kind == "Role" }) {
+	if !slices.ContainsFunc(bindings, func(b map[string]any) bool { return access.RoleOf(b).Is(preview.KindRole) }) {
 		return nil, nil
 	}
 	list, allowed, err := d.listRBAC(ctx, "Role")

@@ -61,10 +61,10 @@ func broughtBy(p *preview.Plan) map[string]bool {
 			continue
 		}
 		ids[o.ID] = true
-		switch o.Kind {
-		case "Certificate":
+		switch o.GroupKind() {
+		case "cert-manager.io/Certificate":
 			secret(o.Namespace, preview.String(o.Sealed, "spec", "secretName"))
-		case "Service":
+		case preview.KindService:
 			secret(o.Namespace, preview.String(o.Sealed, "metadata", "annotations", "service.beta.openshift.io/serving-cert-secret-name"))
 		}
 	}

@@ -191,7 +191,7 @@ func (d *decider) decideOfRelease(ctx context.Context, o *preview.Object) error 
 }
 
 func isDefinition(o *preview.Object) bool {
-	return o.Kind == "CustomResourceDefinition" && o.Ref().Group() == "apiextensions.k8s.io"
+	return o.Is(preview.KindCustomResourceDefinition)
 }
 
 // markedFor is a sealed object as another release would seal it.

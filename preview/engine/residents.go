@@ -23,7 +23,7 @@ const (
 const maxResidents = 50
 
 func isDeletedNamespace(o *preview.Object) bool {
-	return o.Kind == "Namespace" && o.Ref().Group() == "" && o.Action == preview.ActionDelete
+	return o.Is(preview.KindNamespace) && o.Action == preview.ActionDelete
 }
 
 // removesNamespaces reports whether this is a removal that was asked to delete
@@ -155,9 +155,9 @@ func deletedKinds(p *preview.Plan) map[string]bool {
 func comesByItself(body map[string]any) bool {
 	ref := preview.RefOf(body)
 	switch {
-	case ref.Kind == "Event" && (ref.Group() == "" || ref.Group() == "events.k8s.io"), ref.Kind == "Endpoints" && ref.Group() == "":
+	case ref.Is("Event", "events.k8s.io/Event", "Endpoints"):
 		return true
-	case ref.Group() == "" && (ref.Kind == "ConfigMap" && ref.Name == "kube-root-ca.crt" || ref.Kind == "ServiceAccount" && ref.Name == "default"):
+	case ref.Group() == "" && (ref.Is(preview.KindConfigMap) && ref.Name == "kube-root-ca.crt" || ref.Is(preview.KindServiceAccount) && ref.Name == "default"):
 		return true
 	case preview.String(body, "metadata", "deletionTimestamp") != "":
 		return true
@@ -175,9 +175,9 @@ func ofRecord(body map[string]any, release preview.Release) bool {
 	ref, name := preview.RefOf(body), preview.RecordName(release.Name)
 	switch {
 	case ref.Namespace != release.Namespace:
-	case ref.Kind == "Lease" && ref.Group() == "coordination.k8s.io":
+	case ref.Is("coordination.k8s.io/Lease"):
 		return ref.Name == name
-	case ref.Kind == "Secret" && ref.Group() == "" && preview.String(body, "metadata", "labels", preview.LabelRelease) == release.Name:
+	case ref.Is(preview.KindSecret) && preview.String(body, "metadata", "labels", preview.LabelRelease) == release.Name:
 		return ref.Name == name || strings.HasPrefix(ref.Name, name+".v")
 	}
 	return false
@@ -202,7 +202,7 @@ func namespaceFindings(p *preview.Plan) []preview.Finding {
 		switch {
 		case isDeletedNamespace(o):
 			out = append(out, deletedNamespace(p, o))
-		case o.Kind == "Namespace" && o.Ref().Group() == "":
+		case o.Is(preview.KindNamespace):
 			out = append(out, keptNamespace(o.Name))
 		}
 	}

@@ -78,8 +78,7 @@ func (d *decider) missing(r preview.Right, why string) {
 func (d *decider) decideBindings(ctx context.Context) error {
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
-		if !applies(o.Action) || o.Sealed == nil ||
-			o.Kind != "RoleBinding" && o.Kind != "ClusterRoleBinding" || o.Ref().Group() != rbacAPIGroup {
+		if !applies(o.Action) || o.Sealed == nil || !o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) {
 			continue
 		}
 		if err := d.decideBinding(ctx, o); err != nil {
@@ -101,7 +100,7 @@ func applies(a preview.Action) bool {
 func (d *decider) decideBinding(ctx context.Context, o *preview.Object) error {
 	to := access.RoleOf(o.Sealed)
 	bind := preview.Right{Verb: "bind", Group: rbacAPIGroup, Resource: "clusterroles", Namespace: o.Namespace, Name: to.Name}
-	if to.Kind == "Role" {
+	if to.Is(preview.KindRole) {
 		bind.Resource = "roles"
 	}
 	lacking, err := d.lacking(ctx, []preview.Right{bind})

@@ -158,7 +158,7 @@ func checkPatch(p *preview.Plan, o *preview.Object) error {
 		return nil
 	}
 	for _, pkg := range p.Packages {
-		if p.Platform != "" && pkg.Name == o.Package && o.APIVersion == "apps/v1" && o.Kind == "Deployment" &&
+		if p.Platform != "" && pkg.Name == o.Package && o.APIVersion == "apps/v1" && o.Is(preview.KindDeployment) &&
 			reflect.DeepEqual(o.Sealed, preview.Restart(o.Ref(), pkg.ContentDigest)) {
 			return nil
 		}

@@ -39,7 +39,7 @@ func optional(p *preview.Plan, o *preview.Object) bool {
 }
 
 // lost says what is missing without a kind.
-func lost(kind string) string {
+func lost(kind string) string { // a word for the reader, which decides nothing
 	switch kind {
 	case "ServiceMonitor", "PodMonitor":
 		return "nothing collects its metrics"

@@ -112,7 +112,7 @@ func undoing(p *preview.Plan, o *preview.Object, digest string) preview.Action {
 		return preview.ActionUpdate
 	case o.Action == preview.ActionPatch:
 		return preview.ActionPatch // what is patched is taken back
-	case o.Action == preview.ActionCreate && o.Kind != "CustomResourceDefinition" && o.Kind != "Namespace":
+	case o.Action == preview.ActionCreate && !o.Is(preview.KindCustomResourceDefinition, preview.KindNamespace):
 		return preview.ActionDelete
 	case o.Action == preview.ActionSkip:
 		return ""
@@ -139,13 +139,13 @@ func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
 	case o.Action == preview.ActionDelete && !comesBack:
 		return "is deleted, and is of no installed revision that could bring it back"
 	case o.Action == preview.ActionDelete:
-		switch o.Kind {
-		case "Secret":
+		switch o.GroupKind() {
+		case preview.KindSecret:
 			return "is deleted, and its values are not on record"
-		case "PersistentVolumeClaim", "PersistentVolume":
+		case preview.KindPersistentVolumeClaim, preview.KindPersistentVolume:
 			return "is deleted, and what it stores does not come back"
 		}
-	case o.Action == preview.ActionUpdate && o.Kind == "Secret":
+	case o.Action == preview.ActionUpdate && o.Is(preview.KindSecret):
 		return lostValue(o)
 	}
 	return ""
@@ -182,7 +182,7 @@ func CheckEarlier(p *preview.Plan, e *Earlier) error {
 		for i := range content.Objects {
 			was := &content.Objects[i]
 			o := p.Object(was.ID)
-			if was.Kind != "CustomResourceDefinition" || o == nil || o.Action != preview.ActionUpdate {
+			if !was.Is(preview.KindCustomResourceDefinition) || o == nil || o.Action != preview.ActionUpdate {
 				continue
 			}
 			if why := UnsafeDefinition(afterUpdate(o), was.Sealed); why != "" {

@@ -128,7 +128,7 @@ func key(r preview.Right) string {
 func withGuess(p *preview.Plan, plural Plural) Plural {
 	brought := map[string]string{}
 	for i := range p.Objects {
-		if body := p.Objects[i].Sealed; preview.String(body, "kind") == "CustomResourceDefinition" {
+		if body := p.Objects[i].Sealed; preview.IsKind(body, preview.KindCustomResourceDefinition) {
 			brought[preview.String(body, "spec", "group")+"/"+preview.String(body, "spec", "names", "kind")] = preview.String(body, "spec", "names", "plural")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
 // Subject is the placeholder in the bindings that [Manifests] writes.
@@ -71,7 +72,7 @@ func reads(p *preview.Plan, plural Plural) []preview.Right {
 			n.add("v1", "ResourceQuota", o.Namespace, "", "list")
 			n.add("v1", "LimitRange", o.Namespace, "", "list")
 		}
-		if o.Kind == "CustomResourceDefinition" && counted(o.Action) {
+		if o.Is(preview.KindCustomResourceDefinition) && counted(o.Action) {
 			resource, group, _ := strings.Cut(o.Name, ".")
 			n.rights = append(n.rights, preview.Right{Verb: "list", Group: group, Resource: resource})
 		}
@@ -98,18 +99,18 @@ func escalation(p *preview.Plan) []preview.Right {
 		on := func(verb, resource, name string) {
 			out = append(out, preview.Right{Verb: verb, Group: rbacGroup, Resource: resource, Namespace: o.Namespace, Name: name})
 		}
-		switch o.Kind {
-		case "Role", "ClusterRole":
+		switch o.GroupKind() {
+		case preview.KindRole, preview.KindClusterRole:
 			if preview.Map(o.Sealed, "aggregationRule") != nil {
 				on("escalate", "clusterroles", o.Name)
 				on("bind", "clusterroles", o.Name)
 				continue
 			}
 			out = append(out, Held(o.Sealed, o.Namespace)...)
-		case "RoleBinding", "ClusterRoleBinding":
-			resource, to := "clusterroles", preview.Ref{APIVersion: rbacGroup + "/v1", Kind: "ClusterRole", Name: preview.String(o.Sealed, "roleRef", "name")}
-			if preview.String(o.Sealed, "roleRef", "kind") == "Role" {
-				resource, to.Kind, to.Namespace = "roles", "Role", o.Namespace
+		case preview.KindRoleBinding, preview.KindClusterRoleBinding:
+			resource, to := "clusterroles", access.RoleOf(o.Sealed)
+			if to.Is(preview.KindRole) {
+				resource = "roles"
 			}
 			if role := p.Object(to.ID()); role == nil || role.Sealed == nil || len(writes(role.Action)) == 0 {
 				on("bind", resource, to.Name)

@@ -67,7 +67,7 @@ const rbacGroup = "rbac.authorization.k8s.io"
 // bindingMatch runs a judgement on bindings that will stand after the plan.
 func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
-		if o.Sealed == nil || o.Ref().Group() != rbacGroup || o.Kind != "RoleBinding" && o.Kind != "ClusterRoleBinding" {
+		if o.Sealed == nil || !o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) {
 			return None, nil
 		}
 		return judge(c, o)
@@ -77,7 +77,7 @@ func bindingMatch(judge func(c *scan, o *preview.Object) (Level, []string)) obje
 // bound is the evidence of a binding: subjects and scope.
 func bound(o *preview.Object, subjects []preview.Subject, what string) []string {
 	scope := "in the cluster"
-	if o.Kind == "RoleBinding" {
+	if o.Is(preview.KindRoleBinding) {
 		scope = "in namespace " + o.Namespace
 	}
 	var lines []string
@@ -92,11 +92,11 @@ func bound(o *preview.Object, subjects []preview.Subject, what string) []string 
 }
 
 func toClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
-	if access.RoleOf(o.Sealed).Name != "cluster-admin" || access.RoleOf(o.Sealed).Kind != "ClusterRole" {
+	if access.RoleOf(o.Sealed).Name != "cluster-admin" || !access.RoleOf(o.Sealed).Is(preview.KindClusterRole) {
 		return None, nil
 	}
 	level := Critical
-	if o.Kind == "RoleBinding" {
+	if o.Is(preview.KindRoleBinding) {
 		level = c.inNamespace(o.Namespace, level)
 	}
 	return level, bound(o, access.Subjects(o.Sealed), "cluster-admin")
@@ -105,11 +105,11 @@ func toClusterAdmin(c *scan, o *preview.Object) (Level, []string) {
 // toAdmin is less severe in a namespace, as the grants of a role would be.
 func toAdmin(c *scan, o *preview.Object) (Level, []string) {
 	role := access.RoleOf(o.Sealed)
-	if role.Kind != "ClusterRole" || role.Name != "admin" && role.Name != "edit" {
+	if !role.Is(preview.KindClusterRole) || role.Name != "admin" && role.Name != "edit" {
 		return None, nil
 	}
 	level := High
-	if o.Kind == "RoleBinding" {
+	if o.Is(preview.KindRoleBinding) {
 		level = c.inNamespace(o.Namespace, level)
 	}
 	return level, bound(o, access.Subjects(o.Sealed), role.Name)
@@ -148,9 +148,10 @@ func toSubjects(kind string, names ...string) func(*scan, *preview.Object) (Leve
 // toAnonymous leaves out discovery and health, which every cluster gives.
 func toAnonymous(c *scan, o *preview.Object) (Level, []string) {
 	found := subjects(o, func(s preview.Subject) bool {
-		return s.Kind == "Group" && s.Name == "system:unauthenticated" || s.Kind == "User" && s.Name == "system:anonymous"
+		return s.Kind == preview.SubjectGroup && s.Name == "system:unauthenticated" || s.Kind == preview.SubjectUser && s.Name == "system:anonymous"
 	})
-	if role := access.RoleOf(o.Sealed).Name; role == "system:discovery" || role == "system:public-info-viewer" {
+	role := access.RoleOf(o.Sealed)
+	if (role.Name == "system:discovery" || role.Name == "system:public-info-viewer") && c.builtIn(role) {
 		return None, nil
 	}
 	return None, bound(o, found, through(c, o))
@@ -158,19 +159,19 @@ func toAnonymous(c *scan, o *preview.Object) (Level, []string) {
 
 func toNamespaceGroup(c *scan, o *preview.Object) (Level, []string) {
 	found := subjects(o, func(s preview.Subject) bool {
-		return s.Kind == "Group" && strings.HasPrefix(s.Name, "system:serviceaccounts:")
+		return s.Kind == preview.SubjectGroup && strings.HasPrefix(s.Name, "system:serviceaccounts:")
 	})
 	return None, bound(o, found, through(c, o))
 }
 
 func toDefault(c *scan, o *preview.Object) (Level, []string) {
-	found := subjects(o, func(s preview.Subject) bool { return s.Kind == "ServiceAccount" && s.Name == "default" })
+	found := subjects(o, func(s preview.Subject) bool { return s.Kind == preview.SubjectServiceAccount && s.Name == "default" })
 	return None, bound(o, found, through(c, o))
 }
 
 func toForeign(c *scan, o *preview.Object) (Level, []string) {
 	found := subjects(o, func(s preview.Subject) bool {
-		return s.Kind == "ServiceAccount" && s.Name != "default" && !c.accounts[s.Namespace+"/"+s.Name]
+		return s.Kind == preview.SubjectServiceAccount && s.Name != "default" && !c.accounts[s.Namespace+"/"+s.Name]
 	})
 	return None, bound(o, found, through(c, o))
 }
@@ -179,8 +180,7 @@ func toForeign(c *scan, o *preview.Object) (Level, []string) {
 // read from this one. Offline no role is read.
 func toUnknown(c *scan, o *preview.Object) (Level, []string) {
 	role := access.RoleOf(o.Sealed)
-	if role.Name == "" || slices.Contains(builtinRoles, role.Name) || strings.HasPrefix(role.Name, "system:") ||
-		role.Name == "extension-apiserver-authentication-reader" {
+	if role.Name == "" || c.builtIn(role) {
 		return None, nil
 	}
 	if c.objects[role.ID()] != nil || c.reads[role.ID()] {
@@ -191,7 +191,7 @@ func toUnknown(c *scan, o *preview.Object) (Level, []string) {
 
 // aggregateTargets lists the built-in roles a ClusterRole's labels add it to.
 func aggregateTargets(o *preview.Object) []string {
-	if o.Sealed == nil || o.Kind != "ClusterRole" || o.Ref().Group() != rbacGroup {
+	if o.Sealed == nil || !o.Is(preview.KindClusterRole) {
 		return nil
 	}
 	var targets []string
@@ -240,7 +240,7 @@ func aggregatedView(_ *scan, o *preview.Object) (Level, []string) {
 }
 
 func openAggregation(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || o.Kind != "ClusterRole" {
+	if o.Sealed == nil || !o.Is(preview.KindClusterRole) {
 		return None, nil
 	}
 	for _, selector := range preview.Maps(o.Sealed, "aggregationRule", "clusterRoleSelectors") {

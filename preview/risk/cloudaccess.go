@@ -312,7 +312,7 @@ func unscopedProvider(_ *scan, p preview.CloudPermission) Level {
 // staticCredentials matches Secrets with long-lived keys of a package that
 // says it can do with tokens.
 func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
-	if o.Kind != "Secret" || o.Sealed == nil {
+	if !o.Is(preview.KindSecret) || o.Sealed == nil {
 		return None, nil
 	}
 	tokens := slices.ContainsFunc([]string{cloud.AWS, cloud.Azure, cloud.GCP}, func(provider string) bool {
@@ -326,7 +326,7 @@ func staticCredentials(c *scan, o *preview.Object) (Level, []string) {
 
 // sharedIdentity matches cloud identities of default or shared accounts.
 func sharedIdentity(c *scan, o *preview.Object) (Level, []string) {
-	if o.Kind != "ServiceAccount" || o.Sealed == nil || !c.clouds["ServiceAccount/"+o.Namespace+"/"+o.Name] {
+	if !o.Is(preview.KindServiceAccount) || o.Sealed == nil || !c.clouds["ServiceAccount/"+o.Namespace+"/"+o.Name] {
 		return None, nil
 	}
 	if o.Name == "default" {

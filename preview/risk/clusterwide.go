@@ -72,7 +72,7 @@ func outsideWebhooks(_ *scan, o *preview.Object) (Level, []string) {
 		for _, webhook := range preview.Maps(o.Sealed, "webhooks") {
 			check(preview.Map(webhook, "clientConfig"), "webhook "+preview.String(webhook, "name"))
 		}
-	case o.Kind == "CustomResourceDefinition":
+	case o.Is(preview.KindCustomResourceDefinition):
 		check(preview.Map(o.Sealed, "spec", "conversion", "webhook", "clientConfig"), "the conversion webhook")
 	}
 	return None, lines
@@ -102,7 +102,7 @@ func withoutUser(text string) string {
 
 func apiService(_ *scan, o *preview.Object) (Level, []string) {
 	service := preview.Map(o.Sealed, "spec", "service")
-	if o.Kind != "APIService" || o.Ref().Group() != "apiregistration.k8s.io" || service == nil {
+	if !o.Is(preview.KindAPIService) || service == nil {
 		return None, nil
 	}
 	lines := []string{fmt.Sprintf("%s/%s is answered by Service %s/%s", preview.String(o.Sealed, "spec", "group"),
@@ -116,8 +116,8 @@ func apiService(_ *scan, o *preview.Object) (Level, []string) {
 // admissionPolicy leaves out policies on nothing but the plan's own kinds, and
 // takes a validating one that is bound without Deny for what it then is.
 func admissionPolicy(c *scan, o *preview.Object) (Level, []string) {
-	mutating := o.Kind == "MutatingAdmissionPolicy"
-	if o.Sealed == nil || o.Ref().Group() != "admissionregistration.k8s.io" || !mutating && o.Kind != "ValidatingAdmissionPolicy" {
+	mutating := o.Is(preview.KindMutatingAdmissionPolicy)
+	if o.Sealed == nil || o.Ref().Group() != "admissionregistration.k8s.io" || !mutating && !o.Is(preview.KindValidatingAdmissionPolicy) {
 		return None, nil
 	}
 	verb, level := "refuses", Medium
@@ -156,7 +156,7 @@ func operations(rule map[string]any) string {
 }
 
 func priorityClass(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || o.Kind != "PriorityClass" {
+	if o.Sealed == nil || !o.Is(preview.KindPriorityClass) {
 		return None, nil
 	}
 	var lines []string
@@ -171,7 +171,7 @@ func priorityClass(_ *scan, o *preview.Object) (Level, []string) {
 }
 
 func externalIPs(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || o.Kind != "Service" || o.APIVersion != "v1" {
+	if o.Sealed == nil || !o.Is(preview.KindService) {
 		return None, nil
 	}
 	var lines []string
@@ -182,7 +182,7 @@ func externalIPs(_ *scan, o *preview.Object) (Level, []string) {
 }
 
 func hostPathVolume(_ *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || o.Kind != "PersistentVolume" || o.APIVersion != "v1" {
+	if o.Sealed == nil || !o.Is(preview.KindPersistentVolume) {
 		return None, nil
 	}
 	level := Medium
@@ -211,7 +211,7 @@ func controlsNode(text string) bool {
 // of the plan's own, or of any other.
 func tokenSecret(own bool) objectMatch {
 	return func(c *scan, o *preview.Object) (Level, []string) {
-		if o.Sealed == nil || o.Kind != "Secret" || preview.String(o.Sealed, "type") != "kubernetes.io/service-account-token" {
+		if o.Sealed == nil || !o.Is(preview.KindSecret) || preview.String(o.Sealed, "type") != "kubernetes.io/service-account-token" {
 			return None, nil
 		}
 		account := preview.String(o.Sealed, "metadata", "annotations", "kubernetes.io/service-account.name")

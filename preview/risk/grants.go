@@ -153,7 +153,7 @@ func (c *scan) judgeGrants() {
 	}
 	combine(matches, held)
 	for _, m := range matches {
-		if held.judgedByBinding(m.grant) || m.rule.Name != ruleEverything && held.admin(m.grant) {
+		if c.judgedByBinding(m.grant) || m.rule.Name != ruleEverything && held.admin(m.grant) {
 			continue
 		}
 		c.hit(m.rule.Rule, hit{
@@ -235,7 +235,7 @@ func (c *scan) inNamespace(namespace string, level Level) Level {
 // wide reports whether a subject is more than one account: a group, or the
 // account every pod gets that names none.
 func wide(s preview.Subject) bool {
-	return s.Kind == "Group" || s.Kind == "ServiceAccount" && s.Name == "default"
+	return s.Kind == preview.SubjectGroup || s.Kind == preview.SubjectServiceAccount && s.Name == "default"
 }
 
 // roleID is the object a grant's findings are about: its (first) role.

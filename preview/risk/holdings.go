@@ -75,12 +75,12 @@ func (h *holdings) admin(g preview.Grant) bool { return within(h.admins, g) }
 // name, so that a plan has the same findings whether they could be read or not.
 var builtinRoles = []string{"cluster-admin", "admin", "edit", "view"}
 
-func (h *holdings) judgedByBinding(g preview.Grant) bool {
+func (c *scan) judgedByBinding(g preview.Grant) bool {
 	if len(g.Via) == 0 {
 		return false
 	}
 	ref := access.ViaRef(g.Via[0])
-	return ref.Kind == "ClusterRole" && slices.Contains(builtinRoles, ref.Name)
+	return c.builtIn(ref) && ref.Is(preview.KindClusterRole) && slices.Contains(builtinRoles, ref.Name)
 }
 
 // reachAll reports whether the grant's subject also reaches every shape.
@@ -142,7 +142,7 @@ func combine(matches []match, h *holdings) {
 
 func (h *holdings) remember(subject preview.Subject, rule string) {
 	set(h.powerful, subject, rule)
-	if subject.Kind == "ServiceAccount" {
+	if subject.Kind == preview.SubjectServiceAccount {
 		set(h.holders, "", rule)
 		set(h.holders, subject.Namespace, rule)
 	}

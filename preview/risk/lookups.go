@@ -41,11 +41,11 @@ func newLookups(p *preview.Plan) lookups {
 			a.byID[o.ID] = o
 		}
 		a.empty = a.empty && o.Sealed == nil
-		if pod, _ := preview.PodTemplate(o.Sealed); pod != nil && o.Kind != "PodTemplate" {
+		if pod, _ := preview.PodTemplate(o.Sealed); pod != nil && !o.Is(preview.KindPodTemplate) {
 			a.workloads[o.Namespace] = append(a.workloads[o.Namespace], o)
 			a.addLabels(o, seen)
 		}
-		if o.Kind == "ValidatingAdmissionPolicyBinding" {
+		if o.Is(preview.KindValidatingAdmissionPolicyBinding) {
 			policy := preview.String(o.Sealed, "spec", "policyName")
 			a.policies[policy] = a.policies[policy] || slices.Contains(words(preview.Value(o.Sealed, "spec", "validationActions")), "Deny")
 		}
@@ -61,6 +61,9 @@ func (a *lookups) addLabels(o *preview.Object, seen map[string]bool) {
 	have := map[string]string{}
 	for key, v := range preview.Map(meta, "labels") {
 		have[key], _ = v.(string)
+	}
+	if !slices.Contains(podGroups, o.Ref().Group()) {
+		return // a kind of the same name in another group: no pods are known to follow
 	}
 	if text := o.Namespace + "/" + labels.Set(have).String(); !seen[text] {
 		seen[text] = true

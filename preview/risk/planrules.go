@@ -83,7 +83,7 @@ func replaced(_ *scan, o *preview.Object) (Level, string) {
 	if isRBAC(o) {
 		return Medium, "deleted and created again"
 	}
-	if o.Kind == "Job" && o.Ref().Group() == "batch" {
+	if o.Is(preview.KindJob) {
 		return Medium, "deleted and created again" // what it did is done
 	}
 	return Critical, "deleted and created again"
@@ -95,13 +95,10 @@ func deleted(c *scan, o *preview.Object) (Level, string) {
 	if o.FormerOwner() {
 		return Critical, "deleted so that it lets go of " + strings.Join(o.Adoption.Releases, ", ")
 	}
-	switch o.Kind {
-	case "Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume":
+	if o.Is(preview.KindNamespace, preview.KindCustomResourceDefinition, preview.KindPersistentVolumeClaim, preview.KindPersistentVolume) {
 		return Critical, "deleted with the data in it"
-	case "ServiceAccount":
-		return Low, "deleted"
 	}
-	if isRBAC(o) || c.removesAll() {
+	if o.Is(preview.KindServiceAccount) || isRBAC(o) || c.removesAll() {
 		return Low, "deleted"
 	}
 	return Medium, "deleted"
@@ -157,7 +154,7 @@ func hostileText(_ *scan, o *preview.Object) (Level, []string) {
 	}
 	body := o.Sealed
 	for _, key := range keysOf(body) {
-		if (o.Kind == "Secret" || o.Kind == "ConfigMap") && slices.Contains([]string{"data", "binaryData", "stringData"}, key) {
+		if o.Is(preview.KindSecret, preview.KindConfigMap) && slices.Contains([]string{"data", "binaryData", "stringData"}, key) {
 			continue
 		}
 		if anyHostile(body[key], 0) {

@@ -41,7 +41,7 @@ func podSecurityRelaxed() Rule {
 // relaxed finds Namespaces of which the plan lowers the Pod Security level that
 // is enforced, and new ones that it asks to enforce none.
 func relaxed(c *scan, o *preview.Object) (Level, []string) {
-	if o.Sealed == nil || o.Kind != "Namespace" || o.APIVersion != "v1" || o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
+	if o.Sealed == nil || !o.Is(preview.KindNamespace) || o.Action == preview.ActionUnchanged || o.Action == preview.ActionBlocked {
 		return None, nil
 	}
 	after := enforced(c.namespaceLabels(o.Name))

@@ -68,7 +68,7 @@ func (c *scan) judgeQuotas() {
 
 // misfits says what of the pods breaks which quota or limit.
 func misfits(limits []map[string]any, objects []*preview.Object) []string {
-	ranges := slices.DeleteFunc(slices.Clone(limits), func(b map[string]any) bool { return preview.String(b, "kind") != "LimitRange" })
+	ranges := slices.DeleteFunc(slices.Clone(limits), func(b map[string]any) bool { return !preview.IsKind(b, preview.KindLimitRange) })
 	var lines []string
 	total := amounts{}
 	for _, o := range objects {
@@ -76,16 +76,16 @@ func misfits(limits []map[string]any, objects []*preview.Object) []string {
 		needs, missing := needsOf(pod, ranges)
 		total.add(needs, copies(o))
 		for _, body := range limits {
-			switch preview.String(body, "kind") {
-			case "ResourceQuota":
+			switch preview.RefOf(body).GroupKind() {
+			case preview.KindResourceQuota:
 				lines = append(lines, unset(body, o.ID, missing)...)
-			case "LimitRange":
+			case preview.KindLimitRange:
 				lines = append(lines, outOfRange(body, o.ID, pod)...)
 			}
 		}
 	}
 	for _, body := range limits {
-		if preview.String(body, "kind") == "ResourceQuota" && !scoped(body) {
+		if preview.IsKind(body, preview.KindResourceQuota) && !scoped(body) {
 			lines = append(lines, total.over(body)...)
 		}
 	}
@@ -100,7 +100,7 @@ func scoped(quota map[string]any) bool {
 // copies is how many pods an object makes at the least.
 func copies(o *preview.Object) int64 {
 	path := []string{"spec", "replicas"}
-	if o.Kind == "Job" {
+	if o.Is(preview.KindJob) {
 		path = []string{"spec", "parallelism"}
 	}
 	if n, ok := preview.Value(o.Sealed, path...).(int64); ok && n >= 0 && n < 1e6 {

@@ -42,7 +42,7 @@ func (c *scan) judgeWays() {
 }
 
 func reaches(c *scan, o *preview.Object) (Level, []string) {
-	if o.Kind != "ServiceAccount" || o.Sealed == nil || o.Ref().Group() != "" || c.looked >= MaxReach {
+	if !o.Is(preview.KindServiceAccount) || o.Sealed == nil || o.Ref().Group() != "" || c.looked >= MaxReach {
 		return None, nil
 	}
 	c.looked++

@@ -17,12 +17,14 @@ type scan struct {
 	in       Input
 	plan     *preview.Plan
 	rules    []entry
-	found    map[string]*merged // by finding id
-	own      map[string]bool    // GROUP/RESOURCE and GROUP/* of the plan's CRDs
-	accounts map[string]bool    // NAMESPACE/NAME of the plan's ServiceAccounts
-	origins  map[string]string  // KIND/NAMESPACE/NAME → object id
+	found    map[string]*merged         // by finding id
+	own      map[string]bool            // GROUP/RESOURCE and GROUP/* of the plan's CRDs
+	named    map[string]map[string]bool // GROUP → resources that rules about grants name
+	accounts map[string]bool            // NAMESPACE/NAME of the plan's ServiceAccounts
+	origins  map[string]string          // KIND/NAMESPACE/NAME → object id
 	objects  map[string]*preview.Object
 	reads    map[string]bool // ids of live objects that exist
+	changed  map[string]bool // ids of built-in roles that the cluster has with other rules, or not at all
 	users    map[string]int  // NAMESPACE/NAME of a ServiceAccount → workloads that run as it
 	clouds   map[string]bool // origins of cloud permissions
 	starters map[string]bool // origins that may start something as a role
@@ -38,10 +40,11 @@ func newScan(in Input) *scan {
 	c := &scan{
 		in: in, plan: in.Plan, rules: table(), found: map[string]*merged{},
 		own: map[string]bool{}, accounts: map[string]bool{}, origins: map[string]string{},
-		objects: map[string]*preview.Object{}, reads: map[string]bool{}, users: map[string]int{},
+		objects: map[string]*preview.Object{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string]int{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newHoldings(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}
+	c.named = namedResources(c.rules)
 	c.in.Reach.Grants = in.Plan.Access.Grants
 	c.index()
 	if in.RelatedImages != nil {
@@ -57,6 +60,9 @@ func newScan(in Input) *scan {
 func (c *scan) index() {
 	for _, read := range c.plan.Reads {
 		c.reads[read.ID] = read.UID != ""
+		if read.UID == "" || read.Body != nil && !access.UnchangedBuiltIn(read.Body) {
+			c.changed[read.ID] = true
+		}
 	}
 	for _, d := range c.plan.Cloud.Declared {
 		c.declared[d.Origin] = true
@@ -87,19 +93,65 @@ func (c *scan) indexObject(o *preview.Object) {
 	if pod, _ := preview.PodTemplate(o.Sealed); pod != nil {
 		c.users[o.Namespace+"/"+preview.String(pod, "serviceAccountName")]++
 	}
-	switch o.Kind {
-	case "CustomResourceDefinition":
+	if !brings(o) {
+		return
+	}
+	switch o.GroupKind() {
+	case preview.KindCustomResourceDefinition:
 		group := preview.String(o.Sealed, "spec", "group")
 		c.own[group+"/*"] = true
 		c.own[group+"/"+preview.String(o.Sealed, "spec", "names", "plural")] = true
-	case "ServiceAccount":
+	case preview.KindServiceAccount:
 		c.accounts[o.Namespace+"/"+o.Name] = true
 	}
 }
 
-// ours reports whether a resource is of a CRD that the plan brings.
+// brings reports whether an object is the release's own once the plan is applied:
+// made by it, or part of it already. A copy of what another made is not, whether
+// it is taken over, shared or blocked.
+func brings(o *preview.Object) bool {
+	switch o.Action {
+	case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged, preview.ActionReplace:
+		return true
+	}
+	return false
+}
+
+// namedResources are the resources of each API group that rules about grants
+// name: those that are known to be dangerous in the hands of others.
+func namedResources(rules []entry) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, rule := range rules {
+		if rule.grant == nil {
+			continue
+		}
+		for _, s := range rule.grant.shapes {
+			for _, group := range s.groups {
+				for _, resource := range s.resources {
+					resource, _, _ = strings.Cut(resource, "/")
+					if out[group] == nil {
+						out[group] = map[string]bool{}
+					}
+					out[group][resource] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// ours reports whether a resource is of a CRD that the plan brings. Every
+// resource of a group is where the plan brings each one that rules name: a new
+// kind in the group of another operator does not make that operator's kinds own.
 func (c *scan) ours(group, resource string) bool {
 	resource, _, _ = strings.Cut(resource, "/")
+	if resource == all {
+		for name := range c.named[group] {
+			if !c.own[group+"/"+name] {
+				return false
+			}
+		}
+	}
 	return c.own[group+"/"+resource]
 }
 
@@ -113,6 +165,12 @@ func (c *scan) onlyOurs(g preview.Grant) bool {
 		}
 	}
 	return len(g.Resources) > 0
+}
+
+// builtIn reports whether a role is one that every cluster has, with the rules
+// that it has there: neither the plan nor the cluster has given it others.
+func (c *scan) builtIn(role preview.Ref) bool {
+	return access.IsBuiltIn(role) && c.objects[role.ID()] == nil && !c.changed[role.ID()]
 }
 
 func (c *scan) judgeObjects() {

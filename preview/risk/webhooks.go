@@ -38,7 +38,7 @@ func webhookRules() []entry {
 }
 
 func isWebhook(o *preview.Object) bool {
-	return o.Sealed != nil && (o.Kind == "ValidatingWebhookConfiguration" || o.Kind == "MutatingWebhookConfiguration")
+	return o.Sealed != nil && o.Is(preview.KindValidatingWebhookConfiguration, preview.KindMutatingWebhookConfiguration)
 }
 
 // webhookMatch runs a judgement on every webhook of a configuration and
@@ -108,6 +108,9 @@ func coversNewPods(rule map[string]any) bool {
 		has("resources", "pods", all, "*/*") && (rule["operations"] == nil || has("operations", "CREATE", all))
 }
 
+// podGroups are the API groups of the kinds that make pods.
+var podGroups = []string{"", "apps", "batch"}
+
 // coversPodsBehind evaluates the objectSelector on the pods of the plan that the
 // Service selects. One whose pods the plan does not have is taken to be covered.
 func (c *scan) coversPodsBehind(webhook, service map[string]any) bool {
@@ -150,7 +153,7 @@ func (c *scan) podsBehind(service *preview.Object) (found []map[string]string, c
 }
 
 func mutatesPods(_ *scan, o *preview.Object, webhook map[string]any) []string {
-	if o.Kind != "MutatingWebhookConfiguration" {
+	if !o.Is(preview.KindMutatingWebhookConfiguration) {
 		return nil
 	}
 	var lines []string
@@ -189,9 +192,9 @@ func withoutCA(_ *scan, o *preview.Object) (Level, []string) {
 		for _, webhook := range preview.Maps(o.Sealed, "webhooks") {
 			missing(preview.Map(webhook, "clientConfig"), "caBundle of webhook "+preview.String(webhook, "name"))
 		}
-	case o.Kind == "CustomResourceDefinition":
+	case o.Is(preview.KindCustomResourceDefinition):
 		missing(preview.Map(o.Sealed, "spec", "conversion", "webhook", "clientConfig"), "caBundle of the conversion webhook")
-	case o.Kind == "APIService" && preview.Value(o.Sealed, "spec", "insecureSkipTLSVerify") != true:
+	case o.Is(preview.KindAPIService) && preview.Value(o.Sealed, "spec", "insecureSkipTLSVerify") != true:
 		missing(preview.Map(o.Sealed, "spec"), "caBundle of the API service")
 	}
 	return None, lines
@@ -201,16 +204,16 @@ func exposed(_ *scan, o *preview.Object) (Level, []string) {
 	if o.Sealed == nil {
 		return None, nil
 	}
-	switch o.Kind + "." + o.Ref().Group() {
-	case "Service.":
+	switch o.GroupKind() {
+	case preview.KindService:
 		if t := preview.String(o.Sealed, "spec", "type"); t == "LoadBalancer" || t == "NodePort" {
 			return None, []string{"type " + t}
 		}
-	case "Ingress.networking.k8s.io":
+	case preview.KindIngress:
 		if len(preview.List(o.Sealed, "spec", "tls")) == 0 {
 			return None, []string{"no TLS"}
 		}
-	case "Route.route.openshift.io":
+	case preview.KindRoute:
 		if preview.Map(o.Sealed, "spec", "tls") == nil {
 			return None, []string{"no TLS"}
 		}

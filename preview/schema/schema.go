@@ -44,7 +44,7 @@ type check struct{ apiVersion, kind string }
 func NewIndex(objects iter.Seq[map[string]any]) *Index {
 	x := &Index{definitions: map[kind]map[string]any{}, checks: map[check]*validator{}}
 	for body := range objects {
-		if preview.String(body, "kind") != "CustomResourceDefinition" {
+		if !preview.IsKind(body, preview.KindCustomResourceDefinition) {
 			continue
 		}
 		key := kind{preview.String(body, "spec", "group"), preview.String(body, "spec", "names", "kind")}
