@@ -51,6 +51,9 @@ type Options struct {
 	// alone, in mode dry-run also dry runs and reviews of the user's own
 	// access. Empty does not restrict it.
 	ReadOnly preview.ReadMode
+	// Writes is called before each request that may change the cluster, but for
+	// Leases: those are locks, and no part of what is applied. Not when nil.
+	Writes func()
 }
 
 // Client talks to one API server as one user. Its methods may be called
@@ -119,6 +122,9 @@ func newRESTClient(config *rest.Config, o Options) (rest.Interface, error) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return cappedTransport{next} })
 	if o.ReadOnly != "" {
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return readOnlyTransport{o.ReadOnly, next} })
+	}
+	if o.Writes != nil {
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return writesTransport{o.Writes, next} })
 	}
 	// The client decodes Status documents only; objects stay raw.
 	scheme := runtime.NewScheme()

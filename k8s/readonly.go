@@ -25,6 +25,20 @@ func (t readOnlyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
+// writesTransport tells of requests that may change the cluster before they are
+// sent.
+type writesTransport struct {
+	writes func()
+	next   http.RoundTripper
+}
+
+func (t writesTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !(readOnlyTransport{mode: preview.ReadDryRun}).allows(r) && !strings.Contains(r.URL.Path, "/apis/coordination.k8s.io/") {
+		t.writes()
+	}
+	return t.next.RoundTrip(r)
+}
+
 // selfReviews are what a user may always ask about itself. They are POSTs, and
 // the API server stores none of them.
 var selfReviews = [...]string{

@@ -74,3 +74,33 @@ func TestAReadOnlyTransportSendsNothingThatWrites(t *testing.T) {
 		})
 	}
 }
+
+// TestWritesAreToldBeforeTheyAreSent: reads, dry runs, reviews of oneself and
+// locks are none.
+func TestWritesAreToldBeforeTheyAreSent(t *testing.T) {
+	const server = "https://api.example"
+	for request, writes := range map[string]bool{
+		"GET " + server + "/api/v1/namespaces/a/pods/x":                                 false,
+		"PATCH " + server + "/api/v1/namespaces/a/pods/x?dryRun=All":                    false,
+		"POST " + server + "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":     false,
+		"PATCH " + server + "/apis/coordination.k8s.io/v1/namespaces/a/leases/x":        false,
+		"PATCH " + server + "/api/v1/namespaces/a/pods/x?force=true":                    true,
+		"DELETE " + server + "/api/v1/namespaces/a/pods/x":                              true,
+		"PATCH " + server + "/apis/example.com/v1/namespaces/coordination.k8s.io/a/b?x": true,
+	} {
+		method, url, _ := strings.Cut(request, " ")
+		r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, told := &sentTransport{}, -1
+		answer, err := writesTransport{func() { told = next.sent }, next}.RoundTrip(r)
+		if err != nil || next.sent != 1 {
+			t.Fatalf("%s: sent %d times, %v", request, next.sent, err)
+		}
+		_ = answer.Body.Close()
+		if (told == 0) != writes {
+			t.Errorf("%s: told of it at %d requests, want it told before: %v", request, told, writes)
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -44,12 +43,6 @@ type Options struct {
 	In      *os.File
 	Out     *os.File
 	Err     *os.File
-}
-
-// Signals ends ctx in order when the process is asked to end: by ctrl-c, by a
-// supervisor, or because its terminal is gone.
-func Signals(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 }
 
 // Main runs one command line and returns the exit code. A cancelled ctx ends

@@ -64,6 +64,7 @@ func (p *planner) writer(ctx context.Context) (*k8s.Client, error) {
 func (p *planner) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Client, error) {
 	return k8s.Connect(ctx, k8s.Options{
 		Flags: p.app.kube, UserAgent: "kubectl-operator/" + p.app.version, ReadOnly: readOnly,
+		Writes: func() { writing(ctx) },
 	})
 }
 

@@ -109,7 +109,7 @@ func (r *setRunner) run(ctx context.Context, title, action string, plan makeSet)
 		if err != nil {
 			return err
 		}
-		return r.app.print(p.Plan, r.output.format)
+		return r.app.print(ctx, p.Plan, r.output.format)
 	case r.approve.yes:
 		return r.scripted(ctx, plan)
 	}
@@ -176,6 +176,7 @@ func (r *setRunner) scripted(ctx context.Context, plan makeSet) error {
 // interrupted ends a run whose plan is the installed generation already: one
 // that was interrupted after the switch is finished, any other refused.
 func (r *setRunner) interrupted(ctx context.Context, p *preview.Plan, digest string) (bool, error) {
+	writing(ctx)
 	receipt, err := installed.Resume(ctx, p, digest, r.options(nil))
 	if receipt == nil || err != nil {
 		return false, err
@@ -248,6 +249,7 @@ func (r *setRunner) carryOut(ctx context.Context, p *setPlan, approval install.A
 		return r.failed(err)
 	}
 	printer.begin(p.Plan)
+	writing(ctx)
 	receipt, err := installed.Apply(ctx, p.Plan, approval, o)
 	var kept *install.Receipt
 	if receipt != nil {

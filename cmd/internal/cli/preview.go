@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -101,12 +102,12 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
 			if err != nil {
 				return err
 			}
-			plan := func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			plan := makePlan(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 				if against.reference != "" {
 					return p.compare(ctx, want, against.reference, progress)
 				}
 				return p.content(ctx, want, progress)
-			}
+			}).interruptible()
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{
 					Title: "preview " + want.text, Resolve: plan, Watch: p.watch, Earlier: p.earlier,
@@ -190,7 +191,7 @@ review is on the screen, as install shows it, and read-only.`,
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{Title: "show " + args[0], Plan: plan.Plan})
 			}
-			return a.print(plan.Plan, output.format)
+			return a.print(cmd.Context(), plan.Plan, output.format)
 		},
 	}
 	p.policy.add(cmd.Flags())
@@ -218,7 +219,9 @@ func (a *app) previewFiles(ctx context.Context, p *planner, doc documentFlags) e
 		if err != nil {
 			return err
 		}
-		plan, err := p.content(ctx, want, a.progress())
+		plan, err := makePlan(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			return p.content(ctx, want, progress)
+		}).interruptible()(ctx, a.progress())
 		if err != nil {
 			return fmt.Errorf("request file %s: %w", path, err)
 		}
@@ -245,7 +248,7 @@ func (p *planner) documents(ctx context.Context, all []reviewed, doc documentFla
 	case outputPodTemplate:
 		return writePodTemplate(a.streams.Out, all[0])
 	}
-	if err := a.printAll(all, doc.output.format); err != nil {
+	if err := a.printAll(ctx, all, doc.output.format); err != nil {
 		return err
 	}
 	bad, changes := 0, false
@@ -268,7 +271,7 @@ func ofOnePlan(format string) bool {
 }
 
 // printAll prints plans in their order: as JSON one document, a list of several.
-func (a *app) printAll(all []reviewed, format string) error {
+func (a *app) printAll(ctx context.Context, all []reviewed, format string) error {
 	out := a.streams.Out
 	switch {
 	case format == outputRequest:
@@ -278,7 +281,7 @@ func (a *app) printAll(all []reviewed, format string) error {
 		}
 		return err
 	case len(all) == 1:
-		return a.print(all[0].Plan, format)
+		return a.print(ctx, all[0].Plan, format)
 	}
 	before, between, after := "", "\n", ""
 	switch format {
@@ -294,7 +297,7 @@ func (a *app) printAll(all []reviewed, format string) error {
 		if _, err := io.WriteString(out, before); err != nil {
 			return err
 		}
-		if err := a.print(r.Plan, format); err != nil {
+		if err := a.print(ctx, r.Plan, format); err != nil {
 			return err
 		}
 	}
@@ -317,14 +320,23 @@ func countAtLeast(plan *preview.Plan, failOn string) int {
 	return n
 }
 
-func (a *app) print(plan *preview.Plan, format string) error {
+// print writes a report once all of it is there: one that is interrupted is none.
+func (a *app) print(ctx context.Context, plan *preview.Plan, format string) error {
 	out := a.streams.Out
 	if format == report.Text || format == report.Markdown {
 		out = a.streams.Human()
 	}
-	return report.Write(out, plan, report.Options{
-		Format: format, Color: a.streams.Color(), ASCII: a.streams.ASCII(), Width: a.streams.Width(),
+	text, err := interruptible(ctx, func() (*bytes.Buffer, error) {
+		var text bytes.Buffer
+		return &text, report.Write(&text, plan, report.Options{
+			Format: format, Color: a.streams.Color(), ASCII: a.streams.ASCII(), Width: a.streams.Width(),
+		})
 	})
+	if err != nil {
+		return err
+	}
+	_, err = text.WriteTo(out)
+	return err
 }
 
 func firstError(errs ...error) error {

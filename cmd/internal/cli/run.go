@@ -96,6 +96,7 @@ func (a *app) mayAsk(format string, yes bool, instead string) error {
 }
 
 func (r *runner) run(ctx context.Context, title string, plan makePlan) error {
+	plan = plan.interruptible()
 	switch {
 	case r.preview:
 		p, err := plan(ctx, r.app.progress())
@@ -105,7 +106,7 @@ func (r *runner) run(ctx context.Context, title string, plan makePlan) error {
 		if err != nil {
 			return err
 		}
-		return r.app.print(p, r.output.format)
+		return r.app.print(ctx, p, r.output.format)
 	case r.approve.yes:
 		return r.scripted(ctx, plan)
 	}

@@ -60,7 +60,11 @@ func (p *planner) loadPlan(ctx context.Context, place string, flags savedFlags) 
 	if err != nil {
 		return nil, err
 	}
-	plan, notice, err := engine.Verify(file.Plan, p.typer())
+	var notice string
+	plan, err := interruptible(ctx, func() (plan *preview.Plan, err error) {
+		plan, notice, err = engine.Verify(file.Plan, p.typer())
+		return plan, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", place, err)
 	}

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"reflect"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Signals ends ctx in order when the process is asked to end: by ctrl-c, by a
+// supervisor, or because its terminal is gone. A second request ends the process
+// at once, with the exit code that is true then: 4 once something may have been
+// written, else 2.
+func Signals(ctx context.Context) (context.Context, context.CancelFunc) {
+	s := &shutdown{terminal: terminalState()}
+	ctx, cancel := context.WithCancel(context.WithValue(ctx, shutdownKey{}, s))
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		var first time.Time
+		for {
+			select {
+			case <-done:
+				return
+			case <-signals:
+			}
+			switch {
+			case first.IsZero():
+				first = time.Now()
+				cancel()
+			case time.Since(first) > sameRequest:
+				s.leave(os.Stderr)
+			}
+		}
+	}()
+	return ctx, sync.OnceFunc(func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	})
+}
+
+// sameRequest is how long signals count as one: timeout(1) sends one to its child
+// and another to the child's group, and a terminal that closes may send two.
+const sameRequest = 300 * time.Millisecond
+
+type shutdownKey struct{}
+
+// shutdown is what a process needs to know to end at once.
+type shutdown struct {
+	wrote    atomic.Bool
+	terminal *term.State // as it was found, nil where there is none
+}
+
+// writing notes that a request which may change a cluster or an installation is
+// about to be made.
+func writing(ctx context.Context) {
+	if s, ok := ctx.Value(shutdownKey{}).(*shutdown); ok {
+		s.wrote.Store(true)
+	}
+}
+
+func terminalState() *term.State {
+	state, err := term.GetState(int(os.Stdin.Fd()))
+	if err != nil {
+		return nil
+	}
+	return state
+}
+
+// leaveScreen ends what a screen switched on: the alternate screen, a hidden
+// cursor, the mouse and bracketed paste.
+const leaveScreen = "\x1b[?1049l\x1b[?25h\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l"
+
+// leave ends the process.
+func (s *shutdown) leave(w io.Writer) {
+	if now := terminalState(); s.terminal != nil && !reflect.DeepEqual(now, s.terminal) {
+		_ = term.Restore(int(os.Stdin.Fd()), s.terminal)
+		fmt.Fprint(w, leaveScreen)
+	}
+	if !s.wrote.Load() {
+		fmt.Fprintln(w, "cancelled at once by a second signal; nothing was applied")
+		os.Exit(exitDeclined)
+	}
+	fmt.Fprintln(w, "error: ended at once by a second signal; what was written stays, and one write may still arrive\n"+
+		"  the same command goes on from there, and status shows what there is")
+	os.Exit(exitInterrupted)
+}
+
+// orderly is how long what was cancelled has to end by itself. Most of it looks
+// at its context, and says what it was doing.
+const orderly = 500 * time.Millisecond
+
+// interruptible runs work that writes nothing, and does not wait for it once ctx
+// has ended: what a package brings may take long to judge, in many loops of many
+// packages. What is left behind ends with the process.
+func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+		cause any // of a panic
+	}
+	done := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() {
+			if cause := recover(); cause != nil {
+				a.cause = fmt.Sprintf("%v\n%s", cause, debug.Stack())
+			}
+			done <- a
+		}()
+		a.value, a.err = work()
+	}()
+	left := make(<-chan time.Time)
+	ended := ctx.Done()
+	for {
+		select {
+		case a := <-done:
+			if a.cause != nil {
+				panic(a.cause)
+			}
+			return a.value, a.err
+		case <-ended:
+			timer := time.NewTimer(orderly)
+			defer timer.Stop()
+			left, ended = timer.C, nil
+		case <-left:
+			var none T
+			return none, ctx.Err()
+		}
+	}
+}
+
+// interruptible is a plan that is made so. What is left behind says no more.
+func (plan makePlan) interruptible() makePlan {
+	return func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		return interruptible(ctx, func() (*preview.Plan, error) {
+			return plan(ctx, func(line string) {
+				if ctx.Err() == nil {
+					progress(line)
+				}
+			})
+		})
+	}
+}
