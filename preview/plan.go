@@ -369,7 +369,19 @@ func (p *Plan) OwnNamespaces() []string {
 	return out
 }
 
-// Object returns the object with an id, or nil.
+// ObjectsByID returns the objects by their ids, for a loop that looks many of them up.
+func (p *Plan) ObjectsByID() map[string]*Object {
+	out := make(map[string]*Object, len(p.Objects))
+	for i := range p.Objects {
+		if o := &p.Objects[i]; out[o.ID] == nil {
+			out[o.ID] = o
+		}
+	}
+	return out
+}
+
+// Object returns the object with an id, or nil. It searches: a loop over objects
+// takes [Plan.ObjectsByID].
 func (p *Plan) Object(id string) *Object {
 	for i := range p.Objects {
 		if p.Objects[i].ID == id {

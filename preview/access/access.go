@@ -42,7 +42,7 @@ type Input struct {
 }
 
 // Compute returns the effective grants: one for every subject, scope and rule,
-// sorted by [preview.CompareGrants]. Equal grants through several roles or
+// sorted by [preview.SortGrants]. Equal grants through several roles or
 // bindings are one, whose Via joins the pairs. Rules without effect, such as
 // cluster-scoped resources granted in a namespace, are listed like any other.
 // A binding to a role that is nowhere to be found grants nothing.
@@ -103,7 +103,7 @@ func (s *Surroundings) Compute(objects []map[string]any, accounts ...map[string]
 	for i := range c.grants {
 		c.grants[i].Via = sortPairs(c.grants[i].Via)
 	}
-	slices.SortFunc(c.grants, preview.CompareGrants)
+	preview.SortGrants(c.grants)
 	return c.grants
 }
 

@@ -35,7 +35,7 @@ func (t tuple) cell() cell {
 // Delta compares two sets of grants by what they permit, not by the names of
 // roles and bindings. It returns the planned grants with Change set, and
 // behind them, as removed, what of the installed grants no planned grant
-// permits any more; sorted by [preview.CompareGrants].
+// permits any more; sorted by [preview.SortGrants].
 //
 // A grant is new when nothing of what it reaches was reachable for its
 // subject, widened when some was, same when all was, and narrowed when all was
@@ -55,7 +55,7 @@ func Delta(installed, planned []preview.Grant) []preview.Grant {
 	for i, g := range installed {
 		out = append(out, removed(g, before.tuples[i], after)...)
 	}
-	slices.SortFunc(out, preview.CompareGrants)
+	preview.SortGrants(out)
 	return out
 }
 

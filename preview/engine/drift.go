@@ -30,7 +30,7 @@ func NewDrift(p *preview.Plan, typer preview.Typer) *Drift {
 		}
 		d.refs = append(d.refs, o.Ref())
 	}
-	external := map[string]preview.Ref{}
+	external, objects := map[string]preview.Ref{}, p.ObjectsByID()
 	for _, ref := range externalReferences(p) {
 		external[ref.ID()] = ref
 	}
@@ -39,7 +39,7 @@ func NewDrift(p *preview.Plan, typer preview.Typer) *Drift {
 		if r.Body != nil && r.UID != "" {
 			ref, ok = preview.RefOf(r.Body), true
 		}
-		if ok && ref.ID() == r.ID && p.Object(r.ID) == nil {
+		if ok && ref.ID() == r.ID && objects[r.ID] == nil {
 			d.refs = append(d.refs, ref)
 			d.reads[r.ID] = r
 		}

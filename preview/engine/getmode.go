@@ -53,9 +53,10 @@ func DryRunGate(ctx context.Context, reviewed *preview.Plan, cluster Cluster, sc
 			reasons = append(reasons, fmt.Sprintf("a dry run of %s was refused: %s", u.Object, u.Why))
 		}
 	}
+	objects := reviewed.ObjectsByID()
 	for i := range now.Objects {
 		o := &now.Objects[i]
-		was := reviewed.Object(o.ID)
+		was := objects[o.ID]
 		if was == nil {
 			reasons = append(reasons, o.ID+" is not part of what was reviewed")
 			continue

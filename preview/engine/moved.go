@@ -34,9 +34,13 @@ func orNone(s string) string {
 func Moved(reviewed, now *preview.Plan, typer preview.Typer) []Move {
 	var out []Move
 	fieldsOf, named := map[string][]Move{}, map[string]bool{}
+	objects, reads := now.ObjectsByID(), map[string]*preview.Read{}
+	for i := range now.Reads {
+		reads[now.Reads[i].ID] = &now.Reads[i]
+	}
 	for i := range reviewed.Objects {
 		before := &reviewed.Objects[i]
-		after := now.Object(before.ID)
+		after := objects[before.ID]
 		if after == nil || before.Live.Fingerprint == after.Live.Fingerprint {
 			continue
 		}
@@ -45,7 +49,7 @@ func Moved(reviewed, now *preview.Plan, typer preview.Typer) []Move {
 	for i := range reviewed.Reads {
 		before := &reviewed.Reads[i]
 		if preview.String(before.Body, "apiVersion") == preview.APIVersion {
-			fieldsOf[before.ID] = movedNote(before, now)
+			fieldsOf[before.ID] = movedNote(before, reads[before.ID])
 		}
 	}
 	for _, move := range differences(reviewed.Facts(), now.Facts()) {
@@ -76,13 +80,12 @@ func fingerprintOf(path string) (id string, ok bool) {
 }
 
 // movedNote names what is not as it was of what this tool found out.
-func movedNote(before *preview.Read, now *preview.Plan) []Move {
-	at := slices.IndexFunc(now.Reads, func(r preview.Read) bool { return r.ID == before.ID })
-	if at < 0 {
+func movedNote(before, now *preview.Read) []Move {
+	if now == nil {
 		return nil
 	}
 	var out []Move
-	for _, move := range differences(before.Body, now.Reads[at].Body) {
+	for _, move := range differences(before.Body, now.Body) {
 		move.Path = before.ID + " " + move.Path
 		out = append(out, move)
 	}

@@ -37,7 +37,8 @@ func (d *decider) readRoles(ctx context.Context) error {
 	sealed := sealedBodies(d.plan.Objects)
 	named := access.RoleRefs(slices.Concat(sealed, held))
 	// A role that the plan takes away is no more.
-	named = slices.DeleteFunc(named, func(ref preview.Ref) bool { return d.plan.Object(ref.ID()) != nil })
+	own := d.plan.ObjectsByID()
+	named = slices.DeleteFunc(named, func(ref preview.Ref) bool { return own[ref.ID()] != nil })
 	read, err := d.readNamed(ctx, named)
 	if err != nil {
 		return err

@@ -178,10 +178,11 @@ func CheckEarlier(p *preview.Plan, e *Earlier) error {
 		}
 	}
 	var reasons []string
+	objects := p.ObjectsByID()
 	for _, content := range e.Contents {
 		for i := range content.Objects {
 			was := &content.Objects[i]
-			o := p.Object(was.ID)
+			o := objects[was.ID]
 			if !was.Is(preview.KindCustomResourceDefinition) || o == nil || o.Action != preview.ActionUpdate {
 				continue
 			}

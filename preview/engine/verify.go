@@ -71,14 +71,14 @@ func CheckSealed(p *preview.Plan) error {
 			return err
 		}
 	}
-	for _, pkg := range p.Packages {
-		var members []preview.Object
-		for _, o := range p.Objects {
-			if o.Package == pkg.Name && o.Sealed != nil {
-				members = append(members, o)
-			}
+	members := map[string][]preview.Object{}
+	for _, o := range p.Objects {
+		if o.Sealed != nil {
+			members[o.Package] = append(members[o.Package], o)
 		}
-		digest, err := contentDigest(p, pkg, members)
+	}
+	for _, pkg := range p.Packages {
+		digest, err := contentDigest(p, pkg, members[pkg.Name])
 		if err != nil || digest != pkg.ContentDigest {
 			return tampered("the objects of package " + pkg.Name + " do not hash to its contentDigest")
 		}
