@@ -63,6 +63,8 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
+require github.com/fluxcd/pkg/envsubst v1.8.0
+
 require (
 	cel.dev/expr v0.25.2 // indirect
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect

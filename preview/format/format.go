@@ -69,6 +69,8 @@ type Params struct {
 	Certs           string
 	KubeVersion     string   // to render for; empty means the cluster's
 	APIVersions     []string // to assume served, besides the cluster's
+	// Variables are put into the objects of a kustomization as Flux does (postBuild).
+	Variables map[string]string
 }
 
 // Output is rendered content. Objects are as the format makes them: not yet

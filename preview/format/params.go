@@ -10,6 +10,8 @@ func (p Params) None(what string) error {
 		return fmt.Errorf("%s takes no values (--values, --set)", what)
 	case p.InstallMode != "" || len(p.WatchNamespaces) > 0:
 		return fmt.Errorf("%s has no install modes (--install-mode, --watch-namespace)", what)
+	case len(p.Variables) > 0:
+		return fmt.Errorf("%s has no variables to substitute", what)
 	case p.Certs != "":
 		return fmt.Errorf("%s brings its own certificates, if any (--certs)", what)
 	}

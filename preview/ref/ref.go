@@ -18,7 +18,7 @@ type Kind string
 // The kinds.
 const (
 	KindPackage   Kind = "package"          // NAME, NAME@RANGE: resolved in catalogs
-	KindImage     Kind = "image"            // oci://HOST/REPO:TAG, HOST/REPO@sha256:HEX
+	KindImage     Kind = "image"            // oci://HOST/REPO:TAG, HOST/REPO@sha256:HEX, oci://HOST/REPO?version=RANGE
 	KindDirectory Kind = "directory"        // ./dir, ../dir, /dir
 	KindLayout    Kind = "oci-layout"       // oci-layout:PATH[:TAG]
 	KindGit       Kind = "git"              // git+https://, git+ssh://, git+file://
@@ -34,8 +34,8 @@ type Reference struct {
 	Text string // as typed
 
 	Package string // KindPackage: the name
-	Version string // KindPackage, KindChart: the range (Masterminds semver), may be empty
-	Image   string // KindImage: HOST/REPO:TAG, HOST/REPO@sha256:HEX or both
+	Version string // KindPackage, KindChart, KindImage: the range (Masterminds semver), may be empty
+	Image   string // KindImage: HOST/REPO:TAG, HOST/REPO@sha256:HEX or both; HOST/REPO with a range over its tags
 	Path    string // KindDirectory, KindLayout, local KindArchive: as typed, not made absolute
 	Tag     string // KindLayout: may be empty
 	Digest  string // KindLayout: may be empty
@@ -208,6 +208,9 @@ func CheckRange(s string) error {
 }
 
 func parseImage(text, image string) (Reference, error) {
+	if repo, query, found := strings.Cut(image, "?"); found && text != image {
+		return parseTags(text, repo, query)
+	}
 	host, rest, found := strings.Cut(image, "/")
 	if !found || !isHost(host, text != image) {
 		return Reference{}, fmt.Errorf("reference %q names no registry; write HOST/REPO:TAG for an image, ./%s for a directory", text, image)
@@ -226,6 +229,26 @@ func parseImage(text, image string) (Reference, error) {
 		return Reference{}, fmt.Errorf("reference %q names neither tag nor digest; add :TAG or @sha256:HEX", text)
 	}
 	return Reference{Kind: KindImage, Text: text, Image: image}, nil
+}
+
+// parseTags reads HOST/REPO?version=RANGE: the highest of the repository's tags
+// that are versions in the range.
+func parseTags(text, repo, query string) (Reference, error) {
+	values, err := parseQuery(query, "version")
+	if err != nil {
+		return Reference{}, fmt.Errorf("reference %q: %w", "oci://"+repo, err)
+	}
+	if err := CheckRange(values["version"]); values["version"] != "" && err != nil {
+		return Reference{}, fmt.Errorf("reference %q: %w", text, err)
+	}
+	host, name, found := strings.Cut(repo, "/")
+	switch {
+	case !found || !isHost(host, true) || strings.ContainsAny(name, ":@") || values["version"] == "":
+		return Reference{}, fmt.Errorf("reference %q: a range is over the tags of a repository; write oci://HOST/REPO?version=RANGE", text)
+	case !repoPattern.MatchString(name):
+		return Reference{}, fmt.Errorf("reference %q: %q is not a repository name", text, name)
+	}
+	return Reference{Kind: KindImage, Text: text, Image: repo, Version: values["version"]}, nil
 }
 
 // isHost tells a registry from the first half of ORG/REPO: without the oci://

@@ -37,6 +37,8 @@ type Request struct {
 	Values          map[string]any
 	SecretValues    bool     // some of the values came from a Secret
 	ValuesFiles     []string // files within the sources, in the order of precedence, lowest first
+	// Variables are substituted in the objects of a kustomization, as Flux does.
+	Variables map[string]string
 	// Files are added to the content, such as a kustomization around it.
 	Files map[string]string
 	// Kustomized is the directory of the content that gets a kustomization of

@@ -120,7 +120,7 @@ func (r *reader) argoChart(v, address field, chart string) {
 		address.Fail("a repository of charts is https://, or HOST/REPO of an OCI registry")
 		return
 	}
-	r.remote(address, imageText(text)+"/"+chart+":"+strings.ReplaceAll(version, "+", "_"))
+	r.remote(address, chartImage(imageText(text)+"/"+chart, version))
 }
 
 // argoHelm reads the values of a chart: files, then text, then objects, then

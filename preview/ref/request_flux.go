@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -94,7 +96,7 @@ func (r *reader) fluxChart(v field) {
 		if s == nil {
 			return
 		}
-		s.helmRepository(v, name, version)
+		s.helmRepository(name, version)
 	case "GitRepository":
 		if s := r.fluxSource("GitRepository", namespace, from.At("name").Need()); s != nil {
 			s.gitRepository("")
@@ -137,23 +139,15 @@ func (r *reader) fluxChartRef(v field) {
 // ones.
 func (r *reader) valuesFrom(v field) {
 	for _, item := range v.Items() {
-		kind, name := item.At("kind").OneOf("ConfigMap", "Secret"), item.At("name").Need()
 		key := item.At("valuesKey").Text()
 		if key == "" {
 			key = "values.yaml"
 		}
-		if kind == "" || item.Reading().Failed() {
-			item.At("kind").Need()
-			return
-		}
-		if item.At("optional").Flag() && r.more == nil {
-			item.At("optional").Fail("whether %s %s exists is not known without a cluster", kind, name)
-			return
-		}
-		body := r.find("", []string{"v1"}, kind, r.asked.Namespace, name)
+		body := r.valuesObject(item)
 		if body == nil {
 			return
 		}
+		kind := preview.String(body, "kind")
 		text, err := dataOf(body, key)
 		if err != nil {
 			item.Fail("%s", err)
@@ -164,11 +158,27 @@ func (r *reader) valuesFrom(v field) {
 			return
 		}
 		r.Values = merged(r.Values, valuesText(item, text))
-		if kind == "Secret" {
-			r.SecretValues = true
-			r.note(RuleValuesFromSecret, "values come from Secret %s/%s", r.asked.Namespace, name)
-		}
 	}
+}
+
+// valuesObject finds the ConfigMap or Secret of the request's namespace that an
+// item names, nil when there is none.
+func (r *reader) valuesObject(item field) map[string]any {
+	kind, name := item.At("kind").OneOf("ConfigMap", "Secret"), item.At("name").Need()
+	if kind == "" || item.Reading().Failed() {
+		item.At("kind").Need()
+		return nil
+	}
+	if item.At("optional").Flag() && r.more == nil {
+		item.At("optional").Fail("whether %s %s exists is not known without a cluster", kind, name)
+		return nil
+	}
+	body := r.find("", []string{"v1"}, kind, r.asked.Namespace, name)
+	if body != nil && kind == "Secret" {
+		r.SecretValues = true
+		r.note(RuleValuesFromSecret, "values come from Secret %s/%s", r.asked.Namespace, name)
+	}
+	return body
 }
 
 // merged lays values over others: maps merge, all else replaces.
@@ -228,6 +238,7 @@ func (r *reader) kustomization(f *reading) {
 		s.ociRepository()
 	}
 	r.Path = cleanSubdir(spec.At("path").Text())
+	r.postBuild(spec.At("postBuild"))
 	r.Namespace = spec.At("targetNamespace").Text()
 	over := overlay{Namespace: r.Namespace}
 	over.Prefix, over.Suffix = spec.At("namePrefix").Text(), spec.At("nameSuffix").Text()
@@ -243,6 +254,39 @@ func (r *reader) kustomization(f *reading) {
 	r.Kustomized = &kustomized
 	if r.Namespace == "" {
 		r.Namespace = r.asked.Namespace
+	}
+}
+
+var variableName = regexp.MustCompile(`^[_[:alpha:]][_[:alpha:][:digit:]]*$`)
+
+// postBuild reads the variables that are substituted in what was built: those of
+// ConfigMaps and Secrets, later ones over earlier ones, then those of the request.
+func (r *reader) postBuild(v field) {
+	variables := map[string]string{}
+	for _, item := range v.At("substituteFrom").Items() {
+		body := r.valuesObject(item)
+		if body == nil && (r.err != nil || item.Reading().Failed()) {
+			return
+		}
+		for key := range preview.Map(body, "data") {
+			text, err := dataOf(body, key)
+			if err != nil {
+				item.Fail("%s", err)
+				return
+			}
+			variables[key] = text
+		}
+	}
+	maps.Copy(variables, v.At("substitute").TextMap())
+	for name, text := range variables {
+		if !variableName.MatchString(name) {
+			v.Fail("%q is not the name of a variable", clip(name))
+			return
+		}
+		variables[name] = strings.ReplaceAll(text, "\n", "") // as in Flux
+	}
+	if len(variables) > 0 {
+		r.Variables = variables
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *fluxSource) add(v field, text string) *RequestSource {
 }
 
 // helmRepository makes a chart of it a source.
-func (s *fluxSource) helmRepository(chart field, name, version string) {
+func (s *fluxSource) helmRepository(name, version string) {
 	defer s.done()
 	address := s.At("spec.url")
 	text := strings.TrimRight(address.Need(), "/")
@@ -81,12 +81,26 @@ func (s *fluxSource) helmRepository(chart field, name, version string) {
 		s.r.pinned(func(p Pinned, _ int) edit { return s.r.set(p.Version, "spec", "chart", "spec", "version") })
 		return
 	}
-	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err != nil {
-		chart.At("version").Fail("%q is a range; of a chart in an OCI registry give the very version", clip(version))
-		return
-	}
-	s.add(address, imageText(text)+"/"+name+":"+strings.ReplaceAll(version, "+", "_"))
+	s.add(address, chartImage(imageText(text)+"/"+name, version))
 	s.r.pinned(func(p Pinned, _ int) edit { return s.r.set(p.Version, "spec", "chart", "spec", "version") })
+}
+
+// chartImage is a chart in an OCI registry: the tag of a version, else the highest
+// one in a range.
+func chartImage(repository, version string) string {
+	if _, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v")); err == nil {
+		return repository + ":" + strings.ReplaceAll(version, "+", "_")
+	}
+	return tagsText(repository, version)
+}
+
+// tagsText is a range over the tags of a repository; without one it is over all
+// that are no pre-releases.
+func tagsText(repository, version string) string {
+	if version == "" {
+		version = "*"
+	}
+	return repository + "?version=" + escapeRange(version)
 }
 
 // escapeRange makes a range the value of a reference's parameter.
@@ -131,16 +145,15 @@ func (s *fluxSource) ociRepository() {
 		address.Fail("want oci://HOST/REPO")
 		return
 	}
-	digest, tag := s.At("spec.ref.digest").Text(), s.At("spec.ref.tag").Text()
-	if s.At("spec.ref.semver").Text() != "" && digest == "" {
-		s.At("spec.ref.semver").Fail("a range over tags is not supported; give spec.ref.tag or spec.ref.digest")
-		return
-	}
+	// In the order in which Flux looks at them.
+	digest, version, tag := s.At("spec.ref.digest").Text(), s.At("spec.ref.semver").Text(), s.At("spec.ref.tag").Text()
 	s.At("spec.layerSelector.operation").OneOf("extract", "copy")
 	s.At("spec.layerSelector.mediaType").OneOf("application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/vnd.cncf.flux.content.v1.tar+gzip")
 	switch {
 	case digest != "":
 		text += "@" + digest
+	case version != "":
+		text = tagsText(text, version)
 	case tag != "":
 		text += ":" + tag
 	default:

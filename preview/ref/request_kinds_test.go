@@ -20,7 +20,10 @@ func requestSamples() map[string]string {
 		return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata:\n  name: web\n  namespace: argocd\nspec:\n  destination: {namespace: web}\n  source:\n" + source
 	}
 	return map[string]string{
-		"ClusterExtension": clusterExtension, "Subscription": subscription, "HelmRelease": helmRelease, "Kustomization": kustomizationOfGit,
+		"Request of a range over tags":     "apiVersion: kubectl-operator/v1alpha1\nkind: Request\nmetadata: {name: a, namespace: a}\nspec:\n  reference: 'oci://registry.example.com/charts/a?version=^1'\n",
+		"OCIRepository of a range":         strings.Replace(ociRepository("a"), "{tag: v1}", "{semver: 1.x}", 1),
+		"HelmRelease of a range over tags": strings.NewReplacer("  url: https://charts.example.com/stable/", "  type: oci\n  url: oci://registry.example.com/charts").Replace(helmRelease),
+		"ClusterExtension":                 clusterExtension, "Subscription": subscription, "HelmRelease": helmRelease, "Kustomization": kustomizationOfGit,
 		"Request of a package":   "apiVersion: kubectl-operator/v1alpha1\nkind: Request\nmetadata: {name: a, namespace: a}\nspec: {package: {name: mongodb}}\n",
 		"Request of a reference": "apiVersion: kubectl-operator/v1alpha1\nkind: Request\nmetadata: {name: a, namespace: a}\nspec:\n  reference: mongodb@~1 # the database\n",
 		"Request of sources": `apiVersion: kubectl-operator/v1alpha1
@@ -142,7 +145,7 @@ func checkPinned(t *testing.T, r, again *Request) {
 func immutable(r Reference) bool {
 	switch r.Kind {
 	case KindImage:
-		return strings.Contains(r.Image, "@sha256:")
+		return strings.Contains(r.Image, "@sha256:") || r.Version == "" && strings.HasSuffix(r.Image, "/podinfo:1.2.3") // a HelmRelease has no other field for it
 	case KindGit:
 		return IsCommit(r.GitRef)
 	case KindArchive:
@@ -207,13 +210,53 @@ spec:
 	}
 }
 
-func TestAChartOfARegistryNeedsItsVeryVersion(t *testing.T) {
-	text := strings.NewReplacer("  url: https://charts.example.com/stable/", "  type: oci\n  url: oci://registry.example.com/charts", "'6.5.*'", "6.5.1+build").Replace(helmRelease)
-	if got := read(t, text, nil).Sources[0].Reference.Image; got != "registry.example.com/charts/podinfo:6.5.1_build" {
-		t.Errorf("got %s", got)
+func TestAChartOfARegistryIsATagOrARangeOverTags(t *testing.T) {
+	text := strings.NewReplacer("  url: https://charts.example.com/stable/", "  type: oci\n  url: oci://registry.example.com/charts", "'6.5.*'", "VERSION").Replace(helmRelease)
+	for version, want := range map[string]string{
+		"version: 6.5.1+build":        "oci://registry.example.com/charts/podinfo:6.5.1_build",
+		"version: v6.5.1":             "oci://registry.example.com/charts/podinfo:v6.5.1",
+		"version: 6.x":                "oci://registry.example.com/charts/podinfo?version=6.x",
+		"version: '>=6.0.0-0 <7 # x'": "",
+		"version: ''":                 "oci://registry.example.com/charts/podinfo?version=*",
+		"reconcileStrategy: Revision": "oci://registry.example.com/charts/podinfo?version=*",
+	} {
+		r, err := ReadRequest(context.Background(), []byte(strings.Replace(text, "version: VERSION", version, 1)), nil)
+		if want == "" {
+			if err == nil || !strings.Contains(err.Error(), "is not a version range") {
+				t.Errorf("%s: got %v", version, err)
+			}
+			continue
+		}
+		if err != nil || r.Sources[0].Reference.Text != want {
+			t.Errorf("%s: got %+v, %v", version, r, err)
+		}
 	}
-	_, err := ReadRequest(context.Background(), []byte(strings.Replace(text, "6.5.1+build", "6.x", 1)), nil)
-	if err == nil || !strings.Contains(err.Error(), `spec.chart.spec.version: "6.x" is a range; of a chart in an OCI registry give the very version`) {
+}
+
+// In the order in which Flux looks at them: digest, semver, tag.
+func TestAnOCIRepositoryMayHaveARangeOverItsTags(t *testing.T) {
+	for given, want := range map[string]string{
+		"{tag: v1}":                               "oci://registry.example.com/a:v1",
+		"{semver: 1.x}":                           "oci://registry.example.com/a?version=1.x",
+		"{semver: '>= 1.8.0-rc.0'}":               "oci://registry.example.com/a?version=>= 1.8.0-rc.0",
+		"{semver: 1.x, tag: v1}":                  "oci://registry.example.com/a?version=1.x",
+		"{semver: 1.x, digest: '" + digest + "'}": "oci://registry.example.com/a@" + digest,
+	} {
+		text := strings.Replace(ociRepository("a"), "{tag: v1}", given, 1)
+		r := read(t, text, nil)
+		if r.Sources[0].Reference.Text != want {
+			t.Errorf("%s: got %s", given, r.Sources[0].Reference.Text)
+		}
+		out, err := r.Pin(pinnedFor(r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := read(t, string(out), nil).Sources[0].Reference.Text; again != "oci://registry.example.com/a@"+digest {
+			t.Errorf("%s is written back as %s", given, again)
+		}
+	}
+	_, err := ReadRequest(context.Background(), []byte(strings.Replace(ociRepository("a"), "{tag: v1}", "{semver: 1.x, semverFilter: rc}", 1)), nil)
+	if err == nil || !strings.Contains(err.Error(), "the field spec.ref.semverFilter is not supported") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -184,7 +184,9 @@ func TestAFieldThatIsNotSupportedIsNamed(t *testing.T) {
 		{"all of them at once", helmRelease, "  values:\n", "  kubeConfig: {secretRef: {name: other}}\n  postRenderers: [{kustomize: {}}]\n  values:\n", "the fields spec.kubeConfig, spec.postRenderers are not supported"},
 		{"of a source beside it", helmRelease, "  interval: 5m", "  verify: {provider: cosign}", "HelmRepository apps/podinfo: the field spec.verify is not supported"},
 		{"one that nobody knows", clusterExtension, "      channels", "      chanels: [x]\n      channels", "the field spec.source.catalog.chanels is not supported"},
-		{"in a list", kustomizationOfGit, "  prune: true", "  postBuild: {substitute: {a: b}}", "the field spec.postBuild is not supported"},
+		{"in a list", kustomizationOfGit, "  prune: true", "  postBuild: {substituteStrategy: a}", "the field spec.postBuild.substituteStrategy is not supported"},
+		{"a variable without a name", kustomizationOfGit, "  prune: true", "  postBuild: {substitute: {a-b: c}}", "spec.postBuild: \"a-b\" is not the name of a variable"},
+		{"an artifact of another controller", kustomizationOfGit, "kind: GitRepository", "kind: ExternalArtifact", "spec.sourceRef.kind: \"ExternalArtifact\" is not supported; supported are: GitRepository, OCIRepository"},
 		{"TLS is not switched off by a file", kustomizationOfGit, "  secretRef:", "  insecure: true\n  secretRef:", "spec.insecure: a request file cannot switch off"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -260,6 +262,26 @@ func TestValuesComeFromObjectsOfTheRequestsNamespace(t *testing.T) {
 	}
 	delete(more, "Secret apps/keys")
 	if _, err := ReadRequest(context.Background(), []byte(text), more); err == nil || !strings.Contains(err.Error(), "Secret apps/keys, which is neither in the file nor in the cluster") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestVariablesOfAKustomizationComeFromItAndFromObjects(t *testing.T) {
+	text := strings.Replace(kustomizationOfGit, "  prune: true\n", "  postBuild:\n    substitute: {city: Oslo, empty: ''}\n    substituteFrom:\n    - {kind: ConfigMap, name: base}\n    - {kind: Secret, name: keys}\n", 1)
+	more := cluster{
+		"ConfigMap flux-system/base": {"kind": "ConfigMap", "data": map[string]any{"city": "Rome", "region": "eu\n", "key": "x"}},
+		"Secret flux-system/keys":    {"kind": "Secret", "data": map[string]any{"key": base64.StdEncoding.EncodeToString([]byte("hunter2"))}},
+	}
+	r := read(t, text, more)
+	want := map[string]string{"city": "Oslo", "empty": "", "region": "eu", "key": "hunter2"}
+	if !reflect.DeepEqual(r.Variables, want) || !r.SecretValues || len(r.Notes) != 1 || r.Notes[0].Text != "values come from Secret flux-system/keys" {
+		t.Errorf("got %v, %+v", r.Variables, r.Notes)
+	}
+	delete(more, "ConfigMap flux-system/base")
+	if _, err := ReadRequest(context.Background(), []byte(text), more); err == nil || !strings.Contains(err.Error(), "ConfigMap flux-system/base, which is neither in the file nor in the cluster") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := ReadRequest(context.Background(), []byte(text), nil); err == nil || !strings.Contains(err.Error(), "leave out --offline") {
 		t.Errorf("got %v", err)
 	}
 }

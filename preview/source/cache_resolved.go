@@ -34,7 +34,7 @@ const resolvedBytes = 32 * kib
 func remembered(r ref.Reference) bool {
 	switch r.Kind {
 	case ref.KindImage:
-		return !strings.Contains(r.Image, "@")
+		return r.Version != "" || !strings.Contains(r.Image, "@")
 	case ref.KindDirectory, ref.KindLayout:
 		return false
 	}
@@ -88,6 +88,9 @@ func (f *Fetcher) recall(r ref.Reference) (Pin, bool) {
 		return Pin{}, false
 	}
 	touch(name)
+	if r.Kind == ref.KindImage && r.Version != "" {
+		r = pinnedRange(r, found.Source.Digest)
+	}
 	return Pin{Source: found.Source, Reference: r, Version: found.Version, Remembered: found.Time}, true
 }
 

@@ -128,7 +128,7 @@ func chooseChart(versions []chartVersion, text string) (chartVersion, error) {
 				return chartVersion{}, err
 			}
 			if v.digest != best.digest || v.url != best.url {
-				return chartVersion{}, fmt.Errorf("the index lists version %s twice, and the two differ", clip(v.text))
+				return chartVersion{}, fmt.Errorf("version %s is listed twice, and the two differ", clip(v.text))
 			}
 		}
 	}

@@ -41,6 +41,9 @@ func (s *imageSource) connect(ctx context.Context) (*registryClient, error) {
 }
 
 func (s *imageSource) pin(ctx context.Context, r ref.Reference) (Pin, error) {
+	if r.Version != "" {
+		return s.pinRange(ctx, r)
+	}
 	image, err := parseImage(r.Image, s.options.PlainHTTP)
 	if err != nil {
 		return Pin{}, err

@@ -54,7 +54,7 @@ func chartAsListed(pin source.Pin, content fs.FS) error {
 	case err != nil:
 		return nil // which detecting the format says
 	case is == nil && listed:
-		return refuse(fmt.Sprintf("%s lists an archive that is no chart: it has no Chart.yaml", where(pin.Reference)), "tell the repository's publisher")
+		return refuse(fmt.Sprintf("%s lists an archive that is no chart: it has no Chart.yaml", listing(pin.Reference)), "tell the repository's publisher")
 	case is == nil:
 		return nil
 	}
@@ -71,17 +71,17 @@ func chartAsListed(pin source.Pin, content fs.FS) error {
 		return nil
 	}
 	return refuse(
-		fmt.Sprintf("%s says that %s is %s, and it is %s %s", where(pin.Reference), pin.Source.Digest, strings.Join(says, ", "), is.Package, is.Version),
+		fmt.Sprintf("by %s %s is %s, and it is %s %s", listing(pin.Reference), pin.Source.Digest, strings.Join(says, ", "), is.Package, is.Version),
 		"tell the repository's publisher; the archive itself can be named instead",
 	)
 }
 
-// where names what lists charts.
-func where(r ref.Reference) string {
+// listing names what lists charts.
+func listing(r ref.Reference) string {
 	if r.Kind == ref.KindChart {
 		return "the index of " + r.URL
 	}
-	return "the tag of " + r.Image
+	return "the tags of " + repositoryName(r.Image)
 }
 
 func inRange(version, asked string) bool {

@@ -108,6 +108,7 @@ func (p *planner) ofFile(request *ref.Request, path string) (wanted, error) {
 	want.params = format.Params{
 		InstallMode: request.InstallMode, WatchNamespaces: request.WatchNamespaces, Values: request.Values, Certs: request.Certs,
 		KubeVersion: orElse(want.params.KubeVersion, request.KubeVersion), APIVersions: append(want.params.APIVersions, request.APIVersions...),
+		Variables: request.Variables,
 	}
 	if want.params.Values == nil {
 		want.params.Values = map[string]any{}

@@ -45,7 +45,9 @@ func (kustomizeFormat) Detect(content fs.FS) (*format.Info, error) {
 // Render builds the kustomization at the root of the content, or at Path of
 // the whole. Objects come in kustomize's own order.
 func (kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.Output, error) {
-	if err := in.Params.None("a kustomization"); err != nil {
+	others := in.Params
+	others.Variables = nil
+	if err := others.None("a kustomization"); err != nil {
 		return nil, err
 	}
 	content, root := in.Content, "."
@@ -56,6 +58,7 @@ func (kustomizeFormat) Render(ctx context.Context, in format.Input) (*format.Out
 	if err != nil {
 		return nil, err
 	}
+	build.Variables = in.Params.Variables
 	input, err := json.Marshal(build)
 	if err != nil {
 		return nil, err

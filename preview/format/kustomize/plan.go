@@ -28,6 +28,8 @@ const (
 type build struct {
 	Root  string            `json:"root"`
 	Files map[string][]byte `json:"files"`
+	// Variables are substituted in what is built; see [substitute].
+	Variables map[string]string `json:"variables,omitempty"`
 
 	file       string // the kustomization at Root
 	keepOrigin bool   // it asks for origin annotations itself

@@ -42,6 +42,9 @@ func work(input []byte) ([]byte, error) {
 	if err != nil {
 		return nil, sentence(err)
 	}
+	if err := substitute(made, b.Variables); err != nil {
+		return nil, err
+	}
 	return made.AsYaml()
 }
 

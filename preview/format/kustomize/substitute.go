@@ -1,0 +1,49 @@
+package kustomize
+
+import (
+	"fmt"
+
+	"github.com/fluxcd/pkg/envsubst"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/yaml"
+)
+
+// substituteKey is the label or annotation that keeps variables out of an object.
+const substituteKey = "kustomize.toolkit.fluxcd.io/substitute"
+
+// substitute replaces ${VAR} and its kin in each object, as Flux does: in the
+// object's YAML, so that a value may become a number, and in all of it. What is
+// not set is empty, unless it has a default. Without variables nothing is
+// replaced. It runs in the confined process: values that are nested in patterns
+// grow without bounds.
+func substitute(made resmap.ResMap, variables map[string]string) error {
+	if len(variables) == 0 {
+		return nil
+	}
+	for _, r := range made.Resources() {
+		if r.GetLabels()[substituteKey] == "disabled" || r.GetAnnotations()[substituteKey] == "disabled" {
+			continue
+		}
+		if err := substituteIn(r, variables); err != nil {
+			return fmt.Errorf("substituting variables in %s %s: %w", r.GetKind(), r.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func substituteIn(r *resource.Resource, variables map[string]string) error {
+	text, err := r.AsYAML()
+	if err != nil {
+		return err
+	}
+	made, err := envsubst.Eval(string(text), func(name string) (string, bool) { return variables[name], true })
+	if err != nil {
+		return err
+	}
+	data, err := yaml.YAMLToJSON([]byte(made))
+	if err != nil {
+		return err
+	}
+	return r.UnmarshalJSON(data)
+}

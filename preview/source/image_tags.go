@@ -1,0 +1,106 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/google/go-containerregistry/pkg/name"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// Limits on the tags of one repository: a registry decides how many pages there
+// are. The busiest public ones have some ten thousand tags, a thousand to a page.
+const (
+	maxTags     = 200_000
+	maxTagPages = 2000
+)
+
+// pinRange pins the highest of a repository's tags that are versions in the
+// range of a reference. The source names the tag, the pin is its digest.
+func (s *imageSource) pinRange(ctx context.Context, r ref.Reference) (Pin, error) {
+	chosen, err := s.chooseTag(ctx, r)
+	if err != nil {
+		return Pin{}, fmt.Errorf("image %s: %w", r.Image, err)
+	}
+	tagged := r
+	tagged.Text, tagged.Image, tagged.Version = "oci://"+r.Image+":"+chosen.url, r.Image+":"+chosen.url, ""
+	pin, err := s.pin(ctx, tagged)
+	if err != nil {
+		return Pin{}, err
+	}
+	pin.Reference, pin.Version = pinnedRange(r, pin.Source.Digest), chosen.text
+	return pin, nil
+}
+
+// pinnedRange is a reference with a range once that has led to a digest. It is
+// remembered by its text.
+func pinnedRange(r ref.Reference, digest string) ref.Reference {
+	repo, _, _ := strings.Cut(r.Image, "@")
+	r.Image = repo + "@" + digest
+	return r
+}
+
+func (s *imageSource) chooseTag(ctx context.Context, r ref.Reference) (chartVersion, error) {
+	repo, err := parseRepository(r.Image, s.options.PlainHTTP)
+	switch {
+	case err != nil:
+		return chartVersion{}, err
+	case s.options.Offline:
+		return chartVersion{}, fmt.Errorf("%w, and --offline forbids to look its tags up; give HOST/REPO@sha256:HEX", ErrNotCached)
+	case mirrorsOf(s.options.Mirrors, repo).never:
+		return chartVersion{}, fmt.Errorf("the mirror rules forbid to ask %s, and mirrors answer digests only; give HOST/REPO@sha256:HEX", repo.RegistryStr())
+	}
+	tags, err := s.tags(ctx, repo)
+	if err != nil {
+		return chartVersion{}, fmt.Errorf("listing its tags: %w", err)
+	}
+	versions := tagVersions(tags)
+	if len(versions) == 0 {
+		return chartVersion{}, fmt.Errorf("none of its %d tags is a version", len(tags))
+	}
+	return chooseChart(versions, r.Version)
+}
+
+// tags lists the tags of a repository, page by page.
+func (s *imageSource) tags(ctx context.Context, repo name.Repository) ([]string, error) {
+	puller, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx = withBodyCap(ctx, s.limits.manifestBytes) // each page
+	lister, err := puller.Lister(ctx, repo)
+	if err != nil {
+		return nil, explain(err, repo.RegistryStr())
+	}
+	var tags []string
+	for pages := 1; lister.HasNext(); pages++ {
+		page, err := lister.Next(ctx)
+		if err != nil {
+			return nil, explain(err, repo.RegistryStr())
+		}
+		if tags = append(tags, page.Tags...); len(tags) > maxTags || pages > maxTagPages {
+			return nil, fmt.Errorf("registry %s lists more than %d tags in %d pages; give one tag", repo.RegistryStr(), maxTags, maxTagPages)
+		}
+	}
+	return tags, nil
+}
+
+// tagVersions are the tags that are versions of three numbers, as Helm and Flux
+// take them. A tag has "_" where a version has "+".
+func tagVersions(tags []string) []chartVersion {
+	var out []chartVersion
+	for _, tag := range tags {
+		text := strings.ReplaceAll(tag, "_", "+")
+		if _, err := semver.StrictNewVersion(strings.TrimPrefix(text, "v")); err != nil {
+			continue
+		}
+		if v := newChartVersion(text); v != nil {
+			v.url = tag
+			out = append(out, *v)
+		}
+	}
+	return out
+}
