@@ -13,7 +13,7 @@ SANDBOX_LDFLAGS := -s -w -X $(STAMP).gitVersion=$(KUBERNETES) -X $(STAMP).gitMaj
 SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | xargs cat; echo '$(SANDBOX_LDFLAGS)'; go version; } | cksum
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build image sandbox gcs demo test soak bench golden lint clean
+.PHONY: help build image sandbox gcs demo test race soak bench golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' Makefile
@@ -69,12 +69,28 @@ test: ## format, vet, fast tests, then tests against the control plane and in tm
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
 	$(GOTEST) -p 2 -timeout 30m -skip '^TestOfflineScripts$$' $(SLOW)
+	@$(RACE) $(RACED)
 
-# Which plans and which edits follows from the number of a run, so a failure
-# names what to look at. It takes about half an hour.
-soak: sandbox ## a million random key sequences, 1,000 random plans under random edits, kill -9 at every write
-	KUBECTL_OPERATOR_SOAK_SEQUENCES=1000000 go test -timeout 2h -v -run TestRandomEvents ./tui
-	KUBECTL_OPERATOR_SOAK_RUNS=1000 go test -p 1 -timeout 2h -v -run 'TestRandomPlans|TestKilled' ./install ./cmd/internal/cli
+# The race detector needs a C compiler. "make test" runs a part of it: what reads
+# and writes side by side. A race is a crash in the midst of an apply.
+RACE = command -v $${CC:-gcc} >/dev/null || { echo "skipped: the race detector; no C compiler"; test -z "$$CI"; exit; }; \
+	set -x; CGO_ENABLED=1 $(GOTEST) -race -p 2 -timeout 2h
+RACED := -run '^(TestRightsInManyNamespaces|TestReadingWhereListsAreRefused|TestInstallUpgradeUninstall|TestSavedPlanComesBackAsItWas|TestClusterScripts)$$/^(upgrade)?$$' \
+	./k8s ./install ./preview/engine ./cmd/internal/cli
+RACES ?= ./preview/... ./k8s/... ./install/... ./cmd/internal/cli
+
+race: sandbox ## tests of the engine, of installing and of the scripts with the race detector; RACES='-run TestX ./install'
+	@$(RACE) $(RACES)
+
+# What happens in a run follows from its number, so a failure names what to look
+# at, and a soak can be run in slices: from the run KUBECTL_OPERATOR_SOAK_FROM on.
+SOAK = go test -timeout 3h -v
+soak: sandbox ## a million random key sequences, 1,000 random plans under random edits, 300 random outages and 500 kills, kill -9 at every write
+	KUBECTL_OPERATOR_SOAK_SEQUENCES=1000000 $(SOAK) -run TestRandomEvents ./tui
+	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestRandomPlans' ./install
+	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -run 'TestRandomDisturbances/outages' ./cmd/internal/cli
+	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run 'TestRandomDisturbances/kills' ./cmd/internal/cli
+	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestKilled' ./cmd/internal/cli
 
 bench: build sandbox ## benchmarks; those next to other programs' code are a module of their own
 	go test -run '^$$' -bench . -benchmem -p 1 ./...

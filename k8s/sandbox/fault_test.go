@@ -99,51 +99,54 @@ func TestTheFaultProxy(t *testing.T) {
 		answered  bool // with an answer of the API server
 		rejection func(error) bool
 	}{
-		"passes on what no rule hits":           {stored: true, answered: true},
-		"delays":                                {fault: sandboxtest.Fault{Delay: time.Millisecond}, stored: true, answered: true},
-		"cuts before the request":               {fault: sandboxtest.Fault{Cut: sandboxtest.CutBefore}},
-		"cuts between request and answer":       {fault: sandboxtest.Fault{Cut: sandboxtest.CutAnswer}, stored: true},
-		"cuts in the middle of the answer":      {fault: sandboxtest.Fault{Cut: sandboxtest.CutBody}, stored: true},
-		"answers 429 in place of the server":    {fault: sandboxtest.Fault{Status: 429}, rejection: apierrors.IsTooManyRequests},
-		"answers 500 in place of the server":    {fault: sandboxtest.Fault{Status: 500}, rejection: apierrors.IsInternalError},
-		"answers 503 with a time to come again": {fault: sandboxtest.Fault{Status: 503, RetryAfter: 1}, rejection: apierrors.IsServiceUnavailable},
+		"passes on what no rule hits":            {stored: true, answered: true},
+		"delays":                                 {fault: sandboxtest.Fault{Delay: time.Millisecond}, stored: true, answered: true},
+		"cuts before the request":                {fault: sandboxtest.Fault{Cut: sandboxtest.CutBefore}},
+		"cuts between request and answer":        {fault: sandboxtest.Fault{Cut: sandboxtest.CutAnswer}, stored: true},
+		"cuts in the middle of the answer":       {fault: sandboxtest.Fault{Cut: sandboxtest.CutBody}, stored: true},
+		"answers 429 in place of the server":     {fault: sandboxtest.Fault{Status: 429}, rejection: apierrors.IsTooManyRequests},
+		"answers 500 in place of the server":     {fault: sandboxtest.Fault{Status: 500}, rejection: apierrors.IsInternalError},
+		"answers 504 after the server's success": {fault: sandboxtest.Fault{Status: 504, Cut: sandboxtest.CutAnswer}, stored: true, rejection: apierrors.IsTimeout},
+		"answers 503 with a time to come again":  {fault: sandboxtest.Fault{Status: 503, RetryAfter: 1}, rejection: apierrors.IsServiceUnavailable},
 	} {
-		t.Run(name, func(t *testing.T) {
-			object := strings.ReplaceAll(strings.ToLower(name), " ", "-")
-			var cut bool
-			if test.fault.Cut != sandboxtest.NoCut {
-				test.fault.Then = func() { cut = true }
-			}
-			proxy := sandboxtest.NewProxy(t, sandboxtest.User(t, sb, user, "system:masters"), sandboxtest.ProxyOptions{
-				Fault: sandboxtest.Rules(sandboxtest.Rule{Writes: true, Count: 1, Fault: test.fault}),
+		for _, http2 := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, HTTP/2 %t", name, http2), func(t *testing.T) {
+				object := strings.NewReplacer(" ", "-", "'", "").Replace(strings.ToLower(fmt.Sprint(name, " ", http2)))
+				var cut bool
+				if test.fault.Cut != sandboxtest.NoCut {
+					test.fault.Then = func() { cut = true }
+				}
+				proxy := sandboxtest.NewProxy(t, sandboxtest.User(t, sb, user, "system:masters"), sandboxtest.ProxyOptions{
+					HTTP2: http2, Fault: sandboxtest.Rules(sandboxtest.Rule{Writes: true, Count: 1, Fault: test.fault}),
+				})
+				client := newClient(t, proxy.Kubeconfig)
+				body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q}}`, object)
+				err := client.CoreV1().RESTClient().Post().AbsPath("/api/v1/namespaces/" + namespace + "/configmaps").
+					Body([]byte(body)).MaxRetries(0).Do(t.Context()).Error()
+				if (err == nil) != test.answered {
+					t.Errorf("the client got %v", err)
+				}
+				if test.rejection != nil && !test.rejection(err) {
+					t.Errorf("the client got %v", err)
+				}
+				if want := test.fault.Cut != sandboxtest.NoCut; cut != want {
+					t.Errorf("the hook at the cut ran: %t", cut)
+				}
+				_, err = direct.CoreV1().ConfigMaps(namespace).Get(t.Context(), object, metav1.GetOptions{})
+				if (err == nil) != test.stored {
+					t.Errorf("reading it around the proxy: %v", err)
+				}
+				wrote := slices.ContainsFunc(sandboxtest.Mutations(t, sb, user), func(e sandbox.AuditEvent) bool {
+					return e.String() == "create core/configmaps "+namespace+"/" || e.ObjectRef.Name == object
+				})
+				if test.stored && !wrote {
+					t.Error("the audit log does not name the proxy's user")
+				}
+				if all, writes := proxy.Requests(); all != 1 || writes != 1 {
+					t.Errorf("%d requests and %d writes came through, want 1 and 1", all, writes)
+				}
 			})
-			client := newClient(t, proxy.Kubeconfig)
-			body := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q}}`, object)
-			err := client.CoreV1().RESTClient().Post().AbsPath("/api/v1/namespaces/" + namespace + "/configmaps").
-				Body([]byte(body)).MaxRetries(0).Do(t.Context()).Error()
-			if (err == nil) != test.answered {
-				t.Errorf("the client got %v", err)
-			}
-			if test.rejection != nil && !test.rejection(err) {
-				t.Errorf("the client got %v", err)
-			}
-			if want := test.fault.Cut != sandboxtest.NoCut; cut != want {
-				t.Errorf("the hook at the cut ran: %t", cut)
-			}
-			_, err = direct.CoreV1().ConfigMaps(namespace).Get(t.Context(), object, metav1.GetOptions{})
-			if (err == nil) != test.stored {
-				t.Errorf("reading it around the proxy: %v", err)
-			}
-			wrote := slices.ContainsFunc(sandboxtest.Mutations(t, sb, user), func(e sandbox.AuditEvent) bool {
-				return e.String() == "create core/configmaps "+namespace+"/" || e.ObjectRef.Name == object
-			})
-			if test.stored && !wrote {
-				t.Error("the audit log does not name the proxy's user")
-			}
-			if all, writes := proxy.Requests(); all != 1 || writes != 1 {
-				t.Errorf("%d requests and %d writes came through, want 1 and 1", all, writes)
-			}
-		})
+		}
 	}
 }
 

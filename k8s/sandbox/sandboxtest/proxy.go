@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -64,7 +65,9 @@ type Fault struct {
 	// Then runs where the connection is cut, before the client notices.
 	Then func()
 	// Status is answered in place of the API server when not 0, with a
-	// Retry-After of RetryAfter seconds when that is not 0.
+	// Retry-After of RetryAfter seconds when that is not 0. With a Cut at Answer
+	// the API server carries the request out all the same, as behind a gateway
+	// that lost its answer.
 	Status, RetryAfter int
 }
 
@@ -76,6 +79,9 @@ type ProxyOptions struct {
 	// Answered is told what the API server answered, before the client is;
 	// watches aside.
 	Answered func(r Request, status int, body []byte)
+	// HTTP2 offers HTTP/2, where a cut ends one stream of a connection that goes
+	// on. Without it the client speaks HTTP/1.1, and a cut ends the connection.
+	HTTP2 bool
 }
 
 // Proxy stands between one user and the API server, on loopback with TLS, and
@@ -111,8 +117,10 @@ func NewProxy(t testing.TB, kubeconfig string, options ProxyOptions) *Proxy {
 		t.Fatal(err)
 	}
 	p := &Proxy{options: options, upstream: upstream, next: next, token: rand.Text()}
-	// HTTP/1.1, so that a cut ends a connection and not a stream of one.
-	server := httptest.NewTLSServer(p)
+	server := httptest.NewUnstartedServer(p)
+	server.EnableHTTP2 = options.HTTP2
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that went away
+	server.StartTLS()
 	p.server = server
 	t.Cleanup(func() {
 		server.CloseClientConnections() // watches
@@ -157,6 +165,12 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 		http.Error(w, "not the proxy's own client", http.StatusUnauthorized)
 		return
 	}
+	// Read at once: the server notices that a client went away only then.
+	body, err := io.ReadAll(in.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	in.Body = io.NopCloser(bytes.NewReader(body))
 	r, fault := p.admit(in)
 	if fault.Delay > 0 {
 		pause := time.NewTimer(fault.Delay)
@@ -176,11 +190,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, in *http.Request) {
 	switch {
 	case fault.Cut == CutBefore:
 		breakOff(fault)
-	case fault.Status != 0:
+	case fault.Status != 0 && fault.Cut == NoCut:
 		answerFault(w, fault)
 		return
 	case r.Query.Has("watch"):
-		p.stream(w, in)
+		p.stream(w, in, fault)
 		return
 	}
 	p.exchange(w, in, r, fault)
@@ -217,6 +231,7 @@ func answerFault(w http.ResponseWriter, fault Fault) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(fault.Status)
 	reason := map[int]string{
+		http.StatusUnauthorized: "Unauthorized", http.StatusForbidden: "Forbidden", http.StatusConflict: "Conflict", http.StatusGatewayTimeout: "Timeout",
 		http.StatusTooManyRequests: "TooManyRequests", http.StatusInternalServerError: "InternalError", http.StatusServiceUnavailable: "ServiceUnavailable",
 	}[fault.Status]
 	fmt.Fprintf(w, `{"apiVersion":"v1","kind":"Status","status":"Failure","code":%d,"reason":%q,"message":"made up by the fault proxy","details":{"retryAfterSeconds":%d}}`,
@@ -238,7 +253,14 @@ func (p *Proxy) exchange(w http.ResponseWriter, in *http.Request, r Request, fau
 		panic(http.ErrAbortHandler)
 	}
 	p.answered(r, response.StatusCode, body)
-	if fault.Cut == CutAnswer {
+	switch {
+	case fault.Cut == CutAnswer && fault.Status != 0:
+		if fault.Then != nil {
+			fault.Then()
+		}
+		answerFault(w, fault)
+		return
+	case fault.Cut == CutAnswer:
 		breakOff(fault)
 	}
 	copyHeader(w.Header(), response.Header)
@@ -261,8 +283,9 @@ func (p *Proxy) answered(r Request, status int, body []byte) {
 	p.options.Answered(r, status, body)
 }
 
-// stream passes a watch on, event by event.
-func (p *Proxy) stream(w http.ResponseWriter, in *http.Request) {
+// stream passes a watch on, event by event. A cut ends it after its header, or
+// after what came first.
+func (p *Proxy) stream(w http.ResponseWriter, in *http.Request, fault Fault) {
 	response, err := p.send(in.Context(), in)
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -272,6 +295,9 @@ func (p *Proxy) stream(w http.ResponseWriter, in *http.Request) {
 	w.WriteHeader(response.StatusCode)
 	flush := http.NewResponseController(w).Flush
 	_ = flush()
+	if fault.Cut == CutAnswer {
+		breakOff(fault)
+	}
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := response.Body.Read(buffer)
@@ -281,6 +307,9 @@ func (p *Proxy) stream(w http.ResponseWriter, in *http.Request) {
 		_ = flush()
 		if err != nil {
 			return
+		}
+		if fault.Cut == CutBody {
+			breakOff(fault)
 		}
 	}
 }

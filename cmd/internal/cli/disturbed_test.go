@@ -1,0 +1,169 @@
+package cli_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+)
+
+const (
+	// disturbedAtOnce is how many releases are disturbed at a time: they wait
+	// more than they compute.
+	disturbedAtOnce = 8
+	// disturbedInOne is how many share a control plane, so that its audit log
+	// stays one file.
+	disturbedInOne = 100
+	// How many there are without an environment that says so.
+	usualOutages, usualKills = 8, 4
+)
+
+// TestRandomDisturbances runs the program in each phase of a release's life over
+// a network and an API server that fail by chance, or ends it with kill -9 by
+// chance. Whatever happens, nothing but the plan is written, nothing twice, and
+// the exit code is true; the same command again ends as if nothing had happened.
+// What happens follows from the number of a run.
+func TestRandomDisturbances(t *testing.T) {
+	t.Parallel()
+	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
+	references := undisturbedPhases(t, box, schemas)
+	t.Run("outages", func(t *testing.T) { disturb(t, box, references, usualOutages, (*disturbed).sufferOutage) })
+	t.Run("kills", func(t *testing.T) { disturb(t, box, references, usualKills, (*disturbed).sufferKill) })
+}
+
+// undisturbedPhases runs each phase once.
+func undisturbedPhases(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas) []*reference {
+	t.Helper()
+	references, all := make([]*reference, len(phases)), make([]*disturbed, len(phases))
+	var group errgroup.Group
+	group.SetLimit(disturbedAtOnce)
+	for i, p := range phases {
+		all[i] = newDisturbed(t, box, schemas, fmt.Sprint("whole-", i), p, i)
+		group.Go(func() error { references[i] = undisturbed(all[i]); return nil })
+	}
+	_ = group.Wait() // each has its own findings
+	for _, d := range all {
+		for _, finding := range d.findings {
+			t.Errorf("%s, undisturbed: %s", d.phase.name, finding)
+		}
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+	return references
+}
+
+// disturb does something to releases, in one phase after another.
+func disturb(t *testing.T, box *sandbox.Sandbox, references []*reference, usual int, how func(*disturbed, *reference)) {
+	t.Helper()
+	from, to := seeds(t, usual)
+	for ; from < to; from += disturbedInOne {
+		if to-from > usual {
+			box = sandboxtest.New(t)
+		}
+		disturbSome(t, box, references, from, min(from+disturbedInOne, to), how)
+	}
+}
+
+func disturbSome(t *testing.T, box *sandbox.Sandbox, references []*reference, from, to int, how func(*disturbed, *reference)) {
+	t.Helper()
+	schemas, kind := k8s.NewSchemas(), path.Base(t.Name())[:1]
+	all := make([]*disturbed, 0, to-from)
+	var group errgroup.Group
+	group.SetLimit(disturbedAtOnce)
+	for seed := from; seed < to; seed++ {
+		d := newDisturbed(t, box, schemas, fmt.Sprint(kind, seed), phases[seed%len(phases)], seed)
+		all = append(all, d)
+		group.Go(func() error {
+			if want := references[seed%len(phases)]; d.prepare() {
+				how(d, want)
+				d.judge(want)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // each has its own findings
+	for _, d := range all {
+		t.Logf("seed %d, %s: %s", d.seed, d.phase.name, strings.Join(d.story, "; "))
+		for _, finding := range d.findings {
+			t.Errorf("seed %d, %s: %s\n%s", d.seed, d.phase.name, finding, strings.Join(d.said, "\n"))
+		}
+	}
+}
+
+// sufferOutage runs the command during an outage, and again after it.
+func (d *disturbed) sufferOutage(want *reference) {
+	chance := rand.New(rand.NewPCG(uint64(d.seed), 9))
+	outage := sandboxtest.NewOutage(chance, want.requests, want.writes)
+	http2 := chance.IntN(2) == 0
+	code, said := d.through(sandboxtest.ProxyOptions{Fault: outage.Fault, HTTP2: http2}, "--request-timeout", "5s")
+	hits, lost := outage.Struck()
+	d.tell(said, "%s (HTTP/2: %t); %d requests hit; exit %d", outage, http2, hits, code)
+	wrote := len(d.persisted()) > 0
+	switch code {
+	case 0:
+		if d.phase.undoes {
+			d.find("exit 0, although the plan never becomes healthy")
+		}
+		return
+	case 1, 5:
+		if wrote {
+			d.find("exit %d, although it wrote %v", code, d.persisted())
+		}
+	case 3, 4:
+		if !wrote && !lost {
+			d.find("exit %d, although it wrote nothing and every write was answered", code)
+		}
+	default:
+		d.find("exit %d", code)
+	}
+	d.goOn()
+}
+
+// sufferKill ends the command with kill -9 at a request, and sometimes its
+// repetition too; then it runs to its end.
+func (d *disturbed) sufferKill(want *reference) {
+	chance := rand.New(rand.NewPCG(uint64(d.seed), 10))
+	for again := true; again; again = chance.IntN(10) < 3 {
+		write, cut := chance.IntN(2) == 0, sandboxtest.CutBefore
+		at := 1 + chance.IntN(want.requests)
+		if write {
+			at = 1 + chance.IntN(want.writes)
+		}
+		if chance.IntN(2) == 0 {
+			cut = sandboxtest.CutAnswer
+		}
+		var cmd *exec.Cmd
+		killed := false
+		proxy := sandboxtest.NewProxy(d.t, d.kubeconfig(), sandboxtest.ProxyOptions{Fault: func(r sandboxtest.Request) sandboxtest.Fault {
+			if write && r.Write < at || !write && r.N < at || killed {
+				return sandboxtest.Fault{}
+			}
+			killed = true
+			return sandboxtest.Fault{Cut: cut, Then: func() {
+				if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+					d.find("kill: %v", err)
+				}
+			}}
+		}})
+		cmd = d.program(proxy.Kubeconfig, d.command...)
+		code, said := d.run(cmd)
+		d.tell(said, "killed at %d (a write: %t, after the server had it: %t); exit %d", at, write, cut == sandboxtest.CutAnswer, code)
+		if killed != (code == -1) {
+			d.find("exit %d, and that it was killed is %t", code, killed)
+		}
+		if code != -1 {
+			break
+		}
+	}
+	d.goOn()
+}
