@@ -1,4 +1,3 @@
-// Package architecture holds the tests of the repository as a whole.
 package architecture
 
 import (

@@ -1,0 +1,2 @@
+// Package architecture holds the tests of the repository as a whole.
+package architecture
