@@ -28,6 +28,9 @@ func Flatten(doc any) ([]map[string]any, error) {
 
 func flatten(doc any, lines Lines, depth int) ([]Located, error) {
 	body, ok := doc.(map[string]any)
+	if text, _ := doc.(string); strings.HasPrefix(text, "version https://git-lfs.github.com/spec/") {
+		return nil, errors.New("it is a pointer of Git LFS in place of the file, which is not fetched; name a directory in which git lfs pull was run")
+	}
 	if !ok {
 		return nil, errors.New("not an object")
 	}

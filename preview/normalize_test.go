@@ -172,3 +172,13 @@ func TestSecretKeys(t *testing.T) {
 		t.Errorf("a ConfigMap has %v", got)
 	}
 }
+
+func TestAPointerOfGitLFSIsNamedAsSuch(t *testing.T) {
+	docs, err := Decode([]byte("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"))
+	if err != nil || len(docs) != 1 {
+		t.Fatalf("got %v, %v", docs, err)
+	}
+	if _, err := Flatten(docs[0]); err == nil || !strings.Contains(err.Error(), "pointer of Git LFS") {
+		t.Errorf("got %v", err)
+	}
+}

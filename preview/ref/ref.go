@@ -220,6 +220,10 @@ func parseImage(text, image string) (Reference, error) {
 		return Reference{}, fmt.Errorf("reference %q: a digest is sha256: and %d lower-case hex digits", text, sha256Hex)
 	}
 	repo, tag, tagged := strings.Cut(rest, ":")
+	if version := strings.ReplaceAll(tag, "+", "_"); version != tag {
+		// Helm writes a version's build metadata so: tags have no "+".
+		tag, image = version, strings.Replace(image, ":"+tag, ":"+version, 1)
+	}
 	switch {
 	case !repoPattern.MatchString(repo):
 		return Reference{}, fmt.Errorf("reference %q: %q is not a repository name", text, repo)

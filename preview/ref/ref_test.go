@@ -164,3 +164,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Helm writes build metadata of a version with "_" where the version has "+".
+func TestBuildMetadataOfAVersionIsATag(t *testing.T) {
+	for text, want := range map[string]string{
+		"oci://r.example.com/charts/x:1.3.0+build.5": "r.example.com/charts/x:1.3.0_build.5",
+		"r.example.com:5000/x:1.0.0+a+b":             "r.example.com:5000/x:1.0.0_a_b",
+	} {
+		r, err := Parse(text)
+		if err != nil || r.Image != want || r.Text != text {
+			t.Errorf("%s: got %+v, %v", text, r, err)
+		}
+	}
+}

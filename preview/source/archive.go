@@ -57,8 +57,9 @@ func (s *archiveSource) open(ctx context.Context, p Pin) (*Content, error) {
 		}
 		return again.content, err
 	}
-	digest := p.Source.Digest
-	t, err := openArchive(ctx, s.cache, s.limits, digest, func() error {
+	digest, limits := p.Source.Digest, s.limits
+	limits.unended = p.Reference.SHA256 != ""
+	t, err := openArchive(ctx, s.cache, limits, digest, func() error {
 		_, err := s.download(ctx, p.Reference, digest)
 		return err
 	})

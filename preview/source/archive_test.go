@@ -204,6 +204,53 @@ func TestMaliciousArchivesAreRefused(t *testing.T) {
 	}
 }
 
+// An archive that was cut between two members, or in what compresses it, is
+// not a shorter one.
+func TestArchivesThatEndEarlyAreRefused(t *testing.T) {
+	whole := sourcetest.Tar(t, sourcetest.File("manifests/a", "a"), sourcetest.File("manifests/zeros", strings.Repeat("\x00", 1024)))
+	unended := whole[:len(whole)-1024]
+	oneBlock := whole[:len(whole)-512]
+	damaged := gzipped(t, whole)
+	damaged[len(damaged)-8] ^= 1 // of the CRC-32
+	for _, test := range []struct {
+		name, want string
+		data       []byte
+	}{
+		{"between two members", "the blocks that end a tar archive are missing", whole[:1024]},
+		{"behind the last member", "the blocks that end a tar archive are missing", unended},
+		{"with one block of zeros", "", oneBlock},
+		{"with many", "", append(bytes.Clone(whole), make([]byte, 8192)...)},
+		{"between two members, gzip", "the blocks that end a tar archive are missing", gzipped(t, unended)},
+		{"between two members, zstd", "the blocks that end a tar archive are missing", zstandard(t, unended)},
+		{"a wrong CRC-32", "does not have the checksum it names", damaged},
+		{"gzip without its trailer", "ends too early", gzipped(t, whole)[:len(damaged)-8]},
+		{"gzip without the last byte", "ends too early", gzipped(t, whole)[:len(damaged)-1]},
+		{"something behind gzip", "no part of it", append(gzipped(t, whole), "more than a header of it"...)},
+		{"two streams of gzip", "", append(gzipped(t, whole[:512]), gzipped(t, whole[512:])...)},
+		{"zstd without the last byte", "ends too early", zstandard(t, whole)[:len(zstandard(t, whole))-1]},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(test.data) })
+			file := filepath.Join(t.TempDir(), "x.tar")
+			must(t, os.WriteFile(file, test.data, 0o600))
+			for _, place := range []string{file, "https://" + server.host + "/x.tgz"} {
+				_, _, err := get(t.Context(), server.options(t), place)
+				if test.want == "" {
+					must(t, err)
+					continue
+				}
+				mustFail(t, err, test.want)
+			}
+		})
+	}
+	t.Run("with its digest", func(t *testing.T) {
+		server := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(unended) })
+		_, content, err := get(t.Context(), server.options(t), "https://"+server.host+"/x.tgz#sha256="+strings.TrimPrefix(bytesDigest(unended), "sha256:"))
+		must(t, err)
+		mustHold(t, content.FS, "manifests/a", "manifests/zeros")
+	})
+}
+
 func TestALocalArchiveThatChangedDoesNotOpen(t *testing.T) {
 	all := archives(t)
 	file := filepath.Join(t.TempDir(), "x.tgz")

@@ -22,7 +22,8 @@ const zipBytes = 128 * mib
 // told apart by its first bytes, into memory. Links, devices, two entries of
 // one name and names that lead out are refused. When everything lies below one
 // directory at the top, that directory is the root, unless it is called
-// "manifests", which means something to formats. r need not be read to its end.
+// "manifests", which means something to formats. An archive has to have its end:
+// what was cut between two of its members would pass for a shorter one.
 func (l limits) unpackArchive(r io.Reader, size int64) (*tree, error) {
 	buffered := bufio.NewReaderSize(r, 64*kib)
 	magic, _ := buffered.Peek(4)
@@ -136,14 +137,16 @@ func (u *archiveUnpacker) tar(r io.Reader, size int64) error {
 	}
 	defer func() { _ = plain.Close() }()
 	var total int64
-	archive := tar.NewReader(&inflateReader{
+	inflated := &inflateReader{
 		r: plain, total: &total, most: u.limits.inflatedBytes,
 		mostHere: u.limits.ratioFloor + u.limits.ratio*size, ratio: u.limits.ratio,
-	})
+	}
+	archive := tar.NewReader(inflated)
 	for {
+		before := total
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return u.ended(inflated, total-before)
 		}
 		if errors.Is(err, tar.ErrHeader) && u.entries == 0 {
 			return errors.New("it is neither a tar archive (plain, gzip or zstd) nor a zip archive")
@@ -161,6 +164,23 @@ func (u *archiveUnpacker) tar(r io.Reader, size int64) error {
 			return archiveError(err)
 		}
 	}
+}
+
+// tarBlock is the unit of tar archives.
+const tarBlock = 512
+
+// ended looks at how an archive ends, of which the last bytes were read after
+// its last member: padding, which is less than a block, and blocks of zeros, of
+// which one will do. Without any it was cut, unless its digest was given. What
+// compressed it is read on, since its checksum and length come last.
+func (u *archiveUnpacker) ended(inflated io.Reader, last int64) error {
+	if last < tarBlock && u.entries > 0 && !u.limits.unended {
+		return errors.New("the archive ends too early: the blocks that end a tar archive are missing; fetch it again, or give its #sha256=")
+	}
+	if _, err := io.Copy(io.Discard, inflated); err != nil {
+		return archiveError(err)
+	}
+	return nil
 }
 
 func (u *archiveUnpacker) zip(r io.Reader) error {

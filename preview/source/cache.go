@@ -180,10 +180,21 @@ func (c cache) store(want string, most int64, r io.Reader) (string, error) {
 	if err := temp.Close(); err != nil {
 		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
 	}
-	if err := os.Rename(temp.Name(), filepath.Join(dir, strings.TrimPrefix(got, "sha256:"))); err != nil {
+	if err := replace(temp.Name(), filepath.Join(dir, strings.TrimPrefix(got, "sha256:"))); err != nil {
 		return "", fmt.Errorf("%w: %w", errCacheWrite, err)
 	}
 	return got, nil
+}
+
+// replace gives a file its name. A directory that stands there is no entry of
+// the cache, and would stay for ever.
+func replace(file, name string) error {
+	if info, err := os.Lstat(name); err == nil && info.IsDir() {
+		if err := os.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	return os.Rename(file, name)
 }
 
 // errorKeeper remembers that an error came from reading, not from writing.

@@ -117,7 +117,7 @@ func writeAside(name string, data []byte) error {
 	defer func() { _ = os.Remove(temp.Name()) }() // gone already after the rename
 	_, err = temp.Write(data)
 	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), name)
+		err = replace(temp.Name(), name)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errCacheWrite, err)

@@ -211,3 +211,29 @@ func TestCancellingStopsADownload(t *testing.T) {
 		t.Errorf("cached %q, want the manifest and the configuration", names)
 	}
 }
+
+// Whatever took the place of an entry, a directory too, is replaced.
+func TestACacheEntryThatBecameADirectoryHeals(t *testing.T) {
+	registry := sourcetest.TLS(t)
+	push(t, registry, "b:v1", bundleDir(), nil)
+	o := registry.Options(t)
+	_, _, err := get(t.Context(), o, registry.Host+"/b:v1")
+	must(t, err)
+	for _, dir := range []string{"blobs/sha256", "resolved"} {
+		entries, err := os.ReadDir(filepath.Join(o.CacheDir, dir))
+		must(t, err)
+		if len(entries) == 0 {
+			t.Fatalf("%s is empty", dir)
+		}
+		for _, entry := range entries {
+			name := filepath.Join(o.CacheDir, dir, entry.Name())
+			must(t, os.Remove(name))
+			must(t, os.MkdirAll(filepath.Join(name, "below"), 0o700))
+		}
+	}
+	for _, o.Offline = range []bool{false, true} {
+		_, content, err := get(t.Context(), o, registry.Host+"/b:v1")
+		must(t, err)
+		mustHold(t, content.FS, "manifests/csv.yaml", "metadata/annotations.yaml")
+	}
+}

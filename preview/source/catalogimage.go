@@ -106,7 +106,8 @@ func (s imageReader) walkLayer(ctx context.Context, layer v1.Descriptor, w *laye
 type layerWalk struct {
 	unpacker
 	visit Visit
-	found bool // the kept directory
+	kept  string // directory
+	found bool
 
 	above, here layerPaths
 }
@@ -124,7 +125,8 @@ func newLayerPaths() layerPaths {
 
 func newLayerWalk(l limits, keep string, visit Visit) *layerWalk {
 	return &layerWalk{
-		unpacker: unpacker{limits: l, keep: keep, left: budget{limits: l.catalog}},
+		kept:     keep,
+		unpacker: unpacker{limits: l, keep: []string{keep}, left: budget{limits: l.catalog}},
 		visit:    visit, above: newLayerPaths(),
 	}
 }
@@ -175,7 +177,7 @@ func (w *layerWalk) dir(name string) error {
 // find notes that the kept directory is there: an entry in it makes it, even
 // one that does not stay.
 func (w *layerWalk) find(name string) {
-	w.found = w.found || (name == w.keep || w.within(name)) && !w.above.covers(w.keep)
+	w.found = w.found || (name == w.kept || w.within(name)) && !w.above.covers(w.kept)
 }
 
 // file visits a file, unless it does not stay: what it hides in the layers
@@ -190,7 +192,7 @@ func (w *layerWalk) file(name string, body io.Reader) error {
 	if w.above.covers(name) || w.above.dirs[name] {
 		return nil
 	}
-	return w.visit(strings.TrimPrefix(name, w.keep+"/"), body)
+	return w.visit(strings.TrimPrefix(name, w.kept+"/"), body)
 }
 
 // twice refuses a layer of which extractors make different trees.

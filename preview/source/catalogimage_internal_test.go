@@ -52,7 +52,7 @@ func randomLayer(t *testing.T, random *rand.Rand, id int) (data []byte, listing 
 // unpacked applies layers from the bottom up, in memory.
 func unpacked(layers [][]byte) (map[string]string, error) {
 	l := defaultLimits()
-	u := &unpacker{limits: l, keep: "c/k", tree: newTree(), left: budget{limits: l.catalog}}
+	u := &unpacker{limits: l, keep: []string{"c/k"}, tree: newTree(), left: budget{limits: l.catalog}}
 	for _, layer := range layers {
 		entries, err := u.read(bytes.NewReader(layer), int64(len(layer)))
 		if err != nil {
@@ -60,7 +60,7 @@ func unpacked(layers [][]byte) (map[string]string, error) {
 		}
 		u.apply(entries)
 	}
-	if !u.tree.sub(u.keep) {
+	if !u.tree.sub("c/k") {
 		return nil, nil
 	}
 	out := map[string]string{}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -190,13 +191,16 @@ func readUpload(request *packp.UploadPackRequest, r io.Reader, l limits) (packed
 // ended says nothing about the server.
 func readRefs(ctx context.Context, r io.Reader) (*packp.AdvRefs, error) {
 	offered := packp.NewAdvRefs()
-	reader := &errorKeeper{r: r}
+	var start firstBytes
+	reader := &errorKeeper{r: io.TeeReader(r, &start)}
 	err := offered.Decode(reader)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case reader.err != nil:
 		return nil, reader.err
+	case bytes.Contains(start.kept.Bytes(), []byte("object-format=sha256")):
+		return nil, errGitSHA256
 	case errors.Is(err, packp.ErrEmptyAdvRefs):
 		return nil, errors.New("the repository is empty")
 	case err != nil:
@@ -206,5 +210,9 @@ func readRefs(ctx context.Context, r io.Reader) (*packp.AdvRefs, error) {
 	}
 	return offered, nil
 }
+
+// errGitSHA256 is a repository in git's other object format
+// (hash-function-transition(7)).
+var errGitSHA256 = errors.New("its objects are named by sha256 (object-format=sha256), which is not supported; a repository of the sha1 object format is read")
 
 var errNoGit = errors.New("what answers there is not a git server")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/go-git/go-billy/v5/osfs"
@@ -19,7 +20,10 @@ import (
 
 // localGit reads objects of a repository on this machine. Its hooks and its
 // configuration play no part.
-type localGit struct{ store *filesystem.Storage }
+type localGit struct {
+	store    *filesystem.Storage
+	borrowed bool // some objects lie in another repository
+}
 
 // openLocalGit opens the repository of a file:// reference and resolves its
 // branch or tag.
@@ -28,6 +32,9 @@ func openLocalGit(r ref.Reference) (gitObjects, plumbing.Hash, error) {
 	dir, err := gitDirectory(strings.TrimPrefix(r.URL, "file://"))
 	if err != nil {
 		return nil, none, err
+	}
+	if config, err := readRegularFile(filepath.Join(dir, "config"), gitConfigBytes); err == nil && gitSHA256Format.Match(config) {
+		return nil, none, errGitSHA256
 	}
 	store := filesystem.NewStorageWithOptions(osfs.New(dir, osfs.WithBoundOS()), gitcache.NewObjectLRU(16*gitcache.MiByte), filesystem.Options{})
 	refs := map[string]plumbing.Hash{}
@@ -49,8 +56,14 @@ func openLocalGit(r ref.Reference) (gitObjects, plumbing.Hash, error) {
 		head = plumbing.NewHashReference(plumbing.HEAD, none)
 	}
 	name, err := chooseRef(refs, head.Hash(), r.GitRef)
-	return localGit{store}, name, err
+	_, alternates := os.Lstat(filepath.Join(dir, "objects", "info", "alternates"))
+	return localGit{store, alternates == nil}, name, err
 }
+
+// gitSHA256Format finds the object format in a repository's configuration.
+var gitSHA256Format = regexp.MustCompile(`(?im)^\s*objectformat\s*=\s*"?sha256`)
+
+const gitConfigBytes = 1 * mib
 
 // gitDirectory finds where the objects of a repository are, bare or not.
 func gitDirectory(path string) (string, error) {
@@ -73,6 +86,9 @@ func gitDirectory(path string) (string, error) {
 
 func (g localGit) object(name plumbing.Hash, most int64) (gitObject, error) {
 	size, err := g.store.EncodedObjectSize(name)
+	if errors.Is(err, plumbing.ErrObjectNotFound) && g.borrowed {
+		return gitObject{}, errors.New("it lies in another repository (objects/info/alternates), which is not read; git repack -a -d in this one brings it here")
+	}
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		return gitObject{}, errNoGitObject
 	}

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,8 +89,26 @@ func sshConfig(ctx context.Context, user, address string, given *Credentials) (*
 		User:              user,
 		Auth:              []ssh.AuthMethod{auth},
 		HostKeyCallback:   known.HostKeyCallback(),
-		HostKeyAlgorithms: known.HostKeyAlgorithms(address),
+		HostKeyAlgorithms: hostKeyAlgorithms(known, address),
 	}, keys, nil
+}
+
+// hostKeyAlgorithms are those of the keys that known_hosts lists for a server.
+// An authority may sign keys of every kind, not only of its own.
+func hostKeyAlgorithms(known *knownhosts.HostKeyDB, address string) []string {
+	algorithms := known.HostKeyAlgorithms(address)
+	if !slices.ContainsFunc(known.HostKeys(address), func(key knownhosts.PublicKey) bool { return key.Cert }) {
+		return algorithms
+	}
+	for _, name := range []string{
+		ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01,
+		ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01,
+	} {
+		if !slices.Contains(algorithms, name) {
+			algorithms = append(algorithms, name)
+		}
+	}
+	return algorithms
 }
 
 // sshAuth proves the user by the key that was given, else by those of the agent.

@@ -1,7 +1,9 @@
 package source_test
 
 import (
+	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -40,6 +42,11 @@ type sshServer struct {
 func serveSSH(t testing.TB, root string, user ssh.PublicKey) *sshServer {
 	t.Helper()
 	_, host := newKey(t)
+	return serveSSHAs(t, root, user, host)
+}
+
+func serveSSHAs(t testing.TB, root string, user ssh.PublicKey, host ssh.Signer) *sshServer {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
@@ -61,6 +68,36 @@ func serveSSH(t testing.TB, root string, user ssh.PublicKey) *sshServer {
 		}
 	}()
 	return s
+}
+
+// certified has its key, of another kind than the authority's, signed.
+func certified(t *testing.T, authority ssh.Signer) ssh.Signer {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	host, err := ssh.NewSignerFromKey(private)
+	must(t, err)
+	certificate := &ssh.Certificate{
+		Key: host.PublicKey(), CertType: ssh.HostCert, ValidPrincipals: []string{"127.0.0.1"}, ValidBefore: ssh.CertTimeInfinity,
+	}
+	must(t, certificate.SignCert(rand.Reader, authority))
+	signer, err := ssh.NewCertSigner(certificate, host)
+	must(t, err)
+	return signer
+}
+
+func TestAnAuthorityOfAnotherKindThanTheHostKeyIsBelieved(t *testing.T) {
+	repo := newRepository(t)
+	repo.commit(bundleFiles())
+	mine, signer := newKey(t)
+	_, authority := newKey(t)
+	server := serveSSHAs(t, filepath.Dir(filepath.Dir(repo.dir)), signer.PublicKey(), certified(t, authority))
+	sshAgent(t, mine)
+	knownHosts(t, "@cert-authority "+knownhosts.Line([]string{server.address}, authority.PublicKey()))
+	o := source.Options{CacheDir: t.TempDir(), RequestTimeout: 5 * time.Second}
+	_, content, err := get(t.Context(), o, "git+ssh://git@"+server.address+"/org/repo//b")
+	must(t, err)
+	mustHold(t, content.FS, "manifests/csv.yaml", "metadata/annotations.yaml")
 }
 
 func (s *sshServer) handle(conn net.Conn, config *ssh.ServerConfig) {

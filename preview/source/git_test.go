@@ -445,3 +445,23 @@ func TestAGitReferenceIsReadWithoutTheUsersConfiguration(t *testing.T) {
 		t.Error("a program of the repository's configuration ran")
 	}
 }
+
+// What git has and is not read is named.
+func TestGitRepositoriesThatAreNotReadAreNamed(t *testing.T) {
+	repo := newRepository(t)
+	must(t, os.RemoveAll(filepath.Join(repo.dir, ".git")))
+	repo.git("init", "-q", "-b", "main", "--object-format=sha256", ".")
+	repo.commit(bundleFiles())
+	server := repo.serve(nil)
+	for _, text := range []string{server.git("//b"), "git+file://" + repo.dir + "//b"} {
+		_, _, err := get(t.Context(), server.options(t), text)
+		mustFail(t, err, "named by sha256 (object-format=sha256), which is not supported")
+	}
+
+	lender := newRepository(t)
+	lender.commit(bundleFiles())
+	borrower := filepath.Join(t.TempDir(), "borrower")
+	lender.git("clone", "-q", "--shared", lender.dir, borrower)
+	_, _, err := get(t.Context(), source.Options{CacheDir: t.TempDir()}, "git+file://"+borrower+"//b")
+	mustFail(t, err, "lies in another repository (objects/info/alternates)")
+}

@@ -84,22 +84,24 @@ func (s imageReader) read(ctx context.Context, from origin, p Pin) (*Content, er
 	return &Content{FS: t.freeze(), Source: p.Source, Labels: labels}, nil
 }
 
+// indexDepth is how deep indexes may stand in each other.
+const indexDepth = 4
+
 // manifest returns the image manifest behind a digest: itself, or the index's
 // one for the platform.
 func (s imageReader) manifest(ctx context.Context, from origin, digest string) (*manifest, error) {
-	m, err := s.oneManifest(ctx, from, digest)
-	if err != nil || m.Manifests == nil {
-		return m, err
+	for range indexDepth {
+		m, err := s.oneManifest(ctx, from, digest)
+		if err != nil || m.Manifests == nil {
+			return m, err
+		}
+		child, err := m.forPlatform(s.options.Platform)
+		if err != nil {
+			return nil, err
+		}
+		digest = child.Digest.String()
 	}
-	child, err := m.forPlatform(s.options.Platform)
-	if err != nil {
-		return nil, err
-	}
-	m, err = s.oneManifest(ctx, from, child.Digest.String())
-	if err == nil && m.Manifests != nil {
-		return nil, errors.New("an index within an index is not read")
-	}
-	return m, err
+	return nil, fmt.Errorf("an index within an index, more than %d deep", indexDepth)
 }
 
 func (s imageReader) oneManifest(ctx context.Context, from origin, digest string) (*manifest, error) {
@@ -116,8 +118,17 @@ func (s imageReader) oneManifest(ctx context.Context, from origin, digest string
 			return nil, err
 		}
 	}
-	return parseManifest(data, s.limits)
+	m, err := parseManifest(data, s.limits)
+	if err != nil {
+		return nil, &formError{err}
+	}
+	return m, nil
 }
+
+// formError is a manifest that was read and has no form that is.
+type formError struct{ error }
+
+func (e *formError) Unwrap() error { return e.error }
 
 // missing decides what an error of the cache means: nil when the blob is to be
 // fetched. A damaged entry is removed on the way.

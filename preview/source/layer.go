@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -21,11 +22,11 @@ const (
 	opaqueWhiteout = ".wh..wh..opq"
 )
 
-// unpacker applies layers in order to a tree. Only what lies below keep is
-// held; "" keeps everything.
+// unpacker applies layers in order to a tree. Only what lies below the
+// directories to keep is held; without any everything is.
 type unpacker struct {
 	limits   limits
-	keep     string
+	keep     []string
 	left     budget
 	entries  int
 	inflated int64
@@ -102,10 +103,11 @@ func (u *unpacker) each(r io.Reader, compressedSize int64, use func(entry, io.Re
 }
 
 // entry checks one member of the archive. No name may lead out of the root,
-// wherever it lies; all else is asked of what is kept, because the base of a
-// catalog image holds links and odd names that nobody reads.
+// wherever it lies; all else is asked of what is kept, because the base of an
+// image holds links, devices and odd names that are not read. Absolute names
+// lie below the root, as container runtimes have it.
 func (u *unpacker) entry(header *tar.Header) (entry, bool, error) {
-	name, err := rooted(header.Name)
+	name, err := rooted(strings.TrimLeft(header.Name, "/"))
 	if err != nil || header.Typeflag == tar.TypeXGlobalHeader || !u.concerns(name) {
 		return entry{}, false, err
 	}
@@ -145,10 +147,10 @@ func (u *unpacker) whiteout(dir, base string) (entry, bool, error) {
 
 // within reports whether name is kept.
 func (u *unpacker) within(name string) bool {
-	return u.keep == "" || strings.HasPrefix(name, u.keep+"/")
+	return len(u.keep) == 0 || slices.ContainsFunc(u.keep, func(dir string) bool { return strings.HasPrefix(name, dir+"/") })
 }
 
-// concerns reports whether name, or what name is a whiteout of, is kept, is the
+// concerns reports whether name, or what name is a whiteout of, is kept, is a
 // kept directory, or is one above it.
 func (u *unpacker) concerns(name string) bool {
 	dir, base := path.Split(name)
@@ -157,7 +159,7 @@ func (u *unpacker) concerns(name string) bool {
 	} else if target, ok := strings.CutPrefix(base, whiteout); ok {
 		name = dir + target
 	}
-	return u.within(name) || name == "" || strings.HasPrefix(u.keep+"/", name+"/")
+	return u.within(name) || name == "" || slices.ContainsFunc(u.keep, func(dir string) bool { return strings.HasPrefix(dir+"/", name+"/") })
 }
 
 // apply puts a layer on top of those before it. Whiteouts hide lower layers
@@ -185,8 +187,13 @@ func archiveError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the archive ends too early")
 	}
-	if errors.Is(err, tar.ErrHeader) {
+	switch {
+	case errors.Is(err, tar.ErrHeader):
 		return errors.New("it is not a tar archive")
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, zstd.ErrCRCMismatch):
+		return errors.New("the archive does not have the checksum it names")
+	case errors.Is(err, gzip.ErrHeader):
+		return errors.New("something follows the end of the archive that is no part of it")
 	}
 	return err
 }

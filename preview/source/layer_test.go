@@ -21,10 +21,10 @@ func special(name string, kind byte, target string) sourcetest.Entry {
 }
 
 // claims is an archive whose only header claims more bytes than follow.
-func claims(t *testing.T, size int64) []byte {
+func claims(t *testing.T, name string, size int64) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := tar.NewWriter(&out).WriteHeader(&tar.Header{Name: "manifests/x", Size: size, Mode: 0o644, Typeflag: tar.TypeReg}); err != nil {
+	if err := tar.NewWriter(&out).WriteHeader(&tar.Header{Name: name, Size: size, Mode: 0o644, Typeflag: tar.TypeReg}); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -46,7 +46,6 @@ func TestMaliciousLayersAreRefusedAndLeaveNothingBehind(t *testing.T) {
 	}{
 		{"a path that climbs", `"manifests/../../x": a path with ".."`, sourcetest.Tar(t, sourcetest.File("manifests/../../x", "x"))},
 		{"a path that climbs and comes back", `with ".."`, sourcetest.Tar(t, sourcetest.File("../manifests/x", "x"))},
-		{"an absolute path", "an absolute path", sourcetest.Tar(t, sourcetest.File("/etc/passwd", "x"))},
 		{"a backslash", "a backslash", sourcetest.Tar(t, sourcetest.File(`manifests\..\..\x`, "x"))},
 		{"a symbolic link", "is a symbolic link", sourcetest.Tar(t, link("manifests/x", "/etc/passwd"))},
 		{"a file through a symbolic link", "is a symbolic link", sourcetest.Tar(t, link("manifests", "/tmp"), sourcetest.File("manifests/x", "x"))},
@@ -59,9 +58,9 @@ func TestMaliciousLayersAreRefusedAndLeaveNothingBehind(t *testing.T) {
 		{"a deep path", "at most 32 levels", sourcetest.Tar(t, sourcetest.File(strings.Repeat("d/", 40)+"x", "x"))},
 		{"a file that stands for the root", "stands for the root", sourcetest.Tar(t, sourcetest.File(".", "x"))},
 		{"a bomb", "more than 200 times its size", sourcetest.Tar(t, sourcetest.File("manifests/x", zeros))},
-		{"a file over the cap", "may have 32 MiB", claims(t, 33<<20)},
-		{"a claim of ten gigabytes", "may have 32 MiB", claims(t, 10<<30)},
-		{"a claim that does not hold", "ends too early", claims(t, 1<<20)},
+		{"a file over the cap", "may have 32 MiB", claims(t, "manifests/x", 33<<20)},
+		{"a claim of ten gigabytes", "may have 32 MiB", claims(t, "manifests/x", 10<<30)},
+		{"a claim that does not hold", "ends too early", claims(t, "manifests/x", 1<<20)},
 		{"too many entries", "more than 200000 entries", sourcetest.Tar(t, manyEntries...)},
 		{"too many files", "more than 10000 files", sourcetest.Tar(t, manyFiles...)},
 		{"no archive", "not a tar archive", []byte(strings.Repeat("x", 2048))},
@@ -140,6 +139,9 @@ func TestLayersApplyInOrder(t *testing.T) {
 		{"a directory takes a file's place",
 			[][]sourcetest.Entry{{file("d", "1"), file("x", "")}, {dir("d/")}},
 			map[string]string{"x": ""}},
+		{"an absolute name lies below the root, and is removed so",
+			[][]sourcetest.Entry{{file("/d/a", "1"), file("//d/b", "1")}, {file("/d/.wh.a", "")}},
+			map[string]string{"d/b": "1"}},
 		{"a whiteout of nothing",
 			[][]sourcetest.Entry{{file("a", "1")}, {file("none/.wh.b", ""), file("a/.wh.b", "")}},
 			map[string]string{"a": "1"}},
@@ -168,6 +170,54 @@ func TestLayersApplyInOrder(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// bundleLabels are those of a bundle image whose directories are elsewhere than
+// where formats look.
+var bundleLabels = map[string]string{
+	"operators.operatorframework.io.bundle.manifests.v1": "bundle/manifests/",
+	"operators.operatorframework.io.bundle.metadata.v1":  "bundle/metadata/",
+}
+
+// A bundle may lie on a base: of an image that says where it is nothing else is
+// read, and nothing else is held to its caps.
+func TestABundleOnABaseIsReadAlone(t *testing.T) {
+	large := sourcetest.File("usr/lib/large", strings.Repeat("0123456789abcdef", 60<<16))
+	many := []sourcetest.Entry{link("bin", "usr/bin"), special("dev/null", tar.TypeChar, ""), special("etc/b", tar.TypeLink, "etc/a"), large, sourcetest.File(`odd\name`, "x")}
+	for range 10_100 {
+		many = append(many, sourcetest.File("usr/share/x", "x"))
+	}
+	registry := sourcetest.TLS(t)
+	bundle := sourcetest.Tar(t,
+		sourcetest.File("bundle/manifests/csv.yaml", "csv"), sourcetest.File("bundle/manifests/old.yaml", "old"),
+		sourcetest.File("bundle/metadata/annotations.yaml", "annotations"), sourcetest.File("bundle/other", "x"))
+	last := sourcetest.Tar(t, sourcetest.File("bundle/manifests/.wh.old.yaml", ""), link("usr/tmp", "/tmp"))
+	_, err := source.PushLayers(t.Context(), registry.Host+"/b:v1", bundleLabels, registry.Options(t), sourcetest.Tar(t, many...), bundle, last)
+	must(t, err)
+	_, content, err := get(t.Context(), registry.Options(t), registry.Host+"/b:v1")
+	must(t, err)
+	if got := files(t, content.FS); len(got) != 2 || got["manifests/csv.yaml"] != "csv" || got["metadata/annotations.yaml"] != "annotations" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What is read of a bundle is held to the same rules as ever.
+func TestABundleOnABaseIsPlainItself(t *testing.T) {
+	registry := sourcetest.TLS(t)
+	for want, layer := range map[string][]byte{
+		"is a symbolic link":   sourcetest.Tar(t, link("bundle/manifests/x", "/etc/passwd")),
+		"\"bundle\" is a symb": sourcetest.Tar(t, link("bundle", "/srv")),
+		"is a device":          sourcetest.Tar(t, special("bundle/metadata/x", tar.TypeChar, "")),
+		"a path with \"..\"":   sourcetest.Tar(t, sourcetest.File("usr/../../x", "x")),
+		"may have 32 MiB":      claims(t, "bundle/manifests/x", 33<<20),
+		"does not have":        sourcetest.Tar(t, sourcetest.File("bundle/.wh.manifests", "")),
+	} {
+		_, err := source.PushLayers(t.Context(), registry.Host+"/b:v1", bundleLabels, registry.Options(t),
+			sourcetest.Tar(t, sourcetest.File("bundle/manifests/csv.yaml", "csv"), sourcetest.File("bundle/metadata/annotations.yaml", "x")), layer)
+		must(t, err)
+		_, _, err = get(t.Context(), registry.Options(t), registry.Host+"/b:v1")
+		mustFail(t, err, want)
 	}
 }
 

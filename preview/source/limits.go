@@ -32,6 +32,7 @@ type limits struct {
 	bundle        contentLimits
 	catalog       contentLimits
 	artifacts     bool // see Options.Artifacts
+	unended       bool // tar archives without an end are read: their digest was given
 }
 
 // contentLimits cap what is kept.

@@ -67,15 +67,18 @@ func checkDescriptor(d v1.Descriptor, most int64) error {
 	return nil
 }
 
-// forPlatform returns the digest of the index's image for a platform.
+// forPlatform returns the digest of the index's image for a platform, else of
+// the only one that names none.
 func (m *manifest) forPlatform(text string) (v1.Descriptor, error) {
 	want, err := v1.ParsePlatform(text)
 	if err != nil || want.OS == "" || want.Architecture == "" {
 		return v1.Descriptor{}, fmt.Errorf("%s is not a platform; write OS/ARCH", clip(text))
 	}
 	var have []string
+	var silent []v1.Descriptor // about its platform
 	for _, d := range m.Manifests {
 		if d.Platform == nil {
+			silent = append(silent, d)
 			continue
 		}
 		if d.Platform.Satisfies(*want) {
@@ -87,6 +90,9 @@ func (m *manifest) forPlatform(text string) (v1.Descriptor, error) {
 		if d.Platform.OS != "unknown" { // attestations
 			have = append(have, clip(d.Platform.String()))
 		}
+	}
+	if len(silent) == 1 && ref.IsDigest(silent[0].Digest.String()) {
+		return silent[0], nil // the only one that it can be
 	}
 	if len(have) == 0 {
 		return v1.Descriptor{}, fmt.Errorf("the index has no image for %s", text)

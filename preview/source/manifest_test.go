@@ -94,9 +94,33 @@ func TestAnIndexLeadsToTheSamePlatformOnEveryMachine(t *testing.T) {
 	_, _, err = get(t.Context(), o, registry.Host+"/b:index")
 	mustFail(t, err, "is not a platform")
 
-	nested := putManifest(t, registry, "nested", indexType, `{"schemaVersion":2,"manifests":[`+child(digest, "linux", "amd64")+`]}`)
-	_, _, err = get(t.Context(), registry.Options(t), registry.Host+"/b@"+nested)
-	mustFail(t, err, "index within an index")
+	silent := func(digest string) string {
+		return fmt.Sprintf(`{"mediaType":%q,"digest":%q,"size":1}`, imageType, digest)
+	}
+	indexOf := func(children ...string) string {
+		return putManifest(t, registry, "other", indexType, `{"schemaVersion":2,"manifests":[`+strings.Join(children, ",")+`]}`)
+	}
+	for name, outer := range map[string]string{
+		"an index within an index":                  indexOf(child(digest, "linux", "amd64")),
+		"one within that, and no platform":          indexOf(silent(indexOf(silent(digest)))),
+		"one image without a platform":              indexOf(silent(amd64), child(arm64, "unknown", "unknown")),
+		"the one without where others have another": indexOf(child(arm64, "linux", "arm64"), silent(amd64)),
+	} {
+		_, content, err := get(t.Context(), registry.Options(t), registry.Host+"/b@"+outer)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		mustHold(t, content.FS, "amd64")
+	}
+	_, _, err = get(t.Context(), registry.Options(t), registry.Host+"/b@"+indexOf(silent(amd64), silent(arm64)))
+	mustFail(t, err, "no image for linux/amd64")
+	deep := digest
+	for range 5 {
+		deep = indexOf(silent(deep))
+	}
+	_, _, err = get(t.Context(), registry.Options(t), registry.Host+"/b@"+deep)
+	mustFail(t, err, "an index within an index, more than 4 deep")
 }
 
 func TestZstdAndPlainLayersAreRead(t *testing.T) {

@@ -3,6 +3,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,11 +52,17 @@ func ParseMirrors(data []byte) ([]Mirror, error) {
 	for _, doc := range docs {
 		object, _ := doc.(map[string]any)
 		kind := preview.String(object, "apiVersion") + "/" + preview.String(object, "kind")
+		if err := onlyFields(object, "apiVersion", "kind", "metadata", "spec", "status"); err != nil {
+			return nil, err
+		}
 		field, ok := mirrorKinds[kind]
 		if !ok {
 			return nil, fmt.Errorf("%s is not a set of digest mirrors; want an ImageDigestMirrorSet of config.openshift.io/v1", clip(kind))
 		}
 		spec, _ := object["spec"].(map[string]any)
+		if err := onlyFields(spec, field); err != nil {
+			return nil, fmt.Errorf("spec: %w", err)
+		}
 		rules, ok := spec[field].([]any)
 		if !ok {
 			return nil, fmt.Errorf("spec.%s is missing or not a list", field)
@@ -81,6 +88,9 @@ func parseMirror(rule any) (Mirror, error) {
 	if !ok {
 		return Mirror{}, errors.New("not a mapping")
 	}
+	if err := onlyFields(fields, "source", "mirrors", "mirrorSourcePolicy"); err != nil {
+		return Mirror{}, err
+	}
 	m := Mirror{Source: preview.String(fields, "source")}
 	if !mirrorPlace.MatchString(strings.TrimPrefix(m.Source, "*.")) {
 		return Mirror{}, fmt.Errorf("source %s: want HOST, HOST/PATH or *.DOMAIN", clip(m.Source))
@@ -104,6 +114,17 @@ func parseMirror(rule any) (Mirror, error) {
 		return Mirror{}, fmt.Errorf("%d mirrors; want 1 to %d", len(m.Mirrors), maxMirrorPlaces)
 	}
 	return m, nil
+}
+
+// onlyFields refuses fields that are not known: one that is misspelled would
+// leave out what it asks for, such as never to contact the source.
+func onlyFields(object map[string]any, known ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("field %s is not known; want %s", clip(name), strings.Join(known, ", "))
+		}
+	}
+	return nil
 }
 
 // mirrored is what the rules say of one repository.

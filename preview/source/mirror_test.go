@@ -109,3 +109,20 @@ func FuzzMirrors(f *testing.F) {
 		}
 	})
 }
+
+// A field that is misspelled would leave out what it asks for.
+func TestMirrorRulesWithUnknownFieldsAreRefused(t *testing.T) {
+	for from, to := range map[string]string{
+		"mirrorSourcePolicy:":   "mirrorSourcePolcy:",
+		"imageDigestMirrors:":   "imageDigestMirror:",
+		"metadata:":             "meta:",
+		"- source: docker.io":   "- extra: 1\n    source: docker.io",
+		"  imageDigestMirrors:": "  imageTagMirrors: []\n  imageDigestMirrors:",
+	} {
+		_, err := ParseMirrors([]byte(strings.Replace(digestMirrors, from, to, 1)))
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(to), "- "), ":")
+		if err == nil || !strings.Contains(err.Error(), "field \""+name+"\" is not known") {
+			t.Errorf("%s: got %v", to, err)
+		}
+	}
+}

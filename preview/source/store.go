@@ -65,7 +65,7 @@ func (s Store) Create(name string, write func(io.Writer) error) error {
 	if err == nil || kept.err != nil {
 		err = errors.Join(kept.err, temp.Close())
 		if err == nil {
-			err = os.Rename(temp.Name(), path)
+			err = replace(temp.Name(), path)
 		}
 		if err != nil {
 			err = fmt.Errorf("%w: %w; --cache-dir chooses another place", errCacheWrite, pathCause(err))

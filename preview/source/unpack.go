@@ -19,18 +19,16 @@ const (
 )
 
 // unpack applies the layers. What is kept depends on what the labels say the
-// image is: of a catalog its configs, of everything else all.
+// image is: of a catalog its configs, of a bundle its manifests and metadata,
+// whatever they lie on, of everything else all.
 func (s imageReader) unpack(ctx context.Context, from origin, layers []v1.Descriptor, labels map[string]string) (*tree, error) {
 	u := &unpacker{limits: s.limits, tree: newTree(), left: budget{limits: s.limits.bundle}}
 	if s.limits.artifacts {
 		u.left.limits, labels = s.limits.catalog, nil
 	}
-	if dir, ok := labels[LabelConfigs]; ok {
-		keep, err := labelledDir(LabelConfigs, dir, s.limits)
-		if err != nil {
-			return nil, err
-		}
-		u.keep, u.left.limits = keep, s.limits.catalog
+	catalog, err := u.choose(labels)
+	if err != nil {
+		return nil, err
 	}
 	for _, layer := range layers {
 		if !isTarLayer(string(layer.MediaType)) {
@@ -42,10 +40,40 @@ func (s imageReader) unpack(ctx context.Context, from origin, layers []v1.Descri
 		}
 		u.apply(entries)
 	}
-	if u.keep != "" && !u.tree.sub(u.keep) {
-		return nil, fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, clip(u.keep))
+	if catalog && !u.tree.sub(u.keep[0]) {
+		return nil, fmt.Errorf("label %s names %s, which the image does not have", LabelConfigs, clip(u.keep[0]))
 	}
 	return u.tree, placeBundle(u.tree, labels, s.limits)
+}
+
+// choose says what is kept, and whether that is a catalog's.
+func (u *unpacker) choose(labels map[string]string) (catalog bool, err error) {
+	if value, ok := labels[LabelConfigs]; ok {
+		dir, err := labelledDir(LabelConfigs, value, u.limits)
+		u.keep, u.left.limits = []string{dir}, u.limits.catalog
+		return true, err
+	}
+	if _, ok := labels[labelManifests]; !ok {
+		return false, nil
+	}
+	for _, d := range bundleDirs() {
+		dir := d.place
+		if value, ok := labels[d.label]; ok {
+			if dir, err = labelledDir(d.label, value, u.limits); err != nil {
+				return false, err
+			}
+		}
+		u.keep = append(u.keep, dir)
+	}
+	return false, nil
+}
+
+// bundleDir is a directory of a bundle: the label that names it, and where
+// formats look for it.
+type bundleDir struct{ label, place string }
+
+func bundleDirs() []bundleDir {
+	return []bundleDir{{labelManifests, "manifests"}, {labelMetadata, "metadata"}}
 }
 
 // unpackLayer parses a layer from the cache and says nothing of it before its
@@ -87,7 +115,7 @@ func (s imageReader) parseLayer(digest string, size int64, u *unpacker) ([]entry
 // placeBundle moves the directories that the labels of a bundle image name to
 // where formats look for them.
 func placeBundle(t *tree, labels map[string]string, l limits) error {
-	for _, d := range []struct{ label, place string }{{labelManifests, "manifests"}, {labelMetadata, "metadata"}} {
+	for _, d := range bundleDirs() {
 		value, ok := labels[d.label]
 		if !ok {
 			continue
