@@ -290,11 +290,14 @@ type Verification struct {
 type Referrer struct {
 	ArtifactType string `json:"artifactType"` // media type; may be empty
 	Digest       string `json:"digest"`       // of its manifest
+	// PredicateType is what an attestation says that it is about, such as an
+	// SBOM; empty where that is not known. Nothing proves it.
+	PredicateType string `json:"predicateType,omitempty"`
 }
 
 // CompareReferrers is the order of [Package.Referrers].
 func CompareReferrers(a, b Referrer) int {
-	return cmp.Or(strings.Compare(a.ArtifactType, b.ArtifactType), strings.Compare(a.Digest, b.Digest))
+	return cmp.Or(strings.Compare(a.ArtifactType, b.ArtifactType), strings.Compare(a.PredicateType, b.PredicateType), strings.Compare(a.Digest, b.Digest))
 }
 
 // Target is the cluster a plan is for. Only Identity, the uid of the

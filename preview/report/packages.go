@@ -82,7 +82,7 @@ func besideRows(referrers []preview.Referrer) []fact {
 		if i == maxBeside {
 			return append(rows, fact{"", fmt.Sprintf("and %d more", len(referrers)-i)})
 		}
-		rows = append(rows, fact{name, joined("  ", orDefault(r.ArtifactType, "of no type"), r.Digest)})
+		rows = append(rows, fact{name, joined("  ", orDefault(r.ArtifactType, "of no type"), r.PredicateType, r.Digest)})
 	}
 	return rows
 }

@@ -27,6 +27,12 @@ type Signature struct {
 	Payload     []byte
 }
 
+// UnreadableSignature is what lies beside an image in the place of a signature
+// and has no form, or no size, that is read. Trying again is no help.
+type UnreadableSignature struct{ error }
+
+func (e *UnreadableSignature) Unwrap() error { return e.error }
+
 const (
 	maxReferrers      = 1000
 	maxSignatures     = 256     // manifests, and payloads in all of them
@@ -44,6 +50,10 @@ const (
 	cosignType = "application/vnd.dev.cosign.artifact.%s.v1+json"
 	bundleType = "application/vnd.dev.sigstore.bundle"
 )
+
+// predicateAnnotation is where cosign writes what a bundle attests, which tells
+// an SBOM from a signature.
+const predicateAnnotation = "dev.sigstore.bundle.predicateType"
 
 var cosignSuffixes = [...]string{"sig", "att", "sbom"}
 
@@ -176,25 +186,30 @@ func (s imageReader) list(ctx context.Context, from beside, digest string) (list
 	var l listing
 	for i, suffix := range cosignSuffixes {
 		if tagged[i] != "" {
-			l.add(fmt.Sprintf(cosignType, suffix), tagged[i])
+			l.add(preview.Referrer{ArtifactType: fmt.Sprintf(cosignType, suffix), Digest: tagged[i]})
 		}
 	}
 	if len(referrers) > maxReferrers {
-		return l, fmt.Errorf("%d manifests refer to it; at most %d are read", len(referrers), maxReferrers)
+		return l, &UnreadableSignature{fmt.Errorf("%d manifests refer to it; at most %d are read", len(referrers), maxReferrers)}
 	}
 	for _, d := range referrers {
 		if ref.IsDigest(d.Digest.String()) && len(d.ArtifactType) <= maxArtifactType {
-			l.add(d.ArtifactType, d.Digest.String())
+			r := preview.Referrer{ArtifactType: d.ArtifactType, Digest: d.Digest.String()}
+			if predicate := d.Annotations[predicateAnnotation]; len(predicate) <= maxArtifactType {
+				r.PredicateType = predicate
+			}
+			l.add(r)
 		}
 	}
 	l.sort()
 	return l, firstOf(errs)
 }
 
-func (l *listing) add(artifactType, digest string) {
-	l.Referrers = append(l.Referrers, preview.Referrer{ArtifactType: artifactType, Digest: digest})
-	if artifactType == fmt.Sprintf(cosignType, "sig") || strings.HasPrefix(artifactType, bundleType) {
-		l.Signatures = append(l.Signatures, digest)
+func (l *listing) add(r preview.Referrer) {
+	l.Referrers = append(l.Referrers, r)
+	// What a bundle says to attest is its own word: each is read.
+	if r.ArtifactType == fmt.Sprintf(cosignType, "sig") || strings.HasPrefix(r.ArtifactType, bundleType) {
+		l.Signatures = append(l.Signatures, r.Digest)
 	}
 }
 
@@ -233,11 +248,14 @@ func (s imageReader) signatures(ctx context.Context, from origin, l listing) ([]
 	left := int64(allSignatureBytes)
 	for i, digest := range l.Signatures {
 		if i >= maxSignatures || len(out) >= maxSignatures || left <= 0 || ctx.Err() != nil {
-			return out, also(ctx.Err(), fmt.Errorf("more signatures than are read: at most %d, with %s in all", maxSignatures, byteCount(allSignatureBytes)))
+			return out, also(ctx.Err(), &UnreadableSignature{fmt.Errorf("more signatures than are read: at most %d, with %s in all", maxSignatures, byteCount(allSignatureBytes))})
 		}
 		m, err := s.oneManifest(ctx, from, digest)
 		if err == nil && m.Manifests != nil {
-			err = errors.New("an index holds no signature")
+			err = &formError{errors.New("an index holds no signature")}
+		}
+		if _, odd := errors.AsType[*formError](err); odd || errors.Is(err, errTooLarge) {
+			err = &UnreadableSignature{fmt.Errorf("signature %s: %w", digest, err)}
 		}
 		if err != nil {
 			failed = also(failed, err)
@@ -245,7 +263,7 @@ func (s imageReader) signatures(ctx context.Context, from origin, l listing) ([]
 		}
 		for _, layer := range m.Layers {
 			if left -= layer.Size; layer.Size > signatureBytes || left < 0 {
-				failed = also(failed, fmt.Errorf("signature %s: %w of %s", layer.Digest, errTooLarge, byteCount(signatureBytes)))
+				failed = also(failed, &UnreadableSignature{fmt.Errorf("signature %s: %w of %s", layer.Digest, errTooLarge, byteCount(signatureBytes))})
 				continue
 			}
 			payload, err := s.whole(ctx, from, layer)
@@ -316,7 +334,7 @@ func (f *Fetcher) recallListing(p Pin) (listing, bool) {
 		return listing{}, false
 	}
 	for _, r := range l.Referrers {
-		if !ref.IsDigest(r.Digest) || len(r.ArtifactType) > maxArtifactType {
+		if !ref.IsDigest(r.Digest) || len(r.ArtifactType) > maxArtifactType || len(r.PredicateType) > maxArtifactType {
 			return listing{}, false
 		}
 	}

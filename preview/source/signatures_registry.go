@@ -79,7 +79,7 @@ func (b registryBeside) referrers(ctx context.Context, digest string) ([]v1.Desc
 	left := int64(referrerBytes)
 	for pages := 0; next != ""; pages++ {
 		if pages == maxReferrerPages || len(out) > maxReferrers || left <= 0 {
-			return out, fmt.Errorf("the list of referrers is longer than is read: at most %d, on %d pages of %s in all", maxReferrers, maxReferrerPages, byteCount(referrerBytes))
+			return out, &UnreadableSignature{fmt.Errorf("the list of referrers is longer than is read: at most %d, on %d pages of %s in all", maxReferrers, maxReferrerPages, byteCount(referrerBytes))}
 		}
 		page, err := readReferrers(withBodyCap(ctx, min(left, b.source.limits.manifestBytes)), client, next)
 		if errors.Is(err, errNoReferrersAPI) && pages == 0 {

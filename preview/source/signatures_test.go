@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -259,5 +260,63 @@ func TestAPoisonedListOfNeighboursIsNone(t *testing.T) {
 		}
 		_, _, err := source.New(o).Signatures(t.Context(), pin)
 		mustFail(t, err, "--offline forbids")
+	}
+}
+
+// What has no form of a signature is told apart from a registry that failed.
+func TestOddSignaturesAreNoFaultsOfTheRegistry(t *testing.T) {
+	registry := sourcetest.TLS(t)
+	big := signature(simpleSigning, strings.Repeat("x", 5<<20))
+	var many []source.Signature
+	for range 200 {
+		many = append(many, signature(simpleSigning, "one"))
+	}
+	for name, put := range map[string]func(repo, digest string){
+		"a payload of 5 MB": func(repo, digest string) { registry.Tag(t, repo, digest, "sig", big) },
+		"200 layers":        func(repo, digest string) { registry.Tag(t, repo, digest, "sig", many...) },
+		"an index": func(repo, digest string) {
+			registry.Manifest(t, repo, strings.Replace(digest, ":", "-", 1)+".sig", indexType, []byte(`{"schemaVersion":2,"manifests":[]}`))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			digest := push(t, registry, "org/b:v1", bundleDir(), nil)
+			repo := "org/b"
+			put(repo, digest)
+			f := source.New(registry.Options(t))
+			_, _, err := f.Signatures(t.Context(), pinned(t, f, registry.Host+"/org/b@"+digest))
+			if _, odd := errors.AsType[*source.UnreadableSignature](err); !odd {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// An SBOM that cosign attested is told from a signature by what it says to be.
+func TestAttestationsAreListedByWhatTheySayToBe(t *testing.T) {
+	const predicate = "https://spdx.dev/Document"
+	registry := sourcetest.TLS(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.Contains(r.URL.Path, "/referrers/") {
+				next.ServeHTTP(w, r)
+				return
+			}
+			whole := httptest.NewRecorder()
+			next.ServeHTTP(whole, r)
+			var index v1.IndexManifest
+			_ = json.Unmarshal(whole.Body.Bytes(), &index)
+			for i := range index.Manifests { // as the specification has it, of the manifest
+				index.Manifests[i].Annotations = map[string]string{"dev.sigstore.bundle.predicateType": predicate}
+			}
+			w.Header().Set("Content-Type", "application/vnd.oci.image.index.v1+json")
+			_ = json.NewEncoder(w).Encode(index)
+		})
+	})
+	digest := push(t, registry, "org/b:v1", bundleDir(), nil)
+	sbom := registry.Refer(t, "org/b", digest, sigstoreBundle, signature(sigstoreBundle, "sbom"))
+	f := source.New(registry.Options(t))
+	_, referrers, err := f.Signatures(t.Context(), pinned(t, f, registry.Host+"/org/b@"+digest))
+	want := []preview.Referrer{{ArtifactType: sigstoreBundle, PredicateType: predicate, Digest: sbom}}
+	if err != nil || !slices.Equal(referrers, want) {
+		t.Errorf("got %+v, %v", referrers, err)
 	}
 }

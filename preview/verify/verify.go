@@ -75,14 +75,17 @@ func Check(mode Mode, trust *Trust, digest string, artifacts []Artifact) (previe
 		return none, nil
 	}
 	var reasons []string
+	others := 0
 	for _, a := range artifacts {
 		signer, err := trust.verify(digest, a)
 		if err == nil {
 			return preview.Verification{Status: Verified, Identity: signer}, nil
 		}
-		if !errors.Is(err, errOtherStatement) {
-			reasons = append(reasons, plain(err))
+		if errors.Is(err, errOtherStatement) {
+			others++
+			continue
 		}
+		reasons = append(reasons, plain(err))
 	}
 	if len(reasons) > 0 {
 		return none, &Refused{
@@ -92,11 +95,24 @@ func Check(mode Mode, trust *Trust, digest string, artifacts []Artifact) (previe
 	}
 	if mode == Required {
 		return none, &Refused{
-			What: "verification failed: " + digest + " carries no signature, and one by " + trust.String() + " is required",
+			What: "verification failed: " + digest + " carries no signature" + Uncounted(others) + ", and one by " + trust.String() + " is required",
 			Next: "ask its publisher to sign it",
 		}
 	}
 	return none, nil
+}
+
+// Uncounted says that there are attestations that are no signatures. One that
+// was changed to look like such is among them, and cannot be told from one by a
+// stranger: so that there are some is always said.
+func Uncounted(others int) string {
+	switch others {
+	case 0:
+		return ""
+	case 1:
+		return " (1 attestation of another kind does not count)"
+	}
+	return fmt.Sprintf(" (%d attestations of another kind do not count)", others)
 }
 
 // summary names each reason once, the first few.

@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"crypto"
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
@@ -64,6 +65,21 @@ func TestSignaturesByAKey(t *testing.T) {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		})
+	}
+}
+
+// A bundle of ours that was changed to attest something else cannot be told from
+// one by a stranger: that there is one is said.
+func TestAttestationsThatDoNotCountAreNamed(t *testing.T) {
+	ours := newKey(t)
+	bundle := ours.bundle(t, cosignSign, digest)
+	signed := base64.StdEncoding.EncodeToString(statement(cosignSign, digest))
+	changed := base64.StdEncoding.EncodeToString(statement("https://spdx.dev/Document", digest))
+	bundle.Payload = []byte(strings.Replace(string(bundle.Payload), signed, changed, 1))
+	_, err := verify.Check(verify.Required, trustKeys(t, ours), digest, []verify.Artifact{bundle})
+	mustRefuse(t, err, "carries no signature (1 attestation of another kind does not count)")
+	if got := verify.Uncounted(2); !strings.Contains(got, "2 attestations") {
+		t.Error(got)
 	}
 }
 

@@ -100,7 +100,7 @@ func besideFacts(f *facts, list []preview.Referrer) {
 		if i == 0 {
 			name = "beside it"
 		}
-		f.add(name, strings.Join(frame.NonEmpty(referrerWord(r.ArtifactType), r.Digest), "  "))
+		f.add(name, strings.Join(frame.NonEmpty(referrerWord(r.ArtifactType), r.PredicateType, r.Digest), "  "))
 	}
 	if len(list) > 0 {
 		f.add("", "nobody has checked what lies beside it")

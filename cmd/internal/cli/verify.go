@@ -119,13 +119,22 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 		return out, nil // what could not be read beside it does not matter
 	case err != nil && len(signatures) > 0:
 		return out, refusal(err)
-	case readErr != nil: // who knows what it would have said
-		return out, readErr
+	case readErr != nil: // what it would have said is not known
+		return out, unreadable(readErr)
 	case err != nil:
 		return out, refusal(err)
 	}
-	out.rule, out.text = engine.RuleNotSigned, "it carries no signature, though a policy says who signs it"
+	out.rule, out.text = engine.RuleNotSigned, "it carries no signature, though a policy says who signs it"+verify.Uncounted(len(signatures))
 	return out, nil
+}
+
+// unreadable refuses an image beside which there is something that is no
+// signature in any form that is read. A server that failed may answer later.
+func unreadable(err error) error {
+	if _, odd := errors.AsType[*source.UnreadableSignature](err); odd {
+		return refuse("verification failed: "+err.Error(), "take content that its publisher signed in a form that cosign writes")
+	}
+	return err
 }
 
 func artifacts(signatures []source.Signature) []verify.Artifact {

@@ -198,6 +198,20 @@ func TestSignedBundles(t *testing.T) {
 	}
 }
 
+// What lies in the place of a signature and is none is refused as one that does
+// not hold is: trying again is no help.
+func TestOddSignaturesAreRefused(t *testing.T) {
+	s := newSigning(t)
+	s.registry.Manifest(t, "org/unsigned", strings.Replace(s.unsigned, ":", "-", 1)+".sig",
+		"application/vnd.oci.image.index.v1+json", []byte(`{"schemaVersion":2,"manifests":[]}`))
+	for _, mode := range []string{"required", "if-present"} {
+		code, _, stderr := s.preview(t, s.image("unsigned", s.unsigned), "--verify", mode, "--verify-key", s.ours.file)
+		if code != 5 || !strings.Contains(stderr, "an index holds no signature") {
+			t.Errorf("%s: exit code %d, %q", mode, code, stderr)
+		}
+	}
+}
+
 func expectSigned(t *testing.T, plan *preview.Plan, status, rule string) {
 	t.Helper()
 	if got := plan.Packages[0].Verification.Status; got != status {
