@@ -249,9 +249,9 @@ func counts(ids []string) string {
 // namedOrCounted names ids. It ends with a hash where it does not name them
 // all, so that accepting it accepts no other list.
 func namedOrCounted(ids []string) string {
-	text := strings.Join(ids[:min(len(ids), maxResidents)], "\n")
+	text := strings.Join(ids[:min(len(ids), maxResidents)], preview.EvidenceMark)
 	if n := len(ids) - maxResidents; n > 0 {
-		text += fmt.Sprintf("\nand %d more (%s)", n, preview.HashBytes([]byte(strings.Join(ids, "\n")))[:19])
+		text += fmt.Sprintf(preview.EvidenceMark+"and %d more (%s)", n, preview.HashBytes([]byte(strings.Join(ids, "\n")))[:19])
 	}
 	return text
 }

@@ -297,5 +297,5 @@ func undoFindings(p *preview.Plan) []preview.Finding {
 	}
 	why := "Where the apply fails after a write, it does this by itself, and nothing else; what somebody else changed meanwhile stops it."
 	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
-	return []preview.Finding{finding(RuleUndo, preview.Info, release, title+strings.Join(parts, ", "), why, strings.Join(lines, "\n"))}
+	return []preview.Finding{finding(RuleUndo, preview.Info, release, title+strings.Join(parts, ", "), why, strings.Join(lines, preview.EvidenceMark))}
 }

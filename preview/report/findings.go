@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -65,13 +66,28 @@ func findingSection(p *preview.Plan, group severityGroup, r *reader, l layout) s
 	return s
 }
 
+// evidence lays out as many pieces of evidence as there is room for, and says
+// what the others are. A line break in it is shown: it begins no line.
+func (l layout) evidence(first, indent, text string) []string {
+	pieces := preview.EvidencePieces(text)
+	of := func(n int) []string { return l.wrap(first, line(strings.Join(pieces[:n], preview.EvidenceMark))) }
+	if all := of(len(pieces)); len(all) <= evidenceLines+1 {
+		return all
+	}
+	kept := sort.Search(len(pieces), func(n int) bool { return len(of(n+1)) > evidenceLines })
+	if kept == 0 {
+		return fold(of(len(pieces)), evidenceLines, indent)
+	}
+	return append(of(kept), indent+preview.EvidenceRest(pieces[kept:]))
+}
+
 func findingLines(f preview.Finding, group severityGroup, label string, r *reader, l layout) []string {
 	head := fmt.Sprintf("  %s %-4s", group.mark, label)
 	indent := strings.Repeat(" ", len(head))
 	if f.Severity == preview.Info {
 		out := l.wrap(head, line(f.Title)+"  ("+line(f.Rule)+")")
 		if f.Shown() != "" {
-			out = append(out, fold(l.wrap(indent, f.Shown()), evidenceLines, indent)...)
+			out = append(out, l.evidence(indent, indent, f.Shown())...)
 		}
 		return out
 	}
@@ -81,7 +97,7 @@ func findingLines(f preview.Finding, group severityGroup, label string, r *reade
 		out = append(out, l.wrap(indent, f.Why)...)
 	}
 	if f.Shown() != "" {
-		out = append(out, fold(l.wrap(indent+"evidence  ", f.Shown()), evidenceLines, indent)...)
+		out = append(out, l.evidence(indent+"evidence  ", indent, f.Shown())...)
 	}
 	if where := r.where(f); where != "" {
 		out = append(out, l.wrap(indent+"where     ", line(where))...)

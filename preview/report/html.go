@@ -172,7 +172,7 @@ func pageFindingOf(f preview.Finding, label string, r *reader) pageFinding {
 		Label: label, Title: line(f.Title), Why: line(f.Why), Reduce: r.reduce(f), Class: severityClass(f.Severity),
 		Open: f.Severity == preview.Critical || f.Severity == preview.NotKnown,
 	}
-	for _, part := range evidenceParts(f.Shown()) {
+	for _, part := range preview.EvidencePieces(f.Shown()) {
 		out.Evidence = append(out.Evidence, line(part))
 	}
 	rows := []fact{{"from", r.where(f)}, {"object", f.Object}, {"rule", joined("  ", f.Rule, f.Ref)}}

@@ -129,13 +129,13 @@ func findingBlock(f preview.Finding, label string, r *reader) string {
 	if f.Why != "" {
 		block += prose(textsafe.Truncate(line(f.Why), maxWhy)) + "\n\n"
 	}
-	if parts := evidenceParts(f.Shown()); len(parts) > 0 {
+	if parts := preview.EvidencePieces(f.Shown()); len(parts) > 0 {
 		shown := make([]string, 0, maxEvidence+1)
 		for _, part := range parts[:min(len(parts), maxEvidence)] {
 			shown = append(shown, textsafe.Truncate(line(part), maxPiece))
 		}
-		if n := len(parts) - len(shown); n > 0 {
-			shown = append(shown, "… "+preview.Plural(n, "line")+" more, see -o json")
+		if len(parts) > len(shown) {
+			shown = append(shown, preview.EvidenceRest(parts[len(shown):]))
 		}
 		block += fence("text", shown) + "\n"
 	}

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"strings"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 )
@@ -51,12 +49,4 @@ func (r *reader) reduce(f preview.Finding) string {
 		return ""
 	}
 	return page.Reduce
-}
-
-// evidenceParts are the pieces that a finding's evidence was joined from.
-func evidenceParts(evidence string) []string {
-	if evidence == "" {
-		return nil
-	}
-	return strings.Split(evidence, "; ")
 }

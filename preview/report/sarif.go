@@ -169,7 +169,7 @@ func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sarifResult {
 	text := f.Title + ". " + f.Why
 	if f.Shown() != "" {
-		text += " Evidence: " + f.Shown()
+		text += " Evidence: " + sarifEvidence(f.Shown())
 	}
 	result := sarifResult{
 		Rule: f.Rule, Index: rule, Level: sarifLevel(f.Severity), Message: sarifText(text),
@@ -236,6 +236,22 @@ const maxMessage = 4000
 
 // sarifText is a message without links and placeholders: brackets and
 // backslashes make the former (3.11.6), braces the latter (3.11.5).
+// maxSarifEvidence leaves room in a message for what stands around the evidence.
+const maxSarifEvidence = maxMessage * 3 / 4
+
+// sarifEvidence is as much of the evidence as a message has room for, and what
+// the rest is.
+func sarifEvidence(evidence string) string {
+	pieces := preview.EvidencePieces(evidence)
+	size := 0
+	for i, piece := range pieces {
+		if size += len(piece) + len(preview.EvidenceMark); size > maxSarifEvidence && i > 0 {
+			return strings.Join(pieces[:i], preview.EvidenceMark) + preview.EvidenceMark + preview.EvidenceRest(pieces[i:])
+		}
+	}
+	return strings.Join(pieces, preview.EvidenceMark)
+}
+
 func sarifText(s string) sarifMessage {
 	text := textsafe.Truncate(textsafe.Line(s), maxMessage)
 	return sarifMessage{Text: strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `{`, `{{`, `}`, `}}`).Replace(text)}

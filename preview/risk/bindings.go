@@ -82,11 +82,7 @@ func bound(o *preview.Object, subjects []preview.Subject, what string) []string 
 	}
 	var lines []string
 	for _, s := range subjects {
-		subject := s.Kind + " " + s.Name
-		if s.Namespace != "" {
-			subject = s.Kind + " " + s.Namespace + "/" + s.Name
-		}
-		lines = append(lines, subject+" "+scope+": "+what)
+		lines = append(lines, subjectName(s)+" "+scope+": "+what)
 	}
 	return lines
 }

@@ -259,13 +259,19 @@ func title(m match) string {
 	return text + " in namespace " + m.grant.Namespace
 }
 
+// subjectName is whom a piece of evidence is about.
+func subjectName(s preview.Subject) string {
+	name := s.Name
+	if s.Namespace != "" {
+		name = s.Namespace + "/" + s.Name
+	}
+	return s.Kind + " " + preview.EvidenceName(name)
+}
+
 // line is the evidence of a grant: subject, scope, groups, resources, names
 // and verbs, cut down to what the rule is about; never a role's name.
 func line(g preview.Grant, part shape) string {
-	subject := g.Subject.Kind + " " + g.Subject.Name
-	if g.Subject.Namespace != "" {
-		subject = g.Subject.Kind + " " + g.Subject.Namespace + "/" + g.Subject.Name
-	}
+	subject := subjectName(g.Subject)
 	scope := "in the cluster"
 	if g.Scope == preview.ScopeNamespace {
 		scope = "in namespace " + g.Namespace
@@ -284,7 +290,7 @@ func line(g preview.Grant, part shape) string {
 		text += " " + strings.Join(g.NonResourceURLs, ",")
 	}
 	if len(g.ResourceNames) > 0 {
-		text += " named " + strings.Join(g.ResourceNames, ",")
+		text += " named " + preview.EvidenceName(strings.Join(g.ResourceNames, ","))
 	}
 	return text
 }

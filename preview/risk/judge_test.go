@@ -372,7 +372,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 		lines = append(lines, strings.Repeat("x", i*100))
 	}
 	long := evidence(lines)
-	if len(long) > maxLines*(maxLine+200) {
+	if len(long) > len(lines)*(maxLine+200) {
 		t.Errorf("%d bytes of evidence", len(long))
 	}
 	lines[199] += "y"

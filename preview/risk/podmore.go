@@ -155,9 +155,9 @@ func imageByTag(_, container map[string]any) (Level, []string) {
 	case image == "" || ok:
 		return None, nil
 	case tag == "" || tag == "latest":
-		return High, []string{image}
+		return High, []string{preview.EvidenceName(image)}
 	}
-	return Medium, []string{image}
+	return Medium, []string{preview.EvidenceName(image)}
 }
 
 func pullAlways(_, container map[string]any) (Level, []string) {
@@ -165,7 +165,7 @@ func pullAlways(_, container map[string]any) (Level, []string) {
 	if _, ok := digested(image); ok || image == "" || container["imagePullPolicy"] != "Always" {
 		return None, nil
 	}
-	return None, []string{image}
+	return None, []string{preview.EvidenceName(image)}
 }
 
 func relatedByTag(_, container map[string]any) (Level, []string) {

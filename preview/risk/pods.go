@@ -81,7 +81,7 @@ func hostPaths(pod map[string]any) (Level, []string) {
 		if preview.Map(volume, "hostPath") == nil {
 			continue
 		}
-		at, text := High, "hostPath "+path
+		at, text := High, "hostPath "+preview.EvidenceName(path)
 		if controlsNode(path) {
 			at = Critical
 		}

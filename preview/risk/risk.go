@@ -6,7 +6,6 @@ package risk
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -157,27 +156,26 @@ func (c *scan) findings(accepted map[string]int) []preview.Finding {
 	return out
 }
 
-// maxLines is how many pieces of evidence a finding spells out.
-const maxLines = 40
-
-// evidence joins the lines of a finding, sorted, each once. What is too long
-// to be read is bound by its hash instead.
+// evidence joins the lines of a finding, each once, people before accounts; see
+// [preview.CompareEvidence]. All of them: what a view has no room for it counts.
+// A line that is too long to be read is bound by its hash instead.
 func evidence(lines []string) string {
 	lines = slices.Clone(lines)
-	slices.Sort(lines)
+	for i, line := range lines {
+		lines[i] = lineBreaks.Replace(line)
+	}
+	slices.SortFunc(lines, preview.CompareEvidence)
 	lines = slices.Compact(lines)
 	for i, line := range lines {
 		if len(line) > maxLine {
 			lines[i] = strings.ToValidUTF8(line[:maxLine], "") + "… " + preview.HashBytes([]byte(line))
 		}
 	}
-	if len(lines) <= maxLines {
-		return strings.Join(lines, "; ")
-	}
-	rest := lines[maxLines:]
-	return strings.Join(lines[:maxLines], "; ") + "; and " + strconv.Itoa(len(rest)) + " more, " +
-		preview.HashBytes([]byte(strings.Join(rest, "\n")))
+	return strings.Join(lines, preview.EvidenceMark)
 }
+
+// lineBreaks shows line breaks: nothing in evidence begins a line of its own.
+var lineBreaks = strings.NewReplacer("\r\n", "␤", "\n", "␤", "\r", "␤")
 
 const maxLine = 2000
 

@@ -119,10 +119,10 @@ func refOf(f *preview.Finding) string {
 	return " (" + f.Ref + ")"
 }
 
-// evidence writes what each finding of an item rests on, its head only when
-// it is long.
+// evidence writes what each finding of an item rests on: all of it where the
+// finding has to be looked at, which it is once every line was on the screen.
 func (m *findingsTab) evidence(b *frame.Builder, it item) {
-	start := len(b.Lines)
+	start, whole := len(b.Lines), it.severity() == preview.Critical || it.severity() == preview.NotKnown
 	for _, f := range it.findings {
 		if len(it.findings) > 1 {
 			b.Text(theme.Strong, "   ", frame.ObjectName(f.Object))
@@ -131,13 +131,14 @@ func (m *findingsTab) evidence(b *frame.Builder, it item) {
 		if text == "" {
 			text = f.Title
 		}
-		for _, part := range strings.Split(text, "; ") {
-			b.Text(theme.Plain, "   ", part)
+		pieces := preview.EvidencePieces(text)
+		for i, piece := range pieces {
+			if !whole && i > 0 && len(b.Lines)-start >= maxEvidence && i < len(pieces)-1 {
+				b.Text(theme.Caution, "   ", preview.EvidenceRest(pieces[i:]))
+				break
+			}
+			b.Text(theme.Plain, "   ", piece)
 		}
-	}
-	if more := len(b.Lines) - start - maxEvidence; more > 1 {
-		b.Lines = b.Lines[:start+maxEvidence]
-		b.Text(theme.Caution, "   ", fmt.Sprintf("… and %d more lines; e shows the object, -o json all evidence", more))
 	}
 }
 

@@ -164,7 +164,7 @@ func TestLookingMeansSeeingTheEvidence(t *testing.T) {
 	for i := range 18 {
 		lines = append(lines, fmt.Sprintf("evidence line %d", i))
 	}
-	p.Findings[0].Evidence = strings.Join(lines, "\n")
+	p.Findings[0].Evidence = strings.Join(lines, "; ")
 	m, c := reviewOf(t, p, 60, 20)
 	tuitest.Drive(m, c, "n")
 	if m.board.looked(0) {

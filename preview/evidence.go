@@ -1,0 +1,99 @@
+package preview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// EvidenceMark joins the pieces of a finding's evidence.
+const EvidenceMark = "; "
+
+// evidenceText spells out what could pass for a mark between pieces or for a line
+// of a report in a text that others chose.
+var evidenceText = strings.NewReplacer("\r\n", "␤", "\n", "␤", "\r", "␤", "\u2028", "␤", "\u2029", "␤", EvidenceMark, ";␠")
+
+// EvidenceName is a name, path or other text that others chose, as a part of one
+// piece of evidence.
+func EvidenceName(s string) string { return evidenceText.Replace(s) }
+
+// EvidencePieces are what a finding's evidence was joined from, each on one line.
+func EvidencePieces(evidence string) []string {
+	if evidence == "" {
+		return nil
+	}
+	pieces := strings.Split(evidence, EvidenceMark)
+	for i, piece := range pieces {
+		pieces[i] = EvidenceName(piece)
+	}
+	return pieces
+}
+
+// CompareEvidence orders pieces of evidence: groups that everybody is in, then
+// other groups and people, then accounts and all else, each by text. What a view
+// leaves out for length is then never a person behind accounts.
+func CompareEvidence(a, b string) int {
+	if d := evidenceRank(a) - evidenceRank(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// everybody are the groups that hold more than anybody chose, the worst first.
+var everybody = [...]string{"system:unauthenticated", "system:masters", "system:authenticated", "system:serviceaccounts"}
+
+func evidenceRank(piece string) int {
+	kind, name := evidenceSubject(piece)
+	switch kind {
+	case SubjectGroup:
+		if at := slices.Index(everybody[:], name); at >= 0 {
+			return at
+		}
+		return len(everybody)
+	case SubjectUser:
+		if name == "system:anonymous" {
+			return 0
+		}
+		return len(everybody)
+	}
+	return len(everybody) + 1
+}
+
+// evidenceSubject reads whom a piece of evidence is about: KIND NAME at its
+// begin, or behind the id of a binding.
+func evidenceSubject(piece string) (kind, name string) {
+	if id, rest, ok := strings.Cut(piece, ": "); ok && strings.Count(id, "/") >= 3 && !strings.Contains(id, " ") {
+		piece = rest
+	}
+	kind, rest, _ := strings.Cut(piece, " ")
+	switch kind {
+	case SubjectUser, SubjectGroup, SubjectServiceAccount:
+		name, _, _ = strings.Cut(rest, " ")
+		return kind, name
+	}
+	return "", ""
+}
+
+// EvidenceRest says how many pieces a view leaves out, of what kind, and where
+// they are.
+func EvidenceRest(pieces []string) string {
+	counts := map[string]int{}
+	for _, piece := range pieces {
+		kind, _ := evidenceSubject(piece)
+		counts[kind]++
+	}
+	var parts []string
+	for _, kind := range []string{SubjectGroup, SubjectUser, SubjectServiceAccount} {
+		if counts[kind] > 0 {
+			parts = append(parts, Plural(counts[kind], kind))
+		}
+	}
+	if counts[""] > 0 && len(parts) > 0 {
+		parts = append(parts, fmt.Sprintf("%d other", counts[""]))
+	}
+	text := Plural(len(pieces), "more piece")
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return "… " + text + " of evidence, -o json has all"
+}

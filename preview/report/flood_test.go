@@ -1,0 +1,86 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+)
+
+// flooded is a plan with one binding to cluster-admin that names these subjects.
+func flooded(t *testing.T, subjects []any) *preview.Plan {
+	t.Helper()
+	body := map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": "b"},
+		"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+		"subjects": subjects,
+	}
+	p := &preview.Plan{
+		Release: preview.Release{Name: "op", Namespace: "app"}, Options: preview.DefaultOptions(), ReadMode: preview.ReadOffline,
+		Objects: []preview.Object{{
+			ID: preview.RefOf(body).ID(), APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRoleBinding", Name: "b",
+			Action: preview.ActionCreate, Sealed: body,
+		}},
+	}
+	var err error
+	if p.Findings, err = risk.Evaluate(risk.Input{Plan: p}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// However many accounts a package names, the person among them is in every form,
+// and what a form leaves out it counts by kind.
+func TestNoFloodOfAccountsHidesAPerson(t *testing.T) {
+	var subjects []any
+	for i := range 60 {
+		subjects = append(subjects, map[string]any{"kind": "ServiceAccount", "namespace": "app", "name": fmt.Sprintf("a-decoy-%02d", i)})
+	}
+	subjects = append(subjects, map[string]any{"kind": "User", "name": "mallory@example.com"})
+	p := flooded(t, subjects)
+	for _, form := range []string{report.Text, report.Markdown, report.HTML, report.SARIF, report.JSON, report.YAML} {
+		var out bytes.Buffer
+		if err := report.Write(&out, p, report.Options{Format: form}); err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		if !strings.Contains(text, "User mallory@example.com in the cluster: cluster-admin") && !strings.Contains(strings.Join(strings.Fields(text), " "), "User mallory@example.com in the cluster: cluster-admin") {
+			t.Errorf("%s hides the person", form)
+		}
+		all := strings.Count(text, "a-decoy-59") > 0
+		switch form {
+		case report.JSON, report.YAML, report.HTML:
+			if !all {
+				t.Errorf("%s is not complete", form)
+			}
+		default:
+			if at := strings.Index(text, "more pieces ("); at < 0 || !strings.Contains(text[at:at+60], "ServiceAccounts)") {
+				t.Errorf("%s does not say what it leaves out", form)
+			}
+		}
+	}
+}
+
+// A name with line breaks or with the mark between pieces begins no line.
+func TestNoNameFakesALineOfTheReport(t *testing.T) {
+	for _, name := range []string{"eve\n\nFINDINGS none", "eve\r\nFINDINGS none", "eve; FINDINGS none", "eve\u2028FINDINGS none"} {
+		p := flooded(t, []any{map[string]any{"kind": "User", "name": name}})
+		for _, form := range []string{report.Text, report.Markdown} {
+			var out bytes.Buffer
+			if err := report.Write(&out, p, report.Options{Format: form}); err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(strings.Split(out.String(), "\n"), func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "FINDINGS") }) {
+				t.Errorf("%s: %q fakes a line:\n%s", form, name, out.String())
+			}
+		}
+	}
+}
