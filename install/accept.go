@@ -43,12 +43,12 @@ func ParseAccept(values []string, findings []preview.Finding, bare bool) ([]Acce
 
 // WithReviewed returns the approval with the critical findings of the plan it
 // was given on accepted. What only a policy makes critical is not among them: no
-// plan file approves that.
+// plan file approves that; nor what the plan file had not as critical.
 func (a Approval) WithReviewed(findings []preview.Finding) Approval {
 	a.Accepted = slices.Clone(a.Accepted)
 	for _, f := range findings {
 		accepted := Acceptance{ID: f.ID, Fingerprint: f.Fingerprint}
-		if f.Severity == preview.Critical && f.Judged == nil && !slices.Contains(a.Accepted, accepted) {
+		if f.Severity == preview.Critical && f.Judged == nil && !f.Unreviewed && !slices.Contains(a.Accepted, accepted) {
 			a.Accepted = append(a.Accepted, accepted)
 		}
 	}

@@ -68,6 +68,7 @@ type SourceFact struct {
 // ObjectFact is the sealed part of an [Object].
 type ObjectFact struct {
 	ID         string            `json:"id"`
+	APIVersion string            `json:"apiVersion,omitempty"` // of what was not read and is not written: nothing else holds it
 	Package    string            `json:"package"`
 	Origin     Origin            `json:"origin"`
 	Action     Action            `json:"action"`
@@ -140,10 +141,14 @@ func (p *Package) fact() PackageFact {
 
 // Fact returns the sealed part of an object.
 func (o *Object) Fact() ObjectFact {
-	return ObjectFact{
+	fact := ObjectFact{
 		ID: o.ID, Package: o.Package, Origin: o.Origin, Action: o.Action, Digest: o.Digest, Live: o.Live,
 		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook, Adoption: o.Adoption, Manager: o.Manager, Left: o.Left,
 	}
+	if o.Digest == "" && o.Live == (Live{}) {
+		fact.APIVersion = o.APIVersion
+	}
+	return fact
 }
 
 // SortGrants orders grants by subject, scope, what they reach and how. Of each

@@ -52,6 +52,9 @@ type Subject struct {
 // Installer is what the current user lacks to carry out the plan.
 type Installer struct {
 	Missing []MissingRight `json:"missing"`
+	// Unread are the rights to read that planning takes and the user does not
+	// have: a plan made without them rests on less than that of another user.
+	Unread []Right `json:"-"`
 }
 
 // MissingRight is one right the installing user was found not to have.
@@ -59,6 +62,9 @@ type MissingRight struct {
 	Verb     string `json:"verb"`
 	Resource string `json:"resource"`
 	Why      string `json:"why"`
+	// Role is the id of the role of the plan that gives this right to others;
+	// empty for a right that applying the plan itself takes.
+	Role string `json:"-"`
 }
 
 // Cloud is the cloud permissions a plan asks for. Declared lists places that
@@ -136,6 +142,11 @@ type Finding struct {
 	AlsoIn string `json:"alsoIn,omitempty"`
 	// Judged is what a policy made of the finding.
 	Judged *Judged `json:"judged,omitempty"`
+
+	// Unreviewed is set where the plan was loaded from a file that does not hold
+	// this finding as severe as it is: a policy waived it there, or older rules
+	// did not find it. That file approves it for nobody.
+	Unreviewed bool `json:"-"`
 }
 
 // Shown is the evidence with what was counted.

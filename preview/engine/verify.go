@@ -52,7 +52,20 @@ func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice stri
 	digests, wildcards := fresh.Images, fresh.Access.Wildcards // derived just now
 	forget(&fresh)
 	fresh.Images, fresh.Access.Wildcards = digests, wildcards
+	markUnreviewed(loaded.Findings, fresh.Findings)
 	return &fresh, notice, nil
+}
+
+// markUnreviewed marks the critical findings that are not critical in the stored
+// plan. The stored ones are held to nothing where a policy judged them, or other
+// rules found them: they only take approval away.
+func markUnreviewed(stored, findings []preview.Finding) {
+	for i := range findings {
+		f := &findings[i]
+		f.Unreviewed = f.Severity == preview.Critical && !slices.ContainsFunc(stored, func(s preview.Finding) bool {
+			return s.ID == f.ID && s.Fingerprint == f.Fingerprint && s.Severity == preview.Critical
+		})
+	}
 }
 
 func tampered(what string) error {
@@ -188,6 +201,9 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 		o := &p.Objects[i]
 		if live[i] != o.Live {
 			return tampered("the recorded live object " + o.ID + " does not match its fingerprint")
+		}
+		if o.Digest == "" && o.LiveBody != nil && preview.RefOf(o.LiveBody) != o.Ref() {
+			return tampered("object " + o.ID + " is not of the version in which it was read")
 		}
 		if err := checkAdoption(p, o, typer); err != nil {
 			return err

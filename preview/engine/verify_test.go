@@ -40,6 +40,32 @@ func TestEveryTamperedLeafIsRefusedOrNotShown(t *testing.T) {
 	tamperEveryLeaf(t, p)
 }
 
+// TestEveryTamperedLeafOfWhatGoesIsRefusedOrNotShown: of what is only deleted
+// there is no sealed object, and every leaf is held by something else.
+func TestEveryTamperedLeafOfWhatGoesIsRefusedOrNotShown(t *testing.T) {
+	older := versionOf(t, "1.0.0", configMap("gone", "a"), configMap("same", "a"), privileged("old"))
+	newer := versionOf(t, "1.1.0", configMap("same", "a"))
+	p, err := engine.Compare([]engine.Content{newer}, []engine.Content{older},
+		preview.Against{Package: "op", Version: "1.0.0"},
+		engine.Options{Release: preview.Release{Name: "op", Namespace: "app"}, Apply: preview.DefaultOptions(), Schemas: k8s.NewSchemas()})
+	if err != nil || p.Summary.Delete != 2 {
+		t.Fatalf("%v, %+v", err, p.Summary)
+	}
+	tamperEveryLeaf(t, p)
+
+	// What was not even read has nothing but the digest.
+	unread := func(apiVersion string) string {
+		p := &preview.Plan{Objects: []preview.Object{{ID: "apps/Deployment/app/x", APIVersion: apiVersion, Kind: "Deployment", Namespace: "app", Name: "x", Action: preview.ActionUnknown}}}
+		if err := p.Seal(); err != nil {
+			t.Fatal(err)
+		}
+		return p.Digest
+	}
+	if unread("apps/v1") == unread("apps/v1evil") {
+		t.Error("the version of an object that was not read is in no digest")
+	}
+}
+
 func tamperEveryLeaf(t *testing.T, p *preview.Plan) {
 	schemas := k8s.NewSchemas()
 	files := unpack(t, encode(t, p))
