@@ -37,7 +37,7 @@ func (r *run) precheck(ctx context.Context) error {
 			fmt.Sprintf("the plan is for another cluster: reviewed was %s, this is %s",
 				orNothing(r.plan.Target.Identity), orNothing(target.Identity)))
 	}
-	if err := r.checkQuorum(target.User); err != nil {
+	if err := r.checkQuorum(target.Users()); err != nil {
 		return err
 	}
 	if err := r.checkBase(ctx); err != nil {
@@ -57,11 +57,11 @@ func (r *run) checkExpiry() error {
 
 // checkQuorum asks for the signed approvals that are required, and notes who
 // gave them and which findings all of them accept.
-func (r *run) checkQuorum(user string) error {
+func (r *run) checkQuorum(users []string) error {
 	if r.opts.Quorum == nil {
 		return nil
 	}
-	signed, accepted, err := r.opts.Quorum.Check(r.plan, user, r.opts.Clock.Now())
+	signed, accepted, err := r.opts.Quorum.Check(r.plan, users, r.opts.Clock.Now())
 	if refused, ok := errors.AsType[*approval.Refused](err); ok {
 		return refusal("counting the signed approvals of "+r.plan.Release.Name,
 			"let somebody approve exactly this plan: approve PLAN --key FILE", refused.Reasons...)

@@ -60,6 +60,7 @@ type Options struct {
 // concurrently.
 type Client struct {
 	rest      rest.Interface
+	self      rest.Interface // without impersonation
 	discovery discoveryCache
 	openapi   openAPICache
 	readOnly  preview.ReadMode
@@ -87,8 +88,16 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
+	self := restClient
+	if impersonates(conn.rest) {
+		own := rest.CopyConfig(conn.rest)
+		own.Impersonate = rest.ImpersonationConfig{}
+		if self, err = newRESTClient(own, o); err != nil {
+			return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+		}
+	}
 	c := &Client{
-		rest: restClient, readOnly: o.ReadOnly, context: conn.context, user: conn.user, server: shownServer(conn.rest.Host),
+		rest: restClient, self: self, readOnly: o.ReadOnly, context: conn.context, user: conn.user, server: shownServer(conn.rest.Host),
 		timeout: firstDuration(o.RequestTimeout, conn.timeout, defaultTimeout),
 		poll:    firstDuration(o.PollInterval, defaultPoll), watches: maxWatches,
 		backoff: []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second},
@@ -97,6 +106,13 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		return nil, fmt.Errorf("connecting to %s: %w; check --context and --kubeconfig", c.server, err)
 	}
 	return c, nil
+}
+
+// impersonates reports whether requests say that they are another user's: by
+// --as and the flags beside it, or by the kubeconfig.
+func impersonates(config *rest.Config) bool {
+	i := config.Impersonate
+	return i.UserName != "" || i.UID != "" || len(i.Groups) > 0 || len(i.Extra) > 0
 }
 
 func firstDuration(list ...time.Duration) time.Duration {
@@ -173,9 +189,14 @@ func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 		return nil
 	})
 	group.Go(func() error {
-		if name, groups := c.whoAmI(ctx); name != "" {
+		name, groups := c.whoAmI(ctx, c.rest)
+		if name != "" {
 			target.User, target.Groups = name, groups
 		}
+		if c.self != c.rest {
+			name, _ = c.whoAmI(ctx, c.self)
+		}
+		target.Authenticated = name
 		return nil
 	})
 	err := group.Wait()
@@ -185,14 +206,14 @@ func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 	return target, err
 }
 
-// whoAmI is the user as the API server sees it, with its groups; empty when it
-// does not say.
-func (c *Client) whoAmI(ctx context.Context) (name string, groups []string) {
+// whoAmI is the user of a client as the API server sees it, with its groups;
+// empty when it does not say.
+func (c *Client) whoAmI(ctx context.Context, as rest.Interface) (name string, groups []string) {
 	if c.readOnly == preview.ReadGet {
 		return "", nil // the API server is asked by POST
 	}
 	body := []byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)
-	data, err := c.readRaw(ctx, c.rest.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body(body))
+	data, err := c.readRaw(ctx, as.Post().AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").Body(body))
 	if err != nil {
 		return "", nil // the name is shown, never a Fact
 	}

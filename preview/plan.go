@@ -72,6 +72,10 @@ type Plan struct {
 	ContentDigest string `json:"contentDigest"`
 	Digest        string `json:"digest"`
 
+	// Gone are the members of the installed revision that were looked for and do
+	// not exist any more; none in a plan that was saved.
+	Gone []Ref `json:"-"`
+
 	// SavedAs is where the plan was saved or read from, as --plan takes it.
 	SavedAs string `json:"-"`
 }
@@ -312,6 +316,20 @@ type Target struct {
 	// Groups are the user's as the API server sees them, for whoever is asked to
 	// approve; none in a plan that was saved.
 	Groups []string `json:"-"`
+	// Authenticated is the user that the credentials are of, as the API server
+	// says; empty where it does not. User is another one where that is
+	// impersonated, or where only the kubeconfig names one.
+	Authenticated string `json:"-"`
+}
+
+// Users are the names that the API server has for who acts: that of the
+// credentials first, and the impersonated one. There are none where it does not
+// say whose the credentials are.
+func (t Target) Users() []string {
+	if t.Authenticated == "" {
+		return nil
+	}
+	return slices.Compact([]string{t.Authenticated, t.User})
 }
 
 // Stage is a group of objects written together. Objects holds object ids;

@@ -156,7 +156,7 @@ func (r *run) allowed() error {
 // countSigned asks for the signed approvals that are required.
 func (r *run) countSigned() error {
 	doing := "counting the signed approvals of " + r.plan.Release.Name
-	signed, accepted, err := r.o.Quorum.Check(r.plan, r.approval.By, r.o.Now())
+	signed, accepted, err := r.o.Quorum.Check(r.plan, []string{r.approval.By}, r.o.Now())
 	if err != nil {
 		kind := install.NotStarted
 		if _, refused := errors.AsType[*approval.Refused](err); refused {

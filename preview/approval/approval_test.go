@@ -134,7 +134,7 @@ func TestApprovalsCountByKeyAndByPerson(t *testing.T) {
 	for i, key := range append(keys, second) {
 		q.Found = append(q.Found, Found{Name: fmt.Sprint(i), Data: sign(t, statement(p), key, at, time.Hour)})
 	}
-	got, accepted, err := q.Check(p, "deployer", at)
+	got, accepted, err := q.Check(p, []string{"deployer"}, at)
 	if err != nil || len(got) != 4 || got[0].Approver != "a" || got[0].KeyID != keys[0].ID || got[3].Approver != "d" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -142,7 +142,7 @@ func TestApprovalsCountByKeyAndByPerson(t *testing.T) {
 		t.Errorf("accepted %v", accepted)
 	}
 	q.Found = append(q.Found[:3:3], q.Found[4])
-	_, _, err = q.Check(p, "deployer", at)
+	_, _, err = q.Check(p, []string{"deployer"}, at)
 	if err == nil || err.Error() != "3 of 4 approvals, by a, b, c; 4 does not count: it is a second approval by a, who counts once" {
 		t.Errorf("got %v", err)
 	}
@@ -246,7 +246,7 @@ func TestWhyAnApprovalDoesNotCount(t *testing.T) {
 			if now.IsZero() {
 				now = at
 			}
-			_, _, err := q.Check(reviewed(), user, now)
+			_, _, err := q.Check(reviewed(), []string{user}, now)
 			if _, refused := errors.AsType[*Refused](err); !refused || !strings.Contains(err.Error(), "0 of 1 approvals; file does not count: ") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -261,9 +261,32 @@ func TestTheApproversFileMayBeLessStrict(t *testing.T) {
 	a := people(public)
 	a.ApproverMayApply, a.ContentApprovals = true, true
 	q := &Quorum{Need: 1, Approvers: read(t, a), PlanFile: planFile, Found: []Found{{Name: "file", Data: sign(t, statement(content), key, at, 0)}}}
-	got, _, err := q.Check(reviewed(), "a@example.com", at.AddDate(1, 0, 0))
+	got, _, err := q.Check(reviewed(), []string{"a@example.com"}, at.AddDate(1, 0, 0))
 	if err != nil || len(got) != 1 || got[0].Scope != ScopeContent {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestImpersonationHidesNoApprover: who applies is who the credentials are of,
+// and the user that they impersonate as well.
+func TestImpersonationHidesNoApprover(t *testing.T) {
+	key, public := pair(t, 0)
+	p := reviewed()
+	q := &Quorum{Need: 1, Approvers: read(t, people(public)), PlanFile: planFile, Found: []Found{{Name: "file", Data: sign(t, statement(p), key, at, 0)}}}
+	for _, c := range []struct {
+		target preview.Target
+		want   string // empty where the approval counts
+	}{
+		{preview.Target{Authenticated: "deployer", User: "deployer"}, ""},
+		{preview.Target{Authenticated: "deployer", User: "other"}, ""},
+		{preview.Target{Authenticated: "a@example.com", User: "other"}, "who applies the plan as a@example.com"},
+		{preview.Target{Authenticated: "deployer", User: "a@example.com"}, "who applies the plan as a@example.com"},
+		{preview.Target{User: "deployer"}, "the cluster does not say who applies the plan"},
+	} {
+		_, _, err := q.Check(p, c.target.Users(), at)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v, want %q", c.target, err, c.want)
+		}
 	}
 }
 
@@ -276,7 +299,7 @@ func FuzzEnvelopes(f *testing.F) {
 	other.Digest = "sha256:other"
 	f.Fuzz(func(t *testing.T, data []byte) {
 		q := &Quorum{Need: 1, Approvers: approvers, PlanFile: planFile, Found: []Found{{Name: "x", Data: data}}}
-		if _, _, err := q.Check(other, "deployer", at); err == nil {
+		if _, _, err := q.Check(other, []string{"deployer"}, at); err == nil {
 			t.Error("a plan was approved that nobody approved")
 		}
 	})

@@ -46,14 +46,16 @@ type Refused struct {
 
 func (e *Refused) Error() string { return strings.Join(e.Reasons, "; ") }
 
-// Check counts the approvals of a plan that user is about to apply. It returns
-// those that count and the findings that all of them accept, or a [Refused].
-func (q *Quorum) Check(p *preview.Plan, user string, now time.Time) ([]Signature, []Accepted, error) {
+// Check counts the approvals of a plan that is about to be applied by a person
+// whom the cluster knows by the names in users: the credentials' own, and an
+// impersonated one. It returns those that count and the findings that all of
+// them accept, or a [Refused].
+func (q *Quorum) Check(p *preview.Plan, users []string, now time.Time) ([]Signature, []Accepted, error) {
 	var counted []Signature
 	var accepted [][]Accepted
 	var reasons []string
 	for _, found := range q.Found {
-		o, signature, why := q.judge(p, found, user, now)
+		o, signature, why := q.judge(p, found, users, now)
 		if why == "" && slices.ContainsFunc(counted, func(s Signature) bool { return s.Approver == signature.Approver }) {
 			why = "it is a second approval by " + signature.Approver + ", who counts once"
 		}
@@ -81,7 +83,7 @@ func (q *Quorum) Check(p *preview.Plan, user string, now time.Time) ([]Signature
 }
 
 // judge says why an approval does not count, or who gave it.
-func (q *Quorum) judge(p *preview.Plan, found Found, user string, now time.Time) (*opened, Signature, string) {
+func (q *Quorum) judge(p *preview.Plan, found Found, users []string, now time.Time) (*opened, Signature, string) {
 	if found.Err != nil {
 		return nil, Signature{}, found.Err.Error()
 	}
@@ -95,11 +97,12 @@ func (q *Quorum) judge(p *preview.Plan, found Found, user string, now time.Time)
 	}
 	s := o.statement
 	by := "it is by " + name + ", "
+	applier := slices.IndexFunc(users, func(user string) bool { return q.Approvers.isUser(name, user) })
 	switch {
-	case !q.Approvers.ApproverMayApply && user == "":
+	case !q.Approvers.ApproverMayApply && (len(users) == 0 || users[0] == ""):
 		return nil, Signature{}, by + "and the cluster does not say who applies the plan"
-	case !q.Approvers.ApproverMayApply && q.Approvers.isUser(name, user):
-		return nil, Signature{}, by + "who applies the plan as " + user
+	case !q.Approvers.ApproverMayApply && applier >= 0:
+		return nil, Signature{}, by + "who applies the plan as " + users[applier]
 	case !o.to.IsZero() && !now.Before(o.to):
 		return nil, Signature{}, by + fmt.Sprintf("and expired at %s; by this machine's clock it is %s", s.Expires, preview.ExpiryText(now))
 	case o.from.After(now.Add(skew)):
