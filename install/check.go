@@ -32,6 +32,10 @@ func (r *run) precheck(ctx context.Context) error {
 	if err != nil && preview.ReasonOf(err) != preview.ReasonForbidden {
 		return asError(NotStarted, "identifying the cluster", "nothing was applied", err)
 	}
+	if err != nil && r.plan.Target.Identity != "" {
+		return refusal(doing, "ask for the right to get it (preview -o installer-role writes it down)",
+			"the cluster cannot be identified: you may not get namespaces kube-system")
+	}
 	if target.Identity != r.plan.Target.Identity {
 		return refusal(doing, "use the kubeconfig and context of that cluster, or preview again on this one",
 			fmt.Sprintf("the plan is for another cluster: reviewed was %s, this is %s",
@@ -127,11 +131,11 @@ func (r *run) wholeCheck(ctx context.Context) error {
 	if err != nil {
 		return r.notChecked(doing, err)
 	}
-	if missing := now.Access.Installer.Missing; len(missing) > 0 {
-		return r.fail(doing, "", Lacking(missing))
+	if in := now.Access.Installer; len(in.Missing) > 0 {
+		return r.fail(doing, "", Lacking(in))
 	}
 	if now.Digest != r.plan.Digest {
-		var reasons []string
+		reasons := unread(now)
 		for _, move := range engine.Moved(r.plan, now, r.opts.Schemas) {
 			reasons = append(reasons, move.String())
 		}

@@ -79,6 +79,9 @@ func gateDigest(plan *preview.Plan, approval Approval) error {
 	if why := gateRepeatable(plan, approval); why != "" {
 		return refusal(doing, repeatAdvice, reason, why)
 	}
+	if list := unread(plan); len(list) > 0 {
+		return refusal(doing, "preview again, and approve the digest it prints", append([]string{reason}, list...)...)
+	}
 	if why := answersInContent(plan); why != "" && approval.How == ApprovedByDigest {
 		return refusal(doing, "preview again, and approve the digest it prints", reason, why)
 	}

@@ -21,18 +21,51 @@ func (r *run) dryRunGate(ctx context.Context, cluster engine.Cluster) error {
 	case err != nil:
 		return r.notChecked(doing, err)
 	case len(missing) > 0:
-		return r.fail(doing, "", Lacking(missing))
+		return r.fail(doing, "", Lacking(preview.Installer{Missing: missing}))
 	case len(reasons) > 0:
 		return r.fail(doing, "", refusal(doing, "preview without --read-only get, which shows what the API server would do", reasons...))
 	}
 	return nil
 }
 
-// Lacking is the error of a user who may not carry the plan out.
-func Lacking(missing []preview.MissingRight) error {
-	lines := make([]string, 0, len(missing))
-	for _, m := range missing {
-		lines = append(lines, m.Verb+" "+m.Resource)
+// Lacking is the error of a user who may not carry the plan out. Rights that only
+// a role of the plan gives are named with that role.
+func Lacking(in preview.Installer) error {
+	var own, roles []string
+	given := map[string][]string{}
+	for _, m := range in.Missing {
+		if m.Role == "" {
+			own = append(own, m.Verb+" "+m.Resource)
+			continue
+		}
+		if given[m.Role] == nil {
+			roles = append(roles, m.Role)
+		}
+		given[m.Role] = append(given[m.Role], m.Verb+" "+m.Resource)
 	}
-	return fmt.Errorf("forbidden: you may not %s; ask for these rights (preview -o installer-role writes them down), or let somebody apply the plan who has them", strings.Join(lines, ", "))
+	for _, r := range in.Unread {
+		own = append(own, r.String())
+	}
+	var parts []string
+	if len(own) > 0 {
+		parts = append(parts, "you may not "+strings.Join(own, ", "))
+	}
+	for _, id := range roles {
+		_, kind, _, name, err := preview.ParseID(id)
+		if err != nil {
+			kind, name = "role", id
+		}
+		parts = append(parts, fmt.Sprintf("%s %s needs %s, which you do not hold and so cannot give", kind, name, strings.Join(given[id], ", ")))
+	}
+	return fmt.Errorf("forbidden: %s; ask for these rights (preview -o installer-role writes them down), or let somebody apply the plan who has them", strings.Join(parts, "; "))
+}
+
+// unread says which rights to read the user lacks that a plan rests on: without
+// them it is another one than that of a user who has them.
+func unread(plan *preview.Plan) []string {
+	var reasons []string
+	for _, r := range plan.Access.Installer.Unread {
+		reasons = append(reasons, fmt.Sprintf("you may not %s, which planning takes; ask for this right (preview -o installer-role writes it down)", r))
+	}
+	return reasons
 }

@@ -1,6 +1,8 @@
 package preview
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +24,13 @@ const (
 // deleted or taken over goes with all it holds.
 func (o *Object) Whole() bool {
 	return o.Sealed == nil || o.Action == ActionReplace || o.Action == ActionAdopt || o.Action == ActionBlocked
+}
+
+// StandIn is the name under which it is tried whether an object with an id can be
+// created while it still exists. It fits every kind, and nothing has it.
+func StandIn(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return FieldManager + "-" + hex.EncodeToString(sum[:8])
 }
 
 // Irreplaceable says why an object whose immutable fields change is not deleted

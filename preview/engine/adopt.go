@@ -63,7 +63,7 @@ func (d *decider) decideAdoptions(ctx context.Context) error {
 			result = d.cluster.Merge(ctx, released, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o)})
 		}
 		if result.Err != nil {
-			if err := d.decideFromRefusal(o, result.Err); err != nil {
+			if err := d.decideFromRefusal(ctx, o, result.Err); err != nil {
 				return err
 			}
 			continue
@@ -91,7 +91,7 @@ func (d *decider) decideAdoptions(ctx context.Context) error {
 			o.Action, o.Result, o.ResultBody, o.Adoption = preview.ActionUnknown, "", nil, nil
 			d.unknown(o.ID, "it differs in a field that cannot change, and what belongs to others is not replaced")
 		default:
-			if err := d.decideFromRefusal(o, result.Err); err != nil {
+			if err := d.decideFromRefusal(ctx, o, result.Err); err != nil {
 				return err
 			}
 		}

@@ -257,7 +257,13 @@ func (d *decider) readObjects(ctx context.Context) error {
 			return fmt.Errorf("reading %s: %w", o.ID, r.Err)
 		}
 	}
-	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool { return o.Action == "" && (o.Sealed == nil || o.LetsGo()) })
+	d.plan.Objects = slices.DeleteFunc(d.plan.Objects, func(o preview.Object) bool {
+		gone := o.Action == "" && (o.Sealed == nil || o.LetsGo())
+		if gone {
+			d.plan.Gone = append(d.plan.Gone, o.Ref())
+		}
+		return gone
+	})
 	return nil
 }
 

@@ -23,6 +23,10 @@ func (d *decider) dryRun(ctx context.Context) error {
 		if !asksDryRun(o.Action) {
 			continue
 		}
+		if d.bindsOwnRole(o) && d.plan.ReadMode != preview.ReadGet && bindsAnother(o) {
+			o.Action = preview.ActionReplace
+			continue
+		}
 		if d.served[o.APIVersion+"/"+o.Kind] != nil || o.Namespace != "" && !d.namespaces[o.Namespace] {
 			d.withoutDryRun(o)
 			continue
@@ -92,6 +96,8 @@ func (d *decider) dryRunRound(ctx context.Context, pending []int) (moved []int, 
 		for n, result := range results {
 			o := &d.plan.Objects[pending[n]]
 			switch {
+			case d.bindsOwnRole(o) && (result.Err == nil || escalates(result.Err)):
+				err = d.decideOwnBinding(ctx, o)
 			case result.Err == nil:
 				err = d.decideFromResult(o, result.Body)
 			case preview.ReasonOf(result.Err) == preview.ReasonChanged:
@@ -99,7 +105,7 @@ func (d *decider) dryRunRound(ctx context.Context, pending []int) (moved []int, 
 			case d.settles(o, result.Err):
 				contested = append(contested, pending[n])
 			default:
-				err = d.decideFromRefusal(o, result.Err)
+				err = d.decideFromRefusal(ctx, o, result.Err)
 			}
 			if err != nil {
 				return nil, err
@@ -217,7 +223,7 @@ func secretMoves(live, result map[string]any) bool {
 
 // decideFromRefusal reads a refused dry run. What cannot be settled is
 // unknown; what the network ate is an error.
-func (d *decider) decideFromRefusal(o *preview.Object, err error) error {
+func (d *decider) decideFromRefusal(ctx context.Context, o *preview.Object, err error) error {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) {
 		return fmt.Errorf("dry run of %s: %w", o.ID, err)
@@ -232,16 +238,14 @@ func (d *decider) decideFromRefusal(o *preview.Object, err error) error {
 			o.Action = preview.ActionReplace
 			return nil
 		}
-	case preview.ReasonRoleMissing:
-		if d.bringsRole(o.Sealed) {
-			return nil // decided by the caller's own rights, EXACTNESS section 5
-		}
 	case preview.ReasonNotAppliable:
 		if d.schemas.Check(o.Sealed) != nil {
 			return nil // the finding says so, with the field
 		}
 	case preview.ReasonForbidden:
-		d.plan.Access.Installer.Missing = append(d.plan.Access.Installer.Missing, missingRight(o, refusal))
+		if err := d.forbidden(ctx, o, refusal); err != nil {
+			return err
+		}
 		o.Action = preview.ActionUnknown
 		d.unknown(o.ID, "forbidden")
 		return nil
@@ -251,22 +255,34 @@ func (d *decider) decideFromRefusal(o *preview.Object, err error) error {
 	return nil
 }
 
-func (d *decider) bringsRole(binding map[string]any) bool {
-	ref := preview.Ref{
-		APIVersion: "rbac.authorization.k8s.io/v1",
-		Kind:       preview.String(binding, "roleRef", "kind"),
-		Name:       preview.String(binding, "roleRef", "name"),
+// forbidden names the rights for lack of which an object was refused. A role is
+// refused for what it gives.
+func (d *decider) forbidden(ctx context.Context, o *preview.Object, refusal *preview.Refusal) error {
+	if strings.Contains(refusal.Message, escalation) && !isBinding(o) {
+		lacks, err := d.missingOf(ctx, o.Ref(), []map[string]any{o.Sealed}, o.Namespace)
+		if err != nil || lacks {
+			return err
+		}
 	}
-	if ref.Is(preview.KindRole) {
-		ref.Namespace = preview.String(binding, "metadata", "namespace")
+	plural, err := d.cluster.Plural(ctx, o.APIVersion, o.Kind)
+	if err != nil {
+		return err
 	}
-	return d.plan.Object(ref.ID()) != nil
-}
-
-func missingRight(o *preview.Object, refusal *preview.Refusal) preview.MissingRight {
-	verb := "patch"
-	if o.LiveBody == nil {
-		verb = "create"
+	rights := []preview.Right{{Verb: "patch", Group: o.Ref().Group(), Resource: plural, Namespace: o.Namespace, Name: o.Name}}
+	if o.Action == preview.ActionReplace {
+		rights[0].Name = preview.StandIn(o.ID)
 	}
-	return preview.MissingRight{Verb: verb, Resource: strings.ToLower(o.Kind) + " " + o.Name, Why: clip(refusal.Message, 300)}
+	if o.LiveBody == nil || o.Action == preview.ActionReplace {
+		create := rights[0]
+		create.Verb = "create"
+		rights = append(rights, create)
+	}
+	lacking, err := d.lacking(ctx, rights)
+	for _, r := range lacking {
+		d.missing(r, clip(refusal.Message, 300))
+	}
+	if len(lacking) == 0 { // not a right, but an admission plugin that says no
+		d.missing(rights[len(rights)-1], clip(refusal.Message, 300))
+	}
+	return err
 }

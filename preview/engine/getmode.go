@@ -27,7 +27,7 @@ func (d *decider) merge(ctx context.Context, pending []int) error {
 		}
 		var err error
 		if result.Err != nil {
-			err = d.decideFromRefusal(o, result.Err)
+			err = d.decideFromRefusal(ctx, o, result.Err)
 		} else {
 			err = d.decideFromResult(o, result.Body)
 		}

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -20,6 +18,7 @@ func (d *decider) decideReplacements(ctx context.Context) error {
 		case o.Action != preview.ActionReplace:
 		case preview.Irreplaceable(o) != "":
 			o.Action = preview.ActionBlocked
+		case d.bindsOwnRole(o): // its dry run says whether the user may bind
 		default:
 			probes, at = append(probes, preview.DryRun{Body: probe(o)}), append(at, i)
 		}
@@ -33,7 +32,7 @@ func (d *decider) decideReplacements(ctx context.Context) error {
 	for n, result := range d.cluster.DryRun(ctx, probes) {
 		o := &d.plan.Objects[at[n]]
 		if result.Err == nil {
-			if err := d.decideFromResult(o, renamed(result.Body, probeName(o), o.Name)); err != nil {
+			if err := d.decideFromResult(o, renamed(result.Body, preview.StandIn(o.ID), o.Name)); err != nil {
 				return err
 			}
 			continue
@@ -41,22 +40,16 @@ func (d *decider) decideReplacements(ctx context.Context) error {
 		if preview.ReasonOf(result.Err) == preview.ReasonImmutable {
 			return fmt.Errorf("dry run of %s: %w", o.ID, result.Err)
 		}
-		if err := d.decideFromRefusal(o, result.Err); err != nil {
+		if err := d.decideFromRefusal(ctx, o, result.Err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// probeName is a name that fits every kind and that nothing has.
-func probeName(o *preview.Object) string {
-	sum := sha256.Sum256([]byte(o.ID))
-	return "kubectl-operator-" + hex.EncodeToString(sum[:8])
-}
-
 func probe(o *preview.Object) map[string]any {
 	body := preview.CloneBody(o.Sealed)
-	preview.Map(body, "metadata")["name"] = probeName(o)
+	preview.Map(body, "metadata")["name"] = preview.StandIn(o.ID)
 	return body
 }
 

@@ -97,7 +97,7 @@ func residents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace 
 	if err != nil {
 		return nil, &Refused{
 			What: fmt.Sprintf("what would be deleted with namespace %s cannot be counted: %v", namespace, err),
-			Next: "get the right to list all that is in it, or leave out --include-namespaces",
+			Next: "get the right to list *.* in namespace " + namespace + ", or leave out --include-namespaces",
 		}
 	}
 	gone := deletedKinds(p)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 )
 
@@ -37,7 +36,9 @@ func (d *decider) installerRights(ctx context.Context) error {
 	for _, r := range lacking {
 		d.missing(r, "applying the plan takes it")
 	}
-	return nil
+	reads := slices.DeleteFunc(installer.Needed(&p, d.plural(ctx)), func(r preview.Right) bool { return r.Verb != "get" })
+	d.plan.Access.Installer.Unread, err = d.lacking(ctx, append(reads, installer.Reads(&p, d.plural(ctx))...))
+	return err
 }
 
 // plural names resources as the cluster does.
@@ -63,75 +64,37 @@ func (d *decider) lacking(ctx context.Context, rights []preview.Right) ([]previe
 	return out, nil
 }
 
-func (d *decider) missing(r preview.Right, why string) {
-	m := preview.MissingRight{Verb: r.Verb, Resource: r.What(), Why: why}
-	if r.URL != "" {
-		m.Resource = r.URL
-	}
-	if !slices.Contains(d.plan.Access.Installer.Missing, m) {
-		d.plan.Access.Installer.Missing = append(d.plan.Access.Installer.Missing, m)
-	}
-}
+func (d *decider) missing(r preview.Right, why string) { d.missingFor("", r, why) }
 
-// decideBindings asks of each binding what the API server will ask when it is
-// written: bind on its role, or all that the role permits as the plan leaves it.
-func (d *decider) decideBindings(ctx context.Context) error {
-	for i := range d.plan.Objects {
-		o := &d.plan.Objects[i]
-		if !applies(o.Action) || o.Sealed == nil || !o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) {
-			continue
-		}
-		if err := d.decideBinding(ctx, o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// maxMissing bounds how many rights are named that one role gives.
+const maxMissing = 20
 
-// applies reports whether an action ends with an apply of the sealed object.
-func applies(a preview.Action) bool {
-	switch a {
-	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt:
-		return true
-	}
-	return false
-}
-
-func (d *decider) decideBinding(ctx context.Context, o *preview.Object) error {
-	to := access.RoleOf(o.Sealed)
-	bind := preview.Right{Verb: "bind", Group: rbacAPIGroup, Resource: "clusterroles", Namespace: o.Namespace, Name: to.Name}
-	if to.Is(preview.KindRole) {
-		bind.Resource = "roles"
-	}
-	lacking, err := d.lacking(ctx, []preview.Right{bind})
-	if err != nil || len(lacking) == 0 {
-		return err
-	}
+// missingOf names what a role of the plan gives and the user does not hold: the
+// API server lets nobody hand over more. It reports whether there is any.
+func (d *decider) missingOf(ctx context.Context, role preview.Ref, bodies []map[string]any, namespace string) (bool, error) {
 	var held []preview.Right
-	for _, role := range d.rolesBehind(to) {
-		held = append(held, installer.Held(role, o.Namespace)...)
+	for _, body := range bodies {
+		held = append(held, installer.Held(body, namespace)...)
 	}
 	if len(held) > maxAsked {
 		held = held[:maxAsked] // the API server decides on the rest
 	}
-	if lacking, err = d.lacking(ctx, held); err != nil || len(lacking) == 0 {
-		return err
+	lacking, err := d.lacking(ctx, held)
+	for _, r := range lacking[:min(len(lacking), maxMissing)] {
+		d.missingFor(role.ID(), r, role.Kind+" "+role.Name+" gives it, and only its holders may hand it over")
 	}
-	d.missing(bind, fmt.Sprintf("%s gives what you do not hold yourself: %s", o.ID, lacking[0]))
-	o.Action, o.Result, o.ResultBody = preview.ActionUnknown, "", nil
-	d.unknown(o.ID, string(preview.ReasonForbidden))
-	return nil
+	return len(lacking) > 0, err
 }
 
-// rolesBehind returns the role as the plan leaves it, and those it collects.
-func (d *decider) rolesBehind(to preview.Ref) []map[string]any {
-	sealed, read := sealedBodies(d.plan.Objects), readBodies(d.plan)
-	all := slices.Concat(read, sealed)
-	var out []map[string]any
-	for _, body := range all {
-		if preview.RefOf(body).ID() == to.ID() {
-			out = append(out, body)
-		}
+func (d *decider) missingFor(role string, r preview.Right, why string) {
+	m := preview.MissingRight{Verb: r.Verb, Resource: r.What(), Why: why, Role: role}
+	if r.URL != "" {
+		m.Resource = r.URL
 	}
-	return append(out, access.Collected([]string{to.ID()}, nil, all)...)
+	same := func(other preview.MissingRight) bool {
+		return other.Verb == m.Verb && other.Resource == m.Resource && other.Role == m.Role
+	}
+	if !slices.ContainsFunc(d.plan.Access.Installer.Missing, same) {
+		d.plan.Access.Installer.Missing = append(d.plan.Access.Installer.Missing, m)
+	}
 }

@@ -38,7 +38,13 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 			n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, "patch")
 			continue
 		}
-		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, writes(o.Action)...)
+		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, asks(p, o)...)
+		if o.Action == preview.ActionReplace && p.ReadMode != preview.ReadGet && !bindsOwnRole(p, o) {
+			n.add(o.APIVersion, o.Kind, o.Namespace, preview.StandIn(o.ID), "create", "patch")
+		}
+	}
+	for _, ref := range p.Gone {
+		n.add(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name, "get")
 	}
 	if p.Summary.Changes() {
 		n.add("coordination.k8s.io/v1", "Lease", p.Release.Namespace, record, "get", "create", "patch", "delete")
@@ -46,7 +52,11 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 		n.revision(p.Release, p.Base.Revision+1)
 		n.forget(p.Release.Namespace, record, p.Base.Revision+1-preview.DefaultHistoryMax)
 	}
+	if p.Request.Action == preview.RequestRollback && p.Request.Revision > 0 && p.Request.Revision < p.Base.Revision {
+		n.reads(p.Release, p.Request.Revision)
+	}
 	if p.Undo != nil {
+		n.reads(p.Release, p.Base.Revision)
 		for _, o := range p.Undo.Objects {
 			n.add(o.APIVersion, o.Ref().Kind, o.Ref().Namespace, o.Ref().Name, writes(o.Action)...)
 		}
@@ -54,6 +64,13 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 		n.forget(p.Release.Namespace, record, p.Base.Revision+2-preview.DefaultHistoryMax)
 	}
 	return n.sorted()
+}
+
+// reads adds what it takes to read the plan of an earlier revision.
+func (n *needs) reads(release preview.Release, revision int) {
+	for part := 0; part <= planParts; part++ {
+		n.add("v1", "Secret", release.Namespace, fmt.Sprintf("%s.v%d.%d", preview.RecordName(release.Name), revision, part), "get")
+	}
 }
 
 // revision adds what recording a revision takes besides the record itself: the
@@ -82,6 +99,18 @@ func writes(a preview.Action) []string {
 		return []string{"delete"}
 	}
 	return nil
+}
+
+// asks are the verbs of what is sent for an object, when planning or applying:
+// that nothing changes, a dry run says.
+func asks(p *preview.Plan, o *preview.Object) []string {
+	switch {
+	case o.Action == preview.ActionUnchanged && p.ReadMode != preview.ReadGet:
+		return []string{"patch"}
+	case o.Action == preview.ActionUnknown && o.Sealed == nil:
+		return []string{"delete"}
+	}
+	return writes(o.Action)
 }
 
 // forget is what it takes to remove the records of the revision that becomes one

@@ -31,7 +31,7 @@ func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 			return r.Resource == "namespaces" && r.Group == "" && r.Name == own && r.Verb != "get"
 		})
 	}
-	rights = minimal(append(append(rights, reads(p, plural)...), escalation(p)...))
+	rights = minimal(append(append(rights, Reads(p, plural)...), escalation(p)...))
 	byNamespace := map[string][]preview.Right{}
 	for _, r := range rights {
 		byNamespace[r.Namespace] = append(byNamespace[r.Namespace], r)
@@ -43,30 +43,15 @@ func Manifests(p *preview.Plan, plural Plural) []map[string]any {
 	return out
 }
 
-// reads are the rights to see what a plan's reads saw, and which roles and
-// bindings the cluster has: what the plan hands over depends on them.
-func reads(p *preview.Plan, plural Plural) []preview.Right {
+// Reads lists the reads that a plan rests on, besides those of its own objects:
+// a user without them plans something else.
+func Reads(p *preview.Plan, plural Plural) []preview.Right {
 	n := &needs{plural: withGuess(p, plural)}
-	for _, read := range p.Reads {
-		if strings.HasPrefix(read.ID, "nodes/") {
-			n.add("v1", "Node", "", "", "list")
-		}
-		group, kind, namespace, name, err := preview.ParseID(read.ID)
-		if err != nil || group == "kubectl-operator" {
-			continue // an API that is served, which anybody may discover, or no object
-		}
-		apiVersion := "v1"
-		if group != "" {
-			apiVersion = group + "/v1"
-		}
-		n.add(apiVersion, kind, namespace, name, "get")
-	}
-	for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
-		n.add(rbacGroup+"/v1", kind, "", "", "get", "list")
-	}
+	n.recorded(p)
+	n.rbac(p)
 	for i := range p.Objects {
-		// Quotas and limits of where pods go, and what is stored of a kind whose
-		// definition changes, goes, or loses its operator.
+		// Quotas and limits of where pods go, what is stored of a kind whose
+		// definition changes, goes, or loses its operator, and who relies on it.
 		o := &p.Objects[i]
 		if pod, _ := preview.PodTemplate(o.Sealed); pod != nil {
 			n.add("v1", "ResourceQuota", o.Namespace, "", "list")
@@ -76,14 +61,98 @@ func reads(p *preview.Plan, plural Plural) []preview.Right {
 			resource, group, _ := strings.Cut(o.Name, ".")
 			n.rights = append(n.rights, preview.Right{Verb: "list", Group: group, Resource: resource})
 		}
+		if o.Is(preview.KindCustomResourceDefinition) && shareable(p, o) {
+			n.add("v1", "Secret", "", "", "list") // other releases' records: RBAC knows no labels
+		}
+		if o.Is(preview.KindNamespace) && o.Action == preview.ActionDelete {
+			n.rights = append(n.rights, preview.Right{Verb: "list", Group: "*", Resource: "*", Namespace: o.Name})
+		}
 	}
-	return n.rights
+	return n.sorted()
+}
+
+// recorded adds what the plan's reads saw one by one.
+func (n *needs) recorded(p *preview.Plan) {
+	for _, read := range p.Reads {
+		if strings.HasPrefix(read.ID, "nodes/") {
+			n.add("v1", "Node", "", "", "list")
+		}
+		group, kind, namespace, name, err := preview.ParseID(read.ID)
+		switch {
+		case err != nil, group == "kubectl-operator", group == "api", group == "render":
+			continue // what this tool found out, APIs that are served, answers to templates
+		case group == rbacGroup && strings.HasSuffix(kind, "Binding"), group == "" && (kind == "ResourceQuota" || kind == "LimitRange"):
+			continue // they are listed
+		}
+		apiVersion := "v1"
+		if group != "" {
+			apiVersion = group + "/v1"
+		}
+		n.add(apiVersion, kind, namespace, name, "get")
+	}
+	for _, pkg := range p.Packages {
+		for _, read := range pkg.Parameters.ClusterReads {
+			if ref, err := preview.ParseLookup(read.Name); read.Kind == preview.ReadLookup && err == nil {
+				verb := "get"
+				if ref.Name == "" {
+					verb = "list"
+				}
+				n.add(ref.APIVersion, ref.Kind, ref.Namespace, ref.Name, verb)
+			}
+		}
+	}
+}
+
+// rbac adds the lists of roles and bindings on which what the plan hands over
+// depends: all bindings, ClusterRoles where roles or bindings of the cluster
+// matter, and Roles where an account of the plan may act as another that has some.
+func (n *needs) rbac(p *preview.Plan) {
+	var bodies []map[string]any
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Sealed != nil {
+			bodies = append(bodies, o.Sealed)
+		}
+		if o.LiveBody != nil && preview.Ours(o.LiveBody, p.Release) {
+			bodies = append(bodies, o.LiveBody)
+		}
+	}
+	if len(p.Packages) == 0 || !access.Touches(bodies) {
+		return
+	}
+	kinds := []string{"ClusterRoleBinding", "RoleBinding"}
+	leads := slices.ContainsFunc(p.Access.Grants, func(g preview.Grant) bool { return g.Change != preview.GrantRemoved && access.LeadsOn(g) })
+	if leads {
+		kinds = append(kinds, "Role")
+	}
+	if leads || slices.ContainsFunc(bodies, func(body map[string]any) bool { return preview.Map(body, "aggregationRule") != nil }) ||
+		slices.ContainsFunc(p.Reads, func(r preview.Read) bool { return strings.HasPrefix(r.ID, rbacGroup+"/") }) {
+		kinds = append(kinds, "ClusterRole")
+	}
+	for _, kind := range kinds {
+		n.add(rbacGroup+"/v1", kind, "", "", "list")
+	}
 }
 
 // counted reports whether the objects of a definition are listed for an action on
 // it.
 func counted(a preview.Action) bool {
 	return a == preview.ActionUpdate || a == preview.ActionDelete || a == preview.ActionKeep
+}
+
+// shareable reports whether it is asked which other releases rely on a
+// definition.
+func shareable(p *preview.Plan, o *preview.Object) bool {
+	if len(p.Packages) == 0 {
+		return o.Action == preview.ActionDelete || o.Action == preview.ActionKeep
+	}
+	return o.Action == preview.ActionDelete || o.Action == preview.ActionShared ||
+		o.Action == preview.ActionUpdate && slices.ContainsFunc(p.Reads, func(r preview.Read) bool { return strings.HasPrefix(r.ID, "kubectl-operator/Sharers/") })
+}
+
+// bindsOwnRole reports whether an object is a binding to a role of the plan.
+func bindsOwnRole(p *preview.Plan, o *preview.Object) bool {
+	return o.Sealed != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding) && p.Object(access.RoleOf(o.Sealed).ID()) != nil
 }
 
 // escalation are the rights that RBAC asks of who writes roles and bindings:

@@ -174,10 +174,10 @@ func TestHelpListsExactlyTheFlagsOfTheContract(t *testing.T) {
 func TestHelpListsTheFormsOfOutput(t *testing.T) {
 	for path, want := range map[string]string{
 		"catalog list": "text, json or yaml", "history": "text, json or yaml", "catalog show": "text, json or yaml",
-		"preview": "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request, installer-role or pod-template", "show": "text, markdown, html, sarif, json, yaml, manifests or cloud-policy",
-		"install": "text or json", "upgrade": "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy",
-		"rollback":  "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy",
-		"uninstall": "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy",
+		"preview": "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request, installer-role or pod-template", "show": "text, markdown, html, sarif, json, yaml, manifests, cloud-policy or installer-role",
+		"install": "text or json", "upgrade": "text or json; with --preview also markdown, html, sarif, yaml, manifests, cloud-policy or installer-role",
+		"rollback":  "text or json; with --preview also markdown, html, sarif, yaml, manifests, cloud-policy or installer-role",
+		"uninstall": "text or json; with --preview also markdown, html, sarif, yaml, manifests, cloud-policy or installer-role",
 		"list":      "text or json", "status": "text or json", "search": "text or json", "format test": "text or json", "explain": "text or json", "version": "text or json",
 	} {
 		page := help(t, strings.Fields(path)...)

@@ -215,6 +215,8 @@ const (
 	outputOfPreview = "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request, installer-role or pod-template"
 	outputOfApply   = "text or json"
 	outputOfEither  = "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy"
+	outputOfShow    = "text, markdown, html, sarif, json, yaml, manifests, cloud-policy or installer-role"
+	outputOfChange  = "text or json; with --preview also markdown, html, sarif, yaml, manifests, cloud-policy or installer-role"
 )
 
 func (f *outputFlag) add(flags *pflag.FlagSet, forms string) {
@@ -227,6 +229,9 @@ const outputRequest = "request"
 
 func (f *outputFlag) check() error {
 	if slices.Contains([]string{report.Text, report.Markdown, report.HTML, report.SARIF, report.JSON, report.YAML, report.Manifests, report.CloudPolicy}, f.format) {
+		return nil
+	}
+	if f.format == outputInstallerRole && strings.Contains(f.forms, outputInstallerRole) {
 		return nil
 	}
 	return usagef("-o %s: want %s", f.format, f.forms)

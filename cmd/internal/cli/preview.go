@@ -165,8 +165,9 @@ review is on the screen, as install shows it, and read-only.`,
   # The same on the screen
   kubectl operator show plan.tgz --tui
 
-  # The exact manifests it would apply
+  # The exact manifests it would apply, and the role that its deployer needs
   kubectl operator show plan.tgz -o manifests
+  kubectl operator show plan.tgz -o installer-role
 
   # A plan in a registry, encrypted for the holder of this age key
   kubectl operator show oci://registry.example.com/plans/mongodb@sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae --plan-identity key.txt
@@ -191,11 +192,14 @@ review is on the screen, as install shows it, and read-only.`,
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{Title: "show " + args[0], Plan: plan.Plan})
 			}
+			if output.format == outputInstallerRole {
+				return writeInstallerRole(a.streams.Out, plan.Plan, p.plural(cmd.Context()))
+			}
 			return a.print(cmd.Context(), plan.Plan, output.format)
 		},
 	}
 	p.policy.add(cmd.Flags())
-	output.add(cmd.Flags(), outputOfPlan)
+	output.add(cmd.Flags(), outputOfShow)
 	screen.add(cmd.Flags())
 	saved.add(cmd.Flags())
 	p.source.addRegistry(cmd.Flags())

@@ -41,7 +41,7 @@ func (r *runner) add(flags *pflag.FlagSet) {
 // plan. To plan an install is what preview is for.
 func (r *runner) addWithPreview(flags *pflag.FlagSet) {
 	r.addApply(flags)
-	r.output.add(flags, outputOfEither)
+	r.output.add(flags, outputOfChange)
 	r.out.add(flags)
 	flags.BoolVar(&r.preview, "preview", false, "stop after the plan and print it; --out saves it for --plan")
 }
@@ -105,6 +105,9 @@ func (r *runner) run(ctx context.Context, title string, plan makePlan) error {
 		}
 		if err != nil {
 			return err
+		}
+		if r.output.format == outputInstallerRole {
+			return writeInstallerRole(r.app.streams.Out, p, r.planner.plural(ctx))
 		}
 		return r.app.print(ctx, p, r.output.format)
 	case r.approve.yes:
@@ -254,8 +257,8 @@ func (r *runner) approved(ctx context.Context, p *preview.Plan, approval install
 	if err := r.health.match(p); err != nil {
 		return r.failed(err)
 	}
-	if missing := p.Access.Installer.Missing; len(missing) > 0 {
-		return r.failed(install.Lacking(missing))
+	if in := p.Access.Installer; len(in.Missing) > 0 {
+		return r.failed(install.Lacking(in))
 	}
 	cluster, err := r.planner.writer(ctx)
 	if err != nil {

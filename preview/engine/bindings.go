@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+)
+
+// isBinding reports whether an object is a RoleBinding or ClusterRoleBinding that
+// is applied.
+func isBinding(o *preview.Object) bool {
+	return o.Sealed != nil && o.Is(preview.KindRoleBinding, preview.KindClusterRoleBinding)
+}
+
+// bindsOwnRole reports whether an object is a binding to a role of the plan.
+// What the API server answers to its dry run depends on who asks: it checks the
+// role as it is stored now, if it is, and only for users who may not bind it. So
+// the answer is no Fact, and reviewer and deployer plan the same.
+func (d *decider) bindsOwnRole(o *preview.Object) bool {
+	return isBinding(o) && d.plan.Object(access.RoleOf(o.Sealed).ID()) != nil
+}
+
+// bindsAnother reports whether a live binding is to another role than the sealed
+// one: that cannot change in place (kubernetes pkg/apis/rbac/validation,
+// "cannot change roleRef").
+func bindsAnother(o *preview.Object) bool {
+	return o.LiveBody != nil && access.RoleOf(o.LiveBody) != access.RoleOf(o.Sealed)
+}
+
+// escalation is how the API server begins to refuse a role or binding that gives
+// more than its writer has.
+const escalation = "is attempting to grant RBAC permissions not currently held"
+
+// escalates reports whether a binding was refused because of the rights of who
+// asks, after everything that comes before that check.
+func escalates(err error) bool {
+	refusal, ok := errors.AsType[*preview.Refusal](err)
+	return ok && (refusal.Reason == preview.ReasonRoleMissing || refusal.Reason == preview.ReasonForbidden && strings.Contains(refusal.Message, escalation))
+}
+
+// decideOwnBinding computes what an update of a binding to a role of the plan
+// leads to. What a create leads to beyond its own fields is not known.
+func (d *decider) decideOwnBinding(ctx context.Context, o *preview.Object) error {
+	if o.LiveBody == nil {
+		return nil
+	}
+	result := d.cluster.Merge(ctx, o.LiveBody, preview.DryRun{Body: d.plan.Sent(o), Force: d.plan.Takes(o)})
+	if result.Err != nil {
+		return d.decideFromRefusal(ctx, o, result.Err)
+	}
+	return d.decideFromResult(o, result.Body)
+}
+
+// decideBindings asks of each binding what the API server will ask when it is
+// written: bind on its role, or all that the role permits as the plan leaves it.
+func (d *decider) decideBindings(ctx context.Context) error {
+	for i := range d.plan.Objects {
+		o := &d.plan.Objects[i]
+		if !applies(o.Action) || !isBinding(o) {
+			continue
+		}
+		if err := d.decideBinding(ctx, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applies reports whether an action ends with an apply of the sealed object.
+func applies(a preview.Action) bool {
+	switch a {
+	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt:
+		return true
+	}
+	return false
+}
+
+func (d *decider) decideBinding(ctx context.Context, o *preview.Object) error {
+	to := access.RoleOf(o.Sealed)
+	bind := preview.Right{Verb: "bind", Group: rbacAPIGroup, Resource: "clusterroles", Namespace: o.Namespace, Name: to.Name}
+	if to.Is(preview.KindRole) {
+		bind.Resource = "roles"
+	}
+	lacking, err := d.lacking(ctx, []preview.Right{bind})
+	if err != nil || len(lacking) == 0 {
+		return err
+	}
+	lacks, err := d.missingOf(ctx, to, d.rolesBehind(to), o.Namespace)
+	if err != nil || !lacks {
+		return err
+	}
+	d.missing(bind, o.ID+" gives what you do not hold yourself")
+	o.Action, o.Result, o.ResultBody = preview.ActionUnknown, "", nil
+	d.unknown(o.ID, string(preview.ReasonForbidden))
+	return nil
+}
+
+// rolesBehind returns the role as the plan leaves it, and those it collects.
+func (d *decider) rolesBehind(to preview.Ref) []map[string]any {
+	sealed, read := sealedBodies(d.plan.Objects), readBodies(d.plan)
+	all := slices.Concat(read, sealed)
+	var out []map[string]any
+	for _, body := range all {
+		if preview.RefOf(body).ID() == to.ID() {
+			out = append(out, body)
+		}
+	}
+	return append(out, access.Collected([]string{to.ID()}, nil, all)...)
+}
