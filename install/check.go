@@ -111,7 +111,7 @@ func (r *run) checkBase(ctx context.Context) error {
 	case record.Revision != base.Revision || record.Digest != base.Digest:
 		return refusal(doing, again, fmt.Sprintf("it stands on revision %d, but revision %d (%s, %s) is the newest",
 			base.Revision, record.Revision, record.State, record.Digest))
-	case !maps.Equal(base.Accepted, record.Accepted):
+	case !maps.Equal(base.Accepted, record.PlanBase().Accepted):
 		// Accepted findings count for less: the list must be the record's own.
 		return refusal(doing, again, fmt.Sprintf("the findings it takes as accepted are not those of revision %d", record.Revision))
 	}

@@ -309,7 +309,10 @@ func planHasRole(plan *preview.Plan, via string) bool {
 	return false
 }
 
-// gateFindings names every critical finding that nobody approved.
+// gateFindings names every critical finding that is not approved. One that an
+// earlier revision accepted needs no second approval where a person or a digest
+// stands for the plan; --yes alone is refused for it, as who may write records
+// could have written that.
 func gateFindings(plan *preview.Plan, approval Approval) []string {
 	var reasons []string
 	for _, f := range plan.Findings {
@@ -318,7 +321,12 @@ func gateFindings(plan *preview.Plan, approval Approval) []string {
 			reasons = append(reasons, f.Evidence)
 			continue
 		}
-		if f.Severity != preview.Critical || approval.accepts(f) {
+		earlier := approval.How == ApprovedByYes && f.AcceptedIn > 0 && f.Gates() && plan.Summary.Changes()
+		if f.Severity != preview.Critical && !earlier || approval.accepts(f) {
+			continue
+		}
+		if earlier {
+			reasons = append(reasons, fmt.Sprintf("critical finding %s=%s was accepted in revision %d, which a record says and --yes alone does not believe: %s", f.ID, f.Fingerprint, f.AcceptedIn, f.Title))
 			continue
 		}
 		// What only a policy makes critical, its digest does not stand for.

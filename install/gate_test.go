@@ -63,6 +63,8 @@ func TestGate(t *testing.T) {
 			}
 		}
 	}
+	earlier := critical
+	earlier.Severity, earlier.AcceptedIn = preview.Warning, 2
 	acceptBare := func(a *install.Approval) { a.Accepted = []install.Acceptance{{ID: critical.ID}} }
 	ruleset := func(n int) func(*install.Approval) { return func(a *install.Approval) { a.Ruleset = n } }
 	grant := func(change, via string) func(*preview.Plan) {
@@ -82,6 +84,13 @@ func TestGate(t *testing.T) {
 		{"a harmless plan passes on its own", nil, install.ApprovedByYes, nil, ""},
 		{"a warning needs nobody", findings(warning), install.ApprovedByYes, nil, ""},
 		{"a critical finding stops a bare yes", findings(critical), install.ApprovedByYes, nil, critical.ID + "=" + critical.Fingerprint},
+		{"what a record says was accepted does not open a bare yes", findings(earlier), install.ApprovedByYes, nil, "was accepted in revision 2"},
+		{"it needs no second approval beside a digest", findings(earlier), install.ApprovedByDigest, nil, ""},
+		{"nor on a screen", findings(earlier), install.ApprovedOnScreen, nil, ""},
+		{"yes passes with it named", findings(earlier), install.ApprovedByYes, accept(earlier), ""},
+		{"yes passes where nothing is sent", func(p *preview.Plan) {
+			p.Findings, p.Objects[0].Action = []preview.Finding{earlier}, preview.ActionUnchanged
+		}, install.ApprovedByYes, nil, ""},
 		{"yes passes with the critical accepted by fingerprint", findings(critical), install.ApprovedByYes, accept(critical), ""},
 		{"a bare id is not enough for yes", findings(critical), install.ApprovedByYes, acceptBare, critical.ID},
 		{"a bare id is enough beside a digest", findings(critical), install.ApprovedByDigest, acceptBare, ""},

@@ -88,6 +88,23 @@ func TestANamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
 	}
 }
 
+// TestANamespaceWithoutTheMarkStays: what the record says is not enough.
+func TestANamespaceWithoutTheMarkStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "unmarked-namespace")
+	ns := w.release.Namespace
+	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("settings", "one"))))
+	w.edit(t, "annotate", "namespace", ns, preview.AnnotationMadeBy+"-")
+	removal := w.planWith(t, includeNamespaces)
+	if o := removal.Object("core/Namespace/-/" + ns); o != nil {
+		t.Errorf("the plan has the Namespace as %s", o.Action)
+	}
+	at := slices.IndexFunc(removal.Findings, func(f preview.Finding) bool { return f.Rule == engine.RuleNamespaceKept })
+	if at < 0 || !strings.Contains(removal.Findings[at].Evidence, "carries no mark of this release") || !strings.HasSuffix(removal.Findings[at].Why, "kubectl delete namespace "+ns) {
+		t.Errorf("no finding says why it stays, and how to delete it: %+v", removal.Findings)
+	}
+}
+
 // TestANamespaceThatTheReleaseDidNotMakeStays: one of the same name that
 // somebody made again is another one.
 func TestANamespaceThatTheReleaseDidNotMakeStays(t *testing.T) {

@@ -128,6 +128,16 @@ type Archive struct {
 	SHA256 string `json:"sha256"`
 }
 
+// PlanBase is what a new plan for the release stands on. What was accepted of it
+// ends with its removal.
+func (r *Record) PlanBase() preview.Base {
+	base := preview.Base{Revision: r.Revision, Digest: r.Digest}
+	if len(r.Accepted) > 0 && r.State != RecordUninstalled {
+		base.Accepted = maps.Clone(r.Accepted)
+	}
+	return base
+}
+
 // Receipt returns the record as a receipt.
 func (r *Record) Receipt() *Receipt {
 	return &Receipt{
@@ -177,7 +187,10 @@ func newRecord(plan *preview.Plan, approval Approval, before *Record, tool strin
 		}
 		r.Objects = append(r.Objects, receipt)
 	}
-	r.Accepted = acceptedFindings(plan, before, r.Revision)
+	r.Accepted = map[string]int{}
+	if !isUninstall(plan) { // what comes after is installed anew
+		r.Accepted = acceptedFindings(plan, before, r.Revision)
+	}
 	return r
 }
 

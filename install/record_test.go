@@ -142,7 +142,7 @@ func secretOf(t testing.TB, record any) map[string]any {
 		"apiVersion": "v1", "kind": "Secret", "type": secretType,
 		"metadata": map[string]any{
 			"name": "kubectl-operator.demo", "namespace": "ns",
-			"labels":      map[string]any{preview.LabelSetID: preview.SetID(testRelease)},
+			"labels":      map[string]any{preview.LabelSetID: preview.SetID(testRelease), preview.LabelRelease: testRelease.Name},
 			"annotations": map[string]any{preview.AnnotationTool: "kubectl-operator/v1.0.0"},
 		},
 		"data": map[string]any{
@@ -167,6 +167,13 @@ func TestDecodeRecordRefuses(t *testing.T) {
 			preview.Map(s, "metadata", "annotations")[preview.AnnotationTool] = "kubectl/v1.37"
 		}, "tool"},
 		{"a Secret that is no ApplySet parent", func(_ *Record, s map[string]any) { delete(preview.Map(s, "metadata"), "labels") }, "label"},
+		{"an object that a package of another release brought", func(_ *Record, s map[string]any) {
+			preview.Map(s, "metadata", "labels")[preview.LabelRelease] = "bait"
+		}, `an object of release "bait"`},
+		{"a member of a set", func(_ *Record, s map[string]any) {
+			preview.Map(s, "metadata", "labels")[preview.LabelPartOf] = preview.SetID(testRelease)
+		}, "not as the record of this one"},
+		{"another type of Secret", func(_ *Record, s map[string]any) { s["type"] = "Opaque" }, "its type is"},
 		{"a format of the future", func(_ *Record, s map[string]any) {
 			preview.Map(s, "data")[keyVersion] = base64.StdEncoding.EncodeToString([]byte("2"))
 		}, "version"},

@@ -19,7 +19,7 @@ const (
 	keyRecord  = "record" // gzip of the record's JSON, or a part of it
 	keyIndex   = "index"  // of the parts, in place of a record too large
 	keyPlan    = "plan"   // a part of the plan archive
-	secretType = "kubectl-operator/record"
+	secretType = preview.TypeRecord
 	toolPrefix = "kubectl-operator/"
 )
 
@@ -70,6 +70,13 @@ func DecodeRecord(ctx context.Context, cluster Getter, secret map[string]any) (*
 	release := preview.Release{Name: name, Namespace: ref.Namespace}
 	if id := preview.String(secret, "metadata", "labels", preview.LabelSetID); id != preview.SetID(release) {
 		return nil, fmt.Errorf("%s: its label %s is not that of this release; another tool wrote it", where, preview.LabelSetID)
+	}
+	// A package's own objects carry the marks of the release that brought them.
+	if of := preview.String(secret, "metadata", "labels", preview.LabelRelease); of != name || preview.String(secret, "metadata", "labels", preview.LabelPartOf) != "" {
+		return nil, fmt.Errorf("%s: it is marked as an object of release %q, not as the record of this one; look at it with kubectl get secret -n %s %s -o yaml", where, of, ref.Namespace, ref.Name)
+	}
+	if preview.String(secret, "type") != secretType {
+		return nil, fmt.Errorf("%s: its type is %q, and that of a record is %s", where, preview.String(secret, "type"), secretType)
 	}
 	if tool := preview.String(secret, "metadata", "annotations", preview.AnnotationTool); !strings.HasPrefix(tool, toolPrefix) {
 		return nil, fmt.Errorf("%s: it belongs to the tool %q", where, tool)

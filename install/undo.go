@@ -134,7 +134,7 @@ func (r *run) planUndo(ctx context.Context) (*preview.Plan, error) {
 	if r.plan.Options.Conflicts == preview.ConflictsLeave {
 		opts.Apply.Conflicts = preview.ConflictsLeave
 	}
-	opts.Installed.Base = preview.Base{Revision: r.record.Revision, Digest: r.record.Digest, Accepted: r.record.Accepted}
+	opts.Installed.Base = r.record.PlanBase()
 	for _, item := range r.record.Inventory {
 		opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package, Manager: item.Manager})
 	}

@@ -14,7 +14,10 @@ const (
 	AnnotationKinds = "applyset.kubernetes.io/contains-group-kinds"
 	AnnotationExtra = "applyset.kubernetes.io/additional-namespaces"
 	LabelRelease    = "kubectl-operator/release"
-	LastApplied     = "kubectl.kubernetes.io/last-applied-configuration"
+	// AnnotationMadeBy is on each Namespace that a release made: NAMESPACE/NAME
+	// of the release. No other Namespace is deleted with it.
+	AnnotationMadeBy = "kubectl-operator/made-by"
+	LastApplied      = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
 // DefaultHistoryMax is how many revisions a release remembers unless told
@@ -47,7 +50,30 @@ func Mark(body map[string]any, r Release) {
 	}
 	labels[LabelPartOf] = SetID(r)
 	labels[LabelRelease] = r.Name
+	if isNamespace(RefOf(body)) {
+		MarkMade(body, r)
+	}
 }
+
+// MarkMade notes on a Namespace that a release makes it.
+func MarkMade(body map[string]any, r Release) {
+	meta := Map(body, "metadata")
+	annotations, ok := meta["annotations"].(map[string]any)
+	if !ok {
+		annotations = map[string]any{}
+		meta["annotations"] = annotations
+	}
+	annotations[AnnotationMadeBy] = madeBy(r)
+}
+
+// MadeBy reports whether a live Namespace says that a release made it.
+func MadeBy(body map[string]any, r Release) bool {
+	return isNamespace(RefOf(body)) && String(body, "metadata", "annotations", AnnotationMadeBy) == madeBy(r)
+}
+
+func madeBy(r Release) string { return r.Namespace + "/" + r.Name }
+
+func isNamespace(ref Ref) bool { return ref.Kind == "Namespace" && ref.Group() == "" }
 
 // Owner is who an existing object belongs to, by the marks it carries.
 type Owner struct {

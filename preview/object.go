@@ -279,3 +279,9 @@ func CloneBody(body map[string]any) map[string]any {
 	}
 	return Clone(body).(map[string]any)
 }
+
+// Untouched reports whether the cluster has the object, and nothing is sent for
+// it.
+func (o *Object) Untouched() bool {
+	return o.Action == ActionUnchanged || o.Action == ActionShared || o.Action == ActionKeep
+}

@@ -137,6 +137,10 @@ type Finding struct {
 	Counted string `json:"counted,omitempty"`
 	// AcceptedIn is the revision whose receipt accepted this fingerprint.
 	AcceptedIn int `json:"acceptedIn,omitempty"`
+	// Held is set where the cluster has what the finding is about already, and
+	// the plan leaves it as it is. Only such a finding may have been accepted
+	// earlier: what a record says counts for nothing that the plan brings.
+	Held bool `json:"-"`
 	// AlsoIn is the version that a plan is compared with, where that has the
 	// finding too.
 	AlsoIn string `json:"alsoIn,omitempty"`
@@ -147,6 +151,12 @@ type Finding struct {
 	// this finding as severe as it is: a policy waived it there, or older rules
 	// did not find it. That file approves it for nobody.
 	Unreviewed bool `json:"-"`
+}
+
+// Gates reports whether a bare --yes is refused for the finding: it is critical,
+// or was and somebody accepted it earlier by the word of a record alone.
+func (f *Finding) Gates() bool {
+	return f.Severity == Critical || f.AcceptedIn > 0 && f.Severity == Warning
 }
 
 // Shown is the evidence with what was counted.

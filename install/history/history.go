@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -58,13 +57,7 @@ func (r *Record) Installed() bool { return r.State != install.RecordUninstalled 
 func (r *Record) MadeNamespaces() bool { return len(r.record.Namespaces) > 0 }
 
 // Base is what a new plan for the release stands on.
-func (r *Record) Base() preview.Base {
-	base := preview.Base{Revision: r.Revision, Digest: r.Digest}
-	if len(r.record.Accepted) > 0 {
-		base.Accepted = maps.Clone(r.record.Accepted)
-	}
-	return base
-}
+func (r *Record) Base() preview.Base { return r.record.PlanBase() }
 
 // Inventory lists the objects the release has in the cluster, by id. After an
 // interrupted run it may name objects that were never created.

@@ -111,19 +111,23 @@ func older(p *preview.Plan, schemas Schemas) (map[string]string, error) {
 }
 
 // acceptable are the fingerprints that make a critical finding a warning: those
-// that a receipt of the release accepted, and those that the older version has
-// too. No older version makes an object appliable.
-func acceptable(p *preview.Plan, older map[string]string) map[string]int {
-	if len(older) == 0 {
-		return p.Base.Accepted
+// that a receipt of the release accepted. What goes back to an earlier revision
+// is judged as new content: records say what that was, and who may write Secrets
+// in the namespace may write records.
+func acceptable(p *preview.Plan) map[string]int {
+	if isRollback(p) || p.SawNothing() {
+		return nil
 	}
-	out := map[string]int{}
+	return p.Base.Accepted
+}
+
+// inOlder are the fingerprints of the findings that the older version has too.
+// No older version makes an object appliable.
+func inOlder(older map[string]string) map[string]bool {
+	out := map[string]bool{}
 	for fingerprint, rule := range older {
-		if rule != RuleNotAppliable {
-			out[fingerprint] = 0
-		}
+		out[fingerprint] = rule != RuleNotAppliable
 	}
-	maps.Copy(out, p.Base.Accepted)
 	return out
 }
 

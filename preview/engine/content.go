@@ -127,8 +127,8 @@ func (s sealer) seal(r format.Rendered) (preview.Object, []string, error) {
 	if err := preview.CheckSize(body); err != nil {
 		return preview.Object{}, nil, fmt.Errorf("%s: %w", ref.ID(), err)
 	}
-	if owner := preview.String(body, "metadata", "labels", preview.LabelPartOf); owner != "" {
-		return preview.Object{}, nil, fmt.Errorf("%s carries the label %s, which only an installer may set", ref.ID(), preview.LabelPartOf)
+	if what := preview.Reserved(body); what != "" {
+		return preview.Object{}, nil, fmt.Errorf("%s carries %s, which only an installer may set", ref.ID(), what)
 	}
 	namespaced := s.scopes.Namespaced(ref.Group(), ref.Kind)
 	removed, err := preview.Normalize(body, namespaced)

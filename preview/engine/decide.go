@@ -117,10 +117,10 @@ func (d *decider) decideOffline() {
 }
 
 // addNamespace plans the creation of one of the plan's own namespaces, unless
-// the content brings it. It belongs to the plan and to no package, and carries no
-// labels of ours: it outlives the release.
+// the content brings it. It belongs to the plan and to no package, and is no
+// member of the release, which it outlives: its mark says who made it.
 func (d *decider) addNamespace(name string) {
-	body := ownNamespace(name)
+	body := ownNamespace(d.plan.Release, name)
 	ref := preview.RefOf(body)
 	if d.plan.Object(ref.ID()) != nil {
 		return
@@ -135,11 +135,13 @@ func (d *decider) addNamespace(name string) {
 	}}, d.plan.Objects...)
 }
 
-func ownNamespace(name string) map[string]any {
-	return map[string]any{
+func ownNamespace(release preview.Release, name string) map[string]any {
+	body := map[string]any{
 		"apiVersion": "v1", "kind": "Namespace",
 		"metadata": map[string]any{"name": name},
 	}
+	preview.MarkMade(body, release)
+	return body
 }
 
 // isOwnNamespace tells an object that [decider.addNamespace] planned.

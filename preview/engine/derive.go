@@ -34,7 +34,7 @@ func derive(p *preview.Plan, schemas Schemas) error {
 		return err
 	}
 	findings, err := risk.Evaluate(risk.Input{
-		Plan: p, Reach: reach(p), RelatedImages: relatedImages(p), Extra: extra, Blocked: func(o *preview.Object) string { return BlockedBy(p, o) }, Accepted: acceptable(p, before),
+		Plan: p, Reach: reach(p), RelatedImages: relatedImages(p), Extra: extra, Blocked: func(o *preview.Object) string { return BlockedBy(p, o) }, Accepted: acceptable(p), Older: inOlder(before),
 	})
 	if err != nil {
 		return fmt.Errorf("judging risks: %w", err)

@@ -53,10 +53,12 @@ func (d *decider) readMade(ctx context.Context) error {
 }
 
 // removesNamespace reports whether the plan deletes a live Namespace: the very
-// one that the release made, and no other of that name.
+// one that the release made, and no other of that name. The record says so, and
+// so must the Namespace itself: who may write Secrets in one namespace may write
+// any other into a record, and cannot mark it.
 func (d *decider) removesNamespace(live map[string]any) bool {
 	uid := preview.String(live, "metadata", "uid")
-	return removesNamespaces(d.plan) && uid != "" && d.made[preview.String(live, "metadata", "name")] == uid
+	return removesNamespaces(d.plan) && uid != "" && d.made[preview.String(live, "metadata", "name")] == uid && preview.MadeBy(live, d.plan.Release)
 }
 
 // countResidents records what each Namespace that the plan deletes holds of
@@ -203,13 +205,23 @@ func namespaceFindings(p *preview.Plan) []preview.Finding {
 		case isDeletedNamespace(o):
 			out = append(out, deletedNamespace(p, o))
 		case o.Is(preview.KindNamespace):
-			out = append(out, keptNamespace(o.Name))
+			out = append(out, keptNamespace(p, o.Name, o.LiveBody))
 		}
 	}
 	if id := releaseNamespaceID(p); !goes && p.Object(id) == nil {
-		out = append(out, keptNamespace(p.Release.Namespace))
+		out = append(out, keptNamespace(p, p.Release.Namespace, bodyRead(p, id)))
 	}
 	return out
+}
+
+// bodyRead is a live object that a plan only read, nil where it did not.
+func bodyRead(p *preview.Plan, id string) map[string]any {
+	for _, read := range p.Reads {
+		if read.ID == id {
+			return read.Body
+		}
+	}
+	return nil
 }
 
 func deletedNamespace(p *preview.Plan, o *preview.Object) preview.Finding {
@@ -222,10 +234,14 @@ func deletedNamespace(p *preview.Plan, o *preview.Object) preview.Finding {
 		"Deleting a namespace deletes everything in it, at once and for good, whoever made it; the release's record goes with its own.", o.ID+": "+evidence)
 }
 
-func keptNamespace(name string) preview.Finding {
+func keptNamespace(p *preview.Plan, name string, live map[string]any) preview.Finding {
 	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: name}.ID()
+	evidence := " was there before, or no record says who made it"
+	if !preview.MadeBy(live, p.Release) {
+		evidence = " carries no mark of this release (annotation " + preview.AnnotationMadeBy + "), which it gets when the release makes it; versions before this one set none"
+	}
 	return finding(RuleNamespaceKept, preview.Info, id, "Namespace "+name+" stays: the release did not make it",
-		"Only a namespace that the release's own record tells to be made by it is deleted with it.", id+" was there before, or no record says who made it")
+		"Only a Namespace that carries the mark of the release that made it, and that its record names, is deleted with it. By hand: kubectl delete namespace "+name, id+evidence)
 }
 
 // counts counts ids by kind: "2 ConfigMap, 1 PersistentVolumeClaim".

@@ -16,6 +16,16 @@ func Restored(release preview.Release, pkg preview.Package, objects []preview.Ob
 	c := Content{Package: pkg}
 	byID := map[string]bool{}
 	for _, o := range objects {
+		if what := preview.ReservedBeside(o.Sealed, release); what != "" && !o.Patches() {
+			return c, &Refused{
+				What: fmt.Sprintf("%s of revision %d carries %s, which only an installer may set: the record is not as it was written", o.ID, revision, what),
+				Next: "choose another revision, see kubectl operator history " + release.Name + ", or install that version again",
+			}
+		}
+		if o.Kind == "Namespace" && o.Ref().Group() == "" { // sealed before Namespaces were marked
+			o.Sealed = preview.CloneBody(o.Sealed)
+			preview.Mark(o.Sealed, release)
+		}
 		digest, err := preview.HashObject(o.Sealed, pinOf(&preview.Plan{Packages: []preview.Package{pkg}}, pkg.Name))
 		if err != nil {
 			return c, fmt.Errorf("hashing %s: %w", o.ID, err)

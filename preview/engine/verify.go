@@ -169,7 +169,7 @@ func checkShape(p *preview.Plan) error {
 // of another release, fields that only the server writes.
 func checkForm(p *preview.Plan, o *preview.Object) error {
 	if isOwnNamespace(p, o) {
-		if !reflect.DeepEqual(o.Sealed, ownNamespace(o.Name)) {
+		if !reflect.DeepEqual(o.Sealed, ownNamespace(p.Release, o.Name)) {
 			return tampered("namespace " + o.Name + " says more than its name")
 		}
 		return nil
@@ -183,6 +183,9 @@ func checkForm(p *preview.Plan, o *preview.Object) error {
 	}
 	if _, err := preview.Normalize(sealed, o.Namespace != ""); err != nil {
 		return tampered(err.Error())
+	}
+	if what := preview.ReservedBeside(sealed, p.Release); what != "" {
+		return tampered("object " + o.ID + " carries " + what + ", which only an installer may set")
 	}
 	preview.Mark(sealed, p.Release)
 	if !reflect.DeepEqual(sealed, o.Sealed) {

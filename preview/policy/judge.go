@@ -72,11 +72,18 @@ func (p *Policy) reclassify(plan *preview.Plan, f *preview.Finding) {
 	}
 }
 
-// accept makes a critical finding a warning that an earlier receipt accepted.
+// accept makes a critical finding a warning that an earlier receipt accepted,
+// where it is about what the cluster has and the plan leaves as it is.
 func accept(plan *preview.Plan, f *preview.Finding) {
-	if revision := plan.Base.Accepted[f.Fingerprint]; revision > 0 && f.Severity == preview.Critical {
+	if revision := plan.Base.Accepted[f.Fingerprint]; revision > 0 && f.Held && f.Severity == preview.Critical {
 		f.Severity, f.AcceptedIn = preview.Warning, revision
 	}
+}
+
+// sendsNothing reports whether the cluster has all that a plan says, and nothing
+// is sent for it.
+func sendsNothing(plan *preview.Plan) bool {
+	return !slices.ContainsFunc(plan.Objects, func(o preview.Object) bool { return !o.Untouched() })
 }
 
 // violations are the findings of the rules that do not hold.
@@ -104,7 +111,7 @@ func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 			ID: preview.RulePolicy + "/" + object, Rule: preview.RulePolicy, Severity: r.Severity, Object: object,
 			Title: "policy " + r.Name + ": " + message, Why: "The policy that this plan is held to says so.",
 			Evidence: evidence, Fingerprint: preview.FindingFingerprint(preview.RulePolicy, evidence+"\n"+r.Expression),
-			Judged: &preview.Judged{By: preview.JudgedByRule},
+			Judged: &preview.Judged{By: preview.JudgedByRule}, Held: sendsNothing(plan),
 		}
 		accept(plan, &f)
 		out = append(out, f)

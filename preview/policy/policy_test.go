@@ -109,7 +109,15 @@ func TestWhatWasAcceptedForOneContentIsNotForAnother(t *testing.T) {
 	judge(t, first, "2026-11-20", body)
 	f := find(t, first, "policy-rule/policy/mine")
 
-	same, other := plan(), plan()
+	same, other, sent := plan(), plan(), plan()
+	sent.Base.Accepted = map[string]int{f.Fingerprint: 2}
+	judge(t, sent, "2026-11-20", body)
+	if got := find(t, sent, f.ID); got.Severity != preview.Critical {
+		t.Errorf("accepted by the word of a record for what the plan brings: %+v", got)
+	}
+	for i := range same.Objects {
+		same.Objects[i].Action = preview.ActionUnchanged
+	}
 	same.Base.Accepted = map[string]int{f.Fingerprint: 2}
 	other.Base.Accepted, other.ContentDigest = same.Base.Accepted, "sha256:other"
 	judge(t, same, "2026-11-20", body)

@@ -156,6 +156,9 @@ func withFlag(flags []string, name, value string) []string {
 	return append(flags, name, value)
 }
 
+// CommandLine writes the words of a command for a POSIX shell.
+func CommandLine(words ...string) string { return shell(words) }
+
 // shell quotes words for a POSIX shell. What does not show is spelled out, and
 // the shell then finds nothing under that name: better than running it.
 func shell(words []string) string {

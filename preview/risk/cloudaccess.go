@@ -29,6 +29,7 @@ func (c *scan) judgeCloud() {
 			c.hit(rule.Rule, hit{
 				object: c.originID(p.Origin), level: level, evidence: []string{cloudLine(*p)},
 				title: p.Origin + ": " + rule.Title, known: p.Change == preview.GrantSame || p.Change == preview.GrantNarrowed,
+				held: p.Change == preview.GrantSame,
 			})
 		}
 		slices.Sort(p.Rules)

@@ -158,7 +158,7 @@ func (c *scan) judgeGrants() {
 		}
 		c.hit(m.rule.Rule, hit{
 			object: roleID(m.grant), title: title(m), evidence: append([]string{line(m.grant, m.part)}, held.also(m)...),
-			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: known(m.grant),
+			level: m.level, narrow: m.grant.Scope != preview.ScopeCluster, known: known(m.grant), held: m.grant.Change == preview.GrantSame,
 		})
 	}
 }

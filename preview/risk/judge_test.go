@@ -223,11 +223,18 @@ func TestAcceptedFindings(t *testing.T) {
 	p := grantsPlan("|secrets|get", "|pods/exec|create")
 	before := evaluate(t, Input{Plan: p})
 	accepted := map[string]int{before[0].Fingerprint: 3, before[1].Fingerprint: 3}
+	for _, change := range []string{preview.GrantNew, preview.GrantWidened, preview.GrantNarrowed} {
+		p.Access.Grants[0].Change = change
+		if f := find(evaluate(t, Input{Plan: p, Accepted: accepted}), ruleSecretsRead); f.Severity != preview.Critical || f.AcceptedIn != 0 || !f.Gates() {
+			t.Errorf("a grant that is %s counts as accepted: %+v", change, f)
+		}
+	}
+	p.Access.Grants[0].Change = preview.GrantSame
 	after := evaluate(t, Input{Plan: p, Accepted: accepted})
 	for _, f := range after {
 		switch f.Rule {
 		case ruleSecretsRead:
-			if f.Severity != preview.Warning || f.AcceptedIn != 3 {
+			if f.Severity != preview.Warning || f.AcceptedIn != 3 || !f.Gates() {
 				t.Errorf("accepted, it is %s, accepted in %d", f.Severity, f.AcceptedIn)
 			}
 		case "rbac-pods-exec":
@@ -258,14 +265,21 @@ func TestFindingsMadeElsewhere(t *testing.T) {
 		}
 	}
 	const hook = "admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/w"
+	plan := planOf(t, webhook("Validating", "clientConfig: {service: {name: s}}, failurePolicy: Ignore"))
+	kept, changed := preview.Object{ID: "g/K/-/kept", Action: preview.ActionKeep}, preview.Object{ID: "g/K/-/changed", Action: preview.ActionUpdate}
+	plan.Objects = append(plan.Objects, kept, changed)
 	findings := evaluate(t, Input{
-		Plan: planOf(t, webhook("Validating", "clientConfig: {service: {name: s}}, failurePolicy: Ignore")),
+		Plan: plan,
 		Extra: []preview.Finding{
 			made("webhook-without-ca", hook, "the format's words"), made("needs-external", "x", "b"), made("needs-external", "x", "a"), made("not-appliable", "y", "c; d"),
+			made("stored-objects", kept.ID, "it holds objects"), made("stored-objects", changed.ID, "it loses objects"),
 		},
-		Accepted: map[string]int{preview.FindingFingerprint("not-appliable", "c; d"): 2},
+		Accepted: map[string]int{
+			preview.FindingFingerprint("not-appliable", "c; d"): 2, preview.FindingFingerprint("stored-objects", "it holds objects"): 2,
+			preview.FindingFingerprint("stored-objects", "it loses objects"): 2,
+		},
 	})
-	if len(findings) != 3 {
+	if len(findings) != 5 {
 		t.Fatalf("found %v", ids(findings))
 	}
 	if f := find(findings, "webhook-without-ca"); f.Evidence == "the format's words" {
@@ -274,8 +288,20 @@ func TestFindingsMadeElsewhere(t *testing.T) {
 	if f := find(findings, "needs-external"); f.Evidence != "a; b" || f.Fingerprint != preview.FindingFingerprint("needs-external", "a; b") {
 		t.Errorf("two of one id: %+v", f)
 	}
-	if f := find(findings, "not-appliable"); f.Severity != preview.Warning || f.AcceptedIn != 2 {
-		t.Errorf("accepted: %+v", f)
+	if f := find(findings, "not-appliable"); f.Severity != preview.Critical || f.AcceptedIn != 0 {
+		t.Errorf("of no object that the cluster has: %+v", f)
+	}
+	for _, f := range findings {
+		switch f.Object {
+		case kept.ID:
+			if f.Severity != preview.Warning || f.AcceptedIn != 2 {
+				t.Errorf("accepted: %+v", f)
+			}
+		case changed.ID:
+			if f.Severity != preview.Critical {
+				t.Errorf("accepted, and the plan changes it: %+v", f)
+			}
+		}
 	}
 }
 

@@ -82,7 +82,7 @@ func (c *scan) judgePlatforms() {
 			if len(lines) > 0 {
 				c.hit(rule, hit{
 					object: o.ID, level: level, evidence: prefixed(o.ID, lines), narrow: true,
-					known: o.Action == preview.ActionUnchanged,
+					known: o.Action == preview.ActionUnchanged, held: o.Untouched(),
 				})
 			}
 		}

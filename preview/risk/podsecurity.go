@@ -116,7 +116,7 @@ func (c *scan) podSecurity(rule Rule, namespace, title string, lines map[string]
 	}
 	c.hit(rule, hit{
 		object: namespaceID(namespace), title: title, evidence: slices.Collect(maps.Values(lines)),
-		narrow: true, known: c.unchanged(slices.Collect(maps.Keys(lines))),
+		narrow: true, known: c.unchanged(slices.Collect(maps.Keys(lines))), held: c.unchanged(slices.Collect(maps.Keys(lines))),
 	})
 }
 

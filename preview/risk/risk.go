@@ -31,15 +31,20 @@ type Input struct {
 	// it, in words that follow its id; nil where only the plan itself is known.
 	Blocked func(o *preview.Object) string
 	// Accepted maps fingerprints of earlier accepted findings to the revision
-	// that accepted them.
+	// that accepted them. One counts only for what the cluster has already and
+	// the plan leaves as it is.
 	Accepted map[string]int
+	// Older are the fingerprints of the findings that the version has which the
+	// plan is compared with.
+	Older map[string]bool
 }
 
 // Evaluate returns the plan's findings: by severity, then what reaches the
 // whole cluster before what stays in a namespace, then new and widened before
 // unchanged, then by rule and object. A critical finding that was accepted
-// with the same fingerprint is a warning that says in which revision. It fails
-// only when the plan is missing.
+// with the same fingerprint, and is about what the cluster has and the plan does
+// not touch, is a warning that says in which revision. It fails only when the
+// plan is missing.
 func Evaluate(in Input) ([]preview.Finding, error) {
 	if in.Plan == nil {
 		return nil, errNoPlan
@@ -57,7 +62,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 		c.hit(unknownRule(), hit{object: u.Object, evidence: []string{u.Why}, severity: preview.NotKnown})
 	}
 	c.extra(in.Extra)
-	return c.findings(in.Accepted), nil
+	return c.findings(in), nil
 }
 
 // hit is one match of a rule before it is merged with others of its id.
@@ -68,7 +73,8 @@ type hit struct {
 	level    Level
 	severity preview.Severity // overrides level when not empty
 	narrow   bool             // stays in namespaces
-	known    bool             // unchanged since the installed revision
+	known    bool             // unchanged or narrowed since the installed revision
+	held     bool             // in the cluster already, and left as it is
 }
 
 // merged is a finding with what orders it.
@@ -91,6 +97,7 @@ func (c *scan) hit(rule Rule, h hit) {
 			Finding: preview.Finding{ID: id, Rule: rule.Name, Ref: rule.Ref, Object: h.object, Why: rule.Why, Title: h.title},
 			narrow:  true, known: true,
 		}
+		m.Held = true
 		if m.Title == "" {
 			m.Title = name(h.object) + ": " + rule.Title
 		}
@@ -100,7 +107,7 @@ func (c *scan) hit(rule Rule, h hit) {
 		m.Title = h.title
 	}
 	m.lines = append(m.lines, h.evidence...)
-	m.narrow, m.known = m.narrow && h.narrow, m.known && h.known
+	m.narrow, m.known, m.Held = m.narrow && h.narrow, m.known && h.known, m.Held && h.held
 	if h.level > m.level {
 		m.level, m.Severity = h.level, h.level.Severity()
 	}
@@ -121,6 +128,7 @@ func (c *scan) extra(list []preview.Finding) {
 		}
 		m, ok := c.found[f.ID]
 		if !ok {
+			f.Held = c.idle[f.Object]
 			c.found[f.ID] = &merged{Finding: f, lines: []string{f.Evidence}, fixed: true}
 			continue
 		}
@@ -131,15 +139,20 @@ func (c *scan) extra(list []preview.Finding) {
 	}
 }
 
-func (c *scan) findings(accepted map[string]int) []preview.Finding {
+func (c *scan) findings(in Input) []preview.Finding {
 	list := make([]*merged, 0, len(c.found))
 	for _, m := range c.found {
 		if !m.fixed {
 			m.Evidence = evidence(m.lines)
 			m.Fingerprint = preview.FindingFingerprint(m.Rule, m.Evidence)
 		}
-		if revision, ok := accepted[m.Fingerprint]; ok && m.Severity == preview.Critical {
+		revision := in.Accepted[m.Fingerprint]
+		switch {
+		case m.Severity != preview.Critical:
+		case revision > 0 && m.Held:
 			m.Severity, m.AcceptedIn = preview.Warning, revision
+		case in.Older[m.Fingerprint]:
+			m.Severity = preview.Warning
 		}
 		list = append(list, m)
 	}

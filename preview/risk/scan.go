@@ -23,6 +23,7 @@ type scan struct {
 	accounts map[string]bool            // NAMESPACE/NAME of the plan's ServiceAccounts
 	origins  map[string]string          // KIND/NAMESPACE/NAME → object id
 	objects  map[string]*preview.Object
+	idle     map[string]bool // ids of objects that nothing is sent for
 	reads    map[string]bool // ids of live objects that exist
 	changed  map[string]bool // ids of built-in roles that the cluster has with other rules, or not at all
 	users    map[string]int  // NAMESPACE/NAME of a ServiceAccount → workloads that run as it
@@ -40,7 +41,7 @@ func newScan(in Input) *scan {
 	c := &scan{
 		in: in, plan: in.Plan, rules: table(), found: map[string]*merged{},
 		own: map[string]bool{}, accounts: map[string]bool{}, origins: map[string]string{},
-		objects: map[string]*preview.Object{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string]int{},
+		objects: map[string]*preview.Object{}, idle: map[string]bool{}, reads: map[string]bool{}, changed: map[string]bool{}, users: map[string]int{},
 		clouds: map[string]bool{}, starters: map[string]bool{}, declared: map[string]bool{},
 		held: newHoldings(in.Plan.Access.Grants), around: newLookups(in.Plan),
 	}
@@ -76,6 +77,7 @@ func (c *scan) index() {
 		}
 	}
 	for i := range c.plan.Objects {
+		c.idle[c.plan.Objects[i].ID] = c.plan.Objects[i].Untouched()
 		c.indexObject(&c.plan.Objects[i])
 	}
 }
@@ -183,7 +185,7 @@ func (c *scan) judgeObjects() {
 			if level, lines := rule.object(c, o); len(lines) > 0 {
 				c.hit(rule.Rule, hit{
 					object: o.ID, level: level, evidence: prefixed(o.ID, lines),
-					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged,
+					narrow: o.Namespace != "", known: o.Action == preview.ActionUnchanged, held: o.Untouched(),
 				})
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
 // choose resolves a package name in the catalogs given, and returns where its
@@ -150,6 +151,29 @@ func (a *app) catalogRefs(given []string) ([]catalogRef, error) {
 		out = append(out, found)
 	}
 	return out, nil
+}
+
+// followed is the catalog that a release came from, where an upgrade may look
+// for the next version without being told: one of the configuration, or, where
+// that has none, a ClusterCatalog, which only administrators make. Who may write
+// Secrets in the namespace of a release may name any other in its record.
+func (a *app) followed(record *history.Record) ([]string, error) {
+	reference := record.Catalog()
+	configured, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range configured.Catalogs {
+		if c.Reference == reference {
+			return []string{reference}, nil
+		}
+	}
+	if served, ok, err := catalog.ParseServed(reference); ok && err == nil && served.Kind == catalog.ClusterCatalogKind && len(configured.Catalogs) == 0 {
+		return []string{reference}, nil
+	}
+	name, namespace := record.Release.Name, record.Release.Namespace
+	return nil, usagef("release %s came from catalog %s, as its record says; the configuration does not have that catalog, and a record alone is not followed: %s",
+		name, reference, report.CommandLine("kubectl", "operator", "upgrade", name, "-n", namespace, "--catalog", reference))
 }
 
 // catalogs opens every catalog named, else every configured one, else those of

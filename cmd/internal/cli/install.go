@@ -124,7 +124,8 @@ func (a *app) newUpgradeCommand() *cobra.Command {
 		Use:   "upgrade NAME [REF]",
 		Short: "Review and apply another version of an installed release",
 		Long: `Plan an installed release again. Without REF it goes along the upgrade edges of
-the catalog that it came from. With REF any version may be named; the plan then
+the catalog that it came from, if the configuration has that catalog, or --catalog
+names one; what only the release's record names is not followed. With REF any version may be named; the plan then
 says that no edges were followed.`,
 		Example: `  # To the newest version that the channel's edges allow
   kubectl operator upgrade mongodb

@@ -182,8 +182,10 @@ func (p *planner) upgrade(ctx context.Context, name, text string, progress func(
 		if want.text = record.Package(); want.text == "" {
 			return nil, usagef("release %s did not come from a catalog; say what to upgrade to: upgrade %s REF", name, name)
 		}
-		if len(want.resolve.catalogs) == 0 && record.Catalog() != "" {
-			want.resolve.catalogs = []string{record.Catalog()}
+		if len(want.resolve.catalogs) == 0 {
+			if want.resolve.catalogs, err = p.app.followed(record); err != nil {
+				return nil, err
+			}
 		}
 		if want.resolve.channel == "" {
 			want.resolve.channel = record.Channel()

@@ -1,0 +1,82 @@
+package preview
+
+import (
+	"slices"
+	"strings"
+)
+
+// TypeRecord is the type of the Secrets that hold records.
+const TypeRecord = "kubectl-operator/record"
+
+// reservedMarks are the labels and annotations by which records and members of
+// a release are known, and a Namespace as made by one.
+var reservedMarks = [...]string{
+	LabelPartOf, LabelSetID, AnnotationTool, AnnotationKinds, AnnotationExtra, LabelRelease, AnnotationMadeBy,
+}
+
+// reservedRow is one thing that only this tool writes. A package that brought
+// it could speak for a release, or be in the way of one.
+type reservedRow struct {
+	name  string
+	found func(ref Ref, body map[string]any) string // what was found; empty where nothing was
+}
+
+var reservedTable = [...]reservedRow{
+	{"the name of a record or lock", func(ref Ref, _ map[string]any) string {
+		locks := ref.Kind == "Lease" && ref.Group() == "coordination.k8s.io"
+		if (locks || isSecret(ref)) && strings.HasPrefix(ref.Name, RecordName("")) {
+			return "the name " + ref.Name
+		}
+		return ""
+	}},
+	{"the type of a record", func(ref Ref, body map[string]any) string {
+		if isSecret(ref) && String(body, "type") == TypeRecord {
+			return "the type " + TypeRecord
+		}
+		return ""
+	}},
+	{"a mark", func(_ Ref, body map[string]any) string {
+		for _, key := range reservedMarks {
+			for _, field := range []string{"labels", "annotations"} {
+				if _, set := Map(body, "metadata", field)[key]; set {
+					return "the " + strings.TrimSuffix(field, "s") + " " + key
+				}
+			}
+		}
+		return ""
+	}},
+}
+
+func isSecret(ref Ref) bool { return ref.Kind == "Secret" && ref.Group() == "" }
+
+// Reserved says what of an object as a package brings it is this tool's alone:
+// names of records and locks, the type of records, and marks. It is empty where
+// nothing is.
+func Reserved(body map[string]any) string {
+	ref := RefOf(body)
+	for _, row := range reservedTable {
+		if what := row.found(ref, body); what != "" {
+			return what
+		}
+	}
+	return ""
+}
+
+// ReservedBeside is Reserved for an object that carries the marks of a release.
+func ReservedBeside(body map[string]any, r Release) string {
+	own := Map(body, "metadata", "labels")
+	if String(own, LabelPartOf) != SetID(r) || String(own, LabelRelease) != r.Name {
+		return Reserved(body)
+	}
+	body = CloneBody(body)
+	for _, key := range []string{LabelPartOf, LabelRelease} {
+		delete(Map(body, "metadata", "labels"), key)
+	}
+	if isNamespace(RefOf(body)) && String(body, "metadata", "annotations", AnnotationMadeBy) == madeBy(r) {
+		delete(Map(body, "metadata", "annotations"), AnnotationMadeBy)
+	}
+	return Reserved(body)
+}
+
+// ReservedMarks are the labels and annotations that only this tool writes.
+func ReservedMarks() []string { return slices.Clone(reservedMarks[:]) }
