@@ -75,10 +75,13 @@ func decodeIndex(data []byte) (headerIndex, error) {
 
 // decodeHeader unpacks and checks a record. The name and namespace it claims
 // must be those of the Secret it came from.
-func decodeHeader(packed []byte, release preview.Release) (*Record, error) {
-	data, err := decompress(packed, maxHeaderBytes)
+func decodeHeader(packed []byte, release preview.Release, within bounds) (*Record, error) {
+	data, err := decompress(packed, within.bytes)
 	if err != nil {
 		return nil, err
+	}
+	if err := measure(data).within(within); err != nil {
+		return nil, fmt.Errorf("not a record that this tool wrote: %w", err)
 	}
 	r := &Record{}
 	if err := json.Unmarshal(data, r); err != nil {
@@ -108,6 +111,7 @@ func decodeHeader(packed []byte, release preview.Release) (*Record, error) {
 			return nil, errors.New("its inventory has an item without a name")
 		}
 	}
+	r.unpacked = len(data)
 	slices.SortStableFunc(r.Inventory, func(a, b Item) int { return strings.Compare(a.Ref().ID(), b.Ref().ID()) })
 	return r, nil
 }
@@ -210,8 +214,13 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*recorded, erro
 	lines := bufio.NewScanner(io.LimitReader(unpacked, maxArchive))
 	lines.Buffer(nil, preview.MaxDocumentBytes)
 	var plan *recorded
+	var bodies size
 	for lines.Scan() {
+		counted := measure(lines.Bytes())
 		if plan == nil {
+			if err := counted.within(ofArchive()); err != nil {
+				return nil, fmt.Errorf("unpacking the plan: %w", err)
+			}
 			var line archiveLine
 			if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line.Plan == nil {
 				return nil, errors.New("unpacking the plan: it does not begin with one")
@@ -221,6 +230,10 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*recorded, erro
 				plan.at[line.Plan.Objects[i].ID] = i
 			}
 			continue
+		}
+		bodies.add(counted)
+		if err := bodies.within(ofBodies()); err != nil {
+			return nil, fmt.Errorf("unpacking the plan: the bodies of its objects: %w", err)
 		}
 		if err := plan.addBodies(lines.Bytes()); err != nil {
 			return nil, err

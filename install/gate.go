@@ -133,9 +133,6 @@ func gateActions(plan *preview.Plan) []string {
 	var reasons []string
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
-		if sharers := engine.Sharers(plan, o.ID); len(sharers) > 0 && len(plan.Packages) == 0 {
-			reasons = append(reasons, fmt.Sprintf("%s is shared with %s; uninstall that first", o.ID, strings.Join(sharers, ", ")))
-		}
 		switch o.Action {
 		case preview.ActionCreate, preview.ActionUpdate, preview.ActionUnchanged,
 			preview.ActionReplace, preview.ActionDelete, preview.ActionKeep, preview.ActionPatch,

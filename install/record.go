@@ -91,7 +91,8 @@ type Record struct {
 	// ascending.
 	Older []Older `json:"older,omitempty"`
 
-	slot int // of its parts, when one Secret was too small; 0 otherwise
+	unpacked int // bytes
+	slot     int // of its parts, when one Secret was too small; 0 otherwise
 }
 
 // Older is a revision of which the record is kept, and how it ended.

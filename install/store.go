@@ -54,37 +54,75 @@ func loadRecord(ctx context.Context, cluster Getter, release preview.Release) (*
 		return nil, nil, nil
 	}
 	record, err := DecodeRecord(ctx, cluster, secret)
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, lostRecord(release))
+	}
 	return record, secret, err
+}
+
+// lostRecord says how to go on with a release of which the record cannot be read.
+func lostRecord(release preview.Release) string {
+	secret := " secret " + preview.RecordName(release.Name) + " -n " + release.Namespace
+	return "look at it: kubectl get" + secret + " -o yaml; if it cannot be repaired, delete it and install the release again, which takes its objects up: kubectl delete" + secret + " && kubectl operator install REF " + release.Name + " -n " + release.Namespace
 }
 
 // DecodeRecord reads the record out of its Secret, which is also the release's
 // ApplySet parent (KEP-3659) and must be marked as ours. A large record has
 // further parts, which are read from the cluster.
 func DecodeRecord(ctx context.Context, cluster Getter, secret map[string]any) (*Record, error) {
+	release, err := recordOf(secret)
+	if err != nil {
+		return nil, err
+	}
+	return decodeSecret(ctx, cluster, secret, release, ofRelease())
+}
+
+// DecodeListed is DecodeRecord for one of many records, most of which nobody
+// asked for: it reads no further Secrets, and none that is larger than almost all
+// are. unpacked is how much it was.
+func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, unpacked int, err error) {
+	release, err := recordOf(secret)
+	if err != nil {
+		return nil, 0, err
+	}
+	where := release.Namespace + "/" + preview.RecordName(release.Name)
+	alone := "; look at it alone: kubectl operator status " + release.Name + " -n " + release.Namespace
+	if preview.String(secret, "data", keyIndex) != "" {
+		return nil, 0, fmt.Errorf("the record %s is in several Secrets and too large for a list%s", where, alone)
+	}
+	record, err = decodeSecret(ctx, nil, secret, release, ofListed())
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w%s", err, alone)
+	}
+	return record, record.unpacked, nil
+}
+
+// recordOf is the release of which a Secret is the record, by its marks.
+func recordOf(secret map[string]any) (preview.Release, error) {
 	ref := preview.RefOf(secret)
 	where := "reading the record " + ref.Namespace + "/" + ref.Name
 	name, ok := releaseOf(ref.Name)
 	if !ok {
-		return nil, fmt.Errorf("%s: not the name of a record", where)
+		return preview.Release{}, fmt.Errorf("%s: not the name of a record", where)
 	}
 	release := preview.Release{Name: name, Namespace: ref.Namespace}
 	if id := preview.String(secret, "metadata", "labels", preview.LabelSetID); id != preview.SetID(release) {
-		return nil, fmt.Errorf("%s: its label %s is not that of this release; another tool wrote it", where, preview.LabelSetID)
+		return preview.Release{}, fmt.Errorf("%s: its label %s is not that of this release; another tool wrote it", where, preview.LabelSetID)
 	}
 	// A package's own objects carry the marks of the release that brought them.
 	if of := preview.String(secret, "metadata", "labels", preview.LabelRelease); of != name || preview.String(secret, "metadata", "labels", preview.LabelPartOf) != "" {
-		return nil, fmt.Errorf("%s: it is marked as an object of release %q, not as the record of this one; look at it with kubectl get secret -n %s %s -o yaml", where, of, ref.Namespace, ref.Name)
+		return preview.Release{}, fmt.Errorf("%s: it is marked as an object of release %q, not as the record of this one; look at it with kubectl get secret -n %s %s -o yaml", where, of, ref.Namespace, ref.Name)
 	}
 	if preview.String(secret, "type") != secretType {
-		return nil, fmt.Errorf("%s: its type is %q, and that of a record is %s", where, preview.String(secret, "type"), secretType)
+		return preview.Release{}, fmt.Errorf("%s: its type is %q, and that of a record is %s", where, preview.String(secret, "type"), secretType)
 	}
 	if tool := preview.String(secret, "metadata", "annotations", preview.AnnotationTool); !strings.HasPrefix(tool, toolPrefix) {
-		return nil, fmt.Errorf("%s: it belongs to the tool %q", where, tool)
+		return preview.Release{}, fmt.Errorf("%s: it belongs to the tool %q", where, tool)
 	}
-	return decodeSecret(ctx, cluster, secret, release)
+	return release, nil
 }
 
-func decodeSecret(ctx context.Context, cluster Getter, secret map[string]any, release preview.Release) (*Record, error) {
+func decodeSecret(ctx context.Context, cluster Getter, secret map[string]any, release preview.Release, within bounds) (*Record, error) {
 	ref := preview.RefOf(secret)
 	where := "reading the record " + ref.Namespace + "/" + ref.Name
 	version, err := secretValue(secret, keyVersion)
@@ -95,7 +133,7 @@ func decodeSecret(ctx context.Context, cluster Getter, secret map[string]any, re
 	if err := errors.Join(err, err2); err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	record, err := decodeHeader(packed, release)
+	record, err := decodeHeader(packed, release, within)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
@@ -163,7 +201,7 @@ func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, 
 	if secret == nil {
 		return nil, nil
 	}
-	record, err := decodeSecret(ctx, cluster, secret, release)
+	record, err := decodeSecret(ctx, cluster, secret, release, ofRelease())
 	if err == nil && record.Revision != revision {
 		err = fmt.Errorf("reading the record %s/%s: it is the record of revision %d", ref.Namespace, ref.Name, record.Revision)
 	}

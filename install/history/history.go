@@ -196,12 +196,18 @@ func list(ctx context.Context, cluster Reader, namespace string) ([]Record, erro
 	}
 	var records []Record
 	var broken []error
+	left := install.MaxListed
 	for _, secret := range secrets {
-		r, err := install.DecodeRecord(ctx, cluster, secret)
+		if left <= 0 {
+			broken = append(broken, fmt.Errorf("the record %s was left out: those before it are all that one list holds; list one namespace with -n", preview.RefOf(secret).ID()))
+			continue
+		}
+		r, unpacked, err := install.DecodeListed(ctx, secret)
 		if err != nil {
 			broken = append(broken, err)
 			continue
 		}
+		left -= unpacked
 		records = append(records, *newRecord(r))
 	}
 	slices.SortFunc(records, func(a, b Record) int {
@@ -228,7 +234,7 @@ func find(ctx context.Context, cluster Reader, name, namespace string, wanted fu
 	if namespace != "" {
 		return load(ctx, cluster, preview.Release{Name: name, Namespace: namespace}, wanted)
 	}
-	records, err := list(ctx, cluster, "")
+	records, err := named(ctx, cluster, name)
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
 		return load(ctx, cluster, preview.Release{Name: name, Namespace: name}, wanted)
 	}
@@ -248,6 +254,29 @@ func find(ctx context.Context, cluster Reader, name, namespace string, wanted fu
 		return nil, err
 	}
 	return nil, fmt.Errorf("finding release %s: there is none of that name; see kubectl operator list", name)
+}
+
+// named reads the newest records of all releases of a name. Those of others are
+// not looked at.
+func named(ctx context.Context, cluster Reader, name string) ([]Record, error) {
+	secrets, err := cluster.List(ctx, "v1", "Secret", "", preview.LabelRelease+"="+name+","+preview.LabelSetID)
+	if err != nil {
+		return nil, fmt.Errorf("finding release %s: %w", name, err)
+	}
+	var records []Record
+	var broken []error
+	for _, secret := range secrets {
+		if preview.RefOf(secret).Name != preview.RecordName(name) {
+			continue
+		}
+		if r, err := install.DecodeRecord(ctx, cluster, secret); err != nil {
+			broken = append(broken, err)
+		} else {
+			records = append(records, *newRecord(r))
+		}
+	}
+	slices.SortFunc(records, func(a, b Record) int { return cmp.Compare(a.Release.Namespace, b.Release.Namespace) })
+	return records, errors.Join(broken...)
 }
 
 func load(ctx context.Context, cluster Getter, release preview.Release, wanted func(*Record) bool) (*Record, error) {

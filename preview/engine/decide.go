@@ -26,6 +26,7 @@ type decider struct {
 	// definitions are those that the plan brings.
 	definitions *schema.Index
 	releases    map[string]*other // other releases, by ApplySet id
+	broken      []string          // ids of records of other releases that cannot be read
 	made        map[string]string // uids of the Namespaces that the release made, by name
 }
 
@@ -59,6 +60,9 @@ func (d *decider) decide(ctx context.Context) error {
 		return err
 	}
 	if err := d.readSharers(ctx); err != nil {
+		return err
+	}
+	if err := d.noteUnreadable(); err != nil {
 		return err
 	}
 	if err := d.readStored(ctx); err != nil {

@@ -17,7 +17,12 @@ import (
 const (
 	ownerKind   = "Owner"
 	sharersKind = "Sharers"
+	// unreadableKind lists the records that say nothing which can be read.
+	unreadableKind = "Unreadable"
 )
+
+// RuleRecordUnreadable finds records of other releases that cannot be read.
+const RuleRecordUnreadable = "record-unreadable"
 
 // How the release stands whose mark an object carries.
 const (
@@ -119,11 +124,11 @@ func (d *decider) releaseOf(ctx context.Context, setID, name string) (*other, er
 	}
 	for _, secret := range secrets {
 		release, holdings, ok, err := preview.HoldingsOf(secret)
-		if err != nil {
-			return nil, err
-		}
 		if !ok {
 			continue // labelled so, and not the record that the id is made of
+		}
+		if err != nil {
+			d.unreadable(secret) // and what has its marks is its own
 		}
 		found.state, found.release, found.holdings = ownerThere, release, holdings
 		if holdings.Gone {
@@ -188,6 +193,39 @@ func (d *decider) decideOfRelease(ctx context.Context, o *preview.Object) error 
 		o.Action = preview.ActionShared // if the live one is still so
 	}
 	return d.noteOwn(ownerKind, o.ID, note)
+}
+
+// unreadable notes a record of another release that cannot be read: what that
+// shares is not known, and it stops nobody else.
+func (d *decider) unreadable(secret map[string]any) {
+	if id := preview.RefOf(secret).ID(); !slices.Contains(d.broken, id) {
+		d.broken = append(d.broken, id)
+	}
+}
+
+// noteUnreadable records which records could not be read.
+func (d *decider) noteUnreadable() error {
+	if len(d.broken) == 0 {
+		return nil
+	}
+	slices.Sort(d.broken)
+	return d.noteOwn(unreadableKind, unreadableName, map[string]any{"records": anyList(d.broken)})
+}
+
+const unreadableName = "records"
+
+// unreadableFindings name the records that could not be read, one finding each.
+func unreadableFindings(p *preview.Plan) []preview.Finding {
+	var out []preview.Finding
+	for _, id := range preview.Texts(ownBody(p, unreadableKind, unreadableName)["records"]) {
+		ref := preview.Ref{}
+		if _, kind, namespace, name, err := preview.ParseID(id); err == nil {
+			ref = preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
+		}
+		out = append(out, finding(RuleRecordUnreadable, preview.Warning, id, "Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and cannot be read",
+			"Whether that release relies on what this plan changes is not known. Look at it: kubectl get "+argument(ref)+" -o yaml", id+": what it holds cannot be read"))
+	}
+	return out
 }
 
 func isDefinition(o *preview.Object) bool {
@@ -306,10 +344,10 @@ func (d *decider) readSharers(ctx context.Context) error {
 	sharers := map[string][]string{}
 	for _, secret := range secrets {
 		release, holdings, ok, err := preview.HoldingsOf(secret)
-		if err != nil {
-			return err
+		if err != nil && release != d.plan.Release {
+			d.unreadable(secret)
 		}
-		if !ok || holdings.Gone || release == d.plan.Release {
+		if !ok || err != nil || holdings.Gone || release == d.plan.Release {
 			continue
 		}
 		for name, held := range holdings.Definitions {

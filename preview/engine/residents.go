@@ -47,9 +47,10 @@ func (d *decider) readMade(ctx context.Context) error {
 	if r.Body == nil {
 		return nil
 	}
-	_, holdings, _, err := preview.HoldingsOf(r.Body)
-	d.made = holdings.Namespaces
-	return err
+	if _, holdings, _, err := preview.HoldingsOf(r.Body); err == nil { // else no Namespace goes
+		d.made = holdings.Namespaces
+	}
+	return nil
 }
 
 // removesNamespace reports whether the plan deletes a live Namespace: the very
@@ -130,8 +131,8 @@ func refuseNeighbour(ctx context.Context, cluster Cluster, ref preview.Ref, name
 		return r.Err
 	}
 	other, holdings, ok, err := preview.HoldingsOf(r.Body)
-	if err != nil || !ok || holdings.Gone {
-		return err
+	if err != nil || !ok || holdings.Gone { // one that cannot be read is counted as any Secret
+		return nil
 	}
 	return &Refused{
 		What: fmt.Sprintf("release %s lives in namespace %s too", other.Name, namespace),

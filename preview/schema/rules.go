@@ -105,7 +105,7 @@ func definitionRules() []Rule {
 		{
 			RuleShared, preview.Critical, "Warning when an upgrade changes it, and when its release is removed and the records of other releases may not be listed; unknown when it would then be deleted.",
 			"is shared with another release", "Definitions of this release that the plan changes, or whose release it removes, against the records of all releases: one that brings exactly the same definition shares it.",
-			"The other release has objects of it too, and cannot be upgraded until it brings the definition as this plan leaves it. A release is not removed while another shares what it owns.",
+			"The other release has objects of it too, and cannot be upgraded until it brings the definition as this plan leaves it. Who removes the release all the same leaves the definition without one that looks after it.",
 			"Uninstall the other release first, or upgrade both to versions with the same definition.", "release b in namespace b",
 		},
 		{

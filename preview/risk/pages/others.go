@@ -47,6 +47,16 @@ func engineRules() []Page {
 			},
 		},
 		{
+			Rule: "record-unreadable", Severity: preview.Warning, Title: "cannot be read",
+			Looks:  "Secrets of all namespaces that are marked as the record of a release, where the plan changes a CustomResourceDefinition or meets an object of another release.",
+			Why:    "Whether that release relies on what this plan changes is not known.",
+			Reduce: "Look at the Secret; delete it if it is of no release.",
+			Example: Example{
+				preview.Warning, "Secret team-x/kubectl-operator.noise is marked as the record of a release and cannot be read",
+				"core/Secret/team-x/kubectl-operator.noise: what it holds cannot be read",
+			},
+		},
+		{
 			Rule: "on-failure-rollback", Severity: preview.Info, Title: "is undone where it fails",
 			Looks:  "Plans made with --on-failure rollback: what the undo does with each object once all of the plan was applied. What a failing plan did not come to stays as it is.",
 			Why:    "Where the apply fails after a write, it does this by itself, and nothing else; what somebody else changed meanwhile stops it.",

@@ -1,0 +1,80 @@
+package install
+
+import "fmt"
+
+// bounds are how large something may be that was read from records. Who may
+// write Secrets in one namespace writes records there, and administrators read
+// them without asking where they come from: 60 kB of gzip may unpack to 60 MiB,
+// and those decode to gigabytes of empty objects.
+type bounds struct {
+	bytes int64 // unpacked
+	// items are the elements of lists, and the objects and lists themselves: each
+	// may take as much memory as the largest type that is decoded, some 600 bytes.
+	items int
+	// values are items and the members of objects.
+	values int
+}
+
+// ofRelease bounds the record of a release that was asked for by name. A package
+// has at most 20,000 objects, of which a record has three items each and twenty
+// values.
+func ofRelease() bounds { return bounds{bytes: maxHeaderBytes, items: 250_000, values: 2_000_000} }
+
+// ofListed bounds each of many records.
+func ofListed() bounds { return bounds{bytes: 4 << 20, items: 25_000, values: 200_000} }
+
+// ofArchive bounds the first line of a plan archive, which is all but bodies.
+func ofArchive() bounds { return bounds{bytes: maxArchive, items: 1_500_000, values: 8_000_000} }
+
+// ofBodies bounds all other lines of a plan archive together.
+func ofBodies() bounds { return bounds{bytes: maxArchive, items: 6_000_000, values: 12_000_000} }
+
+// MaxListed is how many bytes the records of one list may unpack to.
+const MaxListed = 256 << 20
+
+// size is what was counted of JSON.
+type size struct{ items, values int }
+
+// measure counts what decoding JSON would make. It does not judge the JSON:
+// where that is broken, decoding says so.
+func measure(data []byte) size {
+	var n size
+	lists := []bool{false} // of what is open, whether it is a list
+	text := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{', c == '[':
+			n.items++
+			lists = append(lists, c == '[')
+		case c == '}', c == ']':
+			if len(lists) > 1 {
+				lists = lists[:len(lists)-1]
+			}
+		case c == ',':
+			n.values++
+			if lists[len(lists)-1] {
+				n.items++
+			}
+		}
+	}
+	n.values += n.items
+	return n
+}
+
+func (n *size) add(other size) { n.items, n.values = n.items+other.items, n.values+other.values }
+
+// within says what of a size is more than the bounds allow.
+func (n size) within(b bounds) error {
+	switch {
+	case n.items > b.items:
+		return fmt.Errorf("its %d elements are more than the %d it may have", n.items, b.items)
+	case n.values > b.values:
+		return fmt.Errorf("its %d values are more than the %d it may have", n.values, b.values)
+	}
+	return nil
+}
