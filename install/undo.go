@@ -171,6 +171,9 @@ func (r *run) checkUndo(ctx context.Context, now *preview.Plan) error {
 	if err == nil {
 		err = engine.CheckEarlier(now, earlier)
 	}
+	if err == nil {
+		err = engine.CheckJudged(ctx, now, earlier, r.cluster, r.opts.Schemas)
+	}
 	if err != nil {
 		return r.notChecked(doing, err)
 	}

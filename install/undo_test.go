@@ -392,3 +392,33 @@ func TestWhatCannotBeUndoneIsRefused(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatAFailureGoesBackToIsJudged: an object that an administrator deleted
+// after an incident does not come back with the undo unseen.
+func TestWhatAFailureGoesBackToIsJudged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "judged-undo")
+	binding := "judged-undo-pwn"
+	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("settings", "one")+"\n---\n"+
+		"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: "+binding+"}, "+
+		"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: mallory}]}")))
+	w.edit(t, "delete", "clusterrolebinding", binding)
+	plan := w.undoable(t, w.content(t, "1.1.0", configMap("settings", "two")))
+	object := "rbac.authorization.k8s.io/ClusterRoleBinding/-/" + binding
+	found := map[string]preview.Finding{}
+	for _, f := range plan.Findings {
+		found[f.ID] = f
+	}
+	if f := found["on-failure-recreates/"+object]; f.Severity != preview.Warning {
+		t.Errorf("what comes back is not named: %+v", plan.Findings)
+	}
+	if !slices.ContainsFunc(plan.Findings, func(f preview.Finding) bool {
+		return f.Severity == preview.Critical && strings.Contains(f.Evidence, "going back to revision 1") && strings.Contains(f.Evidence, "mallory")
+	}) {
+		t.Errorf("no critical finding of what a failure leads to: %+v", plan.Findings)
+	}
+	if err := install.Gate(plan, install.Approval{How: install.ApprovedByYes, Digest: plan.Digest}); install.KindOf(err) != install.Refused || err == nil {
+		t.Errorf("--yes alone: %v", err)
+	}
+	w.apply(t, plan)
+}

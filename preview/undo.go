@@ -18,6 +18,9 @@ type Undo struct {
 	ContentDigest string `json:"contentDigest"`
 	// Objects are those of the revision and those of the plan, by id.
 	Objects []UndoObject `json:"objects"`
+	// Findings are the critical ones of the state that the undo leads to, judged
+	// as a plan to go there would be. A plan has them too.
+	Findings []Finding `json:"findings,omitempty"`
 }
 
 // UndoObject is what the undo does with one object after the whole plan was

@@ -40,6 +40,7 @@ func derive(p *preview.Plan, schemas Schemas) error {
 		return fmt.Errorf("judging risks: %w", err)
 	}
 	p.Findings = findings
+	onceOnly(p)
 	markOlder(p, before)
 	return nil
 }

@@ -121,6 +121,10 @@ func Build(ctx context.Context, contents []Content, cluster Cluster, opts Option
 	}
 	if opts.Undo != nil && cluster != nil {
 		p.Undo, p.Options.OnFailure = opts.Undo.sealed(), preview.OnFailureRollback
+		var err error
+		if p.Undo.Findings, err = opts.Undo.judge(ctx, cluster, opts); err != nil {
+			return nil, err
+		}
 	}
 	ids := map[string]bool{}
 	for _, content := range contents {

@@ -29,6 +29,7 @@ const (
 	RuleRollback      = "rollback"      // to objects of an earlier revision
 	RuleRollbackKept  = "rollback-kept" // what a rollback does not bring back
 	RuleUndo          = "on-failure-rollback"
+	RuleUndoRecreates = "on-failure-recreates" // what is not in the cluster now
 
 	RuleCrossNamespaceSecret = ref.RuleCrossNamespaceSecret // credentials that a request takes from elsewhere
 	RuleValuesFromSecret     = ref.RuleValuesFromSecret     // which a package may print

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,12 +33,57 @@ func (e *Earlier) sealed() *preview.Undo {
 	return u
 }
 
+// judge are the critical findings of going back, as a plan to do that now has
+// them: whoever wrote the record decides what comes back, and no rule has seen
+// it otherwise.
+func (e *Earlier) judge(ctx context.Context, cluster Cluster, opts Options) ([]preview.Finding, error) {
+	if len(e.Contents) == 0 {
+		return nil, nil
+	}
+	base := opts.Installed
+	base.Base.Accepted, base.Members = nil, nil
+	back, err := Build(ctx, e.Contents, cluster, Options{
+		Tool: opts.Tool, Release: opts.Release, Installed: base, Apply: preview.DefaultOptions(), ReadMode: opts.ReadMode, Schemas: opts.Schemas,
+		Request:  preview.Request{Reference: opts.Release.Name, Action: preview.RequestRollback, Revision: e.Revision},
+		Progress: opts.Progress, factsOnly: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("judging what a failure goes back to: %w", err)
+	}
+	var out []preview.Finding
+	for _, f := range back.Findings {
+		if f.Severity == preview.Critical {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// CheckJudged judges the undo of a plan again, on fresh reads: the findings must
+// be those that the plan seals.
+func CheckJudged(ctx context.Context, p *preview.Plan, e *Earlier, cluster Cluster, schemas Schemas) error {
+	opts := Options{Tool: p.Tool.Version, Release: p.Release, Schemas: schemas, ReadMode: p.ReadMode, Installed: Installed{Base: p.Base}}
+	found, err := e.judge(ctx, cluster, opts)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if !slices.ContainsFunc(p.Undo.Findings, func(g preview.Finding) bool { return g.Fingerprint == f.Fingerprint }) {
+			return &Refused{
+				What: fmt.Sprintf("what a failure goes back to has a critical finding that was not reviewed, %s: %s", f.ID, f.Title),
+				Next: "preview again, and approve what it shows",
+			}
+		}
+	}
+	return nil
+}
+
 // comesBack keeps of an undo what comes back, as [Earlier.sealed] made it.
 func comesBack(u *preview.Undo) *preview.Undo {
 	if u == nil {
 		return nil
 	}
-	out := &preview.Undo{Revision: u.Revision, ContentDigest: u.ContentDigest}
+	out := &preview.Undo{Revision: u.Revision, ContentDigest: u.ContentDigest, Findings: u.Findings}
 	for _, o := range u.Objects {
 		if o.Digest != "" {
 			out.Objects = append(out.Objects, preview.UndoObject{ID: o.ID, APIVersion: o.APIVersion, Digest: o.Digest})
@@ -78,7 +124,7 @@ func decideUndo(p *preview.Plan) error {
 		return irrevocableError(reasons)
 	}
 	slices.SortFunc(out, func(a, b preview.UndoObject) int { return strings.Compare(a.ID, b.ID) })
-	p.Undo = &preview.Undo{Revision: p.Undo.Revision, ContentDigest: p.Undo.ContentDigest, Objects: out}
+	p.Undo = &preview.Undo{Revision: p.Undo.Revision, ContentDigest: p.Undo.ContentDigest, Objects: out, Findings: p.Undo.Findings}
 	return nil
 }
 
@@ -297,5 +343,50 @@ func undoFindings(p *preview.Plan) []preview.Finding {
 	}
 	why := "Where the apply fails after a write, it does this by itself, and nothing else; what somebody else changed meanwhile stops it."
 	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
-	return []preview.Finding{finding(RuleUndo, preview.Info, release, title+strings.Join(parts, ", "), why, strings.Join(lines, preview.EvidenceMark))}
+	out := []preview.Finding{finding(RuleUndo, preview.Info, release, title+strings.Join(parts, ", "), why, strings.Join(lines, preview.EvidenceMark))}
+	for _, f := range p.Undo.Findings {
+		back := finding(f.Rule, preview.Critical, "rollback/"+f.Object, "after a failure: "+f.Title, f.Why,
+			fmt.Sprintf("going back to revision %d", p.Undo.Revision)+preview.EvidenceMark+f.Evidence)
+		back.Ref = f.Ref
+		out = append(out, back)
+	}
+	return append(out, recreated(p)...)
+}
+
+// recreated names the objects that an undo brings and that are not in the
+// cluster now: they were deleted since the revision was applied, or were never
+// of it.
+func recreated(p *preview.Plan) []preview.Finding {
+	var out []preview.Finding
+	objects := map[string]*preview.Object{}
+	for i := range p.Objects {
+		objects[p.Objects[i].ID] = &p.Objects[i]
+	}
+	for _, o := range p.Undo.Objects {
+		now := objects[o.ID]
+		if o.Digest == "" || now != nil && now.LiveBody != nil || o.Action == preview.ActionSkip {
+			continue
+		}
+		out = append(out, finding(RuleUndoRecreates, preview.Warning, o.ID, o.Ref().Kind+" "+o.Ref().Name+" is not in the cluster, and a failure brings it",
+			"It was deleted since that revision was applied, or the record was changed; whoever deleted it may have had a reason.",
+			fmt.Sprintf("%s: revision %d has it as %s", o.ID, p.Undo.Revision, o.Digest)))
+	}
+	return out
+}
+
+// onceOnly leaves out what an undo leads to where the plan has the same finding:
+// it is approved or refused there.
+func onceOnly(p *preview.Plan) {
+	if p.Undo == nil {
+		return
+	}
+	own := map[string]bool{}
+	for _, f := range p.Findings {
+		own[f.Fingerprint] = true
+	}
+	twice := map[string]bool{}
+	for _, f := range p.Undo.Findings {
+		twice[f.Rule+"/rollback/"+f.Object] = own[f.Fingerprint]
+	}
+	p.Findings = slices.DeleteFunc(p.Findings, func(f preview.Finding) bool { return twice[f.ID] })
 }

@@ -65,6 +65,16 @@ func engineRules() []Page {
 				"update apps/Deployment/app/op\ndelete core/ConfigMap/app/new"},
 		},
 		{
+			Rule: "on-failure-recreates", Severity: preview.Warning, Title: "is not in the cluster, and a failure brings it",
+			Looks:  "Plans made with --on-failure rollback: objects of the revision to go back to that are not in the cluster now.",
+			Why:    "It was deleted since that revision was applied, or the record was changed; whoever deleted it may have had a reason.",
+			Reduce: "Plan without --on-failure rollback, or find out why the object is gone.",
+			Example: Example{
+				preview.Warning, "ClusterRoleBinding op is not in the cluster, and a failure brings it",
+				"rbac.authorization.k8s.io/ClusterRoleBinding/-/op: revision 1 has it as sha256:3f1c",
+			},
+		},
+		{
 			Rule: "namespace-deleted", Severity: preview.Critical, Title: "is deleted, and all it holds with it",
 			Looks:  "Namespaces that uninstall --include-namespaces deletes, and every object in them that can be listed and deleted. Not counted: what the plan deletes itself, the release's own record, what a controller made for another object, Events, Endpoints, and what every namespace has.",
 			Why:    "Deleting a namespace deletes everything in it, at once and for good, whoever made it; the release's record goes with its own.",
