@@ -136,7 +136,7 @@ func (r *run) planUndo(ctx context.Context) (*preview.Plan, error) {
 	}
 	opts.Installed.Base = r.record.PlanBase()
 	for _, item := range r.record.Inventory {
-		opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package, Manager: item.Manager})
+		opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package, Manager: item.Manager, Format: FormatOf(r.record.Packages, item.Package)})
 	}
 	if opts.Installed.Set, err = InstalledSet(ctx, r.cluster, r.record); err != nil {
 		return nil, err
@@ -333,4 +333,14 @@ func (r *run) recordedUndo(ctx context.Context) (*preview.Plan, error) {
 		}
 	}
 	return LoadPlan(ctx, r.cluster, r.before, sealed)
+}
+
+// FormatOf is the format of a recorded package, empty where it is not among them.
+func FormatOf(packages []preview.Package, name string) string {
+	for _, pkg := range packages {
+		if pkg.Name == name {
+			return pkg.Format
+		}
+	}
+	return ""
 }

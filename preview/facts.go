@@ -81,6 +81,7 @@ type ObjectFact struct {
 	Adoption   *Adoption         `json:"adoption,omitempty"`
 	Manager    string            `json:"manager,omitempty"`
 	Left       []string          `json:"left,omitempty"`
+	Format     string            `json:"format,omitempty"`
 }
 
 // Facts extracts the sealed half of a plan, lists sorted by key.
@@ -143,7 +144,7 @@ func (p *Package) fact() PackageFact {
 func (o *Object) Fact() ObjectFact {
 	fact := ObjectFact{
 		ID: o.ID, Package: o.Package, Origin: o.Origin, Action: o.Action, Digest: o.Digest, Live: o.Live,
-		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook, Adoption: o.Adoption, Manager: o.Manager, Left: o.Left,
+		Conflicts: o.Conflicts, Result: o.Result, SecretKeys: o.SecretKeys, Hook: o.Hook, Adoption: o.Adoption, Manager: o.Manager, Left: o.Left, Format: o.Format,
 	}
 	if o.Digest == "" && o.Live == (Live{}) {
 		fact.APIVersion = o.APIVersion

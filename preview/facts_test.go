@@ -76,7 +76,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"packages.0.sources.0":          "digest kind reference verification",
 		"packages.0.via.0":              "channel digest kind reference rejected verification why",
 		"packages.0.verification":       "identity status",
-		"objects.0":                     "action adoption apiVersion changes conflicts digest hook id kind left live manager name namespace origin package result secretKeys",
+		"objects.0":                     "action adoption apiVersion changes conflicts digest format hook id kind left live manager name namespace origin package result secretKeys",
 		"objects.0.live":                "fingerprint uid",
 		"objects.0.conflicts.0":         "manager path",
 		"objects.0.changes.0":           "from op path to",
@@ -154,7 +154,7 @@ func TestDigestCoversExactlyTheFacts(t *testing.T) {
 		"against.package": true, "against.version": true, "against.contentDigest": true, "against.notes": true,
 		"reads": true, "unknowns": true, "cloud": true, "access.grants": true,
 		"objects.0.id": true, "objects.0.action": true, "objects.0.digest": true, "objects.0.live": true,
-		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true, "objects.0.hook": true, "objects.0.adoption": true, "objects.0.manager": true, "objects.0.left": true,
+		"objects.0.conflicts": true, "objects.0.result": true, "objects.0.secretKeys": true, "objects.0.hook": true, "objects.0.adoption": true, "objects.0.manager": true, "objects.0.left": true, "objects.0.format": true,
 	}
 	// What Seal computes, and what hangs below a Fact without being one.
 	view := []string{"access.grants.0.rules", "cloud.permissions.0.rules", "digest", "contentDigest", "summary", "apiVersion", "kind", "ruleset", "complete"}

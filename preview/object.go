@@ -76,6 +76,9 @@ type Object struct {
 	// Manager is the field manager of an object that is only patched; see
 	// [Object.Patches]. Empty for [FieldManager].
 	Manager string `json:"manager,omitempty"`
+	// Format is that of the package which brought an object that is in no package
+	// of the plan any more; empty where the record does not say.
+	Format string `json:"format,omitempty"`
 	// Left are the paths of the body, written as those of conflicts, that the
 	// revision gone back to left to other managers: the release has not set them.
 	Left []string `json:"left,omitempty"`
@@ -90,6 +93,16 @@ type Object struct {
 	LiveBody   map[string]any `json:"-"`
 	ResultBody map[string]any `json:"-"`
 }
+
+// HelmKeeps reports whether Helm would leave an object alone that left the set:
+// one that asks to be kept. The annotation means nothing to other formats.
+func (o *Object) HelmKeeps() bool {
+	return o.OfHelm() && MarkValue(o.LiveBody, "helm.sh/resource-policy") == "keep"
+}
+
+// OfHelm reports whether an object that left the set was rendered by Helm. Where
+// nothing says what rendered it, it may have been.
+func (o *Object) OfHelm() bool { return o.Format == "" || strings.HasPrefix(o.Format, "helm") }
 
 // Hook says that an object runs before or after the others of its package, and
 // in which order among its like.

@@ -328,7 +328,7 @@ func (d *decider) leftoverAction(o *preview.Object) preview.Action {
 	switch {
 	case o.LiveBody == nil:
 		return ""
-	case d.keptByHelm(o.LiveBody):
+	case d.keptByHelm(o):
 		return preview.ActionKeep
 	case o.Is(preview.KindCustomResourceDefinition) && !d.removesDefinitions(), o.Is(preview.KindNamespace) && !d.removesNamespace(o.LiveBody):
 		return preview.ActionKeep
@@ -349,10 +349,9 @@ func (d *decider) removesDefinitions() bool {
 // keptByHelm reports whether a leftover is one that Helm would leave alone: an
 // object that asks to be kept, and, while the release goes on, a hook of an
 // earlier revision, which may hold what the others use.
-func (d *decider) keptByHelm(live map[string]any) bool {
-	annotations := preview.Map(live, "metadata", "annotations")
-	_, hook := annotations["helm.sh/hook"]
-	return annotations["helm.sh/resource-policy"] == "keep" || hook && len(d.plan.Packages) > 0
+func (d *decider) keptByHelm(o *preview.Object) bool {
+	_, hook := preview.Map(o.LiveBody, "metadata", "annotations")["helm.sh/hook"]
+	return o.HelmKeeps() || o.OfHelm() && hook && len(d.plan.Packages) > 0
 }
 
 func (d *decider) unknown(object, why string) {

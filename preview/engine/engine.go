@@ -100,6 +100,7 @@ type Member struct {
 	Ref     preview.Ref
 	Package string
 	Manager string // of an object that is only patched
+	Format  string // of the package that brought it; empty where the record does not say
 }
 
 // Build plans contents against a cluster, or offline when cluster is nil.
@@ -200,7 +201,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		}
 		fresh := preview.Object{
 			ID: o.ID, Package: o.Package, APIVersion: o.APIVersion, Kind: o.Kind,
-			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Manager: o.Manager, Left: o.Left, Sealed: o.Sealed,
+			Namespace: o.Namespace, Name: o.Name, Digest: o.Digest, Origin: o.Origin, Hook: o.Hook, Manager: o.Manager, Left: o.Left, Format: o.Format, Sealed: o.Sealed,
 		}
 		p.Objects = append(p.Objects, fresh)
 	}
@@ -272,7 +273,7 @@ func written(objects []preview.Object) []preview.Object {
 func leftover(m Member) preview.Object {
 	o := preview.Object{
 		ID: m.Ref.ID(), Package: m.Package, APIVersion: m.Ref.APIVersion,
-		Kind: m.Ref.Kind, Namespace: m.Ref.Namespace, Name: m.Ref.Name, Manager: m.Manager,
+		Kind: m.Ref.Kind, Namespace: m.Ref.Namespace, Name: m.Ref.Name, Manager: m.Manager, Format: m.Format,
 	}
 	if o.Patches() {
 		o.Sealed = preview.NothingOf(m.Ref)

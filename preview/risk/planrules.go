@@ -46,6 +46,11 @@ func planRules() []entry {
 			"It is not in the set any more.", "Keep it by hand, or keep it in the package.",
 		}, object: acted(preview.ActionDelete, deleted)},
 		{Rule: Rule{
+			"object-kept", "", Notice, "stays, as it asks of Helm",
+			"It was rendered by Helm with the annotation helm.sh/resource-policy: keep, so nothing deletes it, neither an upgrade nor uninstall.",
+			"Delete it by hand once nothing needs it.",
+		}, object: acted(preview.ActionKeep, keptByPolicy)},
+		{Rule: Rule{
 			"object-adopted", "", High, "is taken over",
 			"It exists and was made by somebody else. No dry run shows what the apply makes of it before its owner has let go; the result is compared by the fields that the plan sets.", "",
 		}, object: acted(preview.ActionAdopt, func(*scan, *preview.Object) (Level, string) { return High, "exists already" })},
@@ -71,6 +76,9 @@ func acted(action preview.Action, judge func(c *scan, o *preview.Object) (Level,
 			return None, nil
 		}
 		level, text := judge(c, o)
+		if text == "" {
+			return None, nil
+		}
 		return level, []string{text}
 	}
 }
@@ -121,6 +129,13 @@ func conflicts(c *scan, o *preview.Object) (Level, []string) {
 		return None, lines
 	}
 	return High, lines
+}
+
+func keptByPolicy(_ *scan, o *preview.Object) (Level, string) {
+	if !o.HelmKeeps() {
+		return None, ""
+	}
+	return None, "helm.sh/resource-policy is keep"
 }
 
 // takenBack names each field that a rollback takes back, with what is lost.

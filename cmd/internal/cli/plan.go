@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -356,7 +357,7 @@ func (p *planner) options(release preview.Release, record *history.Record) engin
 	if record != nil {
 		opts.Installed = engine.Installed{Base: record.Base()}
 		for _, item := range record.Inventory() {
-			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref, Package: item.Package, Manager: item.Manager})
+			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref, Package: item.Package, Manager: item.Manager, Format: install.FormatOf(record.Packages(), item.Package)})
 		}
 	}
 	return opts

@@ -176,6 +176,10 @@ func planWords() map[string]words {
 			when:    "Critical where data goes with the object (Namespaces, CustomResourceDefinitions, volumes and claims); info for roles, bindings and ServiceAccounts, and when all is removed; else a warning.",
 			example: Example{preview.Critical, "PersistentVolumeClaim data: is deleted", "core/PersistentVolumeClaim/app/data: deleted with the data in it"},
 		},
+		"object-kept": {
+			looks:   "Objects that left the set or are uninstalled, that Helm rendered, and that carry helm.sh/resource-policy: keep.",
+			example: Example{preview.Info, "PersistentVolumeClaim data: stays, as it asks of Helm", "core/PersistentVolumeClaim/app/data: helm.sh/resource-policy is keep"},
+		},
 		"object-adopted": {
 			looks:   "Objects that exist, belong to nobody, and become part of the release.",
 			example: Example{preview.Warning, "Deployment op: is taken over", id + "exists already"},
