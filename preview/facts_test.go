@@ -108,7 +108,7 @@ func TestPlanSpeaksTheJSONNamesOfTheContract(t *testing.T) {
 		"unknowns.0":                              "object why",
 		"against":                                 "contentDigest notes package reference version",
 		"policy":                                  "path sha256 waived",
-		"undo":                                    "contentDigest objects revision",
+		"undo":                                    "contentDigest findings objects revision",
 		"undo.objects.0":                          "action apiVersion digest id",
 		"findings.0.judged":                       "by expires owner reason was",
 	} {
