@@ -131,8 +131,8 @@ func (r *run) wholeCheck(ctx context.Context) error {
 	if err != nil {
 		return r.notChecked(doing, err)
 	}
-	if in := now.Access.Installer; len(in.Missing) > 0 {
-		return r.fail(doing, "", Lacking(in))
+	if err := Barred(now); err != nil {
+		return r.fail(doing, "", err)
 	}
 	if now.Digest != r.plan.Digest {
 		reasons := unread(now)

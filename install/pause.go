@@ -27,6 +27,22 @@ func pauseAfter(err error, n int) time.Duration {
 	return pause
 }
 
+// maxThrottled is how long a write is tried again that the API server has no
+// time for.
+const maxThrottled = 2 * time.Minute
+
+// unthrottled sends a write until the answer is another than "too many requests"
+// (429): that one says that nothing was carried out, and when to come again.
+func unthrottled(ctx context.Context, clock Clock, send func() error) error {
+	end := clock.Now().Add(maxThrottled)
+	for n := 0; ; n++ {
+		err := send()
+		if !preview.Throttled(err) || !clock.Now().Before(end) || sleep(ctx, clock, pauseAfter(err, min(n, maxAttempts))) != nil {
+			return err
+		}
+	}
+}
+
 // pause waits after try n of a write that failed with err, unless it was the last.
 func pause(ctx context.Context, clock Clock, err error, n int) error {
 	if n+1 >= maxAttempts {

@@ -21,16 +21,34 @@ func (r *run) dryRunGate(ctx context.Context, cluster engine.Cluster) error {
 	case err != nil:
 		return r.notChecked(doing, err)
 	case len(missing) > 0:
-		return r.fail(doing, "", Lacking(preview.Installer{Missing: missing}))
+		return r.fail(doing, "", lacking(preview.Installer{Missing: missing}))
 	case len(reasons) > 0:
 		return r.fail(doing, "", refusal(doing, "preview without --read-only get, which shows what the API server would do", reasons...))
 	}
 	return nil
 }
 
-// Lacking is the error of a user who may not carry the plan out. Rights that only
+// Barred is the error of a plan that the API server would not carry out whatever
+// is approved, because a right is missing or a quota is used up; nil for others.
+func Barred(p *preview.Plan) error {
+	if in := p.Access.Installer; len(in.Missing) > 0 {
+		return lacking(in)
+	}
+	var over []string
+	for _, u := range p.Unknowns {
+		if o := p.Object(u.Object); o != nil && strings.HasPrefix(u.Why, string(preview.ReasonQuota)) {
+			over = append(over, fmt.Sprintf("%s: %s (kubectl edit resourcequota %s -n %s)", u.Object, u.Why, quotaIn(u.Why), o.Namespace))
+		}
+	}
+	if len(over) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s; raise the quota or free what it counts, then run the command again", joinReasons(over))
+}
+
+// lacking is the error of a user who may not carry the plan out. Rights that only
 // a role of the plan gives are named with that role.
-func Lacking(in preview.Installer) error {
+func lacking(in preview.Installer) error {
 	var own, roles []string
 	given := map[string][]string{}
 	for _, m := range in.Missing {

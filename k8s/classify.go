@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,11 @@ func classify(err error) error {
 		Reason:    reasonOf(status),
 		Message:   capped(status.Message),
 		Conflicts: conflictsOf(status),
+		Throttled: status.Code == http.StatusTooManyRequests,
 		Err:       err,
+	}
+	if refusal.Reason == preview.ReasonQuota {
+		refusal.Message = exceededQuota.ReplaceAllString(refusal.Message, "") // as the reason says it
 	}
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		refusal.RetryAfter = time.Duration(seconds) * time.Second
@@ -106,13 +111,20 @@ func reasonOfText(message string) (preview.Reason, bool) {
 	return "", false
 }
 
-// reasonOfForbidden sets apart a namespace on its way out, which no right
-// would help against.
+// exceededQuota is how the message of the admission plugin ResourceQuota begins.
+// What follows is the name of the quota, what was requested, is used, and limited.
+var exceededQuota = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: exceeded quota: `)
+
+// reasonOfForbidden sets apart a namespace on its way out and a quota that is
+// used up, which no right would help against.
 func reasonOfForbidden(s metav1.Status) preview.Reason {
 	for _, cause := range causes(s) {
 		if cause.Type == "NamespaceTerminating" {
 			return preview.ReasonOther
 		}
+	}
+	if exceededQuota.MatchString(s.Message) {
+		return preview.ReasonQuota
 	}
 	return preview.ReasonForbidden
 }

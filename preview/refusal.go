@@ -11,6 +11,7 @@ type Reason string
 // The reasons.
 const (
 	ReasonForbidden        Reason = "forbidden"
+	ReasonQuota            Reason = "exceeded quota" // 403 of a ResourceQuota, not of a missing right
 	ReasonNotFound         Reason = "not found"
 	ReasonNotServed        Reason = "kind not served"
 	ReasonNamespaceMissing Reason = "namespace missing"
@@ -36,7 +37,10 @@ type Refusal struct {
 	// RetryAfter is how long the server asks to wait before another try; 0 when
 	// it does not say.
 	RetryAfter time.Duration
-	Err        error
+	// Throttled: the server had no time for the request (429), which is a reason
+	// to try again and proof that it was not carried out.
+	Throttled bool
+	Err       error
 }
 
 func (r *Refusal) Error() string {
@@ -47,6 +51,13 @@ func (r *Refusal) Error() string {
 }
 
 func (r *Refusal) Unwrap() error { return r.Err }
+
+// Throttled reports whether a Refusal in err's chain is of a request that the API
+// server had no time for.
+func Throttled(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r) && r.Throttled
+}
 
 // ReasonOf returns the reason of a Refusal in err's chain, empty when there is none.
 func ReasonOf(err error) Reason {

@@ -257,8 +257,8 @@ func (r *runner) approved(ctx context.Context, p *preview.Plan, approval install
 	if err := r.health.match(p); err != nil {
 		return r.failed(err)
 	}
-	if in := p.Access.Installer; len(in.Missing) > 0 {
-		return r.failed(install.Lacking(in))
+	if err := install.Barred(p); err != nil {
+		return r.failed(err)
 	}
 	cluster, err := r.planner.writer(ctx)
 	if err != nil {

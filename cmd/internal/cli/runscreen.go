@@ -67,8 +67,8 @@ func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
 	if err := r.health.match(p); err != nil {
 		return err
 	}
-	if in := p.Access.Installer; len(in.Missing) > 0 {
-		return install.Lacking(in)
+	if err := install.Barred(p); err != nil {
+		return err
 	}
 	if p.Request.Action != preview.RequestUninstall {
 		return nil

@@ -1,0 +1,22 @@
+package install
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// quotaAdvice says how to make room for an object that exceeds a ResourceQuota,
+// up to what follows then.
+func quotaAdvice(o *preview.Object, err error) string {
+	return fmt.Sprintf("raise the quota (kubectl edit resourcequota %s -n %s) or free what it counts, then ", quotaIn(err.Error()), o.Namespace)
+}
+
+// quotaIn is the name of the quota in the text of a [preview.Refusal] that has
+// the reason quota.
+func quotaIn(text string) string {
+	_, rest, _ := strings.Cut(text, string(preview.ReasonQuota)+": ")
+	name, _, _ := strings.Cut(rest, ",")
+	return name
+}
