@@ -8,10 +8,10 @@ import (
 
 // adopt takes an object over in two writes: the first makes its former owner
 // let go, and the apply follows on the object as that left it.
-func (r *run) adopt(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
+func (r *run) adopt(ctx context.Context, o *preview.Object, live map[string]any) (written, error) {
 	free, err := r.release(ctx, o, live)
 	if err != nil {
-		return nil, err
+		return written{}, err
 	}
 	return r.write(ctx, o, free)
 }
@@ -72,15 +72,10 @@ func (r *run) afterPatch(ctx context.Context, o *preview.Object, live map[string
 	return fresh, nil
 }
 
-func (r *run) patchOnce(ctx context.Context, o *preview.Object, ops []preview.PatchOp) (map[string]any, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: "not sent: " + err.Error(), Err: err}
-	}
-	late, cancel := withGrace(ctx)
-	defer cancel()
-	live, err := r.cluster.Patch(late, o.Ref(), ops)
-	if err == nil {
-		r.wrote = true
-	}
+func (r *run) patchOnce(ctx context.Context, o *preview.Object, ops []preview.PatchOp) (live map[string]any, err error) {
+	err = r.sendOnce(ctx, func(late context.Context) (err error) {
+		live, err = r.cluster.Patch(late, o.Ref(), ops)
+		return err
+	})
 	return live, err
 }

@@ -21,8 +21,8 @@ const recordTimeout = 20 * time.Second
 //  3. takes the release's lock,
 //  4. does 1 and 2 again under the lock, and records the intent,
 //  5. sends stage after stage, each recorded before and after,
-//  6. waits for the rollout, looks once more at what was to stay unchanged, and
-//     records the result.
+//  6. waits for the rollout, looks at every object once more, and records the
+//     result.
 //
 // An unfinished record with the plan's digest is resumed. Every error is an
 // [Error]; the receipt is not nil as soon as a record exists, with an error too.
@@ -54,8 +54,9 @@ type run struct {
 	// checked is the plan as recomputed last, with today's findings and fresh
 	// live bodies.
 	checked *preview.Plan
-	before  *Record // the newest record before this revision, nil when none
-	record  *Record // nil until it was written
+	before  *Record        // the newest record before this revision, nil when none
+	parent  map[string]any // its Secret
+	record  *Record        // nil until it was written
 	store   *store
 	lock    *lock // nil until it is taken
 	// namespace is the live release Namespace that this plan creates and that
@@ -73,6 +74,10 @@ type run struct {
 	// wrote is set as soon as a write of a plan object was acknowledged, or
 	// its outcome is unknown: from then on errors are Failed or Interrupted.
 	wrote bool
+	// versions holds the resourceVersion that each write left, by object id, and
+	// late what became of creates that came after the lock was lost.
+	versions map[string]string
+	late     []string
 	// told is what a screen was last told of a wait, and putOff by how much the
 	// waits of this run were longer than their timeouts.
 	told   Waiting
@@ -80,7 +85,7 @@ type run struct {
 }
 
 func (r *run) apply(ctx context.Context) error {
-	r.done = map[string]bool{}
+	r.done, r.versions = map[string]bool{}, map[string]string{}
 	if err := r.precheck(ctx); err != nil {
 		return err
 	}
@@ -101,6 +106,7 @@ func (r *run) apply(ctx context.Context) error {
 			return err
 		}
 		if !r.hasWork() {
+			r.dropLease(ctx)
 			r.log("nothing to write: the cluster is as the plan wants it")
 			return nil
 		}
@@ -160,7 +166,7 @@ func (r *run) underLock(ctx context.Context) error {
 	if err := r.checkBase(ctx); err != nil {
 		return err
 	}
-	r.store = &store{cluster: r.cluster, release: r.plan.Release, tool: r.opts.ToolVersion, clock: r.opts.Clock}
+	r.store = &store{cluster: r.cluster, release: r.plan.Release, tool: r.opts.ToolVersion, clock: r.opts.Clock, lock: r.lock, parent: r.parent}
 	switch {
 	case r.undoing():
 		return nil
@@ -208,7 +214,11 @@ func (r *run) close(ctx, held context.Context, err error) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	if saveErr := r.save(last, nil); saveErr != nil && err == nil {
+	saveErr := r.save(last, nil)
+	switch {
+	case saveErr != nil && lockLost(held):
+		return r.interrupted(ctx, held, errors.Join(err, saveErr))
+	case saveErr != nil && err == nil:
 		return r.fail("recording the result", "everything was written; run the same command again to record it", saveErr)
 	}
 	if err == nil && !r.leaving {
@@ -243,10 +253,7 @@ func (r *run) interrupted(ctx, held context.Context, err error) error {
 	}
 	switch {
 	case lockLost(held):
-		e.Came = context.Cause(held).Error() + "; " + r.progress()
-		if !r.wrote {
-			e.Kind, e.Next = NotStarted, "nothing was applied; run the command again"
-		}
+		r.withoutLock(ctx, context.Cause(held), e)
 	case ctx.Err() != nil && !r.wrote:
 		e.Kind, e.Came, e.Next = Declined, "stopped before the first write", "nothing was applied; run the command again"
 		if r.resumed() {

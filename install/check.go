@@ -86,11 +86,11 @@ func (r *run) checkQuorum(users []string) error {
 // The plan's own unfinished record passes: it will be resumed.
 func (r *run) checkBase(ctx context.Context) error {
 	doing := "checking the revision that the plan stands on"
-	record, err := LoadRecord(ctx, r.cluster, r.plan.Release)
+	record, secret, err := loadRecord(ctx, r.cluster, r.plan.Release)
 	if err != nil {
 		return asError(NotStarted, doing, "nothing was applied", err)
 	}
-	r.before = record
+	r.before, r.parent = record, secret
 	const again = "preview again: the release is not what was reviewed"
 	base := r.plan.Base
 	switch {
@@ -103,9 +103,11 @@ func (r *run) checkBase(ctx context.Context) error {
 	case record.Undoes != nil && record.Undoes.Digest == r.plan.Digest && record.State.Unfinished():
 		return nil // and the undo of it will be
 	case record.Undoes != nil && record.Undoes.Digest == r.plan.Digest:
+		r.dropLease(ctx)
 		return refusal(doing, "preview again to see what would change now",
 			fmt.Sprintf("this plan failed and was undone, as revision %d", record.Revision))
 	case record.Digest == r.plan.Digest:
+		r.dropLease(ctx)
 		return refusal(doing, "preview again to see what would change now",
 			fmt.Sprintf("this plan was already applied, as revision %d", record.Revision))
 	case record.Revision != base.Revision || record.Digest != base.Digest:

@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,6 +18,9 @@ const (
 	leaseDuration = leaseSeconds * time.Second
 	renewEvery    = 4 * time.Second
 	pollLease     = time.Second
+	// doubtAfter is the age of the last renewal from which a write is preceded by
+	// another one. What is sent within it has the rest of the lease to be stored.
+	doubtAfter = 2 * renewEvery
 )
 
 // microTime is the format of a MicroTime field (coordination.k8s.io/v1).
@@ -34,7 +38,8 @@ func lockLost(held context.Context) bool {
 	return errors.Is(cause, errLockLost) || errors.Is(cause, errLockOld)
 }
 
-// lock is a held lease. It renews itself until released.
+// lock is a held lease. It renews itself until released. A nil lock is that of a
+// run which has none and needs none.
 type lock struct {
 	cluster Cluster
 	ref     preview.Ref
@@ -44,8 +49,9 @@ type lock struct {
 
 	mu      sync.Mutex
 	live    map[string]any // the lease as last written
-	renewed time.Time
+	renewed stamp          // when the last renewal that was acknowledged was sent
 	stop    context.CancelFunc
+	held    context.Context         // ends with the lock
 	lost    context.CancelCauseFunc // ends what is done under the lock
 	done    chan struct{}
 
@@ -84,21 +90,24 @@ func leaseRef(release preview.Release) preview.Ref {
 	}
 }
 
-// acquire takes the release's lease. A lease that somebody holds and renews is
-// an error of kind [NotStarted]; one that nobody renews is taken over after it
-// was watched for its whole duration.
+// acquire takes the release's lease. A lease that another run holds and renews is
+// an error of kind [NotStarted]; one that is not renewed is taken over after it
+// was watched for its whole duration. Two processes may call themselves the same
+// (those of two containers, after the same host), so each run adds a random word
+// to the name of its holder.
 func (r *run) acquire(ctx context.Context) (*lock, error) {
 	l := &lock{
-		cluster: r.cluster, ref: leaseRef(r.plan.Release), holder: r.opts.Holder, clock: r.opts.Clock,
+		cluster: r.cluster, ref: leaseRef(r.plan.Release), holder: r.opts.Holder + "/" + rand.Text()[:8], clock: r.opts.Clock,
 		tell: r.log, done: make(chan struct{}),
 	}
 	var watch leaseWatch
 	var live map[string]any
 	unavailable := 0
 	for {
-		written, err := l.write(ctx, live)
+		sent := stampOf(l.clock)
+		written, _, err := l.write(ctx, live)
 		if err == nil {
-			l.live = written
+			l.live, l.renewed = written, sent
 			return l, nil
 		}
 		reason, last := preview.ReasonOf(err), err
@@ -109,7 +118,7 @@ func (r *run) acquire(ctx context.Context) (*lock, error) {
 			return nil, err
 		}
 		if preview.String(live, "spec", "holderIdentity") == l.holder {
-			l.live = live // it was written, and only the answer was lost
+			l.live = live // it was written, at a time unknown, and only the answer was lost
 			return l, nil
 		}
 		if reason == preview.ReasonUnavailable {
@@ -152,35 +161,45 @@ func (l *lock) await(ctx context.Context, watch *leaseWatch) (map[string]any, er
 	}
 }
 
-// write creates the lease, or updates exactly the one given.
-func (l *lock) write(ctx context.Context, live map[string]any) (map[string]any, error) {
+// write creates the lease, or updates exactly the one given. renewal is the
+// renewTime that was sent.
+func (l *lock) write(ctx context.Context, live map[string]any) (written map[string]any, renewal string, err error) {
 	now := l.clock.Now().UTC().Format(microTime)
-	acquired := now
-	if preview.String(live, "spec", "holderIdentity") == l.holder {
+	acquired, transitions := now, transitionsOf(live)
+	switch {
+	case live == nil:
+	case preview.String(live, "spec", "holderIdentity") == l.holder:
 		acquired = preview.String(live, "spec", "acquireTime")
+	default:
+		transitions++
 	}
-	// Force, because the lease is this tool's own: somebody's edit of it must
+	// Force, because the lease is this tool's own: an edit of it by others must
 	// not lock the release for good.
 	item := preview.DryRun{Force: true, Body: map[string]any{
 		"apiVersion": l.ref.APIVersion, "kind": l.ref.Kind,
 		"metadata": map[string]any{"name": l.ref.Name, "namespace": l.ref.Namespace},
 		"spec": map[string]any{
 			"holderIdentity": l.holder, "leaseDurationSeconds": int64(leaseSeconds),
-			"acquireTime": acquired, "renewTime": now,
+			"acquireTime": acquired, "renewTime": now, "leaseTransitions": transitions,
 		},
 	}}
 	if live != nil {
 		item.UID, item.ResourceVersion = uidOf(live), versionOf(live)
 	}
-	return l.cluster.Apply(ctx, item)
+	written, err = l.cluster.Apply(ctx, item)
+	return written, now, err
+}
+
+func transitionsOf(lease map[string]any) int64 {
+	n, _ := preview.Value(lease, "spec", "leaseTransitions").(int64)
+	return n
 }
 
 // keep renews the lease in the background. The context it returns ends, with
 // that as its cause, when the lease is lost or could not be renewed in time:
-// from then on somebody else may be writing.
+// from then on another run may be writing.
 func (l *lock) keep(ctx context.Context) context.Context {
-	held, lost := context.WithCancelCause(ctx)
-	l.lost, l.renewed = lost, l.clock.Now()
+	l.held, l.lost = context.WithCancelCause(ctx)
 	// Renewing goes on while an interrupted run records what it did.
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l.stop = stop
@@ -192,27 +211,69 @@ func (l *lock) keep(ctx context.Context) context.Context {
 			case l.leaving.Load():
 				return
 			case errors.Is(err, errLockLost):
-				lost(errLockLost)
+				l.lost(errLockLost)
 				return
-			case err != nil && l.overdue() && !l.resting.Load():
-				lost(errLockOld)
+			case l.age() >= leaseDuration-renewEvery && !l.resting.Load():
+				l.lost(errLockOld) // it may expire before the next renewal
 				return
 			}
 		}
 	}()
-	return held
+	return l.held
 }
 
-// overdue reports whether the lease may expire before the next renewal.
-func (l *lock) overdue() bool {
+// age is how long ago the last renewal that was acknowledged was sent, the time
+// included in which the process or the machine did not run.
+func (l *lock) age() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.clock.Now().Sub(l.renewed) >= leaseDuration-renewEvery
+	return stampOf(l.clock).since(l.renewed)
+}
+
+// confirm comes before each write, and after each create: it returns nil only
+// while this run is the only writer. Where the last renewal is too old to be
+// sure of that, because the process was stopped or the machine suspended, the
+// lease is renewed first.
+func (l *lock) confirm(ctx context.Context) error {
+	switch {
+	case l == nil || l.leaving.Load():
+		return nil
+	case errors.Is(context.Cause(l.held), errLockLost):
+		return errLockLost
+	case l.age() < doubtAfter:
+		return nil
+	}
+	return l.prove(ctx)
+}
+
+// prove renews the lease now. One that was taken, or cannot be renewed, ends
+// what is done under the lock.
+func (l *lock) prove(ctx context.Context) error {
+	if l == nil || l.leaving.Load() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	for try := range maxAttempts {
+		err := l.renew(ctx)
+		switch {
+		case err == nil || l.leaving.Load():
+			return nil
+		case errors.Is(err, errLockLost):
+			l.lost(errLockLost)
+			return errLockLost
+		}
+		if pause(ctx, l.clock, err, try) != nil {
+			break
+		}
+	}
+	l.lost(errLockOld)
+	return errLockOld
 }
 
 // rest begins a time in which nothing is written: a cluster that does not answer
 // meanwhile ends nothing. It ends with wake, before the next write: a lease that
-// nobody took is renewed, and one that somebody took, or that cannot be renewed
+// no other run took is renewed, and one that was taken, or that cannot be renewed
 // now, is lost. A run that only sees a namespace off has no lock (nil).
 func (l *lock) rest() {
 	if l != nil {
@@ -225,34 +286,18 @@ func (l *lock) wake(ctx context.Context) {
 		return
 	}
 	defer l.resting.Store(false)
-	if !l.overdue() {
-		return
-	}
 	// A run that was told to stop records what it did, under the lock too.
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-	defer cancel()
-	for try := range maxAttempts {
-		err := l.renew(last)
-		switch {
-		case err == nil || l.leaving.Load():
-			return
-		case errors.Is(err, errLockLost):
-			l.lost(errLockLost)
-			return
-		}
-		if pause(last, l.clock, err, try) != nil {
-			break
-		}
-	}
-	l.lost(errLockOld)
+	_ = l.confirm(context.WithoutCancel(ctx)) // it ends what is done under the lock
 }
 
+// renew writes the lease as this run's once more.
 func (l *lock) renew(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	written, err := l.write(ctx, l.live)
+	sent := stampOf(l.clock)
+	written, renewal, err := l.write(ctx, l.live)
 	if err == nil {
-		l.live, l.renewed = written, l.clock.Now()
+		l.live, l.renewed = written, sent
 		return nil
 	}
 	live, readErr := l.cluster.Get(ctx, l.ref)
@@ -262,11 +307,9 @@ func (l *lock) renew(ctx context.Context) error {
 	if preview.String(live, "spec", "holderIdentity") != l.holder {
 		return errLockLost
 	}
-	// A newer renewTime is our own: it was written, and only the answer was lost.
-	renewed := preview.String(live, "spec", "renewTime") != preview.String(l.live, "spec", "renewTime")
 	l.live = live
-	if renewed {
-		l.renewed = l.clock.Now()
+	if preview.String(live, "spec", "renewTime") == renewal {
+		l.renewed = sent // it was written, and only the answer was lost
 		return nil
 	}
 	return err

@@ -24,17 +24,17 @@ func dependentsOf(o *preview.Object) preview.Propagation {
 // replace deletes exactly the reviewed object, waits until it is gone, and
 // creates the new one. live is what was read last: the reviewed object, or nil
 // when an earlier run came that far.
-func (r *run) replace(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
+func (r *run) replace(ctx context.Context, o *preview.Object, live map[string]any) (written, error) {
 	if live != nil {
 		gone, err := r.remove(ctx, o, live)
 		if err != nil {
-			return nil, err
+			return written{}, err
 		}
 		// From here on the object is between its two writes.
 		r.record.object(o.ID).State = StateRemoving
 		if !gone {
 			if err := r.awaitGone(ctx, o); err != nil {
-				return nil, err
+				return written{}, err
 			}
 		}
 	}

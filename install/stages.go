@@ -36,9 +36,9 @@ func (r *run) takeLock(ctx context.Context) (held context.Context, release func(
 
 func (r *run) createNamespace(ctx context.Context, o *preview.Object) error {
 	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
-	live, err := r.write(ctx, o, nil)
+	made, err := r.writeOn(ctx, o, nil)
 	if err == nil {
-		r.namespace = live
+		r.namespace = made.live
 		return nil
 	}
 	var moved *movedError
@@ -208,20 +208,23 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 	case preview.ActionPatch:
 		doing = "patching"
 	}
-	live, err := write(ctx, o, before)
+	w, err := write(ctx, o, before)
 	if err != nil {
 		return "", r.failedObject(ctx, o, doing, err)
 	}
-	if o.Action == preview.ActionReplace {
-		before = nil // what it was is gone
+	// What others added between the check and the write is what it was made on.
+	return r.settled(o, Written{Sealed: r.plan.Sent(o), Reviewed: r.reviewedResult(o), Before: w.on, Live: w.live}), nil
+}
+
+// reviewedResult is what the review showed of an object after its write. What an
+// adoption leads to was merged at review and not dry-run: its owner had not let
+// go. So it has no defaults, and only the sealed fields are compared.
+func (r *run) reviewedResult(o *preview.Object) map[string]any {
+	fresh := r.freshObject(o)
+	if fresh == nil || r.plan.ReadMode == preview.ReadGet || o.Action == preview.ActionAdopt {
+		return nil
 	}
-	w := Written{Sealed: r.plan.Sent(o), Before: before, Live: live}
-	// What an adoption leads to was merged at review and not dry-run: its owner had
-	// not let go. So it has no defaults, and only the sealed fields are compared.
-	if fresh := r.freshObject(o); fresh != nil && r.plan.ReadMode != preview.ReadGet && o.Action != preview.ActionAdopt {
-		w.Reviewed = fresh.ResultBody
-	}
-	return r.settled(o, w), nil
+	return fresh.ResultBody
 }
 
 func (r *run) sendDelete(ctx context.Context, o *preview.Object, before map[string]any) error {
@@ -255,6 +258,7 @@ func (r *run) liveOf(o *preview.Object) map[string]any {
 func (r *run) settled(o *preview.Object, w Written) Verdict {
 	entry := r.record.object(o.ID)
 	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = StateApplied, uidOf(w.Live), "", "", ""
+	r.versions[o.ID] = versionOf(w.Live)
 	if o.LetsGo() {
 		r.record.disown(o.ID)
 	} else {
@@ -300,7 +304,7 @@ func (r *run) failedObject(ctx context.Context, o *preview.Object, doing string,
 	var gone *goneError
 	switch {
 	case errors.As(err, &gone), entry.State == StateRemoved, entry.State == StateReleased: // between its two writes, as recorded
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, preview.Throttled(err):
 		entry.State = StatePending // it was not the object that failed
 	case ctx.Err() == nil:
 		entry.State = StateFailed

@@ -19,6 +19,7 @@ const (
 	keyRecord  = "record" // gzip of the record's JSON, or a part of it
 	keyIndex   = "index"  // of the parts, in place of a record too large
 	keyPlan    = "plan"   // a part of the plan archive
+	keyFence   = "fence"  // of the run that wrote it
 	secretType = preview.TypeRecord
 	toolPrefix = "kubectl-operator/"
 )
@@ -270,7 +271,8 @@ type store struct {
 	release preview.Release
 	tool    string
 	clock   Clock
-	// parent is the record's Secret as last read or written.
+	lock    *lock
+	// parent is the record's Secret as last read under the lock, or written.
 	parent map[string]any
 }
 
@@ -323,6 +325,7 @@ func (s *store) save(ctx context.Context, record *Record, more []preview.Object)
 		preview.AnnotationKinds: record.groupKinds(more),
 		preview.AnnotationExtra: record.namespaces(more),
 	}
+	preview.Map(body, "data")[keyFence] = s.lock.fence(record.Revision).encoded()
 	written, err := s.write(ctx, body, s.parent)
 	if err != nil {
 		return err
@@ -379,26 +382,35 @@ func (s *store) put(ctx context.Context, body map[string]any) error {
 	return err
 }
 
-// write sends a Secret of ours until it is stored. Only the lock's holder
-// writes them, so a change underneath is either our own write, whose answer
-// was lost, or somebody's edit, which our fields overrule.
+// write sends a Secret of ours until it is stored, on top of exactly the one that
+// was read. What changed underneath is written over only if it is this run's own,
+// whose answer was lost, what a run before it left there, or an edit by hand: the
+// record of a run that took the lock since is the end of this one.
 func (s *store) write(ctx context.Context, body, live map[string]any) (map[string]any, error) {
 	ref := preview.RefOf(body)
+	doing := fmt.Sprintf("writing the record %s/%s", ref.Namespace, ref.Name)
+	parent := live // nil for what is no record itself
 	var last error
 	for try := range maxAttempts {
+		if err := s.lock.confirm(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", doing, err)
+		}
 		item := preview.DryRun{Body: body, Force: true}
 		if live != nil {
 			item.UID, item.ResourceVersion = uidOf(live), versionOf(live)
 		}
-		written, err := s.cluster.Apply(ctx, item)
+		var written map[string]any
+		err := unthrottled(ctx, s.clock, func() (err error) {
+			written, err = s.cluster.Apply(ctx, item)
+			return err
+		})
 		if err == nil {
 			return written, nil
 		}
 		last = err
-		switch preview.ReasonOf(err) {
-		case preview.ReasonChanged, preview.ReasonUnavailable:
-		default:
-			return nil, fmt.Errorf("writing the record %s/%s: %w", ref.Namespace, ref.Name, err)
+		reason := preview.ReasonOf(err)
+		if reason != preview.ReasonChanged && reason != preview.ReasonUnavailable || preview.Throttled(err) {
+			return nil, fmt.Errorf("%s: %w", doing, err)
 		}
 		if live, err = s.cluster.Get(ctx, ref); err != nil {
 			return nil, fmt.Errorf("reading the record %s/%s: %w", ref.Namespace, ref.Name, err)
@@ -409,11 +421,29 @@ func (s *store) write(ctx context.Context, body, live map[string]any) (map[strin
 		if holds(live, body) {
 			return live, nil // it was written, and only the answer was lost
 		}
+		if err := s.mayReplace(ctx, live, body, parent); err != nil {
+			return nil, fmt.Errorf("%s: %w", doing, err)
+		}
 		if err := pause(ctx, s.clock, last, try); err != nil {
 			break
 		}
 	}
-	return nil, fmt.Errorf("writing the record %s/%s: %w", ref.Namespace, ref.Name, last)
+	return nil, fmt.Errorf("%s: %w", doing, last)
+}
+
+// mayReplace decides whether a stored Secret that is not the one expected may be
+// written over: a record only if it carries this run's fence, or still that of
+// the record which this run read under the lock. After that read the lease must
+// be this run's still: then no other run wrote what was read.
+func (s *store) mayReplace(ctx context.Context, live, body, parent map[string]any) error {
+	if live == nil {
+		return s.lock.confirm(ctx)
+	}
+	stored, own := fenceOf(live), fenceOf(body)
+	if own != (fence{}) && stored != own && (parent == nil || stored != fenceOf(parent)) {
+		return s.lock.taken()
+	}
+	return s.lock.prove(ctx)
 }
 
 // holds reports whether a stored Secret is what was sent.

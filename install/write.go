@@ -23,10 +23,10 @@ func (e *outcomeError) Error() string { return "the outcome is unknown: " + e.er
 func (e *outcomeError) Unwrap() error { return e.err }
 
 // noAnswer reports whether a request may have been carried out although it
-// failed here.
+// failed here. One that was throttled was not.
 func noAnswer(err error) bool {
 	reason := preview.ReasonOf(err)
-	return reason == preview.ReasonUnavailable || reason == ""
+	return reason == preview.ReasonUnavailable && !preview.Throttled(err) || reason == ""
 }
 
 func unknownOutcome(err error) bool {
@@ -47,12 +47,26 @@ func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return late, func() { stop(); cancel() }
 }
 
+// written is an object as a write left it, with the one that the write was made
+// on: nil when it created the object.
+type written struct{ live, on map[string]any }
+
 // write creates or updates one object, exactly once. before is the live object
-// the write is made on, nil when it creates. An update goes out with before's
-// uid and resourceVersion; when that no longer is the live object, the write
-// is tried again on the new one as long as nothing relevant about it changed.
-// A write without an answer is followed by a read to learn whether it happened.
-func (r *run) write(ctx context.Context, o *preview.Object, before map[string]any) (map[string]any, error) {
+// the write is made on, nil when it creates. What was created after the lock was
+// lost is deleted again.
+func (r *run) write(ctx context.Context, o *preview.Object, before map[string]any) (written, error) {
+	w, err := r.writeOn(ctx, o, before)
+	if err == nil && w.on == nil {
+		err = r.judgeCreate(ctx, o, w.live)
+	}
+	return w, err
+}
+
+// writeOn sends an update with before's uid and resourceVersion; when that no
+// longer is the live object, the write is tried again on the new one as long as
+// nothing relevant about it changed. A write without an answer is followed by a
+// read to learn whether it happened.
+func (r *run) writeOn(ctx context.Context, o *preview.Object, before map[string]any) (written, error) {
 	var last error
 	lost := false // a write may have happened without our knowing
 	for try := range maxAttempts {
@@ -62,34 +76,35 @@ func (r *run) write(ctx context.Context, o *preview.Object, before map[string]an
 		}
 		live, err := r.applyTaking(ctx, o, item)
 		if err == nil {
-			return live, nil
+			return written{live, before}, nil
 		}
 		last = err
 		var moved *movedError
 		if errors.As(err, &moved) {
-			return nil, r.perhaps(lost, err) // this one was not sent
+			return written{}, r.perhaps(lost, err) // this one was not sent
 		}
 		if noAnswer(err) {
 			lost = true
 		} else if preview.ReasonOf(err) != preview.ReasonChanged {
-			return nil, err
+			return written{}, err
 		}
-		live, written, err := r.reread(ctx, o, lost, err)
-		if err != nil || written {
-			return live, err
+		// What a resumed plan creates may come from the run before, late.
+		live, done, err := r.reread(ctx, o, lost, before == nil && r.resumed(), err)
+		if err != nil || done {
+			return written{live, before}, err
 		}
 		if lost && before == nil && preview.Ours(live, r.plan.Release) {
-			r.wrote = true // only this run marks it so: somebody changed it since
-			return live, nil
+			r.wrote = true // only this run marks it so: it was changed since
+			return written{live, before}, nil
 		}
 		if before, err = r.onto(o, before, live, last); err != nil {
-			return nil, r.perhaps(lost, err)
+			return written{}, r.perhaps(lost, err)
 		}
 		if err := pause(ctx, r.opts.Clock, last, try); err != nil {
-			return nil, last
+			return written{}, last
 		}
 	}
-	return nil, last
+	return written{}, last
 }
 
 // applyTaking sends a write that may take over the contested fields that were
@@ -130,25 +145,41 @@ func notSent(err error) error {
 	return &preview.Refusal{Reason: preview.ReasonOther, Message: "not sent: " + err.Error(), Err: err}
 }
 
-func (r *run) applyOnce(ctx context.Context, item preview.DryRun) (map[string]any, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, &preview.Refusal{Reason: preview.ReasonOther, Message: "not sent: " + err.Error(), Err: err}
-	}
-	late, cancel := withGrace(ctx)
-	defer cancel()
-	live, err := r.cluster.Apply(late, item)
-	if err == nil {
-		r.wrote = true
-	}
+func (r *run) applyOnce(ctx context.Context, item preview.DryRun) (live map[string]any, err error) {
+	err = r.sendOnce(ctx, func(late context.Context) (err error) {
+		live, err = r.cluster.Apply(late, item)
+		return err
+	})
 	return live, err
 }
 
-// reread reads an object after a write that was refused or had no answer. If
-// one had none (lost), it reports whether the object is what it made of it.
-func (r *run) reread(ctx context.Context, o *preview.Object, lost bool, cause error) (live map[string]any, written bool, err error) {
+// sendOnce sends one write of a plan object, again only while the API server says
+// that it has no time for it. Before each, the lock must be this run's.
+func (r *run) sendOnce(ctx context.Context, send func(context.Context) error) error {
 	late, cancel := withGrace(ctx)
 	defer cancel()
-	if live, err = r.cluster.Get(late, o.Ref()); err == nil && live != nil && lost {
+	err := unthrottled(ctx, r.opts.Clock, func() error {
+		if err := ctx.Err(); err != nil {
+			return notSent(err)
+		}
+		if err := r.lock.confirm(ctx); err != nil {
+			return notSent(err)
+		}
+		return send(late)
+	})
+	if err == nil {
+		r.wrote = true
+	}
+	return err
+}
+
+// reread reads an object after a write that was refused or had no answer. If
+// one had none (lost), or an earlier run of the plan may have sent it (resumed), it reports
+// whether the object is what it made of it.
+func (r *run) reread(ctx context.Context, o *preview.Object, lost, resumed bool, cause error) (live map[string]any, written bool, err error) {
+	late, cancel := withGrace(ctx)
+	defer cancel()
+	if live, err = r.cluster.Get(late, o.Ref()); err == nil && live != nil && (lost || resumed) {
 		written, err = r.isAfter(late, o, live)
 	}
 	if err != nil {
@@ -313,16 +344,9 @@ func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any
 }
 
 func (r *run) deleteOnce(ctx context.Context, o *preview.Object, live map[string]any) error {
-	if err := ctx.Err(); err != nil {
-		return &preview.Refusal{Reason: preview.ReasonOther, Message: "not sent: " + err.Error(), Err: err}
-	}
-	late, cancel := withGrace(ctx)
-	defer cancel()
-	err := r.cluster.Delete(late, o.Ref(), uidOf(live), versionOf(live), dependentsOf(o))
-	if err == nil {
-		r.wrote = true
-	}
-	return err
+	return r.sendOnce(ctx, func(late context.Context) error {
+		return r.cluster.Delete(late, o.Ref(), uidOf(live), versionOf(live), dependentsOf(o))
+	})
 }
 
 // objectError words the failure of one write.
@@ -343,6 +367,10 @@ func (r *run) objectError(o *preview.Object, doing string, err error) *Error {
 		kind, next = Refused, "preview again: another field manager took these fields since the review"
 	case reason == preview.ReasonForbidden:
 		next = "get the missing permission, then " + r.resumeAdvice()
+	case reason == preview.ReasonQuota:
+		next = quotaAdvice(o, err) + r.resumeAdvice()
+	case preview.Throttled(err) && (r.wrote || r.resumed()):
+		kind, next = Interrupted, "the API server is overloaded and carried nothing out; when it has time, "+r.resumeAdvice()
 	}
 	cause, _ := rollout.RefusalCause(err.Error())
 	e := r.fail(fmt.Sprintf("%s %s", doing, o.ID), next, &Error{

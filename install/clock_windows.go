@@ -1,0 +1,9 @@
+package install
+
+import (
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+func sinceBoot() time.Duration { return windows.DurationSinceBoot() }

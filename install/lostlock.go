@@ -1,0 +1,134 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// withoutLock words the end of a run that lost its lock. What can be done next
+// depends on what the run that took it has made of the release.
+func (r *run) withoutLock(ctx context.Context, cause error, e *Error) {
+	e.Came = strings.Join(append([]string{cause.Error(), r.progress()}, r.late...), "; ")
+	e.Err = errors.Join(cause, e.Err)
+	if !r.wrote {
+		e.Kind, e.Next = NotStarted, "nothing was applied; run the command again"
+	}
+	if !errors.Is(cause, errLockLost) {
+		return
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	newest, err := LoadRecord(last, r.cluster, r.plan.Release)
+	digest := r.plan.Digest
+	if r.approved != "" {
+		digest = r.approved
+	}
+	status := fmt.Sprintf("kubectl operator status %s -n %s", r.plan.Release.Name, r.plan.Release.Namespace)
+	switch {
+	case err != nil || newest == nil:
+	case newest.Digest != digest && (newest.Undoes == nil || newest.Undoes.Digest != digest):
+		if r.record != nil {
+			e.Next = fmt.Sprintf("revision %d of another plan is the newest now (%s); look at it with %s, then preview again", newest.Revision, newest.State, status)
+		}
+		if r.wrote {
+			e.Kind = Failed // nothing of this plan can be resumed
+		}
+	case !newest.State.Unfinished():
+		e.Next = fmt.Sprintf("another run of this plan ended it, as revision %d (%s); look at it with %s", newest.Revision, newest.State, status)
+	}
+}
+
+// judgeCreate comes after the answer to a create. What was stored while this run
+// was the only writer stays. What came after another run had taken the lock is
+// deleted again, unless that run knows of the object: a create alone has no
+// precondition that another run's deletion would break.
+func (r *run) judgeCreate(ctx context.Context, o *preview.Object, live map[string]any) error {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	err := r.lock.confirm(last)
+	if !errors.Is(err, errLockLost) {
+		return nil // what cannot be confirmed stops before the next write
+	}
+	left := o.ID + " was created after that, and " // what becomes of it
+	switch known, readErr := r.knownToOthers(last, o, live); {
+	case readErr != nil:
+		left += "is left, as the record cannot be read: " + readErr.Error()
+	case known:
+		left += "is left to the run that has the lock"
+	case o.Kind == "Namespace" || o.Kind == "CustomResourceDefinition":
+		left += "is left, because of what others may have made in it; no record names it"
+	default:
+		if delErr := r.takeBack(last, o, live); delErr != nil {
+			left += "could not be deleted again: " + delErr.Error()
+			break
+		}
+		left += "was deleted again"
+		r.late = append(r.late, left)
+		r.log(left)
+		return fmt.Errorf("%w; %s", err, left)
+	}
+	r.late = append(r.late, left)
+	r.log(left)
+	return nil
+}
+
+// knownToOthers reports whether the newest record, once it is not this run's any
+// more, has an object in its inventory. As long as the run that took the lock has
+// not recorded anything it may have seen the object, or not.
+func (r *run) knownToOthers(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
+	for {
+		record, secret, err := loadRecord(ctx, r.cluster, r.plan.Release)
+		if err != nil {
+			return false, err
+		}
+		lease, err := r.cluster.Get(ctx, r.lock.ref)
+		if err != nil {
+			return false, err
+		}
+		if lease == nil || record != nil && fenceOf(secret).Holder != r.lock.holder {
+			return record.holds(o.ID, uidOf(live)), nil
+		}
+		if err := sleep(ctx, r.opts.Clock, pollLease); err != nil {
+			return false, err
+		}
+	}
+}
+
+// holds reports whether an object is in the inventory, or is about to be.
+func (r *Record) holds(id, uid string) bool {
+	return r != nil && slices.ContainsFunc(r.Inventory, func(item Item) bool {
+		return item.Ref().ID() == id && (item.UID == "" || item.UID == uid)
+	})
+}
+
+// takeBack deletes an object that this run created: the one with its uid, as
+// long as it has the marks of the release.
+func (r *run) takeBack(ctx context.Context, o *preview.Object, live map[string]any) error {
+	uid := uidOf(live)
+	for try := range maxAttempts {
+		if !o.Patches() && !preview.Ours(live, r.plan.Release) {
+			return errors.New("it is not marked as part of this release any more")
+		}
+		err := r.cluster.Delete(ctx, o.Ref(), uid, versionOf(live), preview.Background)
+		if err == nil || preview.ReasonOf(err) == preview.ReasonNotFound {
+			return nil
+		}
+		fresh, readErr := r.cluster.Get(ctx, o.Ref())
+		switch {
+		case readErr != nil || versionOf(fresh) == versionOf(live):
+			if pause(ctx, r.opts.Clock, err, try) != nil || try == maxAttempts-1 {
+				return err
+			}
+		case fresh == nil || uidOf(fresh) != uid:
+			return nil
+		default:
+			live = fresh
+		}
+	}
+	return errors.New("it changes all the time")
+}
