@@ -64,7 +64,7 @@ func (tr *trial) judgeSuccess(persisted map[string]int) {
 			tr.compare("as it was written", o, *w)
 		}
 		if tr.edited[o.ID] {
-			tr.judgeEdited(o)
+			tr.judgeEdited(o, w)
 			continue
 		}
 		live, err := tr.w.Get(context.Background(), o.Ref())
@@ -81,11 +81,15 @@ func (tr *trial) judgeSuccess(persisted map[string]int) {
 	}
 }
 
-// judgeEdited wants an edit of an object that the plan leaves unchanged told, if
-// the run read the object after the last one: what others build on ends the run.
-func (tr *trial) judgeEdited(o *preview.Object) {
-	if o.Action != preview.ActionUnchanged || tr.seen[o.ID] != tr.edits[o.ID] {
+// judgeEdited wants an edit of an object to end the run if the run read the object
+// after the last one. One that came between a write and its own answer is reported.
+func (tr *trial) judgeEdited(o *preview.Object, w *install.Written) {
+	if o.Action != preview.ActionUnchanged && w == nil || tr.seen[o.ID] != tr.edits[o.ID] {
 		return
+	}
+	uid, sealed := o.Live.UID, o.Sealed
+	if w != nil {
+		uid, sealed = preview.String(w.Live, "metadata", "uid"), w.Sealed
 	}
 	live, err := tr.w.Get(context.Background(), o.Ref())
 	if err != nil {
@@ -93,8 +97,8 @@ func (tr *trial) judgeEdited(o *preview.Object) {
 		return
 	}
 	verdict := install.Diverged
-	if live != nil && preview.String(live, "metadata", "uid") == o.Live.UID {
-		if verdict, _, err = install.Compare(tr.schemas, install.Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live}); err != nil {
+	if live != nil && preview.String(live, "metadata", "uid") == uid {
+		if verdict, _, err = install.Compare(tr.schemas, install.Written{Sealed: sealed, Reviewed: reviewed(o), Before: live, Live: live}); err != nil {
 			tr.find("comparing %s: %v", o.ID, err)
 		}
 	}
@@ -103,9 +107,9 @@ func (tr *trial) judgeEdited(o *preview.Object) {
 	}
 	tr.noticed++
 	told := slices.ContainsFunc(tr.record, func(r install.ObjectReceipt) bool { return r.ID == o.ID && r.State == install.StateDiverged })
-	ends := o.Ref().Group() == "rbac.authorization.k8s.io" || o.Kind == "Deployment" || live == nil
+	ends := w == nil || o.Ref().Group() == "rbac.authorization.k8s.io" || o.Kind == "Deployment" || live == nil
 	if !told || ends {
-		tr.find("exit 0, and %s, planned as unchanged, was edited before it was read last; that it is told is %t, and that it ends the run should be %t", o.ID, told, ends)
+		tr.find("exit 0, and %s, planned as %s, was edited before it was read last; that it is told is %t, and that it ends the run should be %t", o.ID, o.Action, told, ends)
 	}
 }
 

@@ -1,0 +1,146 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// lookBack compares every object of the plan with the review once more at the
+// end: those that stay unchanged, for which nothing was sent, and those that were
+// written, since others may have changed them after that. What is not as reviewed
+// ends the run, so that success says that all of it was there at the end. A custom
+// resource is only reported: its controller may write to it.
+func (r *run) lookBack(ctx context.Context) error {
+	var objects []*preview.Object
+	var refs []preview.Ref
+	for i := range r.plan.Objects {
+		if o := &r.plan.Objects[i]; r.looksBackAt(o) {
+			objects, refs = append(objects, o), append(refs, o.Ref())
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	const doing = "looking again at the objects of the plan"
+	var stops []string
+	for i, result := range r.cluster.Read(ctx, refs) {
+		o := objects[i]
+		if preview.ReasonOf(result.Err) == preview.ReasonNotServed {
+			result.Body, result.Err = nil, nil // deleted with its CRD
+		}
+		if result.Err != nil {
+			return r.notSeen(doing, o, result.Err)
+		}
+		what, err := r.edited(o, result.Body)
+		if err != nil {
+			return r.fail(doing, "", err)
+		}
+		if what == "" {
+			continue
+		}
+		entry := r.record.object(o.ID)
+		entry.State, entry.Message = StateDiverged, what
+		r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: what})
+		if stopsOnDivergence(o) || result.Body == nil || !isCustom(o) {
+			stops = append(stops, o.ID+": "+what)
+		}
+	}
+	if len(stops) == 0 {
+		return nil
+	}
+	e := refusal(doing, "these objects were changed during the apply; preview again to see what they are now", stops...)
+	if r.wrote || r.resumed() {
+		e.Kind = Failed
+	}
+	return e
+}
+
+// looksBackAt reports whether an object must be at the end as the review showed
+// it. One that its own write left otherwise was reported then.
+func (r *run) looksBackAt(o *preview.Object) bool {
+	switch entry := r.record.object(o.ID); {
+	case o.Action == preview.ActionUnchanged:
+		return true
+	case entry == nil || !sends(o.Action) || o.Action == preview.ActionDelete || o.Sealed == nil || o.LetsGo():
+		return false
+	default:
+		return slices.Contains([]ObjectState{StateApplied, StateWaiting, StateReady}, entry.State)
+	}
+}
+
+// isCustom reports whether an object is of a kind that Kubernetes itself does not
+// bring.
+func isCustom(o *preview.Object) bool {
+	group := o.Ref().Group()
+	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
+}
+
+// notSeen is the end of a run whose last look came to nothing.
+func (r *run) notSeen(doing string, o *preview.Object, err error) error {
+	err = fmt.Errorf("reading %s: %w", o.ID, err)
+	if outage(err) && (r.wrote || r.resumed()) {
+		return &Error{Kind: Interrupted, Doing: doing, Came: err.Error(), Next: "everything was written; " + r.resumeAdvice(), Err: err}
+	}
+	return r.fail(doing, "", err)
+}
+
+// edited says how an object differs from the review; empty when it does not. A
+// resourceVersion that stayed is proof enough: a CRD that the plan wrote may
+// change how an object reads.
+func (r *run) edited(o *preview.Object, live map[string]any) (string, error) {
+	uid, version := o.Live.UID, versionOf(r.liveOf(o))
+	if sends(o.Action) {
+		uid, version = r.record.object(o.ID).UID, r.versions[o.ID]
+	}
+	switch {
+	case live == nil && r.ran(o):
+		return "", nil
+	case live == nil:
+		return "was deleted meanwhile", nil
+	case uidOf(live) != uid:
+		return "was deleted and created again meanwhile", nil
+	case versionOf(live) == version:
+		return "", nil
+	case preview.String(live, "metadata", "deletionTimestamp") != "":
+		return "is being deleted", nil
+	}
+	sealed, reviewed := o.Sealed, o.ResultBody
+	if sends(o.Action) {
+		sealed, reviewed = r.plan.Sent(o), r.reviewedResult(o)
+	}
+	now := withoutScale(live, sealed)
+	verdict, notes, err := Compare(r.opts.Schemas, Written{Sealed: sealed, Reviewed: reviewed, Before: now, Live: now})
+	if err != nil || verdict == Same {
+		return "", err
+	}
+	return "changed meanwhile: " + strings.Join(notes, "; "), nil
+}
+
+// ran reports whether an object may be gone because it has done its work: a Pod
+// or Job that ended, or a Job that asks to be deleted then.
+func (r *run) ran(o *preview.Object) bool {
+	switch o.Kind {
+	case "Job", "Pod":
+		return r.record.object(o.ID).State == StateReady || preview.Value(o.Sealed, "spec", "ttlSecondsAfterFinished") != nil
+	}
+	return false
+}
+
+// withoutScale is a live object with the number of replicas that was sealed where
+// an autoscaler, or a person, has set another by the scale subresource: that is
+// what this is for.
+func withoutScale(live, sealed map[string]any) map[string]any {
+	replicas := preview.Value(sealed, "spec", "replicas")
+	for _, entry := range preview.Maps(live, "metadata", "managedFields") {
+		if replicas != nil && preview.String(entry, "subresource") == "scale" {
+			scaled := preview.CloneBody(live)
+			preview.Map(scaled, "spec")["replicas"] = replicas
+			return scaled
+		}
+	}
+	return live
+}
