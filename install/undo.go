@@ -113,7 +113,7 @@ func (r *run) undoRun(back *preview.Plan, before *Record) *run {
 	opts.Checks = nil // they are about what failed
 	return &run{
 		plan: back, approval: r.approval, cluster: r.cluster, opts: opts, before: before,
-		store: r.store, lock: r.lock, done: map[string]bool{}, wrote: true, approved: r.plan.Digest,
+		store: r.store, lock: r.lock, done: map[string]bool{}, versions: map[string]string{}, wrote: true, approved: r.plan.Digest,
 	}
 }
 
@@ -252,7 +252,11 @@ func (r *run) undoEnded(cause, err error) error {
 		failed.Next = fmt.Sprintf("it was undone: what the plan made is removed (revision %d)", r.undone.record.Revision)
 	case err == nil:
 		failed.Next = fmt.Sprintf("it was undone: revision %d is in place again, as revision %d", r.plan.Undo.Revision, r.undone.record.Revision)
-	case KindOf(err) == Interrupted || KindOf(err) == Declined:
+	case errors.Is(err, errLockLost):
+		ended := asError(Failed, "", "", err)
+		failed.Kind, failed.Next = ended.Kind, "the undo was not finished: "+ended.Came+"; "+ended.Next
+		r.log("the undo stopped: " + cameOf(err))
+	case KindOf(err) == Interrupted || KindOf(err) == Declined || outage(err):
 		failed.Kind, failed.Next = Interrupted, "the undo was not finished; "+r.resumeAdvice()
 		r.log("the undo stopped: " + cameOf(err))
 	default:
@@ -260,6 +264,13 @@ func (r *run) undoEnded(cause, err error) error {
 		r.log("the undo stopped: " + cameOf(err))
 	}
 	return &failed
+}
+
+// outage reports whether an error is about the way to the cluster, or the login
+// there, and not about what was asked of it: then the same command can finish.
+func outage(err error) bool {
+	reason := preview.ReasonOf(err)
+	return reason == preview.ReasonUnavailable || reason == preview.ReasonUnauthorized
 }
 
 // cameOf is what came back, without what was being done and what to do.
