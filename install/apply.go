@@ -106,7 +106,7 @@ func (r *run) apply(ctx context.Context) error {
 			return err
 		}
 		if !r.hasWork() {
-			r.dropLease(ctx)
+			dropLease(ctx, r.cluster, r.plan.Release, r.parent)
 			r.log("nothing to write: the cluster is as the plan wants it")
 			return nil
 		}

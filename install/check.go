@@ -103,11 +103,11 @@ func (r *run) checkBase(ctx context.Context) error {
 	case record.Undoes != nil && record.Undoes.Digest == r.plan.Digest && record.State.Unfinished():
 		return nil // and the undo of it will be
 	case record.Undoes != nil && record.Undoes.Digest == r.plan.Digest:
-		r.dropLease(ctx)
+		dropLease(ctx, r.cluster, r.plan.Release, r.parent)
 		return refusal(doing, "preview again to see what would change now",
 			fmt.Sprintf("this plan failed and was undone, as revision %d", record.Revision))
 	case record.Digest == r.plan.Digest:
-		r.dropLease(ctx)
+		dropLease(ctx, r.cluster, r.plan.Release, r.parent)
 		return refusal(doing, "preview again to see what would change now",
 			fmt.Sprintf("this plan was already applied, as revision %d", record.Revision))
 	case record.Revision != base.Revision || record.Digest != base.Digest:

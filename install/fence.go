@@ -51,18 +51,26 @@ func fenceOf(secret map[string]any) fence {
 	return f
 }
 
-// dropLease deletes the Lease that the run which wrote the newest record left
+// DropLease deletes the Lease that the run which wrote the newest record left
 // behind when it was killed after its last word. What fails here only makes the
 // next writer wait for the lease to expire.
-func (r *run) dropLease(ctx context.Context) {
-	ended := fenceOf(r.parent)
+func DropLease(ctx context.Context, cluster Cluster, release preview.Release) {
+	record, secret, err := loadRecord(ctx, cluster, release)
+	if err == nil && record != nil && !record.State.Unfinished() {
+		dropLease(ctx, cluster, release, secret)
+	}
+}
+
+// dropLease deletes the Lease of the run that wrote a record.
+func dropLease(ctx context.Context, cluster Cluster, release preview.Release, record map[string]any) {
+	ended := fenceOf(record)
 	if ended.Holder == "" {
 		return
 	}
-	ref := leaseRef(r.plan.Release)
-	lease, err := r.cluster.Get(ctx, ref)
+	ref := leaseRef(release)
+	lease, err := cluster.Get(ctx, ref)
 	if err != nil || lease == nil || preview.String(lease, "spec", "holderIdentity") != ended.Holder {
 		return
 	}
-	_ = r.cluster.Delete(ctx, ref, uidOf(lease), versionOf(lease), preview.Background)
+	_ = cluster.Delete(ctx, ref, uidOf(lease), versionOf(lease), preview.Background)
 }

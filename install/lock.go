@@ -47,9 +47,11 @@ type lock struct {
 	clock   Clock
 	tell    func(string) // told once when acquiring has to wait
 
-	mu      sync.Mutex
-	live    map[string]any // the lease as last written
-	renewed stamp          // when the last renewal that was acknowledged was sent
+	mu   sync.Mutex     // held while the lease is written
+	live map[string]any // the lease as last written
+	// renewed is when the last renewal that was acknowledged was sent; nil when
+	// that is not known.
+	renewed atomic.Pointer[stamp]
 	stop    context.CancelFunc
 	held    context.Context         // ends with the lock
 	lost    context.CancelCauseFunc // ends what is done under the lock
@@ -107,7 +109,8 @@ func (r *run) acquire(ctx context.Context) (*lock, error) {
 		sent := stampOf(l.clock)
 		written, _, err := l.write(ctx, live)
 		if err == nil {
-			l.live, l.renewed = written, sent
+			l.live = written
+			l.renewed.Store(&sent)
 			return l, nil
 		}
 		reason, last := preview.ReasonOf(err), err
@@ -225,9 +228,11 @@ func (l *lock) keep(ctx context.Context) context.Context {
 // age is how long ago the last renewal that was acknowledged was sent, the time
 // included in which the process or the machine did not run.
 func (l *lock) age() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return stampOf(l.clock).since(l.renewed)
+	renewed := l.renewed.Load()
+	if renewed == nil {
+		return leaseDuration
+	}
+	return stampOf(l.clock).since(*renewed)
 }
 
 // confirm comes before each write, and after each create: it returns nil only
@@ -297,7 +302,8 @@ func (l *lock) renew(ctx context.Context) error {
 	sent := stampOf(l.clock)
 	written, renewal, err := l.write(ctx, l.live)
 	if err == nil {
-		l.live, l.renewed = written, sent
+		l.live = written
+		l.renewed.Store(&sent)
 		return nil
 	}
 	live, readErr := l.cluster.Get(ctx, l.ref)
@@ -309,7 +315,7 @@ func (l *lock) renew(ctx context.Context) error {
 	}
 	l.live = live
 	if preview.String(live, "spec", "renewTime") == renewal {
-		l.renewed = sent // it was written, and only the answer was lost
+		l.renewed.Store(&sent) // it was written, and only the answer was lost
 		return nil
 	}
 	return err

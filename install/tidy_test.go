@@ -19,6 +19,24 @@ func (k leaseKeeper) Delete(ctx context.Context, ref preview.Ref, uid, version s
 	return k.Cluster.Delete(ctx, ref, uid, version, dependents)
 }
 
+// TestTheLockOfAKilledUninstallIsTidied: there is no plan of what is uninstalled.
+func TestTheLockOfAKilledUninstallIsTidied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "tidied-uninstall")
+	w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"))))
+	removal := w.plan(t)
+	if _, err := install.Apply(t.Context(), removal, byDigest(removal), leaseKeeper{w.Client}, w.options(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{true, false} {
+		lease := w.read(t, "coordination.k8s.io/v1", "Lease", w.release.Namespace, preview.RecordName(w.release.Name))
+		if left := lease != nil; left != want {
+			t.Fatalf("that the lease is left is %t, want %t", left, want)
+		}
+		install.DropLease(t.Context(), w, w.release)
+	}
+}
+
 // TestTheLockOfAKilledRunIsTidied: a run that was killed after its last word has
 // left its Lease, and the same command again has nothing to do but to delete it.
 func TestTheLockOfAKilledRunIsTidied(t *testing.T) {

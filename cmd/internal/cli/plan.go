@@ -230,6 +230,18 @@ func (p *planner) uninstall(ctx context.Context, name string, include removal) (
 	return p.judge(engine.Build(ctx, nil, p.cluster, opts))
 }
 
+// tidy deletes the Lease of an uninstall that was killed after its last word: the
+// same command again finds nothing else to do.
+func (p *planner) tidy(ctx context.Context, name string) {
+	record, err := p.recall(ctx, name)
+	if err != nil || record.Installed() {
+		return
+	}
+	if cluster, err := p.writer(ctx); err == nil {
+		install.DropLease(ctx, cluster, record.Release)
+	}
+}
+
 // rollback plans to go back to an earlier revision.
 func (p *planner) rollback(ctx context.Context, name string, to int) (*preview.Plan, error) {
 	record, err := p.find(ctx, name)

@@ -67,7 +67,11 @@ being deleted, the same command with the same file goes on with it.
 				return r.runPlanFile(cmd.Context(), args[0], preview.RequestUninstall)
 			}
 			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-				return p.uninstall(ctx, args[0], include)
+				plan, err := p.uninstall(ctx, args[0], include)
+				if err != nil && !r.preview {
+					p.tidy(ctx, args[0])
+				}
+				return plan, err
 			})
 		},
 		ValidArgsFunction: a.completeReleases,
