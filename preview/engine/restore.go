@@ -22,7 +22,7 @@ func Restored(release preview.Release, pkg preview.Package, objects []preview.Ob
 				Next: "choose another revision, see kubectl operator history " + release.Name + ", or install that version again",
 			}
 		}
-		if o.Kind == "Namespace" && o.Ref().Group() == "" { // sealed before Namespaces were marked
+		if o.Is(preview.KindNamespace) { // sealed before Namespaces were marked
 			o.Sealed = preview.CloneBody(o.Sealed)
 			preview.Mark(o.Sealed, release)
 		}
