@@ -36,8 +36,9 @@ func Apply(ctx context.Context, plan *preview.Plan, approval Approval, cluster C
 	if approval.How == ApprovedByPlan {
 		approval = approval.WithReviewed(plan.Findings)
 	}
-	r := &run{plan: plan, approval: approval, cluster: cluster, opts: opts}
-	err := r.apply(ctx)
+	writes := new(writes)
+	r := &run{plan: plan, approval: approval, cluster: counted{cluster, writes}, opts: opts}
+	err := r.unbroken(ctx, writes)
 	if ctx.Err() != nil && KindOf(err) == NotStarted && err != nil {
 		err = r.interrupted(ctx, ctx, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // The lease that serializes the writers of one release.
@@ -35,7 +36,8 @@ var (
 // lockLost reports whether a context ended because of the lock.
 func lockLost(held context.Context) bool {
 	cause := context.Cause(held)
-	return errors.Is(cause, errLockLost) || errors.Is(cause, errLockOld)
+	var broken *tasks.Panic
+	return errors.Is(cause, errLockLost) || errors.Is(cause, errLockOld) || errors.As(cause, &broken)
 }
 
 // lock is a held lease. It renews itself until released. A nil lock is that of a
@@ -55,7 +57,7 @@ type lock struct {
 	stop    context.CancelFunc
 	held    context.Context         // ends with the lock
 	lost    context.CancelCauseFunc // ends what is done under the lock
-	done    chan struct{}
+	done    <-chan error
 
 	resting atomic.Bool // see rest
 	// leaving is set while the namespace of the lease is being deleted, which
@@ -100,7 +102,7 @@ func leaseRef(release preview.Release) preview.Ref {
 func (r *run) acquire(ctx context.Context) (*lock, error) {
 	l := &lock{
 		cluster: r.cluster, ref: leaseRef(r.plan.Release), holder: r.opts.Holder + "/" + rand.Text()[:8], clock: r.opts.Clock,
-		tell: r.log, done: make(chan struct{}),
+		tell: r.log,
 	}
 	var watch leaseWatch
 	var live map[string]any
@@ -206,23 +208,30 @@ func (l *lock) keep(ctx context.Context) context.Context {
 	// Renewing goes on while an interrupted run records what it did.
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l.stop = stop
-	go func() {
-		defer close(l.done)
-		for sleep(renewing, l.clock, renewEvery) == nil {
-			switch err := l.renew(renewing); {
-			case err == nil:
-			case l.leaving.Load():
-				return
-			case errors.Is(err, errLockLost):
-				l.lost(errLockLost)
-				return
-			case l.age() >= leaseDuration-renewEvery && !l.resting.Load():
-				l.lost(errLockOld) // it may expire before the next renewal
-				return
-			}
+	l.done = tasks.Async(func() error {
+		err := tasks.Try(func() error { return l.renewals(renewing) })
+		if err != nil {
+			l.lost(err)
 		}
-	}()
+		return nil
+	})
 	return l.held
+}
+
+// renewals renews the lease until ctx ends. An error is why the lock is lost.
+func (l *lock) renewals(ctx context.Context) error {
+	for sleep(ctx, l.clock, renewEvery) == nil {
+		switch err := l.renew(ctx); {
+		case err == nil:
+		case l.leaving.Load():
+			return nil
+		case errors.Is(err, errLockLost):
+			return errLockLost
+		case l.age() >= leaseDuration-renewEvery && !l.resting.Load():
+			return errLockOld // it may expire before the next renewal
+		}
+	}
+	return nil
 }
 
 // age is how long ago the last renewal that was acknowledged was sent, the time

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // gates waits until the stages before stage i let it begin (EXACTNESS section
@@ -168,13 +169,14 @@ func (r *run) await(ctx context.Context, stage string, o rollout.Options) error 
 	}
 	waiting, done := context.WithCancel(ctx)
 	defer done()
-	go func() {
+	tasks.Async(func() error {
 		select {
 		case <-r.opts.Stop:
 			done()
 		case <-waiting.Done():
 		}
-	}()
+		return nil
+	})
 	r.lock.rest()
 	report, err := rollout.Wait(waiting, o)
 	r.lock.wake(ctx)

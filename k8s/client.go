@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 const (
@@ -176,7 +176,7 @@ func (c *Client) readVersion(ctx context.Context) error {
 // not bound to a cluster. The rest of the target comes with the error.
 func (c *Client) Target(ctx context.Context) (preview.Target, error) {
 	target := preview.Target{Server: c.server, Version: c.version, Context: c.context, User: c.user}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := tasks.WithContext(ctx)
 	group.Go(func() error {
 		namespace, err := c.Get(ctx, preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: "kube-system"})
 		if err != nil {

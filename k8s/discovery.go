@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // resource is where objects of a kind are found.
@@ -124,7 +124,7 @@ func (c *Client) locate(ctx context.Context, refs []preview.Ref) map[typeKey]loc
 		}
 	}
 	var mu sync.Mutex
-	var group errgroup.Group
+	var group tasks.Group
 	group.SetLimit(concurrency)
 	for apiVersion, kinds := range byVersion {
 		group.Go(func() error {

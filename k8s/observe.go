@@ -12,12 +12,12 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 const (
@@ -49,7 +49,7 @@ func (c *Client) Observe(ctx context.Context, refs []preview.Ref, each func(ref 
 			each(ref, body, err)
 		}
 	}
-	group, watchCtx := errgroup.WithContext(ctx)
+	group, watchCtx := tasks.WithContext(ctx)
 	for i, w := range observers(c, refs, report) {
 		follow := w.run
 		if i >= c.watches {

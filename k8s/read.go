@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 const (
@@ -63,7 +62,7 @@ func (c *Client) Read(ctx context.Context, refs []preview.Ref) []preview.ReadRes
 		batches[key] = append(batches[key], i)
 	}
 	var mu sync.Mutex
-	var group errgroup.Group
+	var group tasks.Group
 	group.SetLimit(concurrency)
 	for key, members := range batches {
 		if !key.listable(len(members), types[key.typeKey].resource) {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	apidiscovery "k8s.io/api/apidiscovery/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // Residents lists what a namespace holds: the objects of every kind that can be
@@ -25,7 +25,7 @@ func (c *Client) Residents(ctx context.Context, namespace string) ([]map[string]
 		return nil, err
 	}
 	found := make([][]map[string]any, len(kinds))
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := tasks.WithContext(ctx)
 	group.SetLimit(concurrency)
 	for i, kind := range kinds {
 		group.Go(func() error {

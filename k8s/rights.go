@@ -6,13 +6,13 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/auth/rbac/validation"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // nowhere is a namespace that cannot exist, so that no RoleBinding is in it: a
@@ -31,7 +31,7 @@ func (c *Client) Plural(ctx context.Context, apiVersion, kind string) (string, e
 func (c *Client) May(ctx context.Context, rights []preview.Right) []preview.RightAnswer {
 	answers := make([]preview.RightAnswer, len(rights))
 	rules := c.ownRules(ctx, rights)
-	var group errgroup.Group
+	var group tasks.Group
 	group.SetLimit(concurrency)
 	asked := map[preview.Right][]int{}
 	for i, right := range rights {
@@ -74,7 +74,7 @@ func (c *Client) ownRules(ctx context.Context, rights []preview.Right) map[strin
 	}
 	rules := make(map[string][]rbacv1.PolicyRule, len(namespaces))
 	var mu sync.Mutex
-	var group errgroup.Group
+	var group tasks.Group
 	group.SetLimit(concurrency)
 	for namespace := range namespaces {
 		group.Go(func() error {

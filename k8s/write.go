@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"strconv"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // absentVersion is a resourceVersion that no object has. Server-side apply
@@ -29,7 +29,7 @@ func (c *Client) DryRun(ctx context.Context, items []preview.DryRun) []preview.D
 	}
 	types := c.locate(ctx, refs)
 	results := make([]preview.DryRunResult, len(items))
-	var group errgroup.Group
+	var group tasks.Group
 	group.SetLimit(concurrency)
 	for i, item := range items {
 		group.Go(func() error {

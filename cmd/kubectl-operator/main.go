@@ -13,6 +13,7 @@ var version = "v0.0.0-dev"
 
 func main() {
 	cli.Confined()
+	cli.AbortWhenBroken()
 	ctx, stop := cli.Signals(context.Background())
 	code := cli.Main(ctx, os.Args[1:], cli.Options{
 		Version: version, Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // completeInterval is how often what an object needs beyond its own readiness
@@ -28,11 +30,7 @@ func Wait(ctx context.Context, o Options) (Report, error) {
 		return w.report(AllReady), nil
 	}
 	watchCtx, stop := context.WithCancel(ctx)
-	watched := make(chan error, 1)
-	go func() {
-		watched <- o.Watcher.Observe(watchCtx, w.tracker.refs(), w.tracker.observe)
-		close(watched)
-	}()
+	watched := tasks.Async(func() error { return o.Watcher.Observe(watchCtx, w.tracker.refs(), w.tracker.observe) })
 	defer func() {
 		stop()
 		for range watched { // nothing of the wait outlives it

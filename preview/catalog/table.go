@@ -12,9 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // table is what is asked of every package at once: what a search shows, and
@@ -118,7 +117,7 @@ func (c *Catalog) makeTable() (*table, error) {
 	names := c.Names()
 	t := &table{rows: make([]Hit, len(names))}
 	apis := make([][]string, len(names))
-	var group errgroup.Group
+	var group tasks.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, name := range names {
 		group.Go(func() (err error) {

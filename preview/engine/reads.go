@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // present is the fingerprint of a read that only asked whether something
@@ -152,7 +151,7 @@ func (d *decider) fingerprint(ctx context.Context) error {
 // liveFacts returns the live facts of objects, in their order.
 func liveFacts(ctx context.Context, typer preview.Typer, objects []preview.Object) ([]preview.Live, error) {
 	out := make([]preview.Live, len(objects))
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := tasks.WithContext(ctx)
 	group.SetLimit(min(maxFingerprints, runtime.GOMAXPROCS(0)))
 	for i := range objects {
 		group.Go(func() (err error) {

@@ -11,9 +11,9 @@ import (
 	"sync"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // parallelDownloads bounds the layers fetched at once.
@@ -215,7 +215,7 @@ func (s imageReader) fetchLayers(ctx context.Context, from origin, text string, 
 		progress.Done += n
 		s.options.Progress(progress)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := tasks.WithContext(ctx)
 	group.SetLimit(parallelDownloads)
 	for _, layer := range wanted {
 		group.Go(func() error { return s.fetch(ctx, from, layer, count) })

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // Signature is one signature as it lies beside an image: bytes that nobody has
@@ -167,7 +167,7 @@ func (s imageReader) list(ctx context.Context, from beside, digest string) (list
 	tagged := make([]string, len(cosignSuffixes)) // digests
 	var referrers []v1.Descriptor
 	errs := make([]error, len(cosignSuffixes)+1)
-	var group errgroup.Group
+	var group tasks.Group
 	for i, suffix := range cosignSuffixes {
 		group.Go(func() error {
 			data, err := from.tagged(ctx, strings.Replace(digest, ":", "-", 1)+"."+suffix)

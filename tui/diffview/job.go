@@ -2,10 +2,10 @@ package diffview
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // Job is a comparison that is made beside the frames. Leaving its sheet
@@ -37,10 +37,10 @@ func (w *Job) percent() int { return int(w.Steps.Load()) * 100 / compareSteps }
 
 // beside does two things at once.
 func beside(one, other func()) {
-	var group sync.WaitGroup
-	group.Go(one)
+	var group tasks.Group
+	group.Go(func() error { one(); return nil })
 	other()
-	group.Wait()
+	_ = group.Wait() // nothing fails
 }
 
 // smallValues are compared within Update; that takes less than a frame.

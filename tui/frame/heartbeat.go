@@ -3,6 +3,8 @@ package frame
 import (
 	"context"
 	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // HeartbeatInterval is how often a wait without a screen says that it goes on.
@@ -15,22 +17,22 @@ func Heartbeat(ctx context.Context, every time.Duration, beat func()) (stop func
 		every = HeartbeatInterval
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
+	ended := tasks.Async(func() error {
 		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
 			case <-ctx.Done():
-				return
+				return nil
 			case <-tick.C:
 				beat()
 			}
 		}
-	}()
+	})
 	return func() {
 		cancel()
-		<-ended
+		if err := <-ended; err != nil {
+			panic(err) // as it did
+		}
 	}
 }

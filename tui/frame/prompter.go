@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // maxAnswer bounds one line of input, in bytes; what is beyond is dropped.
@@ -23,22 +25,20 @@ func NewPrompter(in io.Reader, out io.Writer) *Prompter { return &Prompter{in, o
 // at the end of the input, which is no answer, even behind an unfinished line.
 func (p *Prompter) Ask(ctx context.Context, question string) (line string, ok bool, err error) {
 	fmt.Fprint(p.out, question)
-	type read struct {
+	var read struct {
 		line string
 		ok   bool
-		err  error
 	}
-	done := make(chan read, 1)
-	go func() {
-		line, ok, err := p.line()
-		done <- read{line, ok, err}
-	}()
+	done := tasks.Async(func() (err error) {
+		read.line, read.ok, err = p.line()
+		return err
+	})
 	select {
-	case got := <-done:
-		if !got.ok {
+	case err := <-done:
+		if !read.ok {
 			fmt.Fprintln(p.out)
 		}
-		return got.line, got.ok, got.err
+		return read.line, read.ok, err
 	case <-ctx.Done(): // the reader ends with the program
 		fmt.Fprintln(p.out)
 		return "", false, ctx.Err()

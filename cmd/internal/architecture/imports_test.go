@@ -31,7 +31,7 @@ var rules = []rule{
 	{why: "the screen receives functions, never a client", from: []string{"tui", "tui/"}, not: []string{"k8s.io/client-go", "k8s.io/cli-runtime", module + "/k8s", module + "/cmd"}},
 	{why: "the screens of one program are not those of another", from: []string{"tui/frame", "tui/diffview", "tui/pick", "tui/follow", "tui/review", "tui/tuitest"}, not: []string{module + "/tui/pick", module + "/tui/follow", module + "/tui/review"}},
 	{why: "what all screens have in common knows none of them", from: []string{"tui/frame", "tui/theme", "tui/widget"}, not: []string{module + "/tui/diffview", module + "/tui/tuitest"}},
-	{why: "k8s knows the plan types and nothing else of ours", from: []string{"k8s"}, not: []string{module + "/preview/", module + "/install", module + "/tui", module + "/cmd"}},
+	{why: "k8s knows the plan types and nothing else of ours", from: []string{"k8s"}, not: []string{module + "/preview/", module + "/install", module + "/tui", module + "/cmd"}, but: []string{"preview/tasks"}},
 	{why: "the sandbox stands alone", from: []string{"k8s/sandbox/"}, not: []string{module + "/preview", module + "/install", module + "/tui", module + "/cmd"}},
 	{why: "only the screen draws", from: []string{"preview/", "install/", "k8s/", "cmd/"}, not: []string{"charm.land/", "github.com/charmbracelet/"}, but: []string{"tui", "tui/"}},
 	{why: "only sources talk to registries, stores and git servers", from: []string{"preview/", "install/", "k8s/", "tui/", "cmd/"}, not: []string{"github.com/google/go-containerregistry", "github.com/aws", "golang.org/x/oauth2", "github.com/go-git"}, but: []string{"preview/source"}},
@@ -74,10 +74,13 @@ func reach(packages map[string]pkg, path string, r rule, seen map[string]bool) [
 	}
 	seen[path] = true
 	for _, imported := range packages[path].Imports {
+		if covers(r.but, imported) {
+			continue
+		}
 		if slices.ContainsFunc(r.not, func(prefix string) bool { return under(prefix, imported) }) {
 			return []string{path, imported}
 		}
-		if _, ours := packages[imported]; !ours || covers(r.but, imported) {
+		if _, ours := packages[imported]; !ours {
 			continue
 		}
 		if chain := reach(packages, imported, r, seen); chain != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,8 +18,10 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
+	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // app is what every command shares: streams, the parsed global flags and how
@@ -32,6 +35,8 @@ type app struct {
 	global  globalFlags
 	log     *slog.Logger
 	logFile io.Closer
+	// watch sees each event of an apply before it is printed, when not nil.
+	watch install.Sink
 	// config reads the user's configuration, once.
 	config func() (config.Config, error)
 }
@@ -48,15 +53,18 @@ type Options struct {
 // Main runs one command line and returns the exit code. A cancelled ctx ends
 // the command in order.
 func Main(ctx context.Context, args []string, o Options) int {
-	a := newApp(o)
+	return newApp(o).main(ctx, args)
+}
+
+func (a *app) main(ctx context.Context, args []string) int {
 	k8s.RouteLogs(io.Discard)
 	root := a.newRootCommand()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := tasks.Try(func() error { return root.ExecuteContext(ctx) })
 	if err != nil && strings.HasPrefix(err.Error(), "unknown command") {
 		err = usagef("%s", err)
 	}
-	if err != nil {
+	if err = a.broken(ctx, err); err != nil {
 		a.printError(err)
 	}
 	a.log.Info("done", "exitCode", exitCode(err))
@@ -145,6 +153,9 @@ func (a *app) start() error {
 		return fmt.Errorf("opening --log-file: %w", err)
 	}
 	a.logFile = file
+	if err := debug.SetCrashOutput(file, debug.CrashOptions{}); err != nil {
+		return fmt.Errorf("opening --log-file: %w", err)
+	}
 	log := streams.Plain(file)
 	a.log = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	k8s.RouteLogs(log)

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui"
 	"github.com/kubectl-operator/kubectl-operator/tui/follow"
@@ -88,13 +89,13 @@ func (f *followed) once(ctx context.Context, resumes bool) (follow.Outcome, endi
 		}
 	}
 	opts.Stop, opts.More = stop, more
-	applied := make(chan ending, 1)
-	go func() {
+	var end ending
+	applied := tasks.Async(func() (err error) {
 		defer close(waits)
 		defer close(events)
-		receipt, err := f.apply(applying, opts)
-		applied <- ending{receipt, err}
-	}()
+		end.receipt, err = f.apply(applying, opts)
+		return err
+	})
 	askToStop := sync.OnceFunc(func() { close(stop) })
 	shown, err := tui.Follow(ctx, follow.Options{
 		Terminal: f.app.terminal(), Plan: f.plan, Events: events, Waits: waits,
@@ -124,5 +125,6 @@ func (f *followed) once(ctx context.Context, resumes bool) (follow.Outcome, endi
 	if err != nil {
 		stopNow() // a screen that broke approves nothing more
 	}
-	return shown, <-applied, err
+	end.err = <-applied
+	return shown, end, err
 }

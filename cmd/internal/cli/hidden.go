@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/term"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // askHidden reads a line that is not shown, on a terminal. The echo is off
@@ -21,20 +23,16 @@ func (a *app) askHidden(ctx context.Context, question string) (line []byte, err 
 		a.streams.Errorf("\n")
 	}()
 	a.streams.Errorf("%s", question)
-	type answer struct {
-		line []byte
-		err  error
-	}
-	given := make(chan answer, 1)
-	go func() {
-		line, err := readRaw(a.streams.In)
-		given <- answer{line, err}
-	}()
+	var given []byte
+	read := tasks.Async(func() (err error) {
+		given, err = readRaw(a.streams.In)
+		return err
+	})
 	select {
 	case <-ctx.Done(): // the reader ends with the program
 		return nil, ctx.Err()
-	case got := <-given:
-		return got.line, got.err
+	case err := <-read:
+		return given, err
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // resolver turns what a user typed into sealed content.
@@ -115,16 +116,17 @@ func (r *resolver) open(ctx context.Context, from *source.Fetcher, reference ref
 func openAndList(ctx context.Context, from *source.Fetcher, pin source.Pin) (*source.Content, []preview.Referrer, error) {
 	listing, stop := context.WithCancel(ctx)
 	defer stop()
-	listed := make(chan []preview.Referrer, 1)
-	go func() {
-		found, _ := from.Referrers(listing, pin)
-		listed <- found
-	}()
+	var found []preview.Referrer
+	listed := tasks.Async(func() error {
+		found, _ = from.Referrers(listing, pin)
+		return nil
+	})
 	content, err := from.Open(ctx, pin)
 	if err != nil {
 		return nil, nil, err
 	}
-	return content, <-listed, nil
+	err = <-listed // nothing but a panic
+	return content, found, err
 }
 
 // resolved is content before it belongs to a release.

@@ -292,7 +292,7 @@ func (r *runner) judged(p *preview.Plan) ([]preview.Finding, error) {
 func (r *runner) options(sink install.Sink) install.Options {
 	host, _ := os.Hostname() // only a name in the lock
 	return install.Options{
-		Schemas: r.planner.typer(), Sink: sink, Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
+		Schemas: r.planner.typer(), Sink: r.app.watched(sink), Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
 		StageTimeout: r.planner.rollout.stageTimeout, RolloutTimeout: r.planner.rollout.rolloutTimeout,
 		NoWait: r.planner.rollout.noWait, Checks: r.health.rolloutChecks(), ToolVersion: r.app.version, Judge: r.planner.judgeAgain, Quorum: r.quorum,
 		HistoryMax: r.planner.rollout.keep(),

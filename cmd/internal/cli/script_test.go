@@ -30,11 +30,12 @@ func TestMain(m *testing.M) {
 	cli.Confined()
 	testscript.Main(manyAtATime{m}, map[string]func(){
 		"kubectl-operator": func() {
+			cli.AbortWhenBroken()
 			ctx, stop := cli.Signals(context.Background())
 			defer stop()
-			code := cli.Main(ctx, os.Args[1:], cli.Options{
+			code := cli.MainBreaking(ctx, os.Args[1:], cli.Options{
 				Version: "v0.0.0-test", Getenv: os.Getenv, In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-			})
+			}, os.Getenv(breakAt))
 			reportPeak()
 			os.Exit(code)
 		},

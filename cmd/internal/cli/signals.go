@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // Signals ends ctx in order when the process is asked to end: by ctrl-c, by a
@@ -28,12 +28,12 @@ func Signals(ctx context.Context) (context.Context, context.CancelFunc) {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	done := make(chan struct{})
-	go func() {
+	tasks.Async(func() error {
 		var first time.Time
 		for {
 			select {
 			case <-done:
-				return
+				return nil
 			case <-signals:
 			}
 			switch {
@@ -44,7 +44,7 @@ func Signals(ctx context.Context) (context.Context, context.CancelFunc) {
 				s.leave(os.Stderr)
 			}
 		}
-	}()
+	})
 	return ctx, sync.OnceFunc(func() {
 		signal.Stop(signals)
 		close(done)
@@ -107,31 +107,17 @@ const orderly = 500 * time.Millisecond
 // has ended: what a package brings may take long to judge, in many loops of many
 // packages. What is left behind ends with the process.
 func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
-	type answer struct {
-		value T
-		err   error
-		cause any // of a panic
-	}
-	done := make(chan answer, 1)
-	go func() {
-		var a answer
-		defer func() {
-			if cause := recover(); cause != nil {
-				a.cause = fmt.Sprintf("%v\n%s", cause, debug.Stack())
-			}
-			done <- a
-		}()
-		a.value, a.err = work()
-	}()
+	var value T
+	done := tasks.Async(func() (err error) {
+		value, err = work()
+		return err
+	})
 	left := make(<-chan time.Time)
 	ended := ctx.Done()
 	for {
 		select {
-		case a := <-done:
-			if a.cause != nil {
-				panic(a.cause)
-			}
-			return a.value, a.err
+		case err := <-done:
+			return value, err
 		case <-ended:
 			timer := time.NewTimer(orderly)
 			defer timer.Stop()

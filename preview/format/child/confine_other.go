@@ -7,12 +7,14 @@ import (
 	"os"
 	"runtime/metrics"
 	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // confine ends this process when it holds more memory than it may. There is no
 // stronger isolation on this system that works without privileges.
 func confine(memory int64) string {
-	go func() {
+	tasks.Async(func() error {
 		held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 		for range time.Tick(20 * time.Millisecond) {
 			metrics.Read(held)
@@ -21,6 +23,7 @@ func confine(memory int64) string {
 				os.Exit(1)
 			}
 		}
-	}()
+		return nil
+	})
 	return "no stronger isolation on this system"
 }

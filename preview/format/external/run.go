@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -108,18 +109,15 @@ func execute(ctx context.Context, at *place, input []byte, most int) (*ran, erro
 	}
 	p.closeTheirs()
 
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
+	written := tasks.Async(func() error {
 		_, _ = p.to.Write(input) // a program need not read it all
-		_ = p.to.Close()
-	}()
+		return p.to.Close()
+	})
 	out, errs := gather(p.from, most), gather(p.errors, maxErrors)
-	exited := make(chan struct{})
-	go func() {
-		defer close(exited)
+	exited := tasks.Async(func() error {
 		_ = cmd.Wait() // the state says how; files are not waited for
-	}()
+		return nil
+	})
 	var ended error
 	select {
 	case <-exited:
@@ -155,7 +153,7 @@ type gathered struct {
 // dropped, so that nobody waits for room.
 func gather(from io.Reader, most int) gathered {
 	g := gathered{data: make(chan []byte, 1), full: make(chan struct{})}
-	go func() {
+	tasks.Async(func() error {
 		data, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
 		if len(data) > most {
 			close(g.full)
@@ -165,7 +163,8 @@ func gather(from io.Reader, most int) gathered {
 			_, _ = io.Copy(io.Discard, from)
 		}
 		g.data <- data
-	}()
+		return nil
+	})
 	return g
 }
 

@@ -12,9 +12,8 @@ import (
 	"runtime"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 // The layout of a bundle and the annotations read from it (registry+v1,
@@ -240,7 +239,7 @@ func decodeAll(ctx context.Context, files []*manifest) ([][]object, error) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(files[b].data), len(files[a].data)) })
 	decoded, failed := make([][]object, len(files)), make([]error, len(files))
-	var group errgroup.Group
+	var group tasks.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, i := range order {
 		if err := ctx.Err(); err != nil {

@@ -1,0 +1,71 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
+)
+
+// writes counts the writes of plan objects that were made, or whose outcome is
+// unknown. It answers where a run cannot any more, because a panic ended it.
+type writes struct{ made atomic.Int64 }
+
+// happened reports whether the target changed, or may have changed.
+func (w *writes) happened() bool { return w.made.Load() > 0 }
+
+// count sends a write. One that was refused did not happen.
+func (w *writes) count(ref preview.Ref, send func() error) error {
+	if strings.HasPrefix(ref.Name, preview.RecordName("")) {
+		return send() // a record or a lock
+	}
+	w.made.Add(1)
+	err := send()
+	if err != nil && !noAnswer(err) {
+		w.made.Add(-1)
+	}
+	return err
+}
+
+// counted is a cluster whose writes are counted, before they are sent.
+type counted struct {
+	Cluster
+	writes *writes
+}
+
+func (c counted) Apply(ctx context.Context, item preview.DryRun) (body map[string]any, err error) {
+	err = c.writes.count(preview.RefOf(item.Body), func() error { body, err = c.Cluster.Apply(ctx, item); return err })
+	return body, err
+}
+
+func (c counted) Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (body map[string]any, err error) {
+	err = c.writes.count(ref, func() error { body, err = c.Cluster.Patch(ctx, ref, ops); return err })
+	return body, err
+}
+
+func (c counted) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error {
+	return c.writes.count(ref, func() error { return c.Cluster.Delete(ctx, ref, uid, resourceVersion, dependents) })
+}
+
+// unbroken is apply, whose panics are errors: nothing is recorded any more, as
+// after a kill, and the same digest goes on.
+func (r *run) unbroken(ctx context.Context, writes *writes) error {
+	err := tasks.Try(func() error { return r.apply(ctx) })
+	var known *Error
+	var broken *tasks.Panic
+	if !errors.As(err, &broken) || errors.As(err, &known) {
+		return err
+	}
+	e := &Error{
+		Kind: NotStarted, Doing: "applying " + r.plan.Release.Name,
+		Came: "the program broke: " + broken.Error(), Next: "this run has written nothing", Err: broken,
+	}
+	if r.wrote || writes.happened() {
+		e.Kind, e.Next = Interrupted, r.resumeAdvice()
+		e.Came += "; " + r.progress()
+	}
+	return e
+}
