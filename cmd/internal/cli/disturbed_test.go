@@ -88,12 +88,13 @@ func disturbSome(t *testing.T, box *sandbox.Sandbox, references []*reference, fr
 				how(d, want)
 				d.judge(want)
 			}
+			// At once: a soak that is stopped has said what it did.
+			t.Logf("seed %d, %s: %s: %d findings", d.seed, d.phase.name, strings.Join(d.story, "; "), len(d.findings))
 			return nil
 		})
 	}
 	_ = group.Wait() // each has its own findings
 	for _, d := range all {
-		t.Logf("seed %d, %s: %s", d.seed, d.phase.name, strings.Join(d.story, "; "))
 		for _, finding := range d.findings {
 			t.Errorf("seed %d, %s: %s\n%s", d.seed, d.phase.name, finding, strings.Join(d.said, "\n"))
 		}
