@@ -153,6 +153,13 @@ func isOwnNamespace(p *preview.Plan, o *preview.Object) bool {
 	return o.Package == "" && o.Is(preview.KindNamespace) && slices.Contains(p.OwnNamespaces(), o.Name)
 }
 
+// goesWithRelease reports whether a Namespace beside that of the release is one
+// that this removal deletes: a run that was killed after it did is gone on with
+// while the Namespace waits for its finalizers.
+func (d *decider) goesWithRelease(live map[string]any) bool {
+	return d.removesNamespace(live) && preview.String(live, "metadata", "name") != d.plan.Release.Namespace
+}
+
 // readNamespaces learns which namespaces exist, and refuses one that is going away.
 func (d *decider) readNamespaces(ctx context.Context) error {
 	own := d.plan.OwnNamespaces()
@@ -185,7 +192,7 @@ func (d *decider) readNamespaces(ctx context.Context) error {
 			if slices.Contains(own, name) && d.plan.Request.Action != preview.RequestUninstall {
 				d.addNamespace(name)
 			}
-		case preview.String(r.Body, "metadata", "deletionTimestamp") != "":
+		case preview.String(r.Body, "metadata", "deletionTimestamp") != "" && !d.goesWithRelease(r.Body):
 			return &Refused{What: fmt.Sprintf("namespace %s is being deleted", name), Next: "wait until it is gone, or choose another with -n"}
 		default:
 			d.namespaces[name] = true
