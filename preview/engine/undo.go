@@ -368,7 +368,7 @@ func recreated(p *preview.Plan) []preview.Finding {
 			continue
 		}
 		out = append(out, finding(RuleUndoRecreates, preview.Warning, o.ID, o.Ref().Kind+" "+o.Ref().Name+" is not in the cluster, and a failure brings it",
-			"It was deleted since that revision was applied, or the record was changed; whoever deleted it may have had a reason.",
+			"It was deleted after that revision was applied, or the record was changed: find out which before it comes back.",
 			fmt.Sprintf("%s: revision %d has it as %s", o.ID, p.Undo.Revision, o.Digest)))
 	}
 	return out

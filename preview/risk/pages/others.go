@@ -67,7 +67,7 @@ func engineRules() []Page {
 		{
 			Rule: "on-failure-recreates", Severity: preview.Warning, Title: "is not in the cluster, and a failure brings it",
 			Looks:  "Plans made with --on-failure rollback: objects of the revision to go back to that are not in the cluster now.",
-			Why:    "It was deleted since that revision was applied, or the record was changed; whoever deleted it may have had a reason.",
+			Why:    "It was deleted after that revision was applied, or the record was changed: find out which before it comes back.",
 			Reduce: "Plan without --on-failure rollback, or find out why the object is gone.",
 			Example: Example{
 				preview.Warning, "ClusterRoleBinding op is not in the cluster, and a failure brings it",
