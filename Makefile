@@ -86,7 +86,7 @@ race: sandbox ## tests of the engine, of installing and of the scripts with the 
 # at, and a soak can be run in slices: from the run KUBECTL_OPERATOR_SOAK_FROM on.
 SOAK = go test -timeout 3h -v
 soak: sandbox ## a million random key sequences, 1,000 random plans under random edits, 300 random outages and 500 kills, kill -9 at every write, 600 stops past the lease
-	KUBECTL_OPERATOR_SOAK_SEQUENCES=1000000 $(SOAK) -run TestRandomEvents ./tui
+	KUBECTL_OPERATOR_SOAK_SEQUENCES=1000000 $(SOAK) -run TestRandomEvents ./tui/review
 	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestRandomPlans' ./install
 	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -run 'TestRandomDisturbances/outages' ./cmd/internal/cli
 	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run 'TestRandomDisturbances/kills' ./cmd/internal/cli
