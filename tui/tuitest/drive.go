@@ -129,7 +129,7 @@ func CheckFrame(t *testing.T, m tea.Model, width, height int) {
 func Golden(t *testing.T, name string, m tea.Model, content func(theme.Options) string, width, height int) {
 	t.Helper()
 	CheckFrame(t, m, width, height)
-	frameIn := func(opts theme.Options) string { return WithoutTrailingBlanks(content(opts)) }
+	frameIn := func(opts theme.Options) string { return withoutTrailingBlanks(content(opts)) }
 	plain := frameIn(theme.Options{})
 	if colours.MatchString(plain) {
 		t.Errorf("%s: there is a colour without colours: %q", name, colours.FindString(plain))
@@ -162,8 +162,18 @@ var (
 	of16       = regexp.MustCompile(`^(?:(?:0?|1|4|7|3[0-7]|9[0-7])(?:;|$))*$`)
 )
 
-// WithoutTrailingBlanks cuts the blanks at the ends of the lines of a frame.
-func WithoutTrailingBlanks(content string) string {
+// ContentIn returns what a model shows in a theme. at is where the model keeps
+// its own, which is there again afterwards.
+func ContentIn(m tea.Model, at *theme.Theme) func(theme.Options) string {
+	return func(opts theme.Options) string {
+		defer func(before theme.Theme) { *at = before }(*at)
+		*at = theme.New(opts)
+		return m.View().Content
+	}
+}
+
+// withoutTrailingBlanks cuts the blanks at the ends of the lines of a frame.
+func withoutTrailingBlanks(content string) string {
 	lines := strings.Split(content, "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
