@@ -304,7 +304,7 @@ func namesRight(said string, r preview.Right) bool {
 }
 
 // TestReviewerAndDeployerPlanTheSame: what binds roles of its own has one digest,
-// whoever plans it, also where the role that is stored holds more than the
+// for every planner, also where the role that is stored holds more than the
 // planned one, or the binding is to another role now.
 func TestReviewerAndDeployerPlanTheSame(t *testing.T) {
 	w := newWorld(t, "same-plan")

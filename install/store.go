@@ -78,7 +78,7 @@ func DecodeRecord(ctx context.Context, cluster Getter, secret map[string]any) (*
 	return decodeSecret(ctx, cluster, secret, release, ofRelease())
 }
 
-// DecodeListed is DecodeRecord for one of many records, most of which nobody
+// DecodeListed is DecodeRecord for one of many records, most of which were not
 // asked for: it reads no further Secrets, and none that is larger than almost all
 // are. unpacked is how much it was.
 func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, unpacked int, err error) {

@@ -25,7 +25,7 @@ func (t readOnlyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// writesTransport tells of requests that may change the cluster before they are
+// writesTransport reports requests that may change the cluster before they are
 // sent.
 type writesTransport struct {
 	writes func()

@@ -74,7 +74,7 @@ func (d Document) Objects() ([]Located, error) {
 	return flatten(d.Value, d.Lines, 0)
 }
 
-// DecodeDocuments is [Decode] for manifests: it also tells where the documents
+// DecodeDocuments is [Decode] for manifests: it also reports where the documents
 // stand, and refuses more and larger objects than a package may have.
 func DecodeDocuments(data []byte) ([]Document, error) {
 	var docs []Document

@@ -149,12 +149,12 @@ type Finding struct {
 
 	// Unreviewed is set where the plan was loaded from a file that does not hold
 	// this finding as severe as it is: a policy waived it there, or older rules
-	// did not find it. That file approves it for nobody.
+	// did not find it. That file does not approve it.
 	Unreviewed bool `json:"-"`
 }
 
 // Gates reports whether a bare --yes is refused for the finding: it is critical,
-// or was and somebody accepted it earlier by the word of a record alone.
+// or was and has been accepted earlier by the word of a record alone.
 func (f *Finding) Gates() bool {
 	return f.Severity == Critical || f.AcceptedIn > 0 && f.Severity == Warning
 }

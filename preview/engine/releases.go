@@ -196,7 +196,7 @@ func (d *decider) decideOfRelease(ctx context.Context, o *preview.Object) error 
 }
 
 // unreadable notes a record of another release that cannot be read: what that
-// shares is not known, and it stops nobody else.
+// shares is not known, and it stops no other release.
 func (d *decider) unreadable(secret map[string]any) {
 	if id := preview.RefOf(secret).ID(); !slices.Contains(d.broken, id) {
 		d.broken = append(d.broken, id)

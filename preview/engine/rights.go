@@ -70,7 +70,7 @@ func (d *decider) missing(r preview.Right, why string) { d.missingFor("", r, why
 const maxMissing = 20
 
 // missingOf names what a role of the plan gives and the user does not hold: the
-// API server lets nobody hand over more. It reports whether there is any.
+// API server permits no user to grant more. It reports whether there is any.
 func (d *decider) missingOf(ctx context.Context, role preview.Ref, bodies []map[string]any, namespace string) (bool, error) {
 	var held []preview.Right
 	for _, body := range bodies {

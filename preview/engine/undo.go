@@ -34,7 +34,7 @@ func (e *Earlier) sealed() *preview.Undo {
 }
 
 // judge are the critical findings of going back, as a plan to do that now has
-// them: whoever wrote the record decides what comes back, and no rule has seen
+// them: the writer of the record decides what comes back, and no rule has seen
 // it otherwise.
 func (e *Earlier) judge(ctx context.Context, cluster Cluster, opts Options) ([]preview.Finding, error) {
 	if len(e.Contents) == 0 {

@@ -154,7 +154,7 @@ func (a *app) catalogRefs(given []string) ([]catalogRef, error) {
 }
 
 // followed is the catalog that a release came from, where an upgrade may look
-// for the next version without being told: one of the configuration, or, where
+// for the next version by itself: one of the configuration, or, where
 // that has none, a ClusterCatalog, which only administrators make. Who may write
 // Secrets in the namespace of a release may name any other in its record.
 func (a *app) followed(record *history.Record) ([]string, error) {
