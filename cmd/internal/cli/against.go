@@ -24,14 +24,14 @@ func (f *againstFlag) check(flags *pflag.FlagSet, p *planner) error {
 		return nil
 	}
 	if f.reference == "" {
-		return usagef("--against needs the version to compare with")
+		return Usagef("--against needs the version to compare with")
 	}
 	if len(p.request.files) > 0 {
-		return usagef("--against compares with a REF; -f cannot be compared")
+		return Usagef("--against compares with a REF; -f cannot be compared")
 	}
 	for _, name := range []string{"read-only", "kubeconfig", "context", "cluster", "user", "server", "token", "as", "as-group", "as-uid", "pull-secret"} {
 		if flags.Changed(name) {
-			return usagef("--against contacts no cluster; leave out --%s", name)
+			return Usagef("--against contacts no cluster; leave out --%s", name)
 		}
 	}
 	p.read.offline = true
@@ -66,7 +66,7 @@ func (p *planner) compare(ctx context.Context, want wanted, against string, prog
 		return nil, fmt.Errorf("--against %s: %w", against, err)
 	}
 	if before.info.Package != found.info.Package {
-		return nil, usagef("--against %s is package %s, and %s is package %s; compare versions of one package",
+		return nil, Usagef("--against %s is package %s, and %s is package %s; compare versions of one package",
 			against, before.info.Package, want.text, found.info.Package)
 	}
 	older, err := p.sealed(ctx, r, before, release, nil, true)

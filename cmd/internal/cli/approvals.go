@@ -70,13 +70,13 @@ func (p *planner) quorum(ctx context.Context, plan *savedPlan, flags approveFlag
 	}
 	approvers, err := approval.ReadApprovers(data)
 	if shared, ok := errors.AsType[*approval.SharedKeyError](err); ok {
-		return nil, refuse("reading --approvers "+flags.signers+": "+shared.Error(), "give each person a key of their own")
+		return nil, Refuse("reading --approvers "+flags.signers+": "+shared.Error(), "give each person a key of their own")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading --approvers %s: %w", flags.signers, err)
 	}
 	if flags.quorum > len(approvers.Approvers) {
-		return nil, usagef("--require-approvals %d: %s names %d approvers", flags.quorum, flags.signers, len(approvers.Approvers))
+		return nil, Usagef("--require-approvals %d: %s names %d approvers", flags.quorum, flags.signers, len(approvers.Approvers))
 	}
 	found, err := p.approvals(ctx, plan)
 	if err != nil {

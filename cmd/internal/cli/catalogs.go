@@ -49,7 +49,7 @@ func (f *resolveFlags) query(reference ref.Reference) (catalog.Query, error) {
 	q := catalog.Query{Package: reference.Package, Version: reference.Version, Channels: f.channels, Policy: f.policy}
 	if f.version != "" {
 		if q.Version != "" && q.Version != f.version {
-			return q, usagef("%s and --version %s ask for two versions", reference.Text, f.version)
+			return q, Usagef("%s and --version %s ask for two versions", reference.Text, f.version)
 		}
 		q.Version = f.version
 	}
@@ -172,7 +172,7 @@ func (a *app) followed(record *history.Record) ([]string, error) {
 		return []string{reference}, nil
 	}
 	name, namespace := record.Release.Name, record.Release.Namespace
-	return nil, usagef("release %s came from catalog %s, as its record says; the configuration does not have that catalog, and a record alone is not followed: %s",
+	return nil, Usagef("release %s came from catalog %s, as its record says; the configuration does not have that catalog, and a record alone is not followed: %s",
 		name, reference, report.CommandLine("kubectl", "operator", "upgrade", name, "-n", namespace, "--catalog", reference))
 }
 
@@ -246,13 +246,13 @@ func versionOf(catalogs []*catalog.Catalog, pkg, bundle string) (string, error) 
 func (r *resolver) openRef(ctx context.Context, c catalogRef) (*catalog.Catalog, error) {
 	if served, ok, err := catalog.ParseServed(c.reference); ok {
 		if err != nil {
-			return nil, usagef("--catalog: %s", err)
+			return nil, Usagef("--catalog: %s", err)
 		}
 		return r.namedInCluster(ctx, served)
 	}
 	reference, err := ref.Parse(c.reference)
 	if err != nil || reference.Kind == ref.KindPackage {
-		return nil, usagef("--catalog %s: want a directory (./DIR), an image (HOST/REPO:TAG), clustercatalog:NAME, catalogsource:NAMESPACE/NAME or a name from the configuration", c.reference)
+		return nil, Usagef("--catalog %s: want a directory (./DIR), an image (HOST/REPO:TAG), clustercatalog:NAME, catalogsource:NAMESPACE/NAME or a name from the configuration", c.reference)
 	}
 	return r.openCatalog(ctx, catalog.Origin{Reference: c.reference, Priority: c.priority}, reference)
 }

@@ -90,7 +90,7 @@ func (p *planner) dependencyCatalogs(ctx context.Context, r *resolver, root *res
 	catalogs := slices.Clone(root.catalogs)
 	if len(p.resolve.catalogs) == 0 || root.choice == nil {
 		more, err := r.catalogs(ctx, p.resolve.catalogs)
-		if _, none := errors.AsType[*usageError](err); err != nil && !none {
+		if _, none := errors.AsType[*UsageError](err); err != nil && !none {
 			return nil, err
 		}
 		for _, c := range more {

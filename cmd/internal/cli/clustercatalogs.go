@@ -43,7 +43,7 @@ func (t targetCluster) ServiceGet(ctx context.Context, namespace, service, port,
 	return client.ServiceGet(ctx, namespace, service, port, path, w)
 }
 
-var errNoCatalog = &usageError{"a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE, or in the configuration: catalog add"}
+var errNoCatalog = &UsageError{"a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE, or in the configuration: catalog add"}
 
 // servedKind is a kind of objects that are catalogs.
 type servedKind struct{ apiVersion, kind string }
@@ -112,7 +112,7 @@ func (r *resolver) clusterCatalogs(ctx context.Context) ([]*catalog.Catalog, err
 	if len(unusable) == 0 {
 		return nil, errNoCatalog
 	}
-	return nil, usagef("%s; none of the cluster can be used: %s", errNoCatalog.text, strings.Join(unusable, "; "))
+	return nil, Usagef("%s; none of the cluster can be used: %s", errNoCatalog.text, strings.Join(unusable, "; "))
 }
 
 // selectedCatalogs opens the ClusterCatalogs with some labels, as a
@@ -120,7 +120,7 @@ func (r *resolver) clusterCatalogs(ctx context.Context) ([]*catalog.Catalog, err
 func (r *resolver) selectedCatalogs(ctx context.Context, selector string) ([]*catalog.Catalog, error) {
 	server, err := r.server()
 	if err != nil {
-		return nil, usagef("the catalogs are chosen by the labels %q of ClusterCatalogs, for which the cluster must be asked; without it name one with --catalog", selector)
+		return nil, Usagef("the catalogs are chosen by the labels %q of ClusterCatalogs, for which the cluster must be asked; without it name one with --catalog", selector)
 	}
 	found, err := servedCatalogs(ctx, server, catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind, selector)
 	if err != nil {
@@ -161,7 +161,7 @@ func selectorText(s ref.Selector) string {
 func (r *resolver) namedInCluster(ctx context.Context, name catalog.ServedRef) (*catalog.Catalog, error) {
 	server, err := r.server()
 	if err != nil {
-		return nil, usagef("catalog %s is in the cluster, which is not asked offline", name.Text())
+		return nil, Usagef("catalog %s is in the cluster, which is not asked offline", name.Text())
 	}
 	apiVersion := catalog.ClusterCatalogAPI
 	if name.Kind == catalog.CatalogSourceKind {

@@ -65,7 +65,7 @@ func (a *app) completePackages(resolve *resolveFlags, src *sourceFlags) cobra.Co
 			return nil, cobra.ShellCompDirectiveError
 		}
 		catalogs, err := r.catalogs(ctx, resolve.catalogs)
-		if _, wrong := errors.AsType[*usageError](err); wrong {
+		if _, wrong := errors.AsType[*UsageError](err); wrong {
 			return nil, cobra.ShellCompDirectiveDefault // no catalog: files
 		}
 		if err != nil {

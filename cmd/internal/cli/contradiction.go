@@ -33,7 +33,7 @@ func (out *resolved) asChosen() error {
 
 // contradicts is the refusal of content that is not what a catalog says it is.
 func contradicts(choice *catalog.Choice, is format.Info) error {
-	return refuse(
+	return Refuse(
 		fmt.Sprintf("catalog %s says that %s is %s %s, and it is %s", choice.Catalog.Reference, choice.Image, choice.Package, choice.Version, strings.TrimSpace(is.Package+" "+is.Version)),
 		"tell the catalog's publisher; the image itself can be named instead of the package",
 	)
@@ -54,7 +54,7 @@ func chartAsListed(pin source.Pin, content fs.FS) error {
 	case err != nil:
 		return nil // which detecting the format says
 	case is == nil && listed:
-		return refuse(fmt.Sprintf("%s lists an archive that is no chart: it has no Chart.yaml", listing(pin.Reference)), "tell the repository's publisher")
+		return Refuse(fmt.Sprintf("%s lists an archive that is no chart: it has no Chart.yaml", listing(pin.Reference)), "tell the repository's publisher")
 	case is == nil:
 		return nil
 	}
@@ -70,7 +70,7 @@ func chartAsListed(pin source.Pin, content fs.FS) error {
 	if len(says) == 0 {
 		return nil
 	}
-	return refuse(
+	return Refuse(
 		fmt.Sprintf("by %s %s is %s, and it is %s %s", listing(pin.Reference), pin.Source.Digest, strings.Join(says, ", "), is.Package, is.Version),
 		"tell the repository's publisher; the archive itself can be named instead",
 	)

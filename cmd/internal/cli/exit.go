@@ -21,12 +21,8 @@ const (
 	exitRefused     = int(install.Refused)
 )
 
-// usageError is a command line that makes no sense. Help is pointed to.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+// usagef is a command line that makes no sense. Help is pointed to.
+func usagef(format string, args ...any) error { return Usagef(format, args...) }
 
 // silentExit ends the program with a code and no further text.
 type silentExit struct{ code int }
@@ -34,7 +30,7 @@ type silentExit struct{ code int }
 func (e *silentExit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // refuse is a refusal of this package: exit 5, nothing changed.
-func refuse(what, next string) error { return &engine.Refused{What: what, Next: next} }
+func refuse(what, next string) error { return Refuse(what, next) }
 
 // exitCode is the one place where an error becomes an exit code.
 func exitCode(err error) int {
@@ -59,7 +55,7 @@ func exitCode(err error) int {
 // errorText is the one place where an error becomes text: at most three lines.
 func errorText(err error, program string) string {
 	var silent *silentExit
-	var usage *usageError
+	var usage *UsageError
 	var installError *install.Error // says itself what was cancelled
 	switch {
 	case errors.As(err, &silent):

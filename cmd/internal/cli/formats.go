@@ -80,7 +80,7 @@ func (out *resolved) narrow(to, text string) error {
 	}
 	to = strings.TrimSuffix(strings.TrimPrefix(to, "./"), "/")
 	if !fs.ValidPath(to) {
-		return usagef("--path %s: want a directory within the content, such as deploy/base", to)
+		return Usagef("--path %s: want a directory within the content, such as deploy/base", to)
 	}
 	if info, err := fs.Stat(out.content.FS, to); err != nil || !info.IsDir() {
 		return fmt.Errorf("reading %s: it has no directory %s", text, to)
@@ -153,10 +153,10 @@ func (r *resolver) forced(out *resolved, want wanted) error {
 		return nil
 	}
 	if !want.programs {
-		return usagef("format %q is not built in, and a request file cannot name a program; say --format %s yourself", want.format, want.format)
+		return Usagef("format %q is not built in, and a request file cannot name a program; say --format %s yourself", want.format, want.format)
 	}
 	if !external.IsName(want.format) {
-		return usagef("--format %s: want one of %s, or the NAME of a program: at most 42 of a-z, 0-9 and -", want.format, formatNames())
+		return Usagef("--format %s: want one of %s, or the NAME of a program: at most 42 of a-z, 0-9 and -", want.format, formatNames())
 	}
 	configured, err := r.app.config()
 	if err != nil {
@@ -200,7 +200,7 @@ func (r *resolver) program(out *resolved, name string, entry *config.Format) err
 	}
 	if entry != nil {
 		if err := p.Hold(entry.SHA256); err != nil {
-			return refuse(err.Error(), "if you updated the program yourself, change formats in the configuration")
+			return Refuse(err.Error(), "if you updated the program yourself, change formats in the configuration")
 		}
 	}
 	f := external.New(p)
@@ -219,7 +219,7 @@ func (out *resolved) nameless(want wanted, reference ref.Reference) error {
 		return nil
 	}
 	if out.info.Package = orElse(want.name, nameOf(reference)); out.info.Package == "" {
-		return usagef("%s has no name of its own; give it one: NAME after the reference", want.text)
+		return Usagef("%s has no name of its own; give it one: NAME after the reference", want.text)
 	}
 	return nil
 }

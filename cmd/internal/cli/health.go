@@ -30,7 +30,7 @@ func (f *healthFlags) check() error {
 	for _, text := range f.texts {
 		c, err := health.Parse(text)
 		if err != nil {
-			return &usageError{fmt.Sprintf("--health-check %s", err)}
+			return &UsageError{fmt.Sprintf("--health-check %s", err)}
 		}
 		f.checks = append(f.checks, c)
 	}

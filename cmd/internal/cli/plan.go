@@ -173,15 +173,15 @@ func (p *planner) upgrade(ctx context.Context, name, text string, progress func(
 		return nil, err
 	}
 	if record.OfSet() {
-		return nil, usagef("release %s is a plugin set: change the file of it, and install -f FILE", name)
+		return nil, Usagef("release %s is a plugin set: change the file of it, and install -f FILE", name)
 	}
 	var installed *catalog.Installed
 	if text == "" {
 		if record.Sections() {
-			return nil, usagef("release %s is of the sections of a request file: change that, and install -f FILE", name)
+			return nil, Usagef("release %s is of the sections of a request file: change that, and install -f FILE", name)
 		}
 		if want.text = record.Package(); want.text == "" {
-			return nil, usagef("release %s did not come from a catalog; say what to upgrade to: upgrade %s REF", name, name)
+			return nil, Usagef("release %s did not come from a catalog; say what to upgrade to: upgrade %s REF", name, name)
 		}
 		if len(want.resolve.catalogs) == 0 {
 			if want.resolve.catalogs, err = p.app.followed(record); err != nil {

@@ -27,7 +27,7 @@ func (p *planner) against(ctx context.Context, text string, set *plugins.Set, ta
 		return nil, fmt.Errorf("--against: %w", err)
 	}
 	if older.Name != set.Name {
-		return nil, usagef("--against %s is set %s, and the config is set %s; compare configs of one set", text, older.Name, set.Name)
+		return nil, Usagef("--against %s is set %s, and the config is set %s; compare configs of one set", text, older.Name, set.Name)
 	}
 	fetched, _, err := p.fetchSet(ctx, older, pluginFlags{config: text}, target.Platform, progress)
 	if err != nil {

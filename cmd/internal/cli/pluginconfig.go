@@ -73,11 +73,11 @@ func (p *planner) configReference(text string) (ref.Reference, error) {
 	case err != nil:
 		return ref.Reference{}, err
 	case strings.HasPrefix(text, "http://") && !p.source.plainHTTP: // its sha256 is there: the reference takes none without
-		return ref.Reference{}, usagef("plain http can be changed on its way; use https, or allow it with --plain-http")
+		return ref.Reference{}, Usagef("plain http can be changed on its way; use https, or allow it with --plain-http")
 	case reference.Kind == ref.KindConfigMap, reference.Kind == ref.KindArchive && reference.Path == "":
 		return reference, nil
 	}
-	return ref.Reference{}, usagef("--mode client fetches the config from the server; name https://HOST/PATH or configmap://NAMESPACE/NAME")
+	return ref.Reference{}, Usagef("--mode client fetches the config from the server; name https://HOST/PATH or configmap://NAMESPACE/NAME")
 }
 
 // setOfConfigMap reads the one config among the keys of a ConfigMap.

@@ -83,11 +83,11 @@ const outputPodTemplate = "pod-template"
 func writePodTemplate(w io.Writer, r reviewed) error {
 	set := r.want.set
 	if set == nil {
-		return usagef("-o pod-template is of a PluginSet with a host in the cluster: preview -f FILE")
+		return Usagef("-o pod-template is of a PluginSet with a host in the cluster: preview -f FILE")
 	}
 	host := r.Plan.Object(set.Host.Deployment.ID())
 	if host == nil || host.LiveBody == nil {
-		return usagef("-o pod-template shows the pod template of the host with what installs the plugins; leave out --offline")
+		return Usagef("-o pod-template shows the pod template of the host with what installs the plugins; leave out --offline")
 	}
 	body, err := plugins.PodTemplate(set, host.LiveBody)
 	if err != nil {

@@ -34,7 +34,7 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options
 	}
 	if set.Host != nil && f.mode == modeServer {
 		if f.against != "" {
-			return nil, usagef("the host of this set is in the cluster, and it is compared with what was installed there; leave out --against")
+			return nil, Usagef("the host of this set is in the cluster, and it is compared with what was installed there; leave out --against")
 		}
 		fetched, fresh, err := p.fetchHosted(ctx, set, f, progress)
 		if err != nil {
@@ -165,7 +165,7 @@ func (p *planner) pluginTarget(ctx context.Context, set *plugins.Set, f pluginFl
 		return out, err
 	}
 	if lock := out.Lock; lock != nil && lock.Name != set.Name {
-		return out, refuse(fmt.Sprintf("the plugins of another set, %s, are installed at %s", lock.Name, location),
+		return out, Refuse(fmt.Sprintf("the plugins of another set, %s, are installed at %s", lock.Name, location),
 			"name another place with --location; or clear that one, if nothing loads it any more")
 	}
 	return out, nil

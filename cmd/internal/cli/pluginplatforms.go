@@ -33,7 +33,7 @@ func (p *planner) platforms(set *plugins.Set, f pluginFlags, own, system string)
 	all = slices.DeleteFunc(slices.Compact(all), func(one string) bool { return !strings.HasPrefix(one, system) })
 	switch {
 	case len(all) == 0:
-		return "", nil, usagef("--platform %s: the pods of the host run on %s...", p.source.platform, system)
+		return "", nil, Usagef("--platform %s: the pods of the host run on %s...", p.source.platform, system)
 	case slices.Contains(all, own):
 		return own, all, nil
 	}

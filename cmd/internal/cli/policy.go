@@ -37,7 +37,7 @@ func (p *planner) loadPolicy() error {
 	case f.given == nil: // a command without the flag
 	case f.given("policy") && path == "":
 		// A script whose variable is unset must not run without its policy.
-		return usagef("--policy needs a file; leave the flag out to use that of the configuration")
+		return Usagef("--policy needs a file; leave the flag out to use that of the configuration")
 	case path == "":
 		configured, err := p.app.config()
 		if err != nil {

@@ -48,19 +48,19 @@ func (f *requestFlags) add(flags *pflag.FlagSet, how string) {
 func (f *requestFlags) besides(flags *pflag.FlagSet, args []string) error {
 	if len(f.files) == 0 {
 		if f.crossNamespaceSecrets {
-			return usagef("--allow-cross-namespace-secrets is about request files; add -f FILE")
+			return Usagef("--allow-cross-namespace-secrets is about request files; add -f FILE")
 		}
 		return nil
 	}
 	if len(f.files) > 1 && slices.Contains(f.files, stdin) {
-		return usagef("-f - is standard input, which is read once; give it alone")
+		return Usagef("-f - is standard input, which is read once; give it alone")
 	}
 	if len(args) > 0 {
-		return usagef("-f says what to install; leave out %q", args[0])
+		return Usagef("-f says what to install; leave out %q", args[0])
 	}
 	for _, name := range []string{"version", "channel", "install-mode", "watch-namespace", "values", "set", "certs", "format", "path"} {
 		if flags.Changed(name) {
-			return usagef("--%s: a request file says that itself; change it there", name)
+			return Usagef("--%s: a request file says that itself; change it there", name)
 		}
 	}
 	return nil
@@ -80,7 +80,7 @@ func (p *planner) requested(ctx context.Context, path string) (wanted, error) {
 	}
 	switch {
 	case plugins.IsHosted(data) && path == stdin:
-		return wanted{}, usagef("a PluginSet is read from a file, which its lock lies beside; name that with -f FILE")
+		return wanted{}, Usagef("a PluginSet is read from a file, which its lock lies beside; name that with -f FILE")
 	case plugins.IsHosted(data):
 		return p.requestedSet(path)
 	}
@@ -136,7 +136,7 @@ func (p *planner) readRequest(path string) ([]byte, error) {
 		case err != nil:
 			return nil, fmt.Errorf("reading the request from standard input: %w", err)
 		case len(data) == 0:
-			return nil, usagef("-f -: standard input is empty; write the request to it")
+			return nil, Usagef("-f -: standard input is empty; write the request to it")
 		}
 		return data, nil
 	}
@@ -188,7 +188,7 @@ func (w wanted) paused() error {
 	if w.file == nil || w.file.Paused == "" {
 		return nil
 	}
-	return refuse(fmt.Sprintf("%s is paused: %s is true", w.file.Object, w.file.Paused), "preview shows what it would do; set it to false to install")
+	return Refuse(fmt.Sprintf("%s is paused: %s is true", w.file.Object, w.file.Paused), "preview shows what it would do; set it to false to install")
 }
 
 // unreviewed says how the content of a plan differs from what its request file
@@ -227,7 +227,7 @@ func pinnedTo(plan *preview.Plan, pkg *preview.Package) ref.Pinned {
 // pinned writes what was wanted back as a request for exactly what was planned.
 func (w wanted) pinned(plan *preview.Plan) ([]byte, error) {
 	if w.set != nil {
-		return nil, usagef("-o request: a PluginSet is pinned by its lock file; plugin preview -c %s --update-lock writes it", w.text)
+		return nil, Usagef("-o request: a PluginSet is pinned by its lock file; plugin preview -c %s --update-lock writes it", w.text)
 	}
 	if len(w.sections) > 0 {
 		return w.file.Pin(w.pinnedSections(plan))
@@ -242,9 +242,9 @@ func (w wanted) pinned(plan *preview.Plan) ([]byte, error) {
 	}
 	switch secret := secretValue(w.params.Values, ""); {
 	case w.format != "" && builtinFormat(w.format) == nil:
-		return nil, usagef("-o request: a request file cannot name a program, and --format %s does", w.format)
+		return nil, Usagef("-o request: a request file cannot name a program, and --format %s does", w.format)
 	case secret != "":
-		return nil, usagef("-o request would write %s in the clear; leave it out, and refer to a Secret of the cluster where the package can", secret)
+		return nil, Usagef("-o request would write %s in the clear; leave it out, and refer to a Secret of the cluster where the package can", secret)
 	}
 	request := &ref.Request{
 		Release: plan.Release.Name, Namespace: plan.Release.Namespace, Format: w.format, Path: w.path,

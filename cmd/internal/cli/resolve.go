@@ -37,7 +37,7 @@ func (a *app) newResolver(src sourceFlags, signed verifyFlags, cluster format.Cl
 		progress = func(string) {}
 	}
 	if src.severalPlatforms() && !src.plugins {
-		return nil, usagef("--platform %s: one platform is picked from an image, as OS/ARCH; several are for plugin sets", src.platform)
+		return nil, Usagef("--platform %s: one platform is picked from an image, as OS/ARCH; several are for plugin sets", src.platform)
 	}
 	opts, err := a.sourceOptions(src, progress)
 	if err != nil {
@@ -172,7 +172,7 @@ func (out *resolved) packageNotes() []preview.Note {
 func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Installed) (*resolved, error) {
 	reference, err := ref.Parse(want.text)
 	if err != nil {
-		return nil, usagef("%s", err)
+		return nil, Usagef("%s", err)
 	}
 	out := &resolved{
 		request: preview.Request{Reference: want.text, Version: want.resolve.version, Channel: want.resolve.channel},
@@ -189,7 +189,7 @@ func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Ins
 			return nil, err
 		}
 	} else if want.resolve.version != "" || want.resolve.channel != "" {
-		return nil, usagef("--version and --channel choose within a catalog; %s names its content already", want.text)
+		return nil, Usagef("--version and --channel choose within a catalog; %s names its content already", want.text)
 	}
 	if want.file != nil && len(want.file.Sources) > 0 {
 		err = r.fetchRequested(ctx, want, out)
@@ -225,7 +225,7 @@ func (out *resolved) release(name, namespace string) (preview.Release, error) {
 func checkRelease(r preview.Release) error {
 	for _, part := range [...]struct{ what, name string }{{"release name", r.Name}, {"namespace", r.Namespace}} {
 		if !ref.IsName(part.name) || strings.Contains(part.name, ".") || len(part.name) > 63 {
-			return usagef("%s %q: want a DNS label: at most 63 of a-z, 0-9 and -", part.what, part.name)
+			return Usagef("%s %q: want a DNS label: at most 63 of a-z, 0-9 and -", part.what, part.name)
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func (s *savedPlan) image() string {
 func (p *planner) loadPlan(ctx context.Context, place string, flags savedFlags) (*savedPlan, error) {
 	file, err := p.readPlan(ctx, place, flags.keys(p.app.getenv))
 	if damaged, ok := errors.AsType[*planfile.Damaged](err); ok {
-		return nil, refuse(fmt.Sprintf("reading the plan %s: %s", place, damaged), "get the file again as it was saved, or preview again")
+		return nil, Refuse(fmt.Sprintf("reading the plan %s: %s", place, damaged), "get the file again as it was saved, or preview again")
 	}
 	if err != nil {
 		return nil, err
@@ -105,9 +105,9 @@ func checkPlanImage(image string) error {
 	_, digest, pinned := strings.Cut(image, "@")
 	switch {
 	case !pinned:
-		return usagef("%s%s names no digest, and a tag can be moved to another plan; preview --out printed the reference with @sha256:..., and \"crane digest %s\" prints the digest", ociPrefix, image, image)
+		return Usagef("%s%s names no digest, and a tag can be moved to another plan; preview --out printed the reference with @sha256:..., and \"crane digest %s\" prints the digest", ociPrefix, image, image)
 	case !ref.IsDigest(digest):
-		return usagef("%s%s: a digest is sha256: and 64 lower-case hexadecimal digits", ociPrefix, image)
+		return Usagef("%s%s: a digest is sha256: and 64 lower-case hexadecimal digits", ociPrefix, image)
 	}
 	return nil
 }

@@ -163,7 +163,7 @@ func (p *planner) withDependencies(ctx context.Context, r *resolver, list []sect
 				continue
 			}
 			if slices.ContainsFunc(list, func(s section) bool { return s.name == pkg.info.Package }) {
-				return nil, usagef("section %s requires package %s, which is no section, and a section has that name; give it another", list[i].name, pkg.info.Package)
+				return nil, Usagef("section %s requires package %s, which is no section, and a section has that name; give it another", list[i].name, pkg.info.Package)
 			}
 			in, err := pkg.besides("section " + list[i].name + ", which requires it")
 			if err != nil {

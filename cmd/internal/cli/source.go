@@ -67,7 +67,7 @@ func (f *sourceFlags) check() error {
 	}
 	for _, host := range f.insecureRegistries {
 		if !registryHost.MatchString(host) {
-			return usagef("--insecure-registry %s: want HOST or HOST:PORT", host)
+			return Usagef("--insecure-registry %s: want HOST or HOST:PORT", host)
 		}
 	}
 	if _, err := f.addresses(); err != nil {
@@ -76,7 +76,7 @@ func (f *sourceFlags) check() error {
 	for _, secret := range f.pullSecrets {
 		namespace, name, _ := strings.Cut(secret, "/")
 		if !ref.IsName(namespace) || !ref.IsName(name) {
-			return usagef("--pull-secret %s: want NAMESPACE/NAME", secret)
+			return Usagef("--pull-secret %s: want NAMESPACE/NAME", secret)
 		}
 	}
 	return nil
@@ -88,7 +88,7 @@ func (f *sourceFlags) addresses() ([]netip.AddrPort, error) {
 	for _, text := range f.privateAddresses {
 		address, err := source.ParsePrivateAddress(text)
 		if err != nil {
-			return nil, usagef("--allow-private-address %s: want ADDRESS or ADDRESS:PORT, such as 10.0.0.5:9000", text)
+			return nil, Usagef("--allow-private-address %s: want ADDRESS or ADDRESS:PORT, such as 10.0.0.5:9000", text)
 		}
 		out = append(out, address)
 	}
@@ -107,7 +107,7 @@ func (f *sourceFlags) checkPlatforms() error {
 	}
 	for _, one := range strings.Split(f.platform, ",") {
 		if !platform.MatchString(one) {
-			return usagef("--platform %s: want OS/ARCH, such as linux/arm64; for a plugin set also several with commas between, or all", f.platform)
+			return Usagef("--platform %s: want OS/ARCH, such as linux/arm64; for a plugin set also several with commas between, or all", f.platform)
 		}
 	}
 	return nil
@@ -132,7 +132,7 @@ func (a *app) sourceOptions(f sourceFlags, progress func(string)) (source.Option
 	}
 	timeout, err := a.kube.RequestTimeout()
 	if err != nil {
-		return source.Options{}, usagef("--request-timeout: %s", err)
+		return source.Options{}, Usagef("--request-timeout: %s", err)
 	}
 	meter := &downloadMeter{say: progress, now: time.Now}
 	if f.severalPlatforms() {

@@ -34,13 +34,13 @@ func (f *verifyFlags) add(flags *pflag.FlagSet) {
 func (f *verifyFlags) policy() (verify.Policy, error) {
 	mode, err := verify.ParseMode(f.mode)
 	if err != nil {
-		return verify.Policy{}, usagef("--verify %s: want required, if-present or off", f.mode)
+		return verify.Policy{}, Usagef("--verify %s: want required, if-present or off", f.mode)
 	}
 	if err := f.signer.Check(); err != nil {
-		return verify.Policy{}, usagef("%s: --verify-key, or --certificate-identity, --certificate-oidc-issuer and --trusted-root", err)
+		return verify.Policy{}, Usagef("%s: --verify-key, or --certificate-identity, --certificate-oidc-issuer and --trusted-root", err)
 	}
 	if mode == verify.Off && f.signer != (verify.Signer{}) {
-		return verify.Policy{}, usagef("--verify off looks at no signature; leave out who must have signed")
+		return verify.Policy{}, Usagef("--verify off looks at no signature; leave out who must have signed")
 	}
 	return verify.Policy{Mode: mode, Signer: f.signer}, nil
 }
@@ -107,7 +107,7 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 		_, err := verify.Check(policy.Mode, nil, digest, nil)
 		return out, refusal(err)
 	case policy.Mode == verify.Required && !source.Signed(pin.Reference.Kind):
-		return out, refuse(fmt.Sprintf("signatures are required, and %s is of a kind that carries none", pin.Reference.Text),
+		return out, Refuse(fmt.Sprintf("signatures are required, and %s is of a kind that carries none", pin.Reference.Text),
 			"use an image, or --verify if-present")
 	}
 	out.looked, out.listed = true, true
@@ -132,7 +132,7 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 // signature in any form that is read. A server that failed may answer later.
 func unreadable(err error) error {
 	if _, odd := errors.AsType[*source.UnreadableSignature](err); odd {
-		return refuse("verification failed: "+err.Error(), "take content that its publisher signed in a form that cosign writes")
+		return Refuse("verification failed: "+err.Error(), "take content that its publisher signed in a form that cosign writes")
 	}
 	return err
 }
@@ -148,7 +148,7 @@ func artifacts(signatures []source.Signature) []verify.Artifact {
 // refusal makes an answer of preview/verify one of this program.
 func refusal(err error) error {
 	if refused, ok := errors.AsType[*verify.Refused](err); ok {
-		return refuse(refused.What, refused.Next)
+		return Refuse(refused.What, refused.Next)
 	}
 	return err
 }
