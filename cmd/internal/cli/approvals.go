@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -58,31 +59,31 @@ func (p *planner) keepApproval(ctx context.Context, plan *savedPlan, signed []by
 	return "", fmt.Errorf("saving the approval: there are %d beside %s; delete what is not needed", maxApprovals, plan.place)
 }
 
-// quorum reads who may approve and what lies beside the plan; nil where nobody
-// has to.
-func (p *planner) quorum(ctx context.Context, plan *savedPlan, flags approveFlags) (*approval.Quorum, error) {
-	if flags.quorum == 0 {
+// quorum reads who may approve and what lies beside the plan; nil where no
+// approvals are needed.
+func (p *planner) quorum(ctx context.Context, plan *savedPlan, need int, signers string) (*approval.Quorum, error) {
+	if need == 0 {
 		return nil, nil
 	}
-	data, err := readSmallFile(flags.signers)
+	data, err := readSmallFile(signers)
 	if err != nil {
 		return nil, fmt.Errorf("reading --approvers: %w", err)
 	}
 	approvers, err := approval.ReadApprovers(data)
 	if shared, ok := errors.AsType[*approval.SharedKeyError](err); ok {
-		return nil, Refuse("reading --approvers "+flags.signers+": "+shared.Error(), "give each person a key of their own")
+		return nil, Refuse("reading --approvers "+signers+": "+shared.Error(), "give each person a key of their own")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading --approvers %s: %w", flags.signers, err)
+		return nil, fmt.Errorf("reading --approvers %s: %w", signers, err)
 	}
-	if flags.quorum > len(approvers.Approvers) {
-		return nil, Usagef("--require-approvals %d: %s names %d approvers", flags.quorum, flags.signers, len(approvers.Approvers))
+	if need > len(approvers.Approvers) {
+		return nil, Usagef("--require-approvals %d: %s names %d approvers", need, signers, len(approvers.Approvers))
 	}
 	found, err := p.approvals(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
-	return &approval.Quorum{Need: flags.quorum, Approvers: approvers, PlanFile: plan.sha256, Found: found}, nil
+	return &approval.Quorum{Need: need, Approvers: approvers, PlanFile: plan.sha256, Found: found}, nil
 }
 
 // approvals are those beside a plan, good or not.
@@ -134,4 +135,18 @@ func (p *planner) pulledApprovals(ctx context.Context, image string) ([]approval
 		out = append(out, approval.Found{Name: digest, Err: unreadable[digest]})
 	}
 	return out, nil
+}
+
+// readSmallFile reads a key or an approval, which are small.
+func readSmallFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, approval.MaxBytes+1))
+	if err == nil && len(data) > approval.MaxBytes {
+		err = fmt.Errorf("%s has more than 1 MiB", path)
+	}
+	return data, err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -24,7 +22,7 @@ const passphraseVariable = "COSIGN_PASSWORD"
 // approver is the command approve.
 type approver struct {
 	app     *app
-	planner *planner
+	session *session
 	saved   savedFlags
 	key     string
 	accept  []string
@@ -33,7 +31,7 @@ type approver struct {
 }
 
 func (a *app) newApproveCommand() *cobra.Command {
-	c := &approver{app: a, planner: &planner{app: a}}
+	c := &approver{app: a, session: a.newSession()}
 	cmd := &cobra.Command{
 		Use:   "approve PLANFILE",
 		Short: "Sign an approval of a saved plan",
@@ -59,7 +57,7 @@ The passphrase of a key of cosign is taken from ` + passphraseVariable + `, else
 	flags.DurationVar(&c.expires, "expires", 0, "how long the approval holds, such as 24h (default: as long as the plan)")
 	flags.BoolVar(&c.yes, "yes", false, "sign without asking; every critical and unknown finding must be named by --accept")
 	c.saved.add(flags)
-	c.planner.source.addRegistry(flags)
+	addRegistryFlags(flags, &c.session.Source)
 	return cmd
 }
 
@@ -72,7 +70,7 @@ func (c *approver) run(ctx context.Context, place string) error {
 	case !c.yes && !c.app.streams.CanPrompt():
 		return errors.New("not a terminal: review with \"show PLANFILE\", then \"approve PLANFILE --key FILE --yes\"")
 	}
-	plan, err := c.planner.loadPlan(ctx, place, c.saved)
+	plan, err := c.session.loadPlan(ctx, place, c.saved)
 	if err != nil {
 		return err
 	}
@@ -96,7 +94,7 @@ func (c *approver) run(ctx context.Context, place string) error {
 	if err != nil {
 		return err
 	}
-	where, err := c.planner.keepApproval(ctx, plan, signed)
+	where, err := c.session.keepApproval(ctx, plan, signed)
 	if err != nil {
 		return err
 	}
@@ -184,17 +182,4 @@ func (c *approver) ask(ctx context.Context, plan *preview.Plan, key string) erro
 		return &silentExit{exitDeclined}
 	}
 	return nil
-}
-
-func readSmallFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	data, err := io.ReadAll(io.LimitReader(file, approval.MaxBytes+1))
-	if err == nil && len(data) > approval.MaxBytes {
-		err = fmt.Errorf("%s has more than 1 MiB", path)
-	}
-	return data, err
 }

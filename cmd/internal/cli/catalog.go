@@ -34,7 +34,7 @@ equal priorities are an error.`,
 }
 
 func (a *app) newCatalogAddCommand() *cobra.Command {
-	var src sourceFlags
+	var src SourceOptions
 	var priority int
 	cmd := &cobra.Command{
 		Use:   "add NAME REF",
@@ -58,13 +58,13 @@ too. The rest of the file stays as it is.`,
 		},
 	}
 	cmd.Flags().IntVar(&priority, "priority", 0, "decides between catalogs that have the same package; the higher wins")
-	src.add(cmd.Flags())
+	addSourceFlags(cmd.Flags(), &src)
 	return cmd
 }
 
 // addCatalog reads the catalog before it is written down: a misspelt reference
 // is found now and not at the next install.
-func (a *app) addCatalog(ctx context.Context, added config.Catalog, src sourceFlags) error {
+func (a *app) addCatalog(ctx context.Context, added config.Catalog, src SourceOptions) error {
 	if !ref.IsName(added.Name) {
 		return usagef("catalog name %q: want lower-case letters, digits, \"-\" and \".\"", added.Name)
 	}
@@ -81,7 +81,7 @@ func (a *app) addCatalog(ctx context.Context, added config.Catalog, src sourceFl
 			return usagef("catalog %s is configured already, as %s; remove it first", c.Name, c.Reference)
 		}
 	}
-	r, err := (&planner{app: a, source: src}).resolver(a.progress())
+	r, err := a.sourced(src).resolver(a.progress())
 	if err != nil {
 		return err
 	}
@@ -205,12 +205,12 @@ func (a *app) listCatalogs(ctx context.Context, offline bool, output documentOut
 		list.Items = append(list.Items, catalogItem{Name: c.Name, From: "configuration", Reference: c.Reference, Priority: c.Priority})
 	}
 	if !offline {
-		server := targetCluster{&planner{app: a}}
+		p := a.newSession()
 		for _, kind := range servedKinds() {
-			found, err := servedCatalogs(ctx, server, kind.apiVersion, kind.kind, "")
+			found, err := p.servedCatalogs(ctx, kind)
 			if err != nil {
 				a.streams.Errorf("note: %s\n", err)
-				if _, connectErr := server.planner.connect(ctx); connectErr != nil {
+				if _, connectErr := p.connect(ctx); connectErr != nil {
 					break // it would only be said again
 				}
 			}

@@ -17,7 +17,7 @@ import (
 // choose resolves a package name in the catalogs given, and returns where its
 // content is. installed is what the release runs now, to follow the upgrade
 // edges from it; nil takes any version.
-func (r *resolver) choose(ctx context.Context, out *resolved, among resolveFlags, reference ref.Reference, installed *catalog.Installed) (ref.Reference, error) {
+func (r *resolver) choose(ctx context.Context, out *resolved, among Selection, reference ref.Reference, installed *catalog.Installed) (ref.Reference, error) {
 	query, err := among.query(reference)
 	if err != nil {
 		return ref.Reference{}, err
@@ -44,17 +44,17 @@ func (r *resolver) choose(ctx context.Context, out *resolved, among resolveFlags
 	return bundleReference(choice)
 }
 
-// query is what flags and the reference ask of a catalog.
-func (f *resolveFlags) query(reference ref.Reference) (catalog.Query, error) {
-	q := catalog.Query{Package: reference.Package, Version: reference.Version, Channels: f.channels, Policy: f.policy}
-	if f.version != "" {
-		if q.Version != "" && q.Version != f.version {
-			return q, Usagef("%s and --version %s ask for two versions", reference.Text, f.version)
+// query is what the selection and the reference ask of a catalog.
+func (s *Selection) query(reference ref.Reference) (catalog.Query, error) {
+	q := catalog.Query{Package: reference.Package, Version: reference.Version, Channels: s.channels, Policy: s.policy}
+	if s.Version != "" {
+		if q.Version != "" && q.Version != s.Version {
+			return q, Usagef("%s and --version %s ask for two versions", reference.Text, s.Version)
 		}
-		q.Version = f.version
+		q.Version = s.Version
 	}
-	if f.channel != "" {
-		q.Channels = []string{f.channel}
+	if s.Channel != "" {
+		q.Channels = []string{s.Channel}
 	}
 	return q, nil
 }
@@ -127,10 +127,10 @@ type catalogRef struct {
 	priority  int
 }
 
-// catalogRefs are the catalogs of the command line, where a name stands for
+// catalogRefs are the catalogs that are named, where a name stands for
 // what the configuration says of it, else all that are configured.
-func (a *app) catalogRefs(given []string) ([]catalogRef, error) {
-	configured, err := a.config()
+func (e Environment) catalogRefs(given []string) ([]catalogRef, error) {
+	configured, err := e.Config()
 	if err != nil {
 		return nil, err
 	}
@@ -157,9 +157,9 @@ func (a *app) catalogRefs(given []string) ([]catalogRef, error) {
 // for the next version by itself: one of the configuration, or, where
 // that has none, a ClusterCatalog, which only administrators make. Who may write
 // Secrets in the namespace of a release may name any other in its record.
-func (a *app) followed(record *history.Record) ([]string, error) {
+func (e Environment) followed(record *history.Record) ([]string, error) {
 	reference := record.Catalog()
-	configured, err := a.config()
+	configured, err := e.Config()
 	if err != nil {
 		return nil, err
 	}
@@ -179,17 +179,17 @@ func (a *app) followed(record *history.Record) ([]string, error) {
 // catalogs opens every catalog named, else every configured one, else those of
 // the cluster.
 func (r *resolver) catalogs(ctx context.Context, names []string) ([]*catalog.Catalog, error) {
-	return r.catalogsFor(ctx, resolveFlags{catalogs: names})
+	return r.catalogsFor(ctx, Selection{Catalogs: names})
 }
 
 // catalogsFor opens the catalogs to look in, once: who chooses a package and who
 // looks for what it requires must see the same, also when a tag moves meanwhile.
-func (r *resolver) catalogsFor(ctx context.Context, among resolveFlags) ([]*catalog.Catalog, error) {
-	names := among.catalogs
-	if len(names) == 0 && among.catalogSource != "" {
-		names = []string{catalog.ServedCatalogSource(among.catalogSource)}
+func (r *resolver) catalogsFor(ctx context.Context, among Selection) ([]*catalog.Catalog, error) {
+	names := among.Catalogs
+	if len(names) == 0 && among.CatalogSource != "" {
+		names = []string{catalog.ServedCatalogSource(among.CatalogSource)}
 	}
-	selector := selectorText(among.selector)
+	selector := selectorText(among.Selector)
 	asked := strings.Join(append(slices.Clone(names), selector), "\n")
 	if opened, ok := r.opened[asked]; ok {
 		return opened, nil
@@ -207,7 +207,7 @@ func (r *resolver) openAll(ctx context.Context, names []string, selector string)
 	if len(names) == 0 && selector != "" {
 		return r.selectedCatalogs(ctx, selector)
 	}
-	refs, err := r.app.catalogRefs(names)
+	refs, err := r.env.catalogRefs(names)
 	if err != nil {
 		return nil, err
 	}

@@ -48,8 +48,8 @@ func (a *app) printDocument(output documentOutput, document any, text func() err
 
 func (a *app) newCatalogShowCommand() *cobra.Command {
 	var output documentOutput
-	var src sourceFlags
-	var want resolveFlags
+	var src SourceOptions
+	var want Selection
 	cmd := &cobra.Command{
 		Use:   "show NAME [PACKAGE]",
 		Short: "Show what a catalog has, and what would be chosen of a package",
@@ -66,32 +66,32 @@ which version an install would choose and why.`,
 			if err := output.check(); err != nil {
 				return err
 			}
-			want.catalogs = args[:1]
+			want.Catalogs = args[:1]
 			return a.showCatalog(cmd.Context(), want, argument(args, 1), src, output)
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
-				return a.completePackages(&resolveFlags{catalogs: args}, &src)(cmd, nil, prefix)
+				return a.completePackages(&Selection{Catalogs: args}, &src)(cmd, nil, prefix)
 			}
 			return a.completeCatalogs(cmd, args, prefix)
 		},
 	}
-	cmd.Flags().StringVar(&want.version, "version", "", "version or range to choose, such as 1.10.0 or '>=1.8 <2'")
-	cmd.Flags().StringVar(&want.channel, "channel", "", "channel to choose from (default: the package's default channel)")
-	src.add(cmd.Flags())
+	cmd.Flags().StringVar(&want.Version, "version", "", "version or range to choose, such as 1.10.0 or '>=1.8 <2'")
+	cmd.Flags().StringVar(&want.Channel, "channel", "", "channel to choose from (default: the package's default channel)")
+	addSourceFlags(cmd.Flags(), &src)
 	output.add(cmd)
 	return cmd
 }
 
-func (a *app) showCatalog(ctx context.Context, want resolveFlags, name string, src sourceFlags, output documentOutput) error {
-	if name == "" && (want.version != "" || want.channel != "") {
+func (a *app) showCatalog(ctx context.Context, want Selection, name string, src SourceOptions, output documentOutput) error {
+	if name == "" && (want.Version != "" || want.Channel != "") {
 		return usagef("--version and --channel choose within a package; say which")
 	}
-	r, err := (&planner{app: a, source: src}).resolver(a.progress())
+	r, err := a.sourced(src).resolver(a.progress())
 	if err != nil {
 		return err
 	}
-	opened, err := r.catalogs(ctx, want.catalogs)
+	opened, err := r.catalogs(ctx, want.Catalogs)
 	if err != nil {
 		return err
 	}

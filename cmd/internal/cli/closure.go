@@ -39,7 +39,7 @@ func (p *planner) closure(ctx context.Context, r *resolver, root *resolved, rele
 	for _, c := range catalogs {
 		problem.Sources = append(problem.Sources, deps.Source{Catalog: c, Priority: c.Origin().Priority})
 	}
-	if !p.read.offline {
+	if !p.Read.Offline {
 		if err := p.present(ctx, &problem, release, record); err != nil {
 			return nil, err
 		}
@@ -88,8 +88,8 @@ func (out *resolved) unmet(properties []catalog.Property) error {
 // priority first: that of the package, and all that a name is looked up in.
 func (p *planner) dependencyCatalogs(ctx context.Context, r *resolver, root *resolved) ([]*catalog.Catalog, error) {
 	catalogs := slices.Clone(root.catalogs)
-	if len(p.resolve.catalogs) == 0 || root.choice == nil {
-		more, err := r.catalogs(ctx, p.resolve.catalogs)
+	if len(p.Selection.Catalogs) == 0 || root.choice == nil {
+		more, err := r.catalogs(ctx, p.Selection.Catalogs)
 		if _, none := errors.AsType[*UsageError](err); err != nil && !none {
 			return nil, err
 		}

@@ -43,7 +43,7 @@ func (t targetCluster) ServiceGet(ctx context.Context, namespace, service, port,
 	return client.ServiceGet(ctx, namespace, service, port, path, w)
 }
 
-var errNoCatalog = &UsageError{"a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE, or in the configuration: catalog add"}
+var errNoCatalog = &UsageError{text: "a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE, or in the configuration: catalog add"}
 
 // servedKind is a kind of objects that are catalogs.
 type servedKind struct{ apiVersion, kind string }
@@ -66,13 +66,13 @@ func (r *resolver) server() (catalogServer, error) {
 
 // servedCatalogs lists the catalogs of the cluster of one kind, by name. A kind
 // that is not served has none.
-func servedCatalogs(ctx context.Context, server catalogServer, apiVersion, kind, selector string) ([]catalog.Served, error) {
-	bodies, err := server.Select(ctx, apiVersion, kind, selector)
+func servedCatalogs(ctx context.Context, server catalogServer, of servedKind, selector string) ([]catalog.Served, error) {
+	bodies, err := server.Select(ctx, of.apiVersion, of.kind, selector)
 	if preview.ReasonOf(err) == preview.ReasonNotServed {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("listing the %ss of the cluster: %w", kind, err)
+		return nil, fmt.Errorf("listing the %ss of the cluster: %w", of.kind, err)
 	}
 	var out []catalog.Served
 	for _, body := range bodies {
@@ -84,6 +84,11 @@ func servedCatalogs(ctx context.Context, server catalogServer, apiVersion, kind,
 	return out, nil
 }
 
+// servedCatalogs lists the catalogs of the cluster of one kind, by name.
+func (p *planner) servedCatalogs(ctx context.Context, kind servedKind) ([]catalog.Served, error) {
+	return servedCatalogs(ctx, targetCluster{p}, kind, "")
+}
+
 // clusterCatalogs opens the ClusterCatalogs of the cluster, those that are not
 // switched off; a cluster without any may have CatalogSources.
 func (r *resolver) clusterCatalogs(ctx context.Context) ([]*catalog.Catalog, error) {
@@ -93,7 +98,7 @@ func (r *resolver) clusterCatalogs(ctx context.Context) ([]*catalog.Catalog, err
 	}
 	var unusable []string
 	for _, kind := range servedKinds() {
-		found, err := servedCatalogs(ctx, server, kind.apiVersion, kind.kind, "")
+		found, err := servedCatalogs(ctx, server, kind, "")
 		if err != nil {
 			if preview.ReasonOf(err) != preview.ReasonForbidden {
 				return nil, fmt.Errorf("%w; or name a catalog with --catalog", err)
@@ -122,7 +127,7 @@ func (r *resolver) selectedCatalogs(ctx context.Context, selector string) ([]*ca
 	if err != nil {
 		return nil, Usagef("the catalogs are chosen by the labels %q of ClusterCatalogs, for which the cluster must be asked; without it name one with --catalog", selector)
 	}
-	found, err := servedCatalogs(ctx, server, catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind, selector)
+	found, err := servedCatalogs(ctx, server, servedKind{catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind}, selector)
 	if err != nil {
 		return nil, err
 	}

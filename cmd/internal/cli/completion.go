@@ -52,7 +52,7 @@ that runs: kubectl-operator __complete "$@"`,
 }
 
 // completePackages offers the packages of the catalogs named on the line.
-func (a *app) completePackages(resolve *resolveFlags, src *sourceFlags) cobra.CompletionFunc {
+func (a *app) completePackages(resolve *Selection, src *SourceOptions) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 || strings.ContainsAny(prefix, "./:") {
 			return nil, cobra.ShellCompDirectiveDefault
@@ -60,11 +60,13 @@ func (a *app) completePackages(resolve *resolveFlags, src *sourceFlags) cobra.Co
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
 		// Without a cluster the cache answers first, which is quick.
-		r, err := a.newResolver(*src, verifyFlags{}, nil, nil)
+		offline := a.sourced(*src)
+		offline.Read.Offline = true
+		r, err := offline.resolver(nil)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		catalogs, err := r.catalogs(ctx, resolve.catalogs)
+		catalogs, err := r.catalogs(ctx, resolve.Catalogs)
 		if _, wrong := errors.AsType[*UsageError](err); wrong {
 			return nil, cobra.ShellCompDirectiveDefault // no catalog: files
 		}
@@ -86,7 +88,7 @@ func (a *app) completeReleases(cmd *cobra.Command, args []string, prefix string)
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 	defer cancel()
-	cluster, err := (&planner{app: a}).connect(ctx)
+	cluster, err := a.newSession().connect(ctx)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
@@ -110,7 +112,7 @@ func (a *app) completeRevisions(cmd *cobra.Command, flag string) {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
-		record, err := (&planner{app: a}).recall(ctx, args[0])
+		record, err := a.newSession().recall(ctx, args[0])
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -56,7 +56,7 @@ func canGoOn(end ending) bool {
 
 // wantsMore asks whether to wait longer.
 func (f *followed) wantsMore(ctx context.Context, end ending) bool {
-	more := f.planner.rollout.rolloutTimeout
+	more := f.rollout.rolloutTimeout
 	if more <= 0 {
 		more = install.DefaultRolloutTimeout
 	}

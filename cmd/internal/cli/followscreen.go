@@ -99,7 +99,7 @@ func (f *followed) once(ctx context.Context, resumes bool) (follow.Outcome, endi
 	askToStop := sync.OnceFunc(func() { close(stop) })
 	shown, err := tui.Follow(ctx, follow.Options{
 		Terminal: f.app.terminal(), Plan: f.plan, Events: events, Waits: waits,
-		Limit: f.planner.rollout.rolloutTimeout, Resumable: true, Resumes: resumes, Reviewable: !resumes,
+		Limit: f.rollout.rolloutTimeout, Resumable: true, Resumes: resumes, Reviewable: !resumes,
 		ReadEvents: func(ctx context.Context, object preview.Ref) (rollout.Behind, error) {
 			return rollout.Events(ctx, f.cluster, f.cluster, object)
 		},

@@ -1,14 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -45,14 +44,10 @@ func formats() []builtin {
 // that say which files they are for come before it.
 const plainName = "plain"
 
-// contentFlags say which part of the content is meant, and what it is.
-type contentFlags struct {
-	format, path string
-}
-
-func (f *contentFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.format, "format", "", "format of the content: "+formatNames()+", or the NAME of a program kubectl-operator-format-NAME on the PATH (default: what the content looks like)")
-	flags.StringVar(&f.path, "path", "", "directory within the content to use, as SUBDIR or DIR/SUBDIR; of plain manifests those in its manifests/ count, else those at its top, else all below it")
+// ContentOptions say which part of the content is meant, and what it is.
+type ContentOptions struct {
+	Format string // empty is what the content looks like
+	Path   string // within the content
 }
 
 func formatNames() string {
@@ -99,7 +94,7 @@ func (out *resolved) narrow(to, text string) error {
 // detect finds the format of the content: the one that is asked for, else the
 // first that recognises it, or a program that the user's configuration names.
 func (r *resolver) detect(out *resolved, want wanted) error {
-	if want.format != "" {
+	if want.Format != "" {
 		return r.forced(out, want)
 	}
 	for _, b := range formats() {
@@ -126,7 +121,7 @@ func (r *resolver) detect(out *resolved, want wanted) error {
 // configured takes content for that of a program of the user's configuration:
 // one that says which files it is for, or one that does not.
 func (r *resolver) configured(out *resolved, says bool) (found bool, err error) {
-	configured, err := r.app.config()
+	configured, err := r.env.Config()
 	if err != nil {
 		return false, err
 	}
@@ -140,34 +135,34 @@ func (r *resolver) configured(out *resolved, says bool) (found bool, err error) 
 
 // forced takes the content for what the user says it is.
 func (r *resolver) forced(out *resolved, want wanted) error {
-	out.request.Format = want.format
-	if f := builtinFormat(want.format); f != nil {
+	out.request.Format = want.Format
+	if f := builtinFormat(want.Format); f != nil {
 		info, err := f.Detect(out.content.FS)
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", want.text, err)
 		}
 		if info == nil {
-			return fmt.Errorf("reading %s: it is not of the format %s", want.text, want.format)
+			return fmt.Errorf("reading %s: it is not of the format %s", want.text, want.Format)
 		}
 		out.info, out.format = *info, f
 		return nil
 	}
 	if !want.programs {
-		return Usagef("format %q is not built in, and a request file cannot name a program; say --format %s yourself", want.format, want.format)
+		return Usagef("format %q is not built in, and a request file cannot name a program; say --format %s yourself", want.Format, want.Format)
 	}
-	if !external.IsName(want.format) {
-		return Usagef("--format %s: want one of %s, or the NAME of a program: at most 42 of a-z, 0-9 and -", want.format, formatNames())
+	if !external.IsName(want.Format) {
+		return Usagef("--format %s: want one of %s, or the NAME of a program: at most 42 of a-z, 0-9 and -", want.Format, formatNames())
 	}
-	configured, err := r.app.config()
+	configured, err := r.env.Config()
 	if err != nil {
 		return err
 	}
 	for _, entry := range configured.Formats {
-		if entry.Name == want.format {
+		if entry.Name == want.Format {
 			return r.program(out, entry.Name, &entry)
 		}
 	}
-	return r.program(out, want.format, nil)
+	return r.program(out, want.Format, nil)
 }
 
 // matches reports whether content holds a file that one of the patterns fits,
@@ -190,7 +185,7 @@ func (r *resolver) program(out *resolved, name string, entry *config.Format) err
 	}
 	if at == "" {
 		var err error
-		if at, err = external.Find(name, r.app.getenv("PATH")); err != nil {
+		if at, err = external.Find(name, r.env.Getenv("PATH")); err != nil {
 			return err
 		}
 	}
@@ -218,7 +213,7 @@ func (out *resolved) nameless(want wanted, reference ref.Reference) error {
 	if out.info.Package != "" {
 		return nil
 	}
-	if out.info.Package = orElse(want.name, nameOf(reference)); out.info.Package == "" {
+	if out.info.Package = cmp.Or(want.name, nameOf(reference)); out.info.Package == "" {
 		return Usagef("%s has no name of its own; give it one: NAME after the reference", want.text)
 	}
 	return nil
@@ -236,13 +231,13 @@ func nameOf(r ref.Reference) string {
 	case ref.KindImage:
 		last = path.Base(repositoryOf(r))
 	case ref.KindGit:
-		last = path.Base(orElse(r.Subdir, strings.TrimSuffix(r.URL, ".git")))
+		last = path.Base(cmp.Or(r.Subdir, strings.TrimSuffix(r.URL, ".git")))
 	case ref.KindConfigMap, ref.KindChart:
 		last = r.Name
 	case ref.KindBucket:
 		last = path.Base(r.Key)
 	case ref.KindArchive:
-		last = path.Base(orElse(r.URL, filepath.ToSlash(r.Path)))
+		last = path.Base(cmp.Or(r.URL, filepath.ToSlash(r.Path)))
 	default:
 		last = filepath.Base(r.Path)
 	}

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
@@ -30,7 +28,7 @@ func (f *healthFlags) check() error {
 	for _, text := range f.texts {
 		c, err := health.Parse(text)
 		if err != nil {
-			return &UsageError{fmt.Sprintf("--health-check %s", err)}
+			return usagef("--health-check %s", err)
 		}
 		f.checks = append(f.checks, c)
 	}

@@ -71,12 +71,12 @@ newest 10; see --history-max of install.`,
 }
 
 func (a *app) history(ctx context.Context, name string, output documentOutput) error {
-	p := &planner{app: a}
+	p := a.newSession()
 	newest, err := p.recall(ctx, name)
 	if err != nil {
 		return err
 	}
-	revisions, readErr := history.Revisions(ctx, p.cluster, newest)
+	revisions, readErr := history.Revisions(ctx, p.client, newest)
 	list := items[revisionItem]{Items: []revisionItem{}}
 	rows := [][]string{{"REVISION", "STATE", "ACTION", "PACKAGE", "VERSION", "UPDATED", "APPROVED BY", "HOW"}}
 	for i, r := range revisions {
@@ -94,12 +94,12 @@ func (a *app) history(ctx context.Context, name string, output documentOutput) e
 }
 
 func (a *app) revision(ctx context.Context, name string, revision int, output documentOutput) error {
-	p := &planner{app: a}
+	p := a.newSession()
 	newest, err := p.recall(ctx, name)
 	if err != nil {
 		return err
 	}
-	r, err := history.Revision(ctx, p.cluster, newest, revision)
+	r, err := history.Revision(ctx, p.client, newest, revision)
 	if err != nil {
 		return err
 	}
@@ -145,15 +145,15 @@ func (a *app) printRevision(item revisionItem) {
 }
 
 // earlier tells the screen who accepted what a revision of a release brought.
-func (p *planner) earlier(ctx context.Context, release preview.Release, revision int) (review.Accepted, bool) {
-	if p.cluster == nil {
+func (p *session) earlier(ctx context.Context, release preview.Release, revision int) (review.Accepted, bool) {
+	if p.client == nil {
 		return review.Accepted{}, false
 	}
-	newest, err := history.Load(ctx, p.cluster, release)
+	newest, err := history.Load(ctx, p.client, release)
 	if err != nil || newest == nil {
 		return review.Accepted{}, false
 	}
-	r, err := history.Revision(ctx, p.cluster, newest, revision)
+	r, err := history.Revision(ctx, p.client, newest, revision)
 	if err != nil {
 		return review.Accepted{}, false
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 func (a *app) newInstallCommand() *cobra.Command {
-	p := &planner{app: a}
-	r := &runner{app: a, planner: p}
+	p := a.newSession()
+	r := &runner{app: a, session: p}
 	cmd := &cobra.Command{
 		Use:   "install REF [NAME]",
 		Short: "Review a package or bundle, and install exactly what was reviewed",
@@ -38,15 +38,15 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
   kubectl operator install ./bundle --health-check MongoDB.mongodb.com/main=self.status.ready`,
 		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p.request.open(a.streams)
+			p.requests.open(a.streams)
 			if err := r.check(p); err != nil {
 				return r.failed(err)
 			}
-			if err := p.request.besides(cmd.Flags(), args); err != nil {
+			if err := p.requests.besides(cmd.Flags(), args); err != nil {
 				return r.failed(err)
 			}
 			if r.approve.plan != "" {
-				if len(p.request.files) > 0 {
+				if len(p.requests.files) > 0 {
 					return r.failed(usagef("--plan says what to install; leave out -f"))
 				}
 				if len(args) > 0 {
@@ -54,7 +54,7 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 				}
 				return r.runPlanFile(cmd.Context(), "", preview.RequestInstall)
 			}
-			if len(p.request.files) > 0 {
+			if len(p.requests.files) > 0 {
 				return r.runFiles(cmd.Context())
 			}
 			if len(args) == 0 {
@@ -75,13 +75,13 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 				return p.content(ctx, want, progress)
 			})
 		},
-		ValidArgsFunction: a.completePackages(&p.resolve, &p.source),
+		ValidArgsFunction: a.completePackages(&p.Selection, &p.Source),
 	}
 	flags := cmd.Flags()
-	p.addContent(flags)
-	p.request.add(flags, "")
-	p.read.add(flags, false)
-	p.owners.add(cmd, flags)
+	addContentFlags(flags, &p.planOptions)
+	p.requests.add(flags, "", &p.Requests)
+	addReadFlags(flags, &p.Read, false)
+	p.owners.add(cmd, flags, &p.Owners)
 	r.health.add(flags)
 	r.add(flags)
 	return cmd
@@ -89,11 +89,11 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 
 // runFiles installs what the one request file asks for.
 func (r *runner) runFiles(ctx context.Context) error {
-	files := r.planner.request.files
+	files := r.session.requests.files
 	if len(files) > 1 {
 		return r.failed(usagef("%d request files; install one at a time", len(files)))
 	}
-	want, err := r.planner.requested(ctx, files[0])
+	want, err := r.session.requested(ctx, files[0])
 	if err == nil {
 		err = want.paused()
 	}
@@ -106,7 +106,7 @@ func (r *runner) runFiles(ctx context.Context) error {
 		title = "install " + want.file.Object
 	}
 	return r.run(ctx, title, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-		plan, err := r.planner.content(ctx, want, progress)
+		plan, err := r.session.content(ctx, want, progress)
 		if err != nil {
 			return nil, fmt.Errorf("request file %s: %w", files[0], err)
 		}
@@ -118,8 +118,8 @@ func (r *runner) runFiles(ctx context.Context) error {
 }
 
 func (a *app) newUpgradeCommand() *cobra.Command {
-	p := &planner{app: a}
-	r := &runner{app: a, planner: p}
+	p := a.newSession()
+	r := &runner{app: a, session: p}
 	cmd := &cobra.Command{
 		Use:   "upgrade NAME [REF]",
 		Short: "Review and apply another version of an installed release",
@@ -147,9 +147,9 @@ says that no edges were followed.`,
 		ValidArgsFunction: a.completeReleases,
 	}
 	flags := cmd.Flags()
-	p.addContent(flags)
-	p.read.add(flags, false)
-	p.owners.add(cmd, flags)
+	addContentFlags(flags, &p.planOptions)
+	addReadFlags(flags, &p.Read, false)
+	p.owners.add(cmd, flags, &p.Owners)
 	r.health.add(flags)
 	r.addWithPreview(flags)
 	return cmd

@@ -16,12 +16,12 @@ import (
 const outputInstallerRole = "installer-role"
 
 // plural names resources as the cluster does, where there is one.
-func (p *planner) plural(ctx context.Context) installer.Plural {
+func (p *session) plural(ctx context.Context) installer.Plural {
 	return func(apiVersion, kind string) string {
-		if p.cluster == nil {
+		if p.client == nil {
 			return ""
 		}
-		name, _ := p.cluster.Plural(ctx, apiVersion, kind) // what is not served has the name its definition gives
+		name, _ := p.client.Plural(ctx, apiVersion, kind) // what is not served has the name its definition gives
 		return name
 	}
 }

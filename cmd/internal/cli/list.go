@@ -103,7 +103,7 @@ func (a *app) newListCommand() *cobra.Command {
 }
 
 func (a *app) list(ctx context.Context, format string) error {
-	cluster, err := (&planner{app: a}).connect(ctx)
+	cluster, err := a.newSession().connect(ctx)
 	if err != nil {
 		return err
 	}

@@ -10,14 +10,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// ownerFlags are the reviewed choices about what belongs to others, and
-// about kinds that the cluster does not have. They are part of the plan.
+// ownerFlags fill the reviewed choices about what belongs to others.
 type ownerFlags struct {
-	conflicts string
-	adopt     bool
-	strict    bool
-	onFailure string
-	choices   []string // of conflicts
+	options *OwnerOptions
+	choices []string // of conflicts
 
 	given func(name string) bool // whether a flag was on the command line
 }
@@ -27,23 +23,23 @@ var (
 	failureChoices  = []string{preview.OnFailureStop, preview.OnFailureRollback}
 )
 
-func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet) {
-	f.addTo(cmd, flags, preview.DefaultConflicts(preview.RequestInstall), conflictChoices)
+func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet, o *OwnerOptions) {
+	f.addTo(cmd, flags, o, preview.DefaultConflicts(preview.RequestInstall), conflictChoices)
 }
 
 // addToRollback adds the same flags. The fields that the revision gone back to
 // has set are taken back, unless another choice is made.
-func (f *ownerFlags) addToRollback(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (f *ownerFlags) addToRollback(cmd *cobra.Command, flags *pflag.FlagSet, o *OwnerOptions) {
 	choices := append([]string{preview.ConflictsOwn}, conflictChoices...)
-	f.addTo(cmd, flags, preview.DefaultConflicts(preview.RequestRollback), choices)
+	f.addTo(cmd, flags, o, preview.DefaultConflicts(preview.RequestRollback), choices)
 }
 
-func (f *ownerFlags) addTo(cmd *cobra.Command, flags *pflag.FlagSet, conflicts string, choices []string) {
-	f.given, f.choices = flags.Changed, choices
-	flags.StringVar(&f.onFailure, "on-failure", preview.OnFailureStop, "after a failed apply: stop, or rollback to what was installed before, as the review shows")
-	flags.StringVar(&f.conflicts, "conflicts", conflicts, "fields that other managers own with other values: "+conflictHelp(choices))
-	flags.BoolVar(&f.adopt, "adopt", false, "take over existing objects that nobody manages any more, or that Helm or OLM v0 made")
-	flags.BoolVar(&f.strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
+func (f *ownerFlags) addTo(cmd *cobra.Command, flags *pflag.FlagSet, o *OwnerOptions, conflicts string, choices []string) {
+	f.options, f.given, f.choices = o, flags.Changed, choices
+	flags.StringVar(&o.OnFailure, "on-failure", preview.OnFailureStop, "after a failed apply: stop, or rollback to what was installed before, as the review shows")
+	flags.StringVar(&o.Conflicts, "conflicts", conflicts, "fields that other managers own with other values: "+conflictHelp(choices))
+	flags.BoolVar(&o.Adopt, "adopt", false, "take over existing objects that nobody manages any more, or that Helm or OLM v0 made")
+	flags.BoolVar(&o.Strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
 	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))         // the flags exist
 	_ = cmd.RegisterFlagCompletionFunc("on-failure", cobra.FixedCompletions(failureChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
@@ -61,27 +57,14 @@ func conflictHelp(choices []string) string {
 func (f *ownerFlags) check(planned, offline bool) error {
 	switch {
 	case f.given == nil: // a command without them
-	case !slices.Contains(f.choices, f.conflicts):
-		return usagef("--conflicts %s: want %s", f.conflicts, strings.Join(f.choices[:len(f.choices)-1], ", ")+" or "+f.choices[len(f.choices)-1])
-	case !slices.Contains(failureChoices, f.onFailure):
-		return usagef("--on-failure %s: want stop or rollback", f.onFailure)
+	case !slices.Contains(f.choices, f.options.Conflicts):
+		return usagef("--conflicts %s: want %s", f.options.Conflicts, strings.Join(f.choices[:len(f.choices)-1], ", ")+" or "+f.choices[len(f.choices)-1])
+	case !slices.Contains(failureChoices, f.options.OnFailure):
+		return usagef("--on-failure %s: want stop or rollback", f.options.OnFailure)
 	case planned && (f.given("conflicts") || f.given("adopt") || f.given("strict") || f.given("on-failure")):
 		return usagef("--plan applies what was reviewed; give --conflicts, --adopt, --strict and --on-failure when it is made")
-	case offline && f.undoes():
+	case offline && f.options.RollsBack():
 		return usagef("--on-failure rollback goes back to what the cluster has installed; leave out --offline")
 	}
 	return nil
-}
-
-// undoes reports whether a failure is to lead back.
-func (f *ownerFlags) undoes() bool { return f.onFailure == preview.OnFailureRollback }
-
-// options are the reviewed choices of a new plan.
-func (f *ownerFlags) options() preview.Options {
-	o := preview.DefaultOptions()
-	if f.conflicts != "" {
-		o.Conflicts = f.conflicts
-	}
-	o.Adopt, o.Strict = f.adopt, f.strict
-	return o
 }

@@ -18,8 +18,8 @@ import (
 
 // pick asks a person which package of the catalogs to install, and returns its
 // name. What else was chosen with it is as if the command line said it.
-func (p *planner) pick(ctx context.Context) (string, error) {
-	picks := picker{planner: p}
+func (p *session) pick(ctx context.Context) (string, error) {
+	picks := picker{session: p}
 	choose := picks.onScreen
 	if p.app.streams.Lines() {
 		choose = picks.byLines
@@ -33,27 +33,27 @@ func (p *planner) pick(ctx context.Context) (string, error) {
 		return "", &silentExit{exitDeclined}
 	}
 	if picks.several(picked.Hit.Package) {
-		p.resolve.catalogs, p.resolve.catalogSource, p.resolve.selector = []string{picked.Hit.Catalog.Reference}, "", ref.Selector{}
+		p.Selection.Catalogs, p.Selection.CatalogSource, p.Selection.Selector = []string{picked.Hit.Catalog.Reference}, "", ref.Selector{}
 	}
 	if picked.Version != "" {
-		p.resolve.version, p.resolve.channel = picked.Version, picked.Channel
+		p.Selection.Version, p.Selection.Channel = picked.Version, picked.Channel
 	}
 	return picked.Hit.Package, nil
 }
 
 // picker is what there is to choose from.
 type picker struct {
-	planner  *planner
+	session  *session
 	catalogs []*catalog.Catalog
 	hits     []catalog.Hit
 }
 
 func (p *picker) load(ctx context.Context, progress func(string)) ([]catalog.Hit, error) {
-	r, err := p.planner.resolver(progress)
+	r, err := p.session.resolver(progress)
 	if err != nil {
 		return nil, err
 	}
-	if p.catalogs, err = r.catalogsFor(ctx, p.planner.resolve); err != nil {
+	if p.catalogs, err = r.catalogsFor(ctx, p.session.Selection); err != nil {
 		return nil, err
 	}
 	progress("listing the packages")
@@ -85,24 +85,24 @@ func (p *picker) several(name string) bool {
 }
 
 func (p *picker) byLines(ctx context.Context) (pick.Picked, error) {
-	hits, err := p.load(ctx, p.planner.app.progress())
+	hits, err := p.load(ctx, p.session.app.progress())
 	if err != nil {
 		return pick.Picked{}, err
 	}
-	q := question{ctx: ctx, in: p.planner.app.streams.In, app: p.planner.app}
+	q := question{ctx: ctx, in: p.session.app.streams.In, app: p.session.app}
 	hit, err := q.choose(hits)
 	return pick.Picked{Hit: &hit}, err
 }
 
 func (p *picker) onScreen(ctx context.Context) (pick.Picked, error) {
 	var asked []string
-	for _, flag := range [][2]string{{"--version", p.planner.resolve.version}, {"--channel", p.planner.resolve.channel}} {
+	for _, flag := range [][2]string{{"--version", p.session.Selection.Version}, {"--channel", p.session.Selection.Channel}} {
 		if flag[1] != "" {
 			asked = append(asked, flag[0]+" "+flag[1])
 		}
 	}
 	return tui.Pick(ctx, pick.Options{
-		Terminal: p.planner.app.terminal(), Title: "install", Asked: strings.Join(asked, " "),
+		Terminal: p.session.app.terminal(), Title: "install", Asked: strings.Join(asked, " "),
 		Load: p.load,
 		Package: func(_ context.Context, hit catalog.Hit) (*catalog.Package, error) {
 			for _, c := range p.catalogs {

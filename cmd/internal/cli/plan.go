@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
-	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -20,69 +17,42 @@ import (
 
 // planner makes plans. One serves one command.
 type planner struct {
-	app     *app
-	source  sourceFlags
-	verify  verifyFlags
-	resolve resolveFlags
-	part    contentFlags
-	render  renderFlags
-	read    readFlags
-	rollout rolloutFlags
-	request requestFlags
-	policy  policyFlags
-	owners  ownerFlags
-	expires time.Duration // of the plans made; 0 for ever
+	planOptions
+	env Environment
 
-	cluster *k8s.Client
-	schemas *k8s.Schemas
+	cluster Cluster // nil until something is asked of it
+	judging
 }
 
-// addContent adds the flags that choose and render content.
-func (p *planner) addContent(flags *pflag.FlagSet) {
-	p.source.add(flags)
-	p.verify.add(flags)
-	p.resolve.add(flags)
-	p.part.add(flags)
-	p.render.add(flags)
-}
+func newPlanner(env Environment) *planner { return &planner{env: env} }
 
-// connect contacts the cluster once, with a client that cannot write.
-func (p *planner) connect(ctx context.Context) (*k8s.Client, error) {
+// connect contacts the cluster once.
+func (p *planner) connect(ctx context.Context) (Cluster, error) {
 	if p.cluster != nil {
 		return p.cluster, nil
 	}
-	var err error
-	p.cluster, err = p.dial(ctx, p.read.mode())
-	return p.cluster, err
-}
-
-// writer contacts the cluster to apply what was approved. Nothing else has a
-// client that can write.
-func (p *planner) writer(ctx context.Context) (*k8s.Client, error) {
-	return p.dial(ctx, "")
-}
-
-func (p *planner) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Client, error) {
-	return k8s.Connect(ctx, k8s.Options{
-		Flags: p.app.kube, UserAgent: "kubectl-operator/" + p.app.version, ReadOnly: readOnly,
-		Writes: func() { writing(ctx) },
-	})
+	cluster, err := p.env.Connect(ctx, p.Read.mode())
+	if err != nil {
+		return nil, err
+	}
+	p.cluster = cluster
+	return cluster, nil
 }
 
 func (p *planner) resolver(progress func(string)) (*resolver, error) {
 	var cluster format.Cluster
-	if !p.read.offline {
+	if !p.Read.Offline {
 		cluster = targetCluster{p}
 	}
-	return p.app.newResolver(p.source, p.verify, cluster, progress)
+	return p.env.newResolver(p.Source, p.Signatures, cluster, progress)
 }
 
 // wanted is what a command line or a request file asks for: one release.
 type wanted struct {
 	text            string // the reference as typed
 	name, namespace string // of the release; empty takes the defaults
-	resolve         resolveFlags
-	contentFlags
+	resolve         Selection
+	ContentOptions
 	programs bool // whether format may name a program: never in a file
 	params   format.Params
 	// pinImages resolves the tags of the pods' images.
@@ -94,18 +64,11 @@ type wanted struct {
 
 // wanted puts the flags and arguments of a command line together.
 func (p *planner) wanted(text, name string) (wanted, error) {
-	params, err := p.render.params()
+	params, err := p.Render.params()
 	return wanted{
-		text: text, name: name, namespace: p.app.kube.Namespace(),
-		resolve: p.resolve, contentFlags: p.part, programs: true, params: params, pinImages: p.render.pinImages,
+		text: text, name: name, namespace: p.env.Namespace(),
+		resolve: p.Selection, ContentOptions: p.Content, programs: true, params: params, pinImages: p.Render.PinImages,
 	}, err
-}
-
-func (p *planner) typer() *k8s.Schemas {
-	if p.schemas == nil {
-		p.schemas = k8s.NewSchemas()
-	}
-	return p.schemas
 }
 
 // content plans to install what is wanted, or to upgrade the release it is
@@ -133,7 +96,7 @@ func (p *planner) content(ctx context.Context, want wanted, progress func(string
 	if err != nil {
 		return nil, err
 	}
-	if p.read.offline {
+	if p.Read.Offline {
 		return p.build(ctx, r, found, release, nil)
 	}
 	record, err := p.record(ctx, release)
@@ -151,7 +114,7 @@ func (p *planner) content(ctx context.Context, want wanted, progress func(string
 // installed is what the release of a request file runs now, where the file
 // wants the upgrade edges of a catalog followed: nil otherwise.
 func (p *planner) installed(ctx context.Context, want wanted) (*catalog.Installed, error) {
-	if want.file == nil || want.file.Package == nil || want.namespace == "" || p.read.offline {
+	if want.file == nil || want.file.Package == nil || want.namespace == "" || p.Read.Offline {
 		return nil, nil
 	}
 	record, err := p.record(ctx, preview.Release{Name: want.name, Namespace: want.namespace})
@@ -183,13 +146,13 @@ func (p *planner) upgrade(ctx context.Context, name, text string, progress func(
 		if want.text = record.Package(); want.text == "" {
 			return nil, Usagef("release %s did not come from a catalog; say what to upgrade to: upgrade %s REF", name, name)
 		}
-		if len(want.resolve.catalogs) == 0 {
-			if want.resolve.catalogs, err = p.app.followed(record); err != nil {
+		if len(want.resolve.Catalogs) == 0 {
+			if want.resolve.Catalogs, err = p.env.followed(record); err != nil {
 				return nil, err
 			}
 		}
-		if want.resolve.channel == "" {
-			want.resolve.channel = record.Channel()
+		if want.resolve.Channel == "" {
+			want.resolve.Channel = record.Channel()
 		}
 		installed = &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}
 	}
@@ -212,34 +175,22 @@ func (p *planner) upgrade(ctx context.Context, name, text string, progress func(
 // uninstall plans to remove every member of a release but, unless they are
 // included, CRDs and Namespaces. Those that an earlier uninstall kept can be
 // removed by another.
-func (p *planner) uninstall(ctx context.Context, name string, include removal) (*preview.Plan, error) {
+func (p *planner) uninstall(ctx context.Context, name string, include Removal) (*preview.Plan, error) {
 	find := p.find
-	if include != (removal{}) {
+	if include != (Removal{}) {
 		find = p.recall
 	}
 	record, err := find(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	if !record.Installed() && len(record.Inventory()) == 0 && !(include.namespaces && record.MadeNamespaces()) {
+	if !record.Installed() && len(record.Inventory()) == 0 && !(include.Namespaces && record.MadeNamespaces()) {
 		return nil, fmt.Errorf("uninstalling %s: nothing of it is left; revision %d removed it", name, record.Revision)
 	}
 	opts := p.options(record.Release, record)
 	opts.Request = preview.Request{Reference: name, Action: preview.RequestUninstall}
-	opts.Apply.IncludeCRDs, opts.Apply.IncludeNamespaces = include.crds, include.namespaces
+	opts.Apply.IncludeCRDs, opts.Apply.IncludeNamespaces = include.CRDs, include.Namespaces
 	return p.judge(engine.Build(ctx, nil, p.cluster, opts))
-}
-
-// tidy deletes the Lease of an uninstall that was killed after its last word: the
-// same command again finds nothing else to do.
-func (p *planner) tidy(ctx context.Context, name string) {
-	record, err := p.recall(ctx, name)
-	if err != nil || record.Installed() {
-		return
-	}
-	if cluster, err := p.writer(ctx); err == nil {
-		install.DropLease(ctx, cluster, record.Release)
-	}
 }
 
 // rollback plans to go back to an earlier revision.
@@ -254,7 +205,7 @@ func (p *planner) rollback(ctx context.Context, name string, to int) (*preview.P
 	}
 	opts := p.options(record.Release, record)
 	opts.Request = preview.Request{Reference: name, Action: preview.RequestRollback, Revision: revision}
-	if p.owners.undoes() {
+	if p.Owners.RollsBack() {
 		if opts.Undo, err = record.Earlier(ctx, p.cluster); err != nil {
 			return nil, err
 		}
@@ -271,7 +222,7 @@ func (p *planner) find(ctx context.Context, name string) (*history.Record, error
 	if err != nil {
 		return nil, err
 	}
-	return history.Find(ctx, cluster, name, p.app.kube.Namespace())
+	return history.Find(ctx, cluster, name, p.env.Namespace())
 }
 
 // recall is find for what a release remembers: one that was uninstalled too.
@@ -280,7 +231,7 @@ func (p *planner) recall(ctx context.Context, name string) (*history.Record, err
 	if err != nil {
 		return nil, err
 	}
-	return history.Recall(ctx, cluster, name, p.app.kube.Namespace())
+	return history.Recall(ctx, cluster, name, p.env.Namespace())
 }
 
 // record reads the newest record of a release, nil when there is none.
@@ -314,10 +265,10 @@ func (p *planner) onTop(ctx context.Context, contents []engine.Content, record *
 		opts.Request.Action = preview.RequestUpgrade
 	}
 	var cluster engine.Cluster
-	if !p.read.offline {
+	if !p.Read.Offline {
 		cluster = p.cluster
 	}
-	if p.owners.undoes() {
+	if p.Owners.RollsBack() {
 		var err error
 		if opts.Undo, err = record.Earlier(ctx, p.cluster); err != nil {
 			return nil, err
@@ -360,11 +311,11 @@ func (r *resolver) seal(ctx context.Context, packages []*resolved, release previ
 
 func (p *planner) options(release preview.Release, record *history.Record) engine.Options {
 	opts := engine.Options{
-		Tool: p.app.version, Release: release, Apply: p.owners.options(),
-		StageTimeout: p.rollout.stage(), Schemas: p.typer(), ReadMode: p.read.mode(),
+		Tool: p.env.Version, Release: release, Apply: p.Owners.options(),
+		StageTimeout: p.stage(), Schemas: p.env.Schemas(), ReadMode: p.Read.mode(),
 	}
-	if p.expires > 0 {
-		opts.Apply.Expires = preview.ExpiryText(time.Now().Add(p.expires))
+	if p.Expires > 0 {
+		opts.Apply.Expires = preview.ExpiryText(time.Now().Add(p.Expires))
 	}
 	if record != nil {
 		opts.Installed = engine.Installed{Base: record.Base()}
@@ -375,10 +326,18 @@ func (p *planner) options(release preview.Release, record *history.Record) engin
 	return opts
 }
 
+// stage is the time of a stage as a plan has it.
+func (p *planner) stage() string {
+	if p.StageTimeout == 0 {
+		return ""
+	}
+	return p.StageTimeout.String()
+}
+
 // recheck plans the same content again from fresh reads.
 func (p *planner) recheck(ctx context.Context, plan *preview.Plan, progress func(string)) (*preview.Plan, error) {
 	if p.cluster == nil {
 		return nil, errors.New("no cluster was contacted for this plan")
 	}
-	return p.judge(engine.RecheckTelling(ctx, plan, p.cluster, p.typer(), progress))
+	return p.judge(engine.RecheckTelling(ctx, plan, p.cluster, p.env.Schemas(), progress))
 }

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/wholefile"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
@@ -32,58 +30,25 @@ until they are cleaned away.`,
 }
 
 // pluginFlags say which set is meant, and where it goes.
-type pluginFlags struct {
-	config, mode, location, lock string
-	updateLock                   bool
-	against                      string   // another config or lock, which stands in for what is installed
-	credentials                  []string // variables that a config of a server may send to its providers
-}
-
-// Where the config of a set is.
-const (
-	modeServer = "server" // on this machine, which is the server's
-	modeClient = "client" // on a server that this machine is a client of
-)
+type pluginFlags struct{ SetOptions }
 
 // add declares the flags that name a set and its place.
 func (f *pluginFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVarP(&f.config, "config", "c", "", "file that lists the plugins; with --mode client where the server has it, https://HOST/PATH or configmap://NAMESPACE/NAME")
-	flags.StringVar(&f.mode, "mode", modeServer, "whose config it is: server, of this machine, where the host runs; or client, fetched from the server and installed here too")
-	flags.StringVar(&f.location, "location", "", "directory that the host loads them from (default: the one that the config names, else the host's own)")
-	flags.StringArrayVar(&f.credentials, "credential-env", nil, "environment variable that a config fetched with --mode client may send to its providers (repeatable)")
+	flags.StringVarP(&f.Config, "config", "c", "", "file that lists the plugins; with --mode client where the server has it, https://HOST/PATH or configmap://NAMESPACE/NAME")
+	flags.StringVar(&f.Mode, "mode", modeServer, "whose config it is: server, of this machine, where the host runs; or client, fetched from the server and installed here too")
+	flags.StringVar(&f.Location, "location", "", "directory that the host loads them from (default: the one that the config names, else the host's own)")
+	flags.StringArrayVar(&f.Credentials, "credential-env", nil, "environment variable that a config fetched with --mode client may send to its providers (repeatable)")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{modeServer, modeClient}, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// lockPath is where the lock file is.
-func (f *pluginFlags) lockPath() string {
-	if f.lock != "" {
-		return f.lock
-	}
-	if f.mode == modeClient {
-		return configName(f.config) + ".lock" // here; the config is elsewhere
-	}
-	return f.config + ".lock"
-}
-
-// keepLock writes the lock file where that was asked for.
-func (f *pluginFlags) keepLock(fresh *plugins.Lock) error {
-	if !f.updateLock {
-		return nil
-	}
-	if err := wholefile.Replace(f.lockPath(), fresh.Encode(), 0o644); err != nil {
-		return fmt.Errorf("writing the lock file %s: %w", f.lockPath(), err)
-	}
-	return nil
 }
 
 // addLock declares the flag of commands that read the lock file.
 func (f *pluginFlags) addLock(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.lock, "lock", "", "file with the sha256 of every artifact (default: CONFIG.lock, if it is there; with --mode client by the name of the config, here)")
+	cmd.Flags().StringVar(&f.Lock, "lock", "", "file with the sha256 of every artifact (default: CONFIG.lock, if it is there; with --mode client by the name of the config, here)")
 }
 
 func (f *pluginFlags) check() error {
-	if f.config == "" {
+	if f.Config == "" {
 		return usagef("name the config of the plugins with -c FILE")
 	}
 	return f.checkMode()
@@ -91,9 +56,9 @@ func (f *pluginFlags) check() error {
 
 func (f *pluginFlags) checkMode() error {
 	switch {
-	case f.mode != modeServer && f.mode != modeClient:
-		return usagef("--mode %s: want server or client", f.mode)
-	case f.mode == modeServer && len(f.credentials) > 0:
+	case f.Mode != modeServer && f.Mode != modeClient:
+		return usagef("--mode %s: want server or client", f.Mode)
+	case f.Mode == modeServer && len(f.Credentials) > 0:
 		return usagef("--credential-env is about a config that --mode client fetches; leave it out")
 	}
 	return nil
@@ -101,8 +66,8 @@ func (f *pluginFlags) checkMode() error {
 
 // place is the location of commands that are about what is installed: the flag
 // says it, or the config.
-func (f *pluginFlags) place(ctx context.Context, p *planner) (string, error) {
-	if f.location != "" { // no need of the config
+func (f *pluginFlags) place(ctx context.Context, p *session) (string, error) {
+	if f.Location != "" { // no need of the config
 		return f.given()
 	}
 	location, _, err := f.placeOf(ctx, p)
@@ -113,36 +78,28 @@ func (f *pluginFlags) given() (string, error) {
 	if err := f.checkMode(); err != nil {
 		return "", err
 	}
-	return locationOf(f.location)
+	return Location(f.Location)
 }
 
 // placeOf is the location with the set of the config, nil where none is named.
-func (f *pluginFlags) placeOf(ctx context.Context, p *planner) (string, *plugins.Set, error) {
+func (f *pluginFlags) placeOf(ctx context.Context, p *session) (string, *plugins.Set, error) {
 	if err := f.checkMode(); err != nil {
 		return "", nil, err
 	}
 	switch {
-	case f.config == "" && f.location != "":
+	case f.Config == "" && f.Location != "":
 		location, err := f.given()
 		return location, nil, err
-	case f.config == "":
+	case f.Config == "":
 		return "", nil, usagef("name the config of the plugins with -c FILE, or where they are with --location DIR")
 	}
-	set, err := p.readSet(ctx, *f)
+	set, err := p.readSet(ctx, f.SetOptions, p.app.progress())
 	if err != nil {
 		return "", nil, err
 	}
-	if set.Host != nil && f.mode == modeServer && f.location == "" {
+	if set.Host != nil && f.Mode == modeServer && f.Location == "" {
 		return "", nil, usagef("the host of this set is in the cluster: status %s and history %s show it; --location DIR is about a place on this machine", set.Name, set.Name)
 	}
 	location, err := f.locationOf(set)
 	return location, set, err
-}
-
-// locationOf is where a set goes, as an absolute path.
-func (f *pluginFlags) locationOf(set *plugins.Set) (string, error) {
-	if f.location != "" {
-		return locationOf(f.location)
-	}
-	return locationOf(set.Location)
 }

@@ -29,7 +29,7 @@ func (p *planner) against(ctx context.Context, text string, set *plugins.Set, ta
 	if older.Name != set.Name {
 		return nil, Usagef("--against %s is set %s, and the config is set %s; compare configs of one set", text, older.Name, set.Name)
 	}
-	fetched, _, err := p.fetchSet(ctx, older, pluginFlags{config: text}, target.Platform, progress)
+	fetched, _, err := p.fetchSet(ctx, older, SetOptions{Config: text}, target.Platform, progress)
 	if err != nil {
 		return nil, fmt.Errorf("--against %s: %w", text, err)
 	}

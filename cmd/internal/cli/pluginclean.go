@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -45,7 +44,7 @@ install is nobody's to remove but yours.`,
 		},
 	}
 	f.add(cmd)
-	r.planner.source.addConfig(cmd.Flags())
+	addConfigSourceFlags(cmd.Flags(), &r.session.Source)
 	cmd.Flags().IntVar(&keep, "keep", defaultKeep, "how many earlier generations stay")
 	r.addWithPreview(cmd)
 	return cmd
@@ -61,12 +60,5 @@ func (r *setRunner) clean(ctx context.Context, f pluginFlags, keep int, options 
 	if err != nil {
 		return nil, err
 	}
-	plan, err := installed.PlanClean(ctx, location, keep)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.planner.finishSet(plan, options); err != nil {
-		return nil, err
-	}
-	return &setPlan{Plan: plan}, nil
+	return r.session.cleanSet(ctx, location, keep, options)
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// readSet reads the config that flags name: a file of this machine, or with
-// --mode client what the server gives out.
-func (p *planner) readSet(ctx context.Context, f pluginFlags) (*plugins.Set, error) {
-	if f.mode != modeClient {
-		return p.pluginSet(f.config)
+// readSet reads the config that options name: a file of this machine, or in
+// client mode what the server gives out.
+func (p *planner) readSet(ctx context.Context, f SetOptions, progress func(string)) (*plugins.Set, error) {
+	if f.Mode != modeClient {
+		return p.pluginSet(f.Config)
 	}
-	set, err := p.fetchedSet(ctx, f.config, f.credentials)
+	set, err := p.fetchedSet(ctx, f.Config, f.Credentials, progress)
 	if err != nil {
-		return nil, fmt.Errorf("config %s: %w", f.config, err)
+		return nil, fmt.Errorf("config %s: %w", f.Config, err)
 	}
 	return set, nil
 }
@@ -31,12 +31,12 @@ func (p *planner) readSet(ctx context.Context, f pluginFlags) (*plugins.Set, err
 // fetchedSet reads the config of a server: at an address, or in a ConfigMap of
 // the cluster, with the user's own rights. It may name nothing of this machine
 // but the variables that it was allowed.
-func (p *planner) fetchedSet(ctx context.Context, text string, env []string) (*plugins.Set, error) {
+func (p *planner) fetchedSet(ctx context.Context, text string, env []string, progress func(string)) (*plugins.Set, error) {
 	reference, err := p.configReference(text)
 	if err != nil {
 		return nil, err
 	}
-	opts, err := p.app.sourceOptions(p.source, p.app.progress())
+	opts, err := p.env.fetching(p.Source, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (p *planner) fetchedSet(ctx context.Context, text string, env []string) (*p
 	if err != nil {
 		return nil, err
 	}
-	read := plugins.Options{Fetched: true, Env: env, PlainHTTP: p.source.plainHTTP}
+	read := plugins.Options{Fetched: true, Env: env, PlainHTTP: p.Source.PlainHTTP}
 	if reference.Kind == ref.KindConfigMap {
 		return setOfConfigMap(content.FS, read)
 	}
@@ -72,7 +72,7 @@ func (p *planner) configReference(text string) (ref.Reference, error) {
 	switch {
 	case err != nil:
 		return ref.Reference{}, err
-	case strings.HasPrefix(text, "http://") && !p.source.plainHTTP: // its sha256 is there: the reference takes none without
+	case strings.HasPrefix(text, "http://") && !p.Source.PlainHTTP: // its sha256 is there: the reference takes none without
 		return ref.Reference{}, Usagef("plain http can be changed on its way; use https, or allow it with --plain-http")
 	case reference.Kind == ref.KindConfigMap, reference.Kind == ref.KindArchive && reference.Path == "":
 		return reference, nil

@@ -1,12 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"runtime"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -26,13 +23,13 @@ func (p *planner) requestedSet(path string) (wanted, error) {
 
 func (p *planner) wantedSet(path string, set *plugins.Set) wanted {
 	return wanted{
-		text: path, name: set.Name, namespace: orElse(p.app.kube.Namespace(), set.Host.Deployment.Namespace), set: set,
+		text: path, name: set.Name, namespace: cmp.Or(p.env.Namespace(), set.Host.Deployment.Namespace), set: set,
 	}
 }
 
 // hosted plans the ConfigMap of a set and the restart of its host.
 func (p *planner) hosted(ctx context.Context, want wanted, progress func(string)) (*preview.Plan, error) {
-	fetched, lock, err := p.fetchHosted(ctx, want.set, pluginFlags{config: want.text}, progress)
+	fetched, lock, err := p.fetchHosted(ctx, want.set, SetOptions{Config: want.text}, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +38,7 @@ func (p *planner) hosted(ctx context.Context, want wanted, progress func(string)
 
 // fetchHosted fetches a set for each platform that pods of its host may run on:
 // that is Linux, whatever runs here.
-func (p *planner) fetchHosted(ctx context.Context, set *plugins.Set, f pluginFlags, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
+func (p *planner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOptions, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
 	own, all, err := p.platforms(set, f, onLinux+runtime.GOARCH, onLinux)
 	if err != nil {
 		return nil, nil, err
@@ -61,7 +58,7 @@ func (p *planner) hostedPlan(ctx context.Context, want wanted, fetched []plugins
 		return nil, err
 	}
 	var record *history.Record
-	if !p.read.offline {
+	if !p.Read.Offline {
 		if record, err = p.record(ctx, release); err != nil {
 			return nil, err
 		}
@@ -74,32 +71,4 @@ func (p *planner) hostedPlan(ctx context.Context, want wanted, fetched []plugins
 		}
 	}
 	return p.onTop(ctx, []engine.Content{content}, record, opts)
-}
-
-// outputPodTemplate is the pod template of a host that installs its plugins
-// itself.
-const outputPodTemplate = "pod-template"
-
-func writePodTemplate(w io.Writer, r reviewed) error {
-	set := r.want.set
-	if set == nil {
-		return Usagef("-o pod-template is of a PluginSet with a host in the cluster: preview -f FILE")
-	}
-	host := r.Plan.Object(set.Host.Deployment.ID())
-	if host == nil || host.LiveBody == nil {
-		return Usagef("-o pod-template shows the pod template of the host with what installs the plugins; leave out --offline")
-	}
-	body, err := plugins.PodTemplate(set, host.LiveBody)
-	if err != nil {
-		return fmt.Errorf("config %s: %w", r.want.text, err)
-	}
-	data, err := yaml.Marshal(body)
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(w, "# The pods of %s with an init container that installs set %s. Give this template to\n# whoever owns the Deployment; preview shows what it may do.\n", set.Host.Deployment.Name, set.Name); err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
 }

@@ -34,10 +34,10 @@ file says which files, and the config where their bytes come from.`,
 			if err := firstError(f.check(), r.check()); err != nil {
 				return r.failed(err)
 			}
-			return r.run(cmd.Context(), "plugins of "+f.config, preview.RequestInstall, func(ctx context.Context, options *preview.Options, progress func(string)) (*setPlan, error) {
-				plan, err := a.pluginPlan(ctx, r.planner, f, options, progress)
+			return r.run(cmd.Context(), "plugins of "+f.Config, preview.RequestInstall, func(ctx context.Context, options *preview.Options, progress func(string)) (*setPlan, error) {
+				plan, err := r.session.planSet(ctx, f.SetOptions, options, progress)
 				if err == nil && !plan.OnMachine() {
-					err = usagef("the host of this set is in the cluster: install -f %s", f.config)
+					err = usagef("the host of this set is in the cluster: install -f %s", f.Config)
 				}
 				return plan, err
 			})
@@ -45,8 +45,8 @@ file says which files, and the config where their bytes come from.`,
 	}
 	f.add(cmd)
 	f.addLock(cmd)
-	r.planner.source.addPlugins(cmd.Flags())
-	r.planner.verify.add(cmd.Flags())
+	addSetSourceFlags(cmd.Flags(), &r.session.Source)
+	addSignatureFlags(cmd.Flags(), &r.session.Signatures)
 	r.addApply(cmd)
 	r.approve.several = true
 	cmd.Flags().Lookup("approve").Usage = "apply only the plan, or the content, with this reviewed digest; of contents several with commas between, for as many platforms (needs --yes)"

@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"runtime"
 	"strconv"
 	"time"
 
@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) newPluginListCommand() *cobra.Command {
-	p := &planner{app: a}
+	p := a.newSession()
 	var output documentOutput
 	var f pluginFlags
 	cmd := &cobra.Command{
@@ -42,7 +42,7 @@ preview.`,
 			if err := output.check(); err != nil {
 				return err
 			}
-			if f.lock != "" && f.config == "" {
+			if f.Lock != "" && f.Config == "" {
 				return usagef("--lock is that of a config; name it with -c FILE")
 			}
 			location, set, err := f.placeOf(cmd.Context(), p)
@@ -54,7 +54,7 @@ preview.`,
 	}
 	f.add(cmd)
 	f.addLock(cmd)
-	p.source.addConfig(cmd.Flags())
+	addConfigSourceFlags(cmd.Flags(), &p.Source)
 	output.add(cmd)
 	return cmd
 }
@@ -73,7 +73,7 @@ func (a *app) pluginList(ctx context.Context, location string, set *plugins.Set,
 	}
 	list := setList{Items: append([]installed.Generation{}, generations...)}
 	if set != nil {
-		if list.Wanted, err = wantedOf(location, set, f, generations); err != nil {
+		if list.Wanted, err = f.wantedOf(location, set, generations); err != nil {
 			return err
 		}
 	}
@@ -83,32 +83,6 @@ func (a *app) pluginList(ctx context.Context, location string, set *plugins.Set,
 		}
 		return a.printWanted(list.Wanted, generations)
 	})
-}
-
-// wantedOf compares a config and its lock with the current generation, for the
-// platform that this is of.
-func wantedOf(location string, set *plugins.Set, f pluginFlags, generations []installed.Generation) (*plugins.Wanted, error) {
-	lock, err := readLock(f.lockPath(), set, f.lock != "")
-	if err != nil {
-		return nil, fmt.Errorf("lock file %s: %w", f.lockPath(), err)
-	}
-	platform, now := runtime.GOOS+"/"+runtime.GOARCH, plugins.Installed{}
-	for _, g := range generations {
-		if !g.Current || g.Receipt == nil {
-			continue
-		}
-		if g.Receipt.Platform != "" {
-			platform = g.Receipt.Platform
-		}
-		if now, err = installed.Told(location, g.Number); err != nil {
-			return nil, nil // which is the problem that is told of the generation
-		}
-	}
-	wanted, err := plugins.Compare(set, lock, now, platform)
-	if wanted.Config = f.config; lock != nil {
-		wanted.Lock = f.lockPath()
-	}
-	return &wanted, err
 }
 
 // printWanted prints how each plugin of a config stands.
@@ -123,7 +97,7 @@ func (a *app) printWanted(w *plugins.Wanted, generations []installed.Generation)
 	agreed := len(w.ConfigChanges) == 0
 	for _, p := range w.Plugins {
 		agreed = agreed && p.State == plugins.StandsOK
-		rows = append(rows, []string{"  " + p.State, p.Plugin, orElse(p.Why, p.Installed)})
+		rows = append(rows, []string{"  " + p.State, p.Plugin, cmp.Or(p.Why, p.Installed)})
 	}
 	if err := table(s.Human(), rows); err != nil {
 		return err

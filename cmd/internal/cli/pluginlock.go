@@ -2,10 +2,12 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/wholefile"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
@@ -43,4 +45,26 @@ func cause(err error) error {
 		return path.Err
 	}
 	return err
+}
+
+// lockPath is where the lock file is.
+func (o *SetOptions) lockPath() string {
+	if o.Lock != "" {
+		return o.Lock
+	}
+	if o.Mode == modeClient {
+		return configName(o.Config) + ".lock" // here; the config is elsewhere
+	}
+	return o.Config + ".lock"
+}
+
+// keepLock writes the lock file where that was asked for.
+func (o *SetOptions) keepLock(fresh *plugins.Lock) error {
+	if !o.UpdateLock {
+		return nil
+	}
+	if err := wholefile.Replace(o.lockPath(), fresh.Encode(), 0o644); err != nil {
+		return fmt.Errorf("writing the lock file %s: %w", o.lockPath(), err)
+	}
+	return nil
 }

@@ -17,6 +17,20 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
+// SetOptions say which plugin set is meant, and where it goes.
+type SetOptions struct {
+	Config, Mode, Location, Lock string
+	UpdateLock                   bool
+	Against                      string   // another config or lock, which stands in for what is installed
+	Credentials                  []string // variables that a config of a server may send to its providers
+}
+
+// Where the config of a set is.
+const (
+	modeServer = "server" // on this machine, which is the server's
+	modeClient = "client" // on a server that this machine is a client of
+)
+
 // setPlan is the plan of a plugin set, with what its apply needs.
 type setPlan struct {
 	*preview.Plan
@@ -25,22 +39,22 @@ type setPlan struct {
 	beside map[string][]byte // that belongs to the generation
 }
 
-// pluginPlan makes the plan of a set with choices of the reviewer; nil are the
+// planSet makes the plan of a set with choices of the reviewer; nil are the
 // default. The lock file is written when everything else went well.
-func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options *preview.Options, progress func(string)) (*setPlan, error) {
-	set, err := p.readSet(ctx, f)
+func (p *planner) planSet(ctx context.Context, f SetOptions, options *preview.Options, progress func(string)) (*setPlan, error) {
+	set, err := p.readSet(ctx, f, progress)
 	if err != nil {
 		return nil, err
 	}
-	if set.Host != nil && f.mode == modeServer {
-		if f.against != "" {
+	if set.Host != nil && f.Mode == modeServer {
+		if f.Against != "" {
 			return nil, Usagef("the host of this set is in the cluster, and it is compared with what was installed there; leave out --against")
 		}
 		fetched, fresh, err := p.fetchHosted(ctx, set, f, progress)
 		if err != nil {
 			return nil, err
 		}
-		plan, err := p.hostedPlan(ctx, p.wantedSet(f.config, set), fetched, fresh, progress)
+		plan, err := p.hostedPlan(ctx, p.wantedSet(f.Config, set), fetched, fresh, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -54,11 +68,11 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options
 	if err != nil {
 		return nil, err
 	}
-	request := preview.Request{Action: preview.RequestInstall, File: f.config}
+	request := preview.Request{Action: preview.RequestInstall, File: f.Config}
 	var against *preview.Against
-	if f.against != "" {
+	if f.Against != "" {
 		request.Action = preview.RequestUpgrade
-		if against, err = p.against(ctx, f.against, set, &target, progress); err != nil {
+		if against, err = p.against(ctx, f.Against, set, &target, progress); err != nil {
 			return nil, err
 		}
 	}
@@ -68,14 +82,17 @@ func (a *app) pluginPlan(ctx context.Context, p *planner, f pluginFlags, options
 	}
 	fetched := all[0].Fetched
 	plan, err := plugins.Plan(set, fetched, target)
-	if err == nil && p.source.severalPlatforms() {
+	if err == nil && p.Source.severalPlatforms() {
 		err = plugins.AddPlatforms(plan, set, all[1:])
 	}
 	if err != nil {
 		return nil, err
 	}
 	plan.Request, plan.Against = request, against
-	if err := firstError(p.finishSet(plan, options), p.resolveExecutors(ctx, plan, progress)); err != nil {
+	if err := p.finishSet(plan, options); err != nil {
+		return nil, err
+	}
+	if err := p.resolveExecutors(ctx, plan, progress); err != nil {
 		return nil, err
 	}
 	config, err := plugins.ConfigOf(set)
@@ -97,11 +114,11 @@ func (p *planner) finishSet(plan *preview.Plan, options *preview.Options) error 
 	switch {
 	case options != nil:
 		plan.Options = *options
-	case p.expires > 0:
-		plan.Options.Expires = preview.ExpiryText(time.Now().Add(p.expires))
+	case p.Expires > 0:
+		plan.Options.Expires = preview.ExpiryText(time.Now().Add(p.Expires))
 	}
-	plan.Tool = preview.Tool{Version: p.app.version}
-	if err := engine.Finish(plan, p.typer()); err != nil {
+	plan.Tool = preview.Tool{Version: p.env.Version}
+	if err := engine.Finish(plan, p.env.Schemas()); err != nil {
 		return err
 	}
 	_, err := p.judge(plan, nil)
@@ -109,30 +126,30 @@ func (p *planner) finishSet(plan *preview.Plan, options *preview.Options) error 
 }
 
 // fetchSet fetches what a set names, held to its lock, and locks it anew.
-func (p *planner) fetchSet(ctx context.Context, set *plugins.Set, f pluginFlags, platform string, progress func(string)) ([]plugins.Fetched, *plugins.Lock, error) {
-	lock, err := readLock(f.lockPath(), set, f.lock != "" && !f.updateLock)
+func (p *planner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions, platform string, progress func(string)) ([]plugins.Fetched, *plugins.Lock, error) {
+	lock, err := readLock(f.lockPath(), set, f.Lock != "" && !f.UpdateLock)
 	if err != nil {
 		return nil, nil, fmt.Errorf("lock file %s: %w", f.lockPath(), err)
 	}
-	from := p.source
-	from.platform = platform // one of those that were asked for
-	opts, err := p.app.sourceOptions(from, progress)
+	from := p.Source
+	from.Platform = platform // one of those that were asked for
+	opts, err := p.env.fetching(from, progress)
 	if err != nil {
 		return nil, nil, err
 	}
 	opts.Artifacts = true
-	request := plugins.Request{Platform: platform, Sources: source.New(opts), Getenv: p.app.getenv, Progress: progress}
+	request := plugins.Request{Platform: platform, Sources: source.New(opts), Getenv: p.env.Getenv, Progress: progress}
 	if request.Check, err = p.signatureCheck(); err != nil {
 		return nil, nil, err
 	}
-	if !f.updateLock {
+	if !f.UpdateLock {
 		request.Lock = lock
 	}
 	fetched, err := plugins.Fetch(ctx, set, request)
 	if err != nil {
 		return nil, nil, err
 	}
-	if f.updateLock {
+	if f.UpdateLock {
 		for i := range fetched {
 			fetched[i].Pinned = true // by the lock that is written at the end
 		}
@@ -146,7 +163,7 @@ func (p *planner) pluginSet(path string) (*plugins.Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("config %s: %w", path, err)
 	}
-	set, err := plugins.Parse(data, plugins.Options{File: filepath.Base(path), Dir: filepath.Dir(path), PlainHTTP: p.source.plainHTTP})
+	set, err := plugins.Parse(data, plugins.Options{File: filepath.Base(path), Dir: filepath.Dir(path), PlainHTTP: p.Source.PlainHTTP})
 	if err != nil {
 		return nil, fmt.Errorf("config %s: %w", path, err)
 	}
@@ -154,7 +171,7 @@ func (p *planner) pluginSet(path string) (*plugins.Set, error) {
 }
 
 // pluginTarget finds out where a set goes and what is there.
-func (p *planner) pluginTarget(ctx context.Context, set *plugins.Set, f pluginFlags, platform string) (plugins.Target, error) {
+func (p *planner) pluginTarget(ctx context.Context, set *plugins.Set, f SetOptions, platform string) (plugins.Target, error) {
 	out := plugins.Target{Platform: platform}
 	location, err := f.locationOf(set)
 	if err != nil {
@@ -171,8 +188,8 @@ func (p *planner) pluginTarget(ctx context.Context, set *plugins.Set, f pluginFl
 	return out, nil
 }
 
-// locationOf makes a location absolute; "~/" is the user's home.
-func locationOf(text string) (string, error) {
+// Location makes a location absolute; "~/" is the user's home.
+func Location(text string) (string, error) {
 	if below, ok := strings.CutPrefix(text, "~/"); ok {
 		home, err := os.UserHomeDir()
 		if err != nil {
@@ -185,4 +202,40 @@ func locationOf(text string) (string, error) {
 		return "", fmt.Errorf("location %s: %w", text, err)
 	}
 	return absolute, nil
+}
+
+// locationOf is where a set goes, as an absolute path.
+func (o *SetOptions) locationOf(set *plugins.Set) (string, error) {
+	if o.Location != "" {
+		return Location(o.Location)
+	}
+	return Location(set.Location)
+}
+
+// rollbackSet plans to bring back an earlier generation, from the disk alone.
+func (p *planner) rollbackSet(ctx context.Context, location string, to int, options *preview.Options) (*setPlan, error) {
+	planned, err := installed.PlanRollback(ctx, location, to)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.finishSet(planned.Plan, options); err != nil {
+		return nil, err
+	}
+	return &setPlan{
+		Plan:   planned.Plan,
+		files:  func() ([]plugins.File, error) { return planned.Files, nil },
+		beside: planned.Beside,
+	}, nil
+}
+
+// cleanSet plans to remove earlier generations, all but so many.
+func (p *planner) cleanSet(ctx context.Context, location string, keep int, options *preview.Options) (*setPlan, error) {
+	plan, err := installed.PlanClean(ctx, location, keep)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.finishSet(plan, options); err != nil {
+		return nil, err
+	}
+	return &setPlan{Plan: plan}, nil
 }

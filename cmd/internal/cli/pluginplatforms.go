@@ -13,11 +13,11 @@ import (
 // platforms are those that a set is planned for, sorted, and the one of them
 // whose files are shown as the plan's own: this machine's or that of the pods,
 // which is own, or else the first. Only those count that begin with system.
-func (p *planner) platforms(set *plugins.Set, f pluginFlags, own, system string) (first string, all []string, err error) {
-	if err := p.source.checkPlatforms(); err != nil {
+func (p *planner) platforms(set *plugins.Set, f SetOptions, own, system string) (first string, all []string, err error) {
+	if err := p.Source.checkPlatforms(); err != nil {
 		return "", nil, err
 	}
-	switch asked := p.source.platform; asked {
+	switch asked := p.Source.Platform; asked {
 	case "":
 		return own, []string{own}, nil
 	case plugins.AllPlatforms:
@@ -33,7 +33,7 @@ func (p *planner) platforms(set *plugins.Set, f pluginFlags, own, system string)
 	all = slices.DeleteFunc(slices.Compact(all), func(one string) bool { return !strings.HasPrefix(one, system) })
 	switch {
 	case len(all) == 0:
-		return "", nil, Usagef("--platform %s: the pods of the host run on %s...", p.source.platform, system)
+		return "", nil, Usagef("--platform %s: the pods of the host run on %s...", p.Source.Platform, system)
 	case slices.Contains(all, own):
 		return own, all, nil
 	}
@@ -42,7 +42,7 @@ func (p *planner) platforms(set *plugins.Set, f pluginFlags, own, system string)
 
 // fetchPlatforms fetches a set for every platform, first, which is one of them,
 // first, and locks them all.
-func (p *planner) fetchPlatforms(ctx context.Context, set *plugins.Set, f pluginFlags, first string, all []string, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
+func (p *planner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetOptions, first string, all []string, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
 	fetched, fresh, err := p.fetchSet(ctx, set, f, first, progress)
 	if err != nil {
 		return nil, nil, err
@@ -66,7 +66,7 @@ func (p *planner) fetchPlatforms(ctx context.Context, set *plugins.Set, f plugin
 // stand for now, where that was asked for. It is shown, and part of no digest:
 // the files and the config name the tag.
 func (p *planner) resolveExecutors(ctx context.Context, plan *preview.Plan, progress func(string)) error {
-	if !p.render.pinImages {
+	if !p.Render.PinImages {
 		return nil
 	}
 	r, err := p.resolver(progress)

@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) newPluginPreviewCommand() *cobra.Command {
-	p := &planner{app: a}
+	p := a.newSession()
 	var doc documentFlags
 	var f pluginFlags
 	var screen screenFlag
@@ -55,11 +55,11 @@ Sigstore bundles that a PluginSet names.`,
 			if ofOnePlan(doc.output.format) {
 				return usagef("-o %s: want %s", doc.output.format, outputOfPlan)
 			}
-			p.read.offline, p.expires = true, doc.out.expires
+			p.Read.Offline, p.Expires = true, doc.out.expires
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{
-					Title: "plugins of " + f.config, Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-						plan, err := a.pluginPlan(ctx, p, f, nil, progress)
+					Title: "plugins of " + f.Config, Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+						plan, err := p.planSet(ctx, f.SetOptions, nil, progress)
 						if err != nil {
 							return nil, err
 						}
@@ -67,7 +67,7 @@ Sigstore bundles that a PluginSet names.`,
 					},
 				})
 			}
-			plan, err := a.pluginPlan(cmd.Context(), p, f, nil, a.progress())
+			plan, err := p.planSet(cmd.Context(), f.SetOptions, nil, a.progress())
 			if err != nil {
 				return err
 			}
@@ -77,13 +77,13 @@ Sigstore bundles that a PluginSet names.`,
 	flags := cmd.Flags()
 	f.add(cmd)
 	f.addLock(cmd)
-	flags.BoolVar(&f.updateLock, "update-lock", false, "write the lock file anew from what was fetched, instead of holding that to it")
-	flags.StringVar(&f.against, "against", "", "compare with this config, or lock file, as if it were installed, instead of with what is at the location")
-	flags.BoolVar(&p.render.pinImages, "pin-images", false, "resolve the tags of the images that plugins run in, and show the digests behind them")
+	flags.BoolVar(&f.UpdateLock, "update-lock", false, "write the lock file anew from what was fetched, instead of holding that to it")
+	flags.StringVar(&f.Against, "against", "", "compare with this config, or lock file, as if it were installed, instead of with what is at the location")
+	flags.BoolVar(&p.Render.PinImages, "pin-images", false, "resolve the tags of the images that plugins run in, and show the digests behind them")
 	screen.add(flags)
-	p.source.addPlugins(flags)
-	p.verify.add(flags)
-	p.policy.add(flags)
+	addSetSourceFlags(flags, &p.Source)
+	addSignatureFlags(flags, &p.Signatures)
+	p.judged.add(flags, &p.Policy)
 	doc.add(flags)
 	flags.Lookup("output").Usage = "output format: " + outputOfPlan
 	return cmd

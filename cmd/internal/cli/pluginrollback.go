@@ -5,9 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
 func (a *app) newPluginRollbackCommand() *cobra.Command {
@@ -44,7 +42,7 @@ Generation 0 is what was at the location before the first install.`,
 		},
 	}
 	f.add(cmd)
-	r.planner.source.addConfig(cmd.Flags())
+	addConfigSourceFlags(cmd.Flags(), &r.session.Source)
 	cmd.Flags().IntVar(&to, "to", -1, "generation to go back to (default: the one that the current one replaced)")
 	cmd.Flags().Lookup("to").DefValue = "0" // which pflag does not print
 	r.addWithPreview(cmd)
@@ -60,16 +58,5 @@ func (r *setRunner) rollback(ctx context.Context, f pluginFlags, to int, options
 	if r.loaded != nil {
 		to = *r.loaded.Generation.Restores
 	}
-	planned, err := installed.PlanRollback(ctx, location, to)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.planner.finishSet(planned.Plan, options); err != nil {
-		return nil, err
-	}
-	return &setPlan{
-		Plan:   planned.Plan,
-		files:  func() ([]plugins.File, error) { return planned.Files, nil },
-		beside: planned.Beside,
-	}, nil
+	return r.session.rollbackSet(ctx, location, to, options)
 }

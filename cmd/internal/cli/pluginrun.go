@@ -27,7 +27,7 @@ type makeSet func(ctx context.Context, options *preview.Options, progress func(s
 type setRunner struct {
 	app     *app
 	review  string // the commands that do without asking what this one asks
-	planner *planner
+	session *session
 	approve approveFlags
 	saved   savedFlags
 	output  outputFlag
@@ -40,9 +40,9 @@ type setRunner struct {
 }
 
 func newSetRunner(a *app, review string) *setRunner {
-	p := &planner{app: a}
-	p.read.offline = true
-	return &setRunner{app: a, review: review, planner: p}
+	p := a.newSession()
+	p.Read.Offline = true
+	return &setRunner{app: a, review: review, session: p}
 }
 
 func (r *setRunner) addApply(cmd *cobra.Command) {
@@ -50,9 +50,9 @@ func (r *setRunner) addApply(cmd *cobra.Command) {
 	r.approve.add(flags)
 	r.saved.add(flags)
 	if flags.Lookup("registry-config") == nil { // commands that fetch no content still fetch plans
-		r.planner.source.addRegistry(flags)
+		addRegistryFlags(flags, &r.session.Source)
 	}
-	r.planner.policy.add(flags)
+	r.session.judged.add(flags, &r.session.Policy)
 	r.receipt.add(flags)
 }
 
@@ -69,12 +69,12 @@ func (r *setRunner) addWithPreview(cmd *cobra.Command) {
 // check refuses flags that make no sense, and a run that could not ask, before
 // anything is read.
 func (r *setRunner) check() error {
-	if err := firstError(r.approve.check(), r.output.check(), r.out.check(), r.planner.loadPolicy()); err != nil {
+	if err := firstError(r.approve.check(), r.output.check(), r.out.check(), r.session.loadPolicy()); err != nil {
 		return err
 	}
-	r.planner.expires = r.out.expires
+	r.session.Expires = r.out.expires
 	switch {
-	case r.out.to != "" && !r.preview:
+	case r.out.To != "" && !r.preview:
 		return usagef("--out saves the plan that --preview stops after; add --preview, or leave out --out")
 	case r.preview && r.receipt.path != "":
 		return usagef("--preview writes nothing; leave out --receipt")
@@ -88,10 +88,10 @@ func (r *setRunner) check() error {
 
 // place is the location that flags or a saved plan name.
 func (r *setRunner) place(ctx context.Context, f pluginFlags) (string, error) {
-	if r.loaded != nil && f.location == "" && f.config == "" {
+	if r.loaded != nil && f.Location == "" && f.Config == "" {
 		return r.loaded.Location.Path, f.checkMode()
 	}
-	return f.place(ctx, r.planner)
+	return f.place(ctx, r.session)
 }
 
 func (r *setRunner) run(ctx context.Context, title, action string, plan makeSet) error {
@@ -103,8 +103,8 @@ func (r *setRunner) run(ctx context.Context, title, action string, plan makeSet)
 	switch {
 	case r.preview:
 		p, err := plan(ctx, nil, r.app.progress())
-		if err == nil && r.out.to != "" {
-			err = r.out.save(ctx, r.planner, p.Plan)
+		if err == nil && r.out.To != "" {
+			err = r.out.save(ctx, r.session, p.Plan)
 		}
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (r *setRunner) run(ctx context.Context, title, action string, plan makeSet)
 
 // load reads the saved plan, which must be one that the command carries out.
 func (r *setRunner) load(ctx context.Context, action string) error {
-	p, err := r.planner.loadPlan(ctx, r.approve.plan, r.saved)
+	p, err := r.session.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (r *setRunner) load(ctx context.Context, action string) error {
 		return refuse(why, "preview again; if the clock is wrong, set it")
 	}
 	r.loaded = p
-	r.quorum, err = r.planner.quorum(ctx, p, r.approve)
+	r.quorum, err = r.session.quorum(ctx, p, r.approve.quorum, r.approve.signers)
 	return err
 }
 

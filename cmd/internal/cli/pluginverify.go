@@ -17,11 +17,11 @@ const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 // it: images by what lies beside them, others by the bundle that the config
 // names.
 func (p *planner) signatureCheck() (func(context.Context, *source.Fetcher, source.Pin, []byte) (plugins.Signed, error), error) {
-	configured, err := p.app.config()
+	configured, err := p.env.Config()
 	if err != nil {
 		return nil, err
 	}
-	c, err := newChecker(configured.Verification, p.verify)
+	c, err := newChecker(configured.Verification, p.Signatures)
 	if err != nil {
 		return nil, err
 	}

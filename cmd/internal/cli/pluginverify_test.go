@@ -36,7 +36,7 @@ func (p publisher) bundle(t *testing.T, data []byte) []byte {
 		t.Fatal(err)
 	}
 	out, err := json.Marshal(map[string]any{
-		"mediaType":            bundleType,
+		"mediaType":            "application/vnd.dev.sigstore.bundle.v0.3+json",
 		"verificationMaterial": map[string]any{"publicKey": map[string]any{"hint": ""}},
 		"messageSignature": map[string]any{
 			"messageDigest": map[string]any{"algorithm": "SHA2_256", "digest": sum[:]}, "signature": sig,

@@ -4,42 +4,33 @@ import (
 	"errors"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/policy"
 )
 
-// policyFlags name the policy that findings are judged by.
-type policyFlags struct {
-	path  string
-	given func(name string) bool
+// PolicyOptions name the policy that findings are judged by.
+type PolicyOptions struct {
+	Path string
+	// Configured is set where the configuration's counts if Path names none.
+	Configured bool
+}
 
+// judging is what findings are judged by.
+type judging struct {
 	loaded bool
 	policy *policy.Policy // nil: none
 }
 
-func (f *policyFlags) add(flags *pflag.FlagSet) {
-	f.given = flags.Changed
-	flags.StringVar(&f.path, "policy", "", "file of rules, severities and waivers that findings are judged by, before anybody is asked and at apply time (default: that of the configuration)")
-}
-
-// load reads the policy, once and before anything is contacted: a run that
+// loadPolicy reads the policy, once and before anything is contacted: a run that
 // cannot be judged must not begin.
 func (p *planner) loadPolicy() error {
-	f := &p.policy
-	if f.loaded {
+	if p.loaded {
 		return nil
 	}
-	path := f.path
-	switch {
-	case f.given == nil: // a command without the flag
-	case f.given("policy") && path == "":
-		// A script whose variable is unset must not run without its policy.
-		return Usagef("--policy needs a file; leave the flag out to use that of the configuration")
-	case path == "":
-		configured, err := p.app.config()
+	path := p.Policy.Path
+	if path == "" && p.Policy.Configured {
+		configured, err := p.env.Config()
 		if err != nil {
 			return err
 		}
@@ -50,9 +41,9 @@ func (p *planner) loadPolicy() error {
 		if err != nil {
 			return err
 		}
-		f.policy = loaded
+		p.policy = loaded
 	}
-	f.loaded = true
+	p.loaded = true
 	return nil
 }
 
@@ -65,7 +56,7 @@ func (p *planner) judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 	if err := p.loadPolicy(); err != nil {
 		return nil, err
 	}
-	if err := p.policy.policy.Judge(plan); err != nil {
+	if err := p.policy.Judge(plan); err != nil {
 		return nil, &engine.Refused{What: err.Error(), Next: "correct the policy"}
 	}
 	return plan, nil
@@ -73,8 +64,8 @@ func (p *planner) judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 
 // judgeAgain is what apply judges fresh findings with.
 func (p *planner) judgeAgain(plan *preview.Plan) error {
-	if !p.policy.loaded {
+	if !p.loaded {
 		return errors.New("the policy was not read")
 	}
-	return p.policy.policy.Judge(plan)
+	return p.policy.Judge(plan)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/kubectl-operator/kubectl-operator/install/history"
-	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
@@ -21,7 +20,7 @@ type presentPackages struct {
 // installedPackages looks for packages of other releases, of OLM v1 and of OLM
 // v0. What may not be listed is not known; objects that belong to somebody else
 // are refused later all the same.
-func installedPackages(ctx context.Context, cluster *k8s.Client, release preview.Release) (presentPackages, error) {
+func installedPackages(ctx context.Context, cluster Cluster, release preview.Release) (presentPackages, error) {
 	out := presentPackages{releases: map[string]bool{}}
 	records, err := history.List(ctx, cluster, "")
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
@@ -108,7 +107,7 @@ func fromCSV(body map[string]any) deps.Installed {
 
 // servedAPIs tells which APIs the cluster serves besides those of a release.
 type servedAPIs struct {
-	cluster *k8s.Client
+	cluster Cluster
 	release preview.Release
 	others  presentPackages
 }

@@ -46,7 +46,7 @@ func (f *documentFlags) check() error {
 }
 
 func (a *app) newPreviewCommand() *cobra.Command {
-	p := &planner{app: a}
+	p := a.newSession()
 	var doc documentFlags
 	var against againstFlag
 	var screen screenFlag
@@ -86,16 +86,16 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
   kubectl operator preview ./bundle/1.1.0 --against ./bundle/1.0.0 -o markdown`,
 		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p.request.open(a.streams)
-			if err := firstError(doc.check(), p.read.check(), against.check(cmd.Flags(), p), p.request.besides(cmd.Flags(), args), p.owners.check(false, p.read.offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
+			p.requests.open(a.streams)
+			if err := firstError(doc.check(), p.Read.check(), against.check(cmd.Flags(), p), p.requests.besides(cmd.Flags(), args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}
-			if doc.out.expires > 0 && (p.read.offline || against.reference != "") {
+			if doc.out.expires > 0 && (p.Read.Offline || against.reference != "") {
 				return usagef("--expires says how long the saved plan can be applied, and one that saw no cluster never is; leave it out")
 			}
 			doc.plural = p.plural(cmd.Context())
-			p.expires = doc.out.expires
-			if len(p.request.files) > 0 && !screen.on {
+			p.Expires = doc.out.expires
+			if len(p.requests.files) > 0 && !screen.on {
 				return a.previewFiles(cmd.Context(), p, doc)
 			}
 			want, err := p.previewed(cmd.Context(), args)
@@ -119,14 +119,14 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
 			}
 			return p.documents(cmd.Context(), []reviewed{{made, want}}, doc)
 		},
-		ValidArgsFunction: a.completePackages(&p.resolve, &p.source),
+		ValidArgsFunction: a.completePackages(&p.Selection, &p.Source),
 	}
 	flags := cmd.Flags()
-	p.addContent(flags)
-	p.request.add(flags, "; repeatable")
-	p.read.add(flags, true)
-	p.policy.add(flags)
-	p.owners.add(cmd, flags)
+	addContentFlags(flags, &p.planOptions)
+	p.requests.add(flags, "; repeatable", &p.Requests)
+	addReadFlags(flags, &p.Read, true)
+	p.judged.add(flags, &p.Policy)
+	p.owners.add(cmd, flags, &p.Owners)
 	against.add(flags)
 	screen.add(flags)
 	doc.add(flags)
@@ -134,8 +134,8 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
 }
 
 // previewed is what the arguments, or the one request file, ask for.
-func (p *planner) previewed(ctx context.Context, args []string) (wanted, error) {
-	switch files := p.request.files; {
+func (p *session) previewed(ctx context.Context, args []string) (wanted, error) {
+	switch files := p.requests.files; {
 	case len(files) == 1:
 		return p.requested(ctx, files[0])
 	case len(files) > 1:
@@ -150,7 +150,7 @@ func (a *app) newShowCommand() *cobra.Command {
 	var output outputFlag
 	var saved savedFlags
 	var screen screenFlag
-	p := &planner{app: a}
+	p := a.newSession()
 	cmd := &cobra.Command{
 		Use:   "show PLANFILE",
 		Short: "Show a saved plan",
@@ -198,11 +198,11 @@ review is on the screen, as install shows it, and read-only.`,
 			return a.print(cmd.Context(), plan.Plan, output.format)
 		},
 	}
-	p.policy.add(cmd.Flags())
+	p.judged.add(cmd.Flags(), &p.Policy)
 	output.add(cmd.Flags(), outputOfShow)
 	screen.add(cmd.Flags())
 	saved.add(cmd.Flags())
-	p.source.addRegistry(cmd.Flags())
+	addRegistryFlags(cmd.Flags(), &p.Source)
 	return cmd
 }
 
@@ -213,12 +213,12 @@ type reviewed struct {
 }
 
 // previewFiles plans what each request file asks for.
-func (a *app) previewFiles(ctx context.Context, p *planner, doc documentFlags) error {
-	if len(p.request.files) > 1 && (doc.out.to != "" || ofOnePlan(doc.output.format)) {
-		return usagef("--out, -o request, -o installer-role and -o pod-template are for one request file; there are %d", len(p.request.files))
+func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) error {
+	if len(p.requests.files) > 1 && (doc.out.To != "" || ofOnePlan(doc.output.format)) {
+		return usagef("--out, -o request, -o installer-role and -o pod-template are for one request file; there are %d", len(p.requests.files))
 	}
 	var all []reviewed
-	for _, path := range p.request.files {
+	for _, path := range p.requests.files {
 		want, err := p.requested(ctx, path)
 		if err != nil {
 			return err
@@ -238,10 +238,10 @@ func (a *app) previewFiles(ctx context.Context, p *planner, doc documentFlags) e
 }
 
 // documents prints plans, saves the one if asked, and picks the exit code.
-func (p *planner) documents(ctx context.Context, all []reviewed, doc documentFlags) error {
+func (p *session) documents(ctx context.Context, all []reviewed, doc documentFlags) error {
 	a := p.app
 	// The file first: a plan that cannot be saved was not reviewed for later.
-	if doc.out.to != "" {
+	if doc.out.To != "" {
 		if err := doc.out.save(ctx, p, all[0].Plan); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,9 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -23,47 +21,12 @@ import (
 // stdin is how standard input is named where a file is.
 const stdin = "-"
 
-// requestFlags name request files.
-type requestFlags struct {
-	files                 []string
-	crossNamespaceSecrets bool
-
-	piped io.Reader // standard input, where it is the file
-}
-
-// open takes standard input for the file, before it is decided whether a person
-// can be asked.
-func (f *requestFlags) open(s *streams.Streams) {
-	if slices.Contains(f.files, stdin) {
-		f.piped = s.TakeInput()
-	}
-}
-
-func (f *requestFlags) add(flags *pflag.FlagSet, how string) {
-	flags.StringArrayVarP(&f.files, "filename", "f", nil, "request file instead of REF: a Request, BundleDeployment, ClusterExtension, Subscription, HelmRelease, OCIRepository, Kustomization, Application, or a PluginSet with a host in the cluster; - is standard input"+how)
-	flags.BoolVar(&f.crossNamespaceSecrets, "allow-cross-namespace-secrets", false, "let a request file name credentials outside its own namespace")
-}
-
-// besides refuses what a request file says itself.
-func (f *requestFlags) besides(flags *pflag.FlagSet, args []string) error {
-	if len(f.files) == 0 {
-		if f.crossNamespaceSecrets {
-			return Usagef("--allow-cross-namespace-secrets is about request files; add -f FILE")
-		}
-		return nil
-	}
-	if len(f.files) > 1 && slices.Contains(f.files, stdin) {
-		return Usagef("-f - is standard input, which is read once; give it alone")
-	}
-	if len(args) > 0 {
-		return Usagef("-f says what to install; leave out %q", args[0])
-	}
-	for _, name := range []string{"version", "channel", "install-mode", "watch-namespace", "values", "set", "certs", "format", "path"} {
-		if flags.Changed(name) {
-			return Usagef("--%s: a request file says that itself; change it there", name)
-		}
-	}
-	return nil
+// RequestOptions are about request files.
+type RequestOptions struct {
+	// CrossNamespaceSecrets lets a file name credentials outside its namespace.
+	CrossNamespaceSecrets bool
+	// Stdin is read where the file is called "-".
+	Stdin io.Reader
 }
 
 // asked is a request file that is being planned.
@@ -85,7 +48,7 @@ func (p *planner) requested(ctx context.Context, path string) (wanted, error) {
 		return p.requestedSet(path)
 	}
 	var more ref.Objects
-	if !p.read.offline {
+	if !p.Read.Offline {
 		more = targetCluster{p}
 	}
 	request, err := ref.ReadRequest(ctx, data, more)
@@ -102,12 +65,12 @@ func (p *planner) ofFile(request *ref.Request, path string) (wanted, error) {
 		return wanted{}, err
 	}
 	want.file, want.programs = &asked{request, path}, false
-	want.namespace = orElse(want.namespace, request.Namespace)
-	want.format, want.path = request.Format, request.Path
+	want.namespace = cmp.Or(want.namespace, request.Namespace)
+	want.Format, want.Path = request.Format, request.Path
 	want.pinImages = want.pinImages || request.PinImages
 	want.params = format.Params{
 		InstallMode: request.InstallMode, WatchNamespaces: request.WatchNamespaces, Values: request.Values, Certs: request.Certs,
-		KubeVersion: orElse(want.params.KubeVersion, request.KubeVersion), APIVersions: append(want.params.APIVersions, request.APIVersions...),
+		KubeVersion: cmp.Or(want.params.KubeVersion, request.KubeVersion), APIVersions: append(want.params.APIVersions, request.APIVersions...),
 		Variables: request.Variables,
 	}
 	if want.params.Values == nil {
@@ -131,7 +94,7 @@ func (p *planner) ofFile(request *ref.Request, path string) (wanted, error) {
 // readRequest reads a request file, one byte more of it than is taken.
 func (p *planner) readRequest(path string) ([]byte, error) {
 	if path == stdin {
-		data, err := io.ReadAll(io.LimitReader(p.request.piped, preview.MaxDocumentBytes+1))
+		data, err := io.ReadAll(io.LimitReader(p.Requests.Stdin, preview.MaxDocumentBytes+1))
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("reading the request from standard input: %w", err)
@@ -154,16 +117,16 @@ func (p *planner) readRequest(path string) ([]byte, error) {
 
 // fromFile takes over how a request file chooses among versions. Catalogs of
 // the command line stand in for those of the file.
-func (f *resolveFlags) fromFile(pkg *ref.PackageRequest) {
-	f.version, f.bundle, f.channels, f.selector, f.catalogSource = pkg.Version, pkg.Bundle, pkg.Channels, pkg.Selector, pkg.CatalogSource
-	if len(f.catalogs) == 0 {
-		f.catalogs = pkg.Catalogs
+func (s *Selection) fromFile(pkg *ref.PackageRequest) {
+	s.Version, s.bundle, s.channels, s.Selector, s.CatalogSource = pkg.Version, pkg.Bundle, pkg.Channels, pkg.Selector, pkg.CatalogSource
+	if len(s.Catalogs) == 0 {
+		s.Catalogs = pkg.Catalogs
 	}
-	if pkg.EveryChannel && len(f.channels) == 0 {
-		f.channels = []string{catalog.EveryChannel}
+	if pkg.EveryChannel && len(s.channels) == 0 {
+		s.channels = []string{catalog.EveryChannel}
 	}
 	if pkg.SelfCertified || pkg.Bundle != "" {
-		f.policy = catalog.SelfCertified
+		s.policy = catalog.SelfCertified
 	}
 }
 
@@ -173,7 +136,7 @@ func (p *planner) secretsOf(want *wanted) error {
 		if !s.Foreign {
 			continue
 		}
-		if !p.request.crossNamespaceSecrets {
+		if !p.Requests.CrossNamespaceSecrets {
 			return fmt.Errorf("request file %s: %s takes credentials from Secret %s of another namespace; --allow-cross-namespace-secrets permits it", want.file.path, want.file.Object, s.Secret)
 		}
 		want.file.Notes = append(want.file.Notes, ref.RequestNote{
@@ -241,13 +204,13 @@ func (w wanted) pinned(plan *preview.Plan) ([]byte, error) {
 		return nil, err
 	}
 	switch secret := secretValue(w.params.Values, ""); {
-	case w.format != "" && builtinFormat(w.format) == nil:
-		return nil, Usagef("-o request: a request file cannot name a program, and --format %s does", w.format)
+	case w.Format != "" && builtinFormat(w.Format) == nil:
+		return nil, Usagef("-o request: a request file cannot name a program, and --format %s does", w.Format)
 	case secret != "":
 		return nil, Usagef("-o request would write %s in the clear; leave it out, and refer to a Secret of the cluster where the package can", secret)
 	}
 	request := &ref.Request{
-		Release: plan.Release.Name, Namespace: plan.Release.Namespace, Format: w.format, Path: w.path,
+		Release: plan.Release.Name, Namespace: plan.Release.Namespace, Format: w.Format, Path: w.Path,
 		InstallMode: w.params.InstallMode, WatchNamespaces: w.params.WatchNamespaces, Certs: w.params.Certs,
 		KubeVersion: w.params.KubeVersion, APIVersions: w.params.APIVersions, PinImages: w.pinImages, Values: w.params.Values,
 	}
@@ -255,9 +218,9 @@ func (w wanted) pinned(plan *preview.Plan) ([]byte, error) {
 		request.Sources = []ref.RequestSource{{Reference: reference}}
 		return request.Write(p)
 	}
-	request.Package = &ref.PackageRequest{Name: reference.Package, Catalogs: w.resolve.catalogs}
-	if w.resolve.channel != "" {
-		request.Package.Channels = []string{w.resolve.channel}
+	request.Package = &ref.PackageRequest{Name: reference.Package, Catalogs: w.resolve.Catalogs}
+	if w.resolve.Channel != "" {
+		request.Package.Channels = []string{w.resolve.Channel}
 	}
 	return request.Write(p)
 }

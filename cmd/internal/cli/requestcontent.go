@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -54,7 +55,7 @@ func (out *resolved) kustomized(request *ref.Request) error {
 	if request.Kustomized == nil {
 		return nil
 	}
-	dir := orElse(*request.Kustomized, ".")
+	dir := cmp.Or(*request.Kustomized, ".")
 	resources, err := kustomizationOf(out.content.FS, dir)
 	if err != nil {
 		return fmt.Errorf("%s: its sources have no directory %s", request.Object, dir)

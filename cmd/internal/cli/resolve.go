@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 
 // resolver turns what a user typed into sealed content.
 type resolver struct {
-	app *app
+	env Environment
 	// cached, where set, answers before fetcher does: it contacts nothing.
 	cached   *source.Fetcher
 	fetcher  *source.Fetcher
@@ -32,18 +33,18 @@ type resolver struct {
 
 // newResolver makes the resolver of one command. Without a cluster it runs
 // offline: what was resolved before comes from the cache.
-func (a *app) newResolver(src sourceFlags, signed verifyFlags, cluster format.Cluster, progress func(string)) (*resolver, error) {
+func (e Environment) newResolver(src SourceOptions, signed SignatureOptions, cluster format.Cluster, progress func(string)) (*resolver, error) {
 	if progress == nil {
 		progress = func(string) {}
 	}
-	if src.severalPlatforms() && !src.plugins {
-		return nil, Usagef("--platform %s: one platform is picked from an image, as OS/ARCH; several are for plugin sets", src.platform)
+	if src.severalPlatforms() && !src.SetsAlone {
+		return nil, Usagef("--platform %s: one platform is picked from an image, as OS/ARCH; several are for plugin sets", src.Platform)
 	}
-	opts, err := a.sourceOptions(src, progress)
+	opts, err := e.fetching(src, progress)
 	if err != nil {
 		return nil, err
 	}
-	configured, err := a.config()
+	configured, err := e.Config()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (a *app) newResolver(src sourceFlags, signed verifyFlags, cluster format.Cl
 	if err != nil {
 		return nil, err
 	}
-	r := &resolver{app: a, checker: checker, cluster: cluster, progress: progress, opened: map[string][]*catalog.Catalog{}}
+	r := &resolver{env: e, checker: checker, cluster: cluster, progress: progress, opened: map[string][]*catalog.Catalog{}}
 	if cluster == nil {
 		r.fetcher = source.New(opts)
 		opts.Offline = true
@@ -175,7 +176,7 @@ func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Ins
 		return nil, Usagef("%s", err)
 	}
 	out := &resolved{
-		request: preview.Request{Reference: want.text, Version: want.resolve.version, Channel: want.resolve.channel},
+		request: preview.Request{Reference: want.text, Version: want.resolve.Version, Channel: want.resolve.Channel},
 		params:  want.params, pin: want.pinImages,
 	}
 	if want.file != nil {
@@ -188,7 +189,7 @@ func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Ins
 		if reference, err = r.choose(ctx, out, want.resolve, reference, installed); err != nil {
 			return nil, err
 		}
-	} else if want.resolve.version != "" || want.resolve.channel != "" {
+	} else if want.resolve.Version != "" || want.resolve.Channel != "" {
 		return nil, Usagef("--version and --channel choose within a catalog; %s names its content already", want.text)
 	}
 	if want.file != nil && len(want.file.Sources) > 0 {
@@ -199,7 +200,7 @@ func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Ins
 	if err != nil {
 		return nil, err
 	}
-	if err := out.narrow(want.path, want.text); err != nil {
+	if err := out.narrow(want.Path, want.text); err != nil {
 		return nil, err
 	}
 	if err := r.detect(out, want); err != nil {
@@ -215,8 +216,8 @@ func (r *resolver) find(ctx context.Context, want wanted, installed *catalog.Ins
 // suggestion, else the package.
 func (out *resolved) release(name, namespace string) (preview.Release, error) {
 	r := preview.Release{
-		Name:      orElse(name, out.info.Package),
-		Namespace: orElse(namespace, orElse(out.info.SuggestedNamespace, out.info.Package)),
+		Name:      cmp.Or(name, out.info.Package),
+		Namespace: cmp.Or(namespace, cmp.Or(out.info.SuggestedNamespace, out.info.Package)),
 	}
 	return r, checkRelease(r)
 }
@@ -233,7 +234,7 @@ func checkRelease(r preview.Release) error {
 
 // render makes the objects of the content for a release.
 func (r *resolver) render(ctx context.Context, found *resolved, release preview.Release, upgrade bool) (*format.Output, error) {
-	r.progress("rendering " + orElse(found.info.Bundle, found.info.Package))
+	r.progress("rendering " + cmp.Or(found.info.Bundle, found.info.Package))
 	if found.section != nil {
 		release.Namespace = found.section.Namespace
 	}
@@ -271,11 +272,4 @@ func (out *resolved) seal(release preview.Release, output *format.Output, beside
 		Verification: out.content.verification, Referrers: out.content.referrers,
 		Dependencies: out.dependencies, Notes: out.packageNotes(), Beside: beside,
 	})
-}
-
-func orElse(s, fallback string) string {
-	if s != "" {
-		return s
-	}
-	return fallback
 }

@@ -9,8 +9,8 @@ import (
 )
 
 func (a *app) newRollbackCommand() *cobra.Command {
-	p := &planner{app: a}
-	r := &runner{app: a, planner: p}
+	p := a.newSession()
+	r := &runner{app: a, session: p}
 	var to int
 	cmd := &cobra.Command{
 		Use:   "rollback NAME",
@@ -61,8 +61,8 @@ it was planned on; that one must be applied as a whole.`,
 	flags := cmd.Flags()
 	flags.IntVar(&to, "to", 0, "revision to go back to (default: the last before the newest that was applied)")
 	a.completeRevisions(cmd, "to")
-	p.owners.addToRollback(cmd, flags)
-	p.read.add(flags, false)
+	p.owners.addToRollback(cmd, flags, &p.Owners)
+	addReadFlags(flags, &p.Read, false)
 	r.health.add(flags)
 	r.addWithPreview(flags)
 	return cmd

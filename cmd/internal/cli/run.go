@@ -21,7 +21,7 @@ type makePlan func(ctx context.Context, progress func(string)) (*preview.Plan, e
 // upgrade and uninstall share.
 type runner struct {
 	app     *app
-	planner *planner
+	session *session
 	approve approveFlags
 	saved   savedFlags
 	quorum  *approval.Quorum // of signed approvals, nil where none are required
@@ -30,6 +30,7 @@ type runner struct {
 	health  healthFlags
 	receipt receiptFlag
 	out     outFlags
+	rollout rolloutFlags
 }
 
 func (r *runner) add(flags *pflag.FlagSet) {
@@ -50,24 +51,24 @@ func (r *runner) addApply(flags *pflag.FlagSet) {
 	r.approve.add(flags)
 	r.saved.add(flags)
 	if flags.Lookup("registry-config") == nil { // commands that fetch no content still fetch plans
-		r.planner.source.addRegistry(flags)
+		addRegistryFlags(flags, &r.session.Source)
 	}
-	r.planner.rollout.add(flags)
-	r.planner.policy.add(flags)
+	r.rollout.add(flags)
+	r.session.judged.add(flags, &r.session.Policy)
 	r.receipt.add(flags)
 }
 
 // check refuses flags that make no sense, and a run that could not ask, before
 // anything is contacted.
-func (r *runner) check(p *planner) error {
-	if err := firstError(r.approve.check(), p.read.check(), p.rollout.check(), r.health.check(), p.owners.check(r.approve.plan != "", p.read.offline), r.output.check(), r.out.check(), p.loadPolicy()); err != nil {
+func (r *runner) check(p *session) error {
+	if err := firstError(r.approve.check(), p.Read.check(), r.rollout.check(), r.health.check(), p.owners.check(r.approve.plan != "", p.Read.Offline), r.output.check(), r.out.check(), p.loadPolicy()); err != nil {
 		return err
 	}
-	p.expires = r.out.expires
+	p.Expires = r.out.expires
 	switch {
-	case r.out.to != "" && !r.preview:
+	case r.out.To != "" && !r.preview:
 		return usagef("--out saves the plan that --preview stops after; add --preview, or leave out --out")
-	case r.approve.plan != "" && p.verify != (verifyFlags{}):
+	case r.approve.plan != "" && p.Signatures != (SignatureOptions{}):
 		return usagef("--plan applies what was checked when the plan was made; give --verify and who must have signed to preview")
 	case r.preview && r.receipt.path != "":
 		return usagef("--preview writes nothing; leave out --receipt")
@@ -100,14 +101,14 @@ func (r *runner) run(ctx context.Context, title string, plan makePlan) error {
 	switch {
 	case r.preview:
 		p, err := plan(ctx, r.app.progress())
-		if err == nil && r.out.to != "" {
-			err = r.out.save(ctx, r.planner, p)
+		if err == nil && r.out.To != "" {
+			err = r.out.save(ctx, r.session, p)
 		}
 		if err != nil {
 			return err
 		}
 		if r.output.format == outputInstallerRole {
-			return writeInstallerRole(r.app.streams.Out, p, r.planner.plural(ctx))
+			return writeInstallerRole(r.app.streams.Out, p, r.session.plural(ctx))
 		}
 		return r.app.print(ctx, p, r.output.format)
 	case r.approve.yes:
@@ -149,12 +150,12 @@ func (r *runner) scripted(ctx context.Context, plan makePlan) error {
 // unfinished returns the plan that an interrupted run of the approved digest
 // recorded, nil when there is none: the same command resumes it, or its undo.
 func (r *runner) unfinished(ctx context.Context, fresh *preview.Plan) (*preview.Plan, error) {
-	record, err := install.LoadRecord(ctx, r.planner.cluster, fresh.Release)
+	record, err := install.LoadRecord(ctx, r.session.client, fresh.Release)
 	if err != nil || record == nil || !record.State.Unfinished() {
 		return nil, err
 	}
 	if record.Undoes != nil {
-		record, err = install.LoadRevision(ctx, r.planner.cluster, fresh.Release, record.Undoes.Revision)
+		record, err = install.LoadRevision(ctx, r.session.client, fresh.Release, record.Undoes.Revision)
 	}
 	if err != nil || record == nil || record.Digest != r.approve.approve {
 		return nil, err
@@ -163,7 +164,7 @@ func (r *runner) unfinished(ctx context.Context, fresh *preview.Plan) (*preview.
 	for i := range fresh.Objects {
 		sealed[fresh.Objects[i].ID] = fresh.Objects[i].Sealed
 	}
-	plan, err := install.LoadPlan(ctx, r.planner.cluster, record, sealed)
+	plan, err := install.LoadPlan(ctx, r.session.client, record, sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -175,11 +176,11 @@ func (r *runner) unfinished(ctx context.Context, fresh *preview.Plan) (*preview.
 // restarted returns the approved plan when an interrupted run of it made the
 // release Namespace and came no further, nil otherwise.
 func (r *runner) restarted(ctx context.Context, fresh *preview.Plan) (*preview.Plan, error) {
-	before, err := install.BeforeNamespace(ctx, r.planner.cluster, fresh.Release)
+	before, err := install.BeforeNamespace(ctx, r.session.client, fresh.Release)
 	if err != nil || before == nil {
 		return nil, err
 	}
-	p, err := r.planner.judge(engine.Recheck(ctx, fresh, before, r.planner.typer()))
+	p, err := r.session.judge(engine.Recheck(ctx, fresh, before, r.session.typer()))
 	if err != nil || p.Digest != r.approve.approve {
 		return nil, err
 	}
@@ -190,7 +191,7 @@ func (r *runner) restarted(ctx context.Context, fresh *preview.Plan) (*preview.P
 // command names, if it names one, and do what the command is called; install
 // and upgrade are one.
 func (r *runner) runPlanFile(ctx context.Context, name, action string) error {
-	p, err := r.planner.loadPlan(ctx, r.approve.plan, r.saved)
+	p, err := r.session.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {
 		return r.failed(err)
 	}
@@ -212,7 +213,7 @@ func (r *runner) runPlanFile(ctx context.Context, name, action string) error {
 		return r.failed(refuse("the plan was made offline and has seen no cluster",
 			"make it again without --offline, or approve its content: install REF --yes --approve "+p.ContentDigest))
 	}
-	cluster, err := r.planner.connect(ctx)
+	cluster, err := r.session.connect(ctx)
 	if err != nil {
 		return r.failed(err)
 	}
@@ -229,7 +230,7 @@ func (r *runner) runPlanFile(ctx context.Context, name, action string) error {
 		return err
 	}
 	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
-	if r.quorum, err = r.planner.quorum(ctx, p, r.approve); err != nil {
+	if r.quorum, err = r.session.quorum(ctx, p, r.approve.quorum, r.approve.signers); err != nil {
 		return r.failed(err)
 	}
 	return r.approved(ctx, p.Plan, approval)
@@ -260,7 +261,7 @@ func (r *runner) approved(ctx context.Context, p *preview.Plan, approval install
 	if err := install.Barred(p); err != nil {
 		return r.failed(err)
 	}
-	cluster, err := r.planner.writer(ctx)
+	cluster, err := r.session.writer(ctx)
 	if err != nil {
 		return r.failed(err)
 	}
@@ -282,7 +283,7 @@ func (r *runner) judged(p *preview.Plan) ([]preview.Finding, error) {
 		return p.Findings, nil
 	}
 	plan := *p
-	judged, err := r.planner.judge(&plan, nil)
+	judged, err := r.session.judge(&plan, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -292,10 +293,10 @@ func (r *runner) judged(p *preview.Plan) ([]preview.Finding, error) {
 func (r *runner) options(sink install.Sink) install.Options {
 	host, _ := os.Hostname() // only a name in the lock
 	return install.Options{
-		Schemas: r.planner.typer(), Sink: r.app.watched(sink), Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
-		StageTimeout: r.planner.rollout.stageTimeout, RolloutTimeout: r.planner.rollout.rolloutTimeout,
-		NoWait: r.planner.rollout.noWait, Checks: r.health.rolloutChecks(), ToolVersion: r.app.version, Judge: r.planner.judgeAgain, Quorum: r.quorum,
-		HistoryMax: r.planner.rollout.keep(),
+		Schemas: r.session.typer(), Sink: r.app.watched(sink), Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
+		StageTimeout: r.rollout.stageTimeout, RolloutTimeout: r.rollout.rolloutTimeout,
+		NoWait: r.rollout.noWait, Checks: r.health.rolloutChecks(), ToolVersion: r.app.version, Judge: r.session.judgeAgain, Quorum: r.quorum,
+		HistoryMax: r.rollout.keep(),
 	}
 }
 

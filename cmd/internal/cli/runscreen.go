@@ -19,7 +19,7 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 		open = tui.PlainReview
 	}
 	options := review.Options{
-		Terminal: r.app.terminal(), Title: title, Earlier: r.planner.earlier,
+		Terminal: r.app.terminal(), Title: title, Earlier: r.session.earlier,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
 			if err == nil {
@@ -27,8 +27,8 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 			}
 			return p, err
 		},
-		Recheck: r.planner.recheck,
-		Watch:   r.planner.watch,
+		Recheck: r.session.recheck,
+		Watch:   r.session.watch,
 	}
 	for {
 		outcome, err := open(ctx, options)
@@ -73,7 +73,7 @@ func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
 	if p.Request.Action != preview.RequestUninstall {
 		return nil
 	}
-	counts, err := install.LeftOperands(ctx, r.planner.cluster, p)
+	counts, err := install.LeftOperands(ctx, r.session.client, p)
 	if err != nil {
 		return err
 	}
@@ -83,13 +83,13 @@ func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
 // watch follows what a plan rests on, object by object, until ctx ends, and
 // tells what moved or is as it was again. A plan without a cluster rests on
 // none.
-func (p *planner) watch(ctx context.Context, plan *preview.Plan, moved func(review.Drift)) error {
-	if p.cluster == nil {
+func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(review.Drift)) error {
+	if p.client == nil {
 		<-ctx.Done()
 		return nil
 	}
 	drift, told := engine.NewDrift(plan, p.typer()), map[string]string{}
-	return p.cluster.Observe(ctx, drift.Refs(), func(ref preview.Ref, body map[string]any, err error) {
+	return p.client.Observe(ctx, drift.Refs(), func(ref preview.Ref, body map[string]any, err error) {
 		if err != nil {
 			return // not known: CONFIRM reads it again
 		}
@@ -106,7 +106,7 @@ func (p *planner) watch(ctx context.Context, plan *preview.Plan, moved func(revi
 // review it once more.
 func (r *runner) carryOut(ctx context.Context, outcome review.Outcome) (again bool, err error) {
 	p := outcome.Plan
-	cluster, err := r.planner.writer(ctx)
+	cluster, err := r.session.writer(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
@@ -15,29 +13,25 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// identityVariable names the file of age keys for those who keep them where
-// sops looks for them too.
-const identityVariable = "SOPS_AGE_KEY_FILE"
+// ociPrefix marks a plan in a registry.
+const ociPrefix = "oci://"
 
-// savedFlags say how a saved plan is opened.
-type savedFlags struct {
-	identity string
-}
-
-func (f *savedFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.identity, "plan-identity", "", "file of the age key, or of the private ssh key, that opens an encrypted plan (default: the file that "+identityVariable+" names)")
-}
-
-func (f *savedFlags) keys(getenv func(string) string) planfile.Keys {
-	if f.identity != "" {
-		return planfile.Keys{File: f.identity}
-	}
-	return planfile.Keys{File: getenv(identityVariable)}
-}
+// The plan file as an OCI artifact, and who may read what in it without reading
+// the plan: an encrypted plan has the same annotations.
+const (
+	planArtifact      = "application/vnd.kubectl-operator.plan.v1alpha1"
+	planMediaType     = "application/vnd.kubectl-operator.planfile.v1alpha1"
+	digestAnnotation  = "kubectl-operator/digest"
+	contentAnnotation = "kubectl-operator/content-digest"
+	releaseAnnotation = "kubectl-operator/release" // NAMESPACE/NAME
+	targetAnnotation  = "kubectl-operator/target"  // identity of the cluster
+	expiresAnnotation = "kubectl-operator/expires"
+)
 
 // savedPlan is a plan that was read from a file or a registry, and verified.
 type savedPlan struct {
 	*preview.Plan
+	Notice string // what a person should know about how it was checked
 	place  string // a path, or oci://HOST/REPO@sha256:HEX
 	sha256 string // of the plan file
 }
@@ -52,27 +46,20 @@ func (s *savedPlan) image() string {
 }
 
 // loadPlan reads and verifies a saved plan.
-func (p *planner) loadPlan(ctx context.Context, place string, flags savedFlags) (*savedPlan, error) {
-	file, err := p.readPlan(ctx, place, flags.keys(p.app.getenv))
+func (p *planner) loadPlan(ctx context.Context, place string, keys planfile.Keys) (*savedPlan, error) {
+	file, err := p.readPlan(ctx, place, keys)
 	if damaged, ok := errors.AsType[*planfile.Damaged](err); ok {
 		return nil, Refuse(fmt.Sprintf("reading the plan %s: %s", place, damaged), "get the file again as it was saved, or preview again")
 	}
 	if err != nil {
 		return nil, err
 	}
-	var notice string
-	plan, err := interruptible(ctx, func() (plan *preview.Plan, err error) {
-		plan, notice, err = engine.Verify(file.Plan, p.typer())
-		return plan, err
-	})
+	plan, notice, err := engine.Verify(file.Plan, p.env.Schemas())
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", place, err)
 	}
-	if notice != "" {
-		p.app.streams.Errorf("note: %s\n", notice)
-	}
 	plan.SavedAs = place
-	return &savedPlan{Plan: plan, place: place, sha256: file.SHA256}, nil
+	return &savedPlan{Plan: plan, Notice: notice, place: place, sha256: file.SHA256}, nil
 }
 
 func (p *planner) readPlan(ctx context.Context, place string, keys planfile.Keys) (*planfile.File, error) {
@@ -110,4 +97,79 @@ func checkPlanImage(image string) error {
 		return Usagef("%s%s: a digest is sha256: and 64 lower-case hexadecimal digits", ociPrefix, image)
 	}
 	return nil
+}
+
+// SaveOptions say where a plan is saved, and who may read it.
+type SaveOptions struct {
+	To               string // a file, or oci://HOST/REPO[:TAG]
+	PlaintextSecrets bool
+	Recipients       []string // keys of age or ssh, or files of them
+}
+
+// savePlan saves a plan and notes in it where.
+func (p *planner) savePlan(ctx context.Context, plan *preview.Plan, o SaveOptions) error {
+	to, err := planfile.ReadRecipients(o.Recipients)
+	if err != nil {
+		return fmt.Errorf("--plan-recipient: %w", err)
+	}
+	options := planfile.Options{Recipients: to, PlaintextSecrets: o.PlaintextSecrets}
+	repository, remote := strings.CutPrefix(o.To, ociPrefix)
+	if !remote {
+		if err := planfile.Save(o.To, plan, options); err != nil {
+			return err
+		}
+		plan.SavedAs = o.To
+		return nil
+	}
+	data, err := planfile.Pack(plan, options)
+	if err != nil {
+		return err
+	}
+	fetcher, err := p.artifacts()
+	if err != nil {
+		return err
+	}
+	digest, err := fetcher.PushArtifact(ctx, repository, source.Artifact{
+		Type: planArtifact, MediaType: planMediaType, Title: "plan.tgz", Data: data, Annotations: planAnnotations(plan),
+	}, "")
+	if err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	plan.SavedAs = ociPrefix + repositoryName(repository) + "@" + digest
+	return nil
+}
+
+func planAnnotations(plan *preview.Plan) map[string]string {
+	out := map[string]string{
+		digestAnnotation: plan.Digest, contentAnnotation: plan.ContentDigest,
+		releaseAnnotation: plan.Release.Namespace + "/" + plan.Release.Name,
+	}
+	if plan.Target.Identity != "" {
+		out[targetAnnotation] = plan.Target.Identity
+	}
+	if plan.Options.Expires != "" {
+		out[expiresAnnotation] = plan.Options.Expires
+	}
+	return out
+}
+
+// repositoryName is HOST/REPO of an image, whatever follows.
+func repositoryName(image string) string {
+	repo, _, _ := strings.Cut(image, "@")
+	if colon := strings.LastIndex(repo, ":"); colon > strings.LastIndex(repo, "/") {
+		repo = repo[:colon]
+	}
+	return repo
+}
+
+// artifacts reads and writes what lies in registries beside content.
+func (p *planner) artifacts() (*source.Fetcher, error) {
+	opts, err := p.env.fetching(p.Source, func(string) {})
+	if err != nil {
+		return nil, err
+	}
+	if !p.Read.Offline {
+		opts.Cluster = targetCluster{p}
+	}
+	return source.New(opts), nil
 }

@@ -10,7 +10,7 @@ import (
 
 func (a *app) newSearchCommand() *cobra.Command {
 	var output itemsOutput
-	var src sourceFlags
+	var src SourceOptions
 	var catalogs []string
 	cmd := &cobra.Command{
 		Use:   "search [TERM]",
@@ -31,13 +31,13 @@ hold TERM, with the default channel and the version at its head.`,
 		},
 	}
 	addCatalogFlag(cmd.Flags(), &catalogs)
-	src.add(cmd.Flags())
+	addSourceFlags(cmd.Flags(), &src)
 	output.add(cmd)
 	return cmd
 }
 
-func (a *app) search(ctx context.Context, term string, names []string, src sourceFlags, output string) error {
-	p := &planner{app: a, source: src}
+func (a *app) search(ctx context.Context, term string, names []string, src SourceOptions, output string) error {
+	p := a.sourced(src)
 	r, err := p.resolver(a.progress())
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -66,12 +67,12 @@ func (p *planner) sections(ctx context.Context, want wanted, progress func(strin
 	if err != nil {
 		return nil, err
 	}
-	release := preview.Release{Name: want.name, Namespace: orElse(want.namespace, want.name)}
+	release := preview.Release{Name: want.name, Namespace: cmp.Or(want.namespace, want.name)}
 	if err := checkRelease(release); err != nil {
 		return nil, err
 	}
 	var record *history.Record
-	if !p.read.offline {
+	if !p.Read.Offline {
 		if record, err = p.record(ctx, release); err != nil {
 			return nil, err
 		}
@@ -114,7 +115,7 @@ func (r *resolver) findSections(ctx context.Context, list []section, installed [
 		if err != nil {
 			return nil, fmt.Errorf("section %s: %w", s.name, err)
 		}
-		found.section = &preview.Section{Package: found.info.Package, Namespace: orElse(s.namespace, release.Namespace)}
+		found.section = &preview.Section{Package: found.info.Package, Namespace: cmp.Or(s.namespace, release.Namespace)}
 		if was := before(installed, s.name, found.info.Package); was != nil && from == nil {
 			if err := found.withoutEdgesFrom(was.Version); err != nil {
 				return nil, fmt.Errorf("section %s: %w", s.name, err)

@@ -1,59 +1,26 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"regexp"
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// sourceFlags say how content is fetched.
-type sourceFlags struct {
-	registryConfig, cacheDir, caFile, platform string
-	plainHTTP                                  bool
-	pullSecrets, insecureRegistries            []string
-	privateAddresses                           []string
-	plugins                                    bool // of a command that is about plugin sets alone
-}
-
-func (f *sourceFlags) add(flags *pflag.FlagSet) {
-	f.addRegistry(flags)
-	flags.StringArrayVar(&f.pullSecrets, "pull-secret", nil, "Secret of the cluster with registry credentials, as NAMESPACE/NAME; read with your rights (repeatable)")
-	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
-	flags.StringVar(&f.platform, "platform", "", "platform to pick from a multi-platform image, as OS/ARCH (default linux/amd64, on every machine); of a PluginSet also several with commas between, or all")
-}
-
-// addPlugins adds the flags of commands that read plugin sets, which are for the
-// platform of the machine.
-func (f *sourceFlags) addPlugins(flags *pflag.FlagSet) {
-	f.addConfig(flags)
-	flags.StringVar(&f.platform, "platform", "", "platform that the plugins are for, as OS/ARCH, several with commas between, or all of those that the config and its lock name: one review and one content digest for every machine (default: this machine's)")
-	f.plugins = true
-}
-
-// addConfig adds the flags of commands that fetch no plugins, and maybe their
-// config from a server.
-func (f *sourceFlags) addConfig(flags *pflag.FlagSet) {
-	f.addRegistry(flags)
-	flags.StringVar(&f.cacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
-}
-
-// addRegistry adds the flags of commands that read nothing but saved plans.
-func (f *sourceFlags) addRegistry(flags *pflag.FlagSet) {
-	flags.StringVar(&f.registryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
-	flags.StringVar(&f.caFile, "ca-file", "", "PEM file of certificate authorities that registries may use, besides the system's")
-	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "registry, HOST or HOST:PORT, whose certificate is not verified (repeatable)")
-	flags.StringArrayVar(&f.privateAddresses, "allow-private-address", nil, "private address, ADDRESS or ADDRESS:PORT, that a server may lead to: blobs of a registry on storage by address, its token server (repeatable; others are refused)")
-	flags.BoolVar(&f.plainHTTP, "plain-http", false, "allow registries without TLS")
+// SourceOptions say how content is fetched.
+type SourceOptions struct {
+	RegistryConfig, CacheDir, CAFile, Platform string
+	PlainHTTP                                  bool
+	PullSecrets, InsecureRegistries            []string // NAMESPACE/NAME of Secrets; HOST or HOST:PORT
+	PrivateAddresses                           []string // ADDRESS or ADDRESS:PORT
+	// SetsAlone is set where only plugin sets are planned: these may be for
+	// several platforms.
+	SetsAlone bool
 }
 
 var (
@@ -61,11 +28,11 @@ var (
 	registryHost = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?$`)
 )
 
-func (f *sourceFlags) check() error {
+func (f *SourceOptions) check() error {
 	if err := f.checkPlatforms(); err != nil {
 		return err
 	}
-	for _, host := range f.insecureRegistries {
+	for _, host := range f.InsecureRegistries {
 		if !registryHost.MatchString(host) {
 			return Usagef("--insecure-registry %s: want HOST or HOST:PORT", host)
 		}
@@ -73,7 +40,7 @@ func (f *sourceFlags) check() error {
 	if _, err := f.addresses(); err != nil {
 		return err
 	}
-	for _, secret := range f.pullSecrets {
+	for _, secret := range f.PullSecrets {
 		namespace, name, _ := strings.Cut(secret, "/")
 		if !ref.IsName(namespace) || !ref.IsName(name) {
 			return Usagef("--pull-secret %s: want NAMESPACE/NAME", secret)
@@ -83,9 +50,9 @@ func (f *sourceFlags) check() error {
 }
 
 // addresses are the private addresses that servers may lead to.
-func (f *sourceFlags) addresses() ([]netip.AddrPort, error) {
+func (f *SourceOptions) addresses() ([]netip.AddrPort, error) {
 	var out []netip.AddrPort
-	for _, text := range f.privateAddresses {
+	for _, text := range f.PrivateAddresses {
 		address, err := source.ParsePrivateAddress(text)
 		if err != nil {
 			return nil, Usagef("--allow-private-address %s: want ADDRESS or ADDRESS:PORT, such as 10.0.0.5:9000", text)
@@ -97,24 +64,24 @@ func (f *sourceFlags) addresses() ([]netip.AddrPort, error) {
 
 // severalPlatforms reports whether a plugin set is wanted for more platforms than
 // one, or may be.
-func (f *sourceFlags) severalPlatforms() bool {
-	return f.platform == plugins.AllPlatforms || strings.Contains(f.platform, ",")
+func (f *SourceOptions) severalPlatforms() bool {
+	return f.Platform == plugins.AllPlatforms || strings.Contains(f.Platform, ",")
 }
 
-func (f *sourceFlags) checkPlatforms() error {
-	if f.platform == "" || f.platform == plugins.AllPlatforms {
+func (f *SourceOptions) checkPlatforms() error {
+	if f.Platform == "" || f.Platform == plugins.AllPlatforms {
 		return nil
 	}
-	for _, one := range strings.Split(f.platform, ",") {
+	for _, one := range strings.Split(f.Platform, ",") {
 		if !platform.MatchString(one) {
-			return Usagef("--platform %s: want OS/ARCH, such as linux/arm64; for a plugin set also several with commas between, or all", f.platform)
+			return Usagef("--platform %s: want OS/ARCH, such as linux/arm64; for a plugin set also several with commas between, or all", f.Platform)
 		}
 	}
 	return nil
 }
 
-// sourceOptions put flags and configuration together.
-func (a *app) sourceOptions(f sourceFlags, progress func(string)) (source.Options, error) {
+// fetching puts options and configuration together.
+func (e Environment) fetching(f SourceOptions, progress func(string)) (source.Options, error) {
 	if err := f.check(); err != nil {
 		return source.Options{}, err
 	}
@@ -122,7 +89,7 @@ func (a *app) sourceOptions(f sourceFlags, progress func(string)) (source.Option
 	if err != nil {
 		return source.Options{}, err
 	}
-	configured, err := a.config()
+	configured, err := e.Config()
 	if err != nil {
 		return source.Options{}, err
 	}
@@ -130,65 +97,21 @@ func (a *app) sourceOptions(f sourceFlags, progress func(string)) (source.Option
 	if err != nil {
 		return source.Options{}, err
 	}
-	timeout, err := a.kube.RequestTimeout()
+	timeout, err := e.RequestTimeout()
 	if err != nil {
 		return source.Options{}, Usagef("--request-timeout: %s", err)
 	}
 	meter := &downloadMeter{say: progress, now: time.Now}
 	if f.severalPlatforms() {
-		f.platform = "" // what is fetched for each names it
+		f.Platform = "" // what is fetched for each names it
 	}
 	return source.Options{
-		CacheDir: f.cacheDir, CacheBytes: configured.Cache.MaxBytes,
-		RegistryConfig: f.registryConfig, PullSecrets: f.pullSecrets,
-		CAFile: f.caFile, InsecureRegistries: f.insecureRegistries, PlainHTTP: f.plainHTTP,
+		CacheDir: f.CacheDir, CacheBytes: configured.Cache.MaxBytes,
+		RegistryConfig: f.RegistryConfig, PullSecrets: f.PullSecrets,
+		CAFile: f.CAFile, InsecureRegistries: f.InsecureRegistries, PlainHTTP: f.PlainHTTP,
 		PrivateAddresses: addresses,
-		Platform:         f.platform, Mirrors: mirrors, RequestTimeout: timeout, Progress: meter.update,
+		Platform:         f.Platform, Mirrors: mirrors, RequestTimeout: timeout, Progress: meter.update,
 	}, nil
-}
-
-// targetCluster reads from the cluster a command is about. It connects when
-// something is first asked for.
-type targetCluster struct{ planner *planner }
-
-// Get implements [format.Cluster] and [source.Getter].
-func (t targetCluster) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
-	client, err := t.planner.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return client.Get(ctx, ref)
-}
-
-// List implements [format.Cluster].
-func (t targetCluster) List(ctx context.Context, apiVersion, kind, namespace string) ([]map[string]any, error) {
-	client, err := t.planner.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return client.List(ctx, apiVersion, kind, namespace, "")
-}
-
-// Version implements [format.Cluster].
-func (t targetCluster) Version(ctx context.Context) (string, error) {
-	client, err := t.planner.connect(ctx)
-	if err != nil {
-		return "", err
-	}
-	target, err := client.Target(ctx)
-	if target.Version != "" && preview.ReasonOf(err) == preview.ReasonForbidden {
-		return target.Version, nil // only the cluster's identity may not be read
-	}
-	return target.Version, err
-}
-
-// APIVersions implements [format.Cluster].
-func (t targetCluster) APIVersions(ctx context.Context) ([]string, error) {
-	client, err := t.planner.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return client.APIVersions(ctx)
 }
 
 // downloadMeter tells a person of a download that takes longer than one

@@ -83,7 +83,7 @@ Exit code 3 when something is not ready, or not as it was applied.`,
 }
 
 func (a *app) status(ctx context.Context, name, format string) error {
-	p := &planner{app: a}
+	p := a.newSession()
 	record, err := p.find(ctx, name)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (a *app) status(ctx context.Context, name, format string) error {
 }
 
 // statusOf reads every member of a release once.
-func (p *planner) statusOf(ctx context.Context, record *history.Record) (statusItem, error) {
+func (p *session) statusOf(ctx context.Context, record *history.Record) (statusItem, error) {
 	item := statusItem{
 		releaseItem: releaseItemOf(record), Stage: record.Stage, Objects: []statusObject{},
 		Healthy: record.State == install.RecordApplied, Undoes: record.Undoes(),
@@ -113,7 +113,7 @@ func (p *planner) statusOf(ctx context.Context, record *history.Record) (statusI
 	for _, member := range record.Inventory() {
 		refs = append(refs, member.Ref)
 	}
-	live := readOnce{p.cluster.Read(ctx, refs)}
+	live := readOnce{p.client.Read(ctx, refs)}
 	var definitions []map[string]any
 	for i, r := range live.results {
 		if r.Err != nil && preview.ReasonOf(r.Err) == preview.ReasonUnavailable {
@@ -123,7 +123,7 @@ func (p *planner) statusOf(ctx context.Context, record *history.Record) (statusI
 			definitions = append(definitions, r.Body)
 		}
 	}
-	drifts, err := record.Drifts(ctx, p.cluster, p.typer(), live.results)
+	drifts, err := record.Drifts(ctx, p.client, p.typer(), live.results)
 	if err != nil {
 		item.Unread, item.Healthy = err.Error(), false
 	}
@@ -131,12 +131,12 @@ func (p *planner) statusOf(ctx context.Context, record *history.Record) (statusI
 	for _, d := range drifts {
 		byID[d.ID] = d
 	}
-	for _, o := range rollout.Status(ctx, live, p.cluster, refs).Objects {
+	for _, o := range rollout.Status(ctx, live, p.client, refs).Objects {
 		if d := byID[o.Ref.ID()]; d.Drift != install.DriftRemoved {
 			item.add(o, d)
 		}
 	}
-	item.Operands, err = install.Operands(ctx, p.cluster, definitions)
+	item.Operands, err = install.Operands(ctx, p.client, definitions)
 	switch {
 	case preview.ReasonOf(err) == preview.ReasonForbidden:
 		item.Operands, item.Uncounted = map[string]int{}, err.Error()
@@ -168,11 +168,11 @@ func (item *statusItem) add(o rollout.Object, d install.ObjectDrift) {
 
 // interrupted counts what an unfinished revision has written, as the cluster
 // shows it.
-func (p *planner) interrupted(ctx context.Context, record *history.Record, item *statusItem) error {
+func (p *session) interrupted(ctx context.Context, record *history.Record, item *statusItem) error {
 	if !record.State.Unfinished() {
 		return nil
 	}
-	objects, err := record.Reconcile(ctx, p.cluster, p.typer())
+	objects, err := record.Reconcile(ctx, p.client, p.typer())
 	if err != nil {
 		return err
 	}

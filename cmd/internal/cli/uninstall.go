@@ -10,9 +10,9 @@ import (
 )
 
 func (a *app) newUninstallCommand() *cobra.Command {
-	p := &planner{app: a}
-	r := &runner{app: a, planner: p}
-	var include removal
+	p := a.newSession()
+	r := &runner{app: a, session: p}
+	var include Removal
 	cmd := &cobra.Command{
 		Use:   "uninstall NAME",
 		Short: "Review and remove an installed release",
@@ -53,11 +53,11 @@ being deleted, the same command with the same file goes on with it.
 				return r.failed(err)
 			}
 			switch {
-			case r.approve.plan != "" && include.crds:
+			case r.approve.plan != "" && include.CRDs:
 				return r.failed(usagef("--plan says what is deleted; leave out --include-crds"))
-			case r.approve.plan != "" && include.namespaces:
+			case r.approve.plan != "" && include.Namespaces:
 				return r.failed(usagef("--plan says what is deleted; leave out --include-namespaces"))
-			case include.namespaces && !r.preview && r.receipt.path == "":
+			case include.Namespaces && !r.preview && r.receipt.path == "":
 				return r.failed(usagef("--include-namespaces deletes the release's record with its namespace; add --receipt FILE, which keeps it"))
 			}
 			if finished, err := r.finishRemoval(cmd.Context(), args[0], r.approve.approve); finished {
@@ -77,16 +77,11 @@ being deleted, the same command with the same file goes on with it.
 		ValidArgsFunction: a.completeReleases,
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&include.crds, "include-crds", false, "delete the release's CustomResourceDefinitions too, and with them every object of theirs")
-	flags.BoolVar(&include.namespaces, "include-namespaces", false, "delete the Namespaces that the release made too, last, and everything they hold; needs --receipt")
-	p.read.add(flags, false)
+	flags.BoolVar(&include.CRDs, "include-crds", false, "delete the release's CustomResourceDefinitions too, and with them every object of theirs")
+	flags.BoolVar(&include.Namespaces, "include-namespaces", false, "delete the Namespaces that the release made too, last, and everything they hold; needs --receipt")
+	addReadFlags(flags, &p.Read, false)
 	r.addWithPreview(flags)
 	return cmd
-}
-
-// removal says what an uninstall deletes that it keeps otherwise.
-type removal struct {
-	crds, namespaces bool
 }
 
 // finishRemoval goes on with an uninstall of which only the receipt is left: it
@@ -96,7 +91,7 @@ func (r *runner) finishRemoval(ctx context.Context, name, digest string) (finish
 	if err != nil || begun == nil || begun.Release.Name != name || begun.Digest != digest {
 		return false, nil // what is wrong with the file shows when it is opened
 	}
-	cluster, err := r.planner.connect(ctx)
+	cluster, err := r.session.connect(ctx)
 	if err != nil {
 		return true, r.failed(err)
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/pflag"
-
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -15,34 +13,26 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/verify"
 )
 
-// verifyFlags say whose signatures are asked for. They win over the policies of
-// the configuration.
-type verifyFlags struct {
-	mode   string
-	signer verify.Signer
+// SignatureOptions say whose signatures are asked for. They win over the policies
+// of the configuration.
+type SignatureOptions struct {
+	Mode   string // a [verify.Mode]
+	Signer verify.Signer
 }
 
-func (f *verifyFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.mode, "verify", "", "signatures of images: required, if-present or off (default: required when a signer is named, else if-present)")
-	flags.StringVar(&f.signer.Key, "verify-key", "", "PEM file of public keys, one of which must have signed")
-	flags.StringVar(&f.signer.Identity, "certificate-identity", "", "who must have signed keyless, exactly as in the certificate (with --certificate-oidc-issuer and --trusted-root)")
-	flags.StringVar(&f.signer.Issuer, "certificate-oidc-issuer", "", "OIDC issuer that must have vouched for the identity")
-	flags.StringVar(&f.signer.TrustedRoot, "trusted-root", "", "file of a Sigstore trusted root; none is ever fetched")
-}
-
-// policy is the flags as what wins over every configured policy.
-func (f *verifyFlags) policy() (verify.Policy, error) {
-	mode, err := verify.ParseMode(f.mode)
+// policy is the options as what wins over every configured policy.
+func (o *SignatureOptions) policy() (verify.Policy, error) {
+	mode, err := verify.ParseMode(o.Mode)
 	if err != nil {
-		return verify.Policy{}, Usagef("--verify %s: want required, if-present or off", f.mode)
+		return verify.Policy{}, Usagef("--verify %s: want required, if-present or off", o.Mode)
 	}
-	if err := f.signer.Check(); err != nil {
+	if err := o.Signer.Check(); err != nil {
 		return verify.Policy{}, Usagef("%s: --verify-key, or --certificate-identity, --certificate-oidc-issuer and --trusted-root", err)
 	}
-	if mode == verify.Off && f.signer != (verify.Signer{}) {
+	if mode == verify.Off && o.Signer != (verify.Signer{}) {
 		return verify.Policy{}, Usagef("--verify off looks at no signature; leave out who must have signed")
 	}
-	return verify.Policy{Mode: mode, Signer: f.signer}, nil
+	return verify.Policy{Mode: mode, Signer: o.Signer}, nil
 }
 
 // checker holds content to who must have signed it.
@@ -51,10 +41,10 @@ type checker struct {
 	override verify.Policy
 }
 
-func newChecker(configured config.Verification, flags verifyFlags) (*checker, error) {
+func newChecker(configured config.Verification, options SignatureOptions) (*checker, error) {
 	c := &checker{}
 	var err error
-	if c.override, err = flags.policy(); err != nil {
+	if c.override, err = options.policy(); err != nil {
 		return nil, err
 	}
 	for _, p := range configured.Policies {
