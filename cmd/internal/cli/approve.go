@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
@@ -94,7 +95,7 @@ func (c *approver) run(ctx context.Context, place string) error {
 	if err != nil {
 		return err
 	}
-	where, err := c.session.keepApproval(ctx, plan, signed)
+	where, err := c.session.KeepApproval(ctx, plan, signed)
 	if err != nil {
 		return err
 	}
@@ -105,8 +106,8 @@ func (c *approver) run(ctx context.Context, place string) error {
 
 // statement is what is to be signed. Everything that the plan needs accepted
 // is, by name or, where a person is asked, with the plan.
-func (c *approver) statement(plan *savedPlan) (approval.Statement, error) {
-	s := approval.Of(plan.Plan, plan.sha256)
+func (c *approver) statement(plan *planning.SavedPlan) (approval.Statement, error) {
+	s := approval.Of(plan.Plan, plan.FileSHA256)
 	named, err := install.ParseAccept(c.accept, plan.Findings, true)
 	if err != nil {
 		return s, err
@@ -124,7 +125,7 @@ func (c *approver) statement(plan *savedPlan) (approval.Statement, error) {
 				continue
 			}
 			if a.Fingerprint != "" && a.Fingerprint != f.Fingerprint {
-				return s, refuse(fmt.Sprintf("--accept %s: the plan has the finding with fingerprint %s", a.ID, f.Fingerprint), "look at it again: show "+plan.place)
+				return s, refuse(fmt.Sprintf("--accept %s: the plan has the finding with fingerprint %s", a.ID, f.Fingerprint), "look at it again: show "+plan.Place)
 			}
 			add(f)
 		}
@@ -143,7 +144,7 @@ func (c *approver) statement(plan *savedPlan) (approval.Statement, error) {
 }
 
 func (c *approver) readKey(ctx context.Context) (*approval.Key, error) {
-	data, err := readSmallFile(c.key)
+	data, err := planning.ReadSmallFile(c.key)
 	if err != nil {
 		return nil, fmt.Errorf("reading --key: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
@@ -34,7 +35,7 @@ equal priorities are an error.`,
 }
 
 func (a *app) newCatalogAddCommand() *cobra.Command {
-	var src SourceOptions
+	var src planning.SourceOptions
 	var priority int
 	cmd := &cobra.Command{
 		Use:   "add NAME REF",
@@ -64,7 +65,7 @@ too. The rest of the file stays as it is.`,
 
 // addCatalog reads the catalog before it is written down: a misspelt reference
 // is found now and not at the next install.
-func (a *app) addCatalog(ctx context.Context, added config.Catalog, src SourceOptions) error {
+func (a *app) addCatalog(ctx context.Context, added config.Catalog, src planning.SourceOptions) error {
 	if !ref.IsName(added.Name) {
 		return usagef("catalog name %q: want lower-case letters, digits, \"-\" and \".\"", added.Name)
 	}
@@ -81,11 +82,11 @@ func (a *app) addCatalog(ctx context.Context, added config.Catalog, src SourceOp
 			return usagef("catalog %s is configured already, as %s; remove it first", c.Name, c.Reference)
 		}
 	}
-	r, err := a.sourced(src).resolver(a.progress())
+	r, err := a.sourced(src).Resolver(a.progress())
 	if err != nil {
 		return err
 	}
-	opened, err := r.openRef(ctx, catalogRef{added.Reference, added.Priority})
+	opened, err := r.OpenNamed(ctx, planning.CatalogRef{Reference: added.Reference, Priority: added.Priority})
 	if err != nil {
 		return err
 	}
@@ -206,8 +207,8 @@ func (a *app) listCatalogs(ctx context.Context, offline bool, output documentOut
 	}
 	if !offline {
 		p := a.newSession()
-		for _, kind := range servedKinds() {
-			found, err := p.servedCatalogs(ctx, kind)
+		for _, kind := range planning.ServedKinds() {
+			found, err := p.ServedCatalogs(ctx, kind)
 			if err != nil {
 				a.streams.Errorf("note: %s\n", err)
 				if _, connectErr := p.connect(ctx); connectErr != nil {

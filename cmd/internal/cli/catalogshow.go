@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
@@ -48,8 +49,8 @@ func (a *app) printDocument(output documentOutput, document any, text func() err
 
 func (a *app) newCatalogShowCommand() *cobra.Command {
 	var output documentOutput
-	var src SourceOptions
-	var want Selection
+	var src planning.SourceOptions
+	var want planning.Selection
 	cmd := &cobra.Command{
 		Use:   "show NAME [PACKAGE]",
 		Short: "Show what a catalog has, and what would be chosen of a package",
@@ -71,7 +72,7 @@ which version an install would choose and why.`,
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
-				return a.completePackages(&Selection{Catalogs: args}, &src)(cmd, nil, prefix)
+				return a.completePackages(&planning.Selection{Catalogs: args}, &src)(cmd, nil, prefix)
 			}
 			return a.completeCatalogs(cmd, args, prefix)
 		},
@@ -83,15 +84,15 @@ which version an install would choose and why.`,
 	return cmd
 }
 
-func (a *app) showCatalog(ctx context.Context, want Selection, name string, src SourceOptions, output documentOutput) error {
+func (a *app) showCatalog(ctx context.Context, want planning.Selection, name string, src planning.SourceOptions, output documentOutput) error {
 	if name == "" && (want.Version != "" || want.Channel != "") {
 		return usagef("--version and --channel choose within a package; say which")
 	}
-	r, err := a.sourced(src).resolver(a.progress())
+	r, err := a.sourced(src).Resolver(a.progress())
 	if err != nil {
 		return err
 	}
-	opened, err := r.catalogs(ctx, want.Catalogs)
+	opened, err := r.Catalogs(ctx, want.Catalogs)
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (a *app) showCatalog(ctx context.Context, want Selection, name string, src 
 	if err != nil || reference.Kind != ref.KindPackage {
 		return usagef("package %q: want a name, such as mongodb", name)
 	}
-	query, err := want.query(reference)
+	query, err := want.Query(reference)
 	if err != nil {
 		return err
 	}

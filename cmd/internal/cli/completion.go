@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
@@ -52,7 +53,7 @@ that runs: kubectl-operator __complete "$@"`,
 }
 
 // completePackages offers the packages of the catalogs named on the line.
-func (a *app) completePackages(resolve *Selection, src *SourceOptions) cobra.CompletionFunc {
+func (a *app) completePackages(resolve *planning.Selection, src *planning.SourceOptions) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 || strings.ContainsAny(prefix, "./:") {
 			return nil, cobra.ShellCompDirectiveDefault
@@ -62,12 +63,12 @@ func (a *app) completePackages(resolve *Selection, src *SourceOptions) cobra.Com
 		// Without a cluster the cache answers first, which is quick.
 		offline := a.sourced(*src)
 		offline.Read.Offline = true
-		r, err := offline.resolver(nil)
+		r, err := offline.Resolver(nil)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		catalogs, err := r.catalogs(ctx, resolve.Catalogs)
-		if _, wrong := errors.AsType[*UsageError](err); wrong {
+		catalogs, err := r.Catalogs(ctx, resolve.Catalogs)
+		if _, wrong := errors.AsType[*planning.UsageError](err); wrong {
 			return nil, cobra.ShellCompDirectiveDefault // no catalog: files
 		}
 		if err != nil {
@@ -112,7 +113,7 @@ func (a *app) completeRevisions(cmd *cobra.Command, flag string) {
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
-		record, err := a.newSession().recall(ctx, args[0])
+		record, err := a.newSession().Recall(ctx, args[0])
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

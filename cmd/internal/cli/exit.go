@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -22,7 +23,7 @@ const (
 )
 
 // usagef is a command line that makes no sense. Help is pointed to.
-func usagef(format string, args ...any) error { return Usagef(format, args...) }
+func usagef(format string, args ...any) error { return planning.Usagef(format, args...) }
 
 // silentExit ends the program with a code and no further text.
 type silentExit struct{ code int }
@@ -30,7 +31,7 @@ type silentExit struct{ code int }
 func (e *silentExit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // refuse is a refusal of this package: exit 5, nothing changed.
-func refuse(what, next string) error { return Refuse(what, next) }
+func refuse(what, next string) error { return planning.Refuse(what, next) }
 
 // exitCode is the one place where an error becomes an exit code.
 func exitCode(err error) int {
@@ -55,7 +56,7 @@ func exitCode(err error) int {
 // errorText is the one place where an error becomes text: at most three lines.
 func errorText(err error, program string) string {
 	var silent *silentExit
-	var usage *UsageError
+	var usage *planning.UsageError
 	var installError *install.Error // says itself what was cancelled
 	switch {
 	case errors.As(err, &silent):

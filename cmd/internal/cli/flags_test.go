@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/spf13/pflag"
 )
 
@@ -19,11 +20,11 @@ func parse(t *testing.T, add func(*pflag.FlagSet), args ...string) {
 }
 
 func TestRenderFlagsFillTheOptions(t *testing.T) {
-	var got RenderOptions
+	var got planning.RenderOptions
 	parse(t, func(flags *pflag.FlagSet) { addRenderFlags(flags, &got) }, "--install-mode", "MultiNamespace", "--watch-namespace", "a", "--watch-namespace", "b",
 		"--values", "a.yaml", "--values", "b.yaml", "--set", "a=1,2", "--set", "b=", "--certs", "none", "--kube-version", "1.37",
 		"--api-versions", "v1", "--api-versions", "monitoring.coreos.com/v1", "--pin-images")
-	want := RenderOptions{
+	want := planning.RenderOptions{
 		InstallMode: "MultiNamespace", WatchNamespaces: []string{"a", "b"}, Values: []string{"a.yaml", "b.yaml"}, Set: []string{"a=1,2", "b="},
 		Certs: "none", KubeVersion: "1.37", APIVersions: []string{"v1", "monitoring.coreos.com/v1"}, PinImages: true,
 	}
@@ -105,10 +106,10 @@ func TestReadAndOutputFlags(t *testing.T) {
 		"a severity that cannot fail a plan": {[]string{"--fail-on", "info"}, "--fail-on info: want critical, warning or unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var read ReadOptions
+			var read planning.ReadOptions
 			var doc documentFlags
 			parse(t, func(flags *pflag.FlagSet) { addReadFlags(flags, &read, true); doc.add(flags) }, tt.args...)
-			err := firstError(read.check(), doc.check())
+			err := firstError(read.Check(), doc.check())
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want %q", err, tt.want)
 			}

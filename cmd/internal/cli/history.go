@@ -72,7 +72,7 @@ newest 10; see --history-max of install.`,
 
 func (a *app) history(ctx context.Context, name string, output documentOutput) error {
 	p := a.newSession()
-	newest, err := p.recall(ctx, name)
+	newest, err := p.Recall(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (a *app) history(ctx context.Context, name string, output documentOutput) e
 
 func (a *app) revision(ctx context.Context, name string, revision int, output documentOutput) error {
 	p := a.newSession()
-	newest, err := p.recall(ctx, name)
+	newest, err := p.Recall(ctx, name)
 	if err != nil {
 		return err
 	}

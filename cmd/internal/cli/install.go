@@ -68,17 +68,17 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
 				args = []string{name}
 			}
 			return r.run(cmd.Context(), "install "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-				want, err := p.wanted(args[0], argument(args, 1))
+				want, err := p.Request(args[0], argument(args, 1))
 				if err != nil {
 					return nil, err
 				}
-				return p.content(ctx, want, progress)
+				return p.Plan(ctx, want, progress)
 			})
 		},
 		ValidArgsFunction: a.completePackages(&p.Selection, &p.Source),
 	}
 	flags := cmd.Flags()
-	addContentFlags(flags, &p.planOptions)
+	addContentFlags(flags, &p.Options)
 	p.requests.add(flags, "", &p.Requests)
 	addReadFlags(flags, &p.Read, false)
 	p.owners.add(cmd, flags, &p.Owners)
@@ -93,24 +93,24 @@ func (r *runner) runFiles(ctx context.Context) error {
 	if len(files) > 1 {
 		return r.failed(usagef("%d request files; install one at a time", len(files)))
 	}
-	want, err := r.session.requested(ctx, files[0])
+	want, err := r.session.ReadRequest(ctx, files[0])
 	if err == nil {
-		err = want.paused()
+		err = want.Paused()
 	}
 	if err != nil {
 		return r.failed(err)
 	}
-	title := "install PluginSet " + want.name
-	if want.file != nil {
-		r.health.checks = append(r.health.checks, want.file.HealthChecks...)
-		title = "install " + want.file.Object
+	title := "install PluginSet " + want.Name
+	if want.File != nil {
+		r.health.checks = append(r.health.checks, want.File.HealthChecks...)
+		title = "install " + want.File.Object
 	}
 	return r.run(ctx, title, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-		plan, err := r.session.content(ctx, want, progress)
+		plan, err := r.session.Plan(ctx, want, progress)
 		if err != nil {
 			return nil, fmt.Errorf("request file %s: %w", files[0], err)
 		}
-		if text := want.unreviewed(plan); text != "" {
+		if text := want.Unreviewed(plan); text != "" {
 			return nil, refuse(text, "preview -f "+files[0]+" -o request writes the file back for what it leads to now")
 		}
 		return plan, nil
@@ -141,13 +141,13 @@ says that no edges were followed.`,
 				return r.runPlanFile(cmd.Context(), args[0], preview.RequestUpgrade)
 			}
 			return r.run(cmd.Context(), "upgrade "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-				return p.upgrade(ctx, args[0], argument(args, 1), progress)
+				return p.Upgrade(ctx, args[0], argument(args, 1), progress)
 			})
 		},
 		ValidArgsFunction: a.completeReleases,
 	}
 	flags := cmd.Flags()
-	addContentFlags(flags, &p.planOptions)
+	addContentFlags(flags, &p.Options)
 	addReadFlags(flags, &p.Read, false)
 	p.owners.add(cmd, flags, &p.Owners)
 	r.health.add(flags)

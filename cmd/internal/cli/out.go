@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
@@ -14,7 +15,7 @@ import (
 
 // outFlags say where a plan is saved, and who may read and apply it until when.
 type outFlags struct {
-	SaveOptions
+	planning.SaveOptions
 	expires time.Duration
 }
 
@@ -34,7 +35,7 @@ func (f *outFlags) check() error {
 	case f.expires < 0 || f.expires > 0 && f.expires < time.Second:
 		return usagef("--expires %s: want a second or more, such as 72h", f.expires)
 	}
-	if to, ok := strings.CutPrefix(f.To, ociPrefix); ok {
+	if to, ok := strings.CutPrefix(f.To, planning.RegistryPrefix); ok {
 		if err := source.CheckArtifactDestination(to); err != nil {
 			return usagef("--out %s", err)
 		}
@@ -44,8 +45,8 @@ func (f *outFlags) check() error {
 
 // save saves a plan and notes in it where.
 func (f *outFlags) save(ctx context.Context, p *session, plan *preview.Plan) error {
-	err := p.savePlan(ctx, plan, f.SaveOptions)
-	if err == nil && strings.HasPrefix(f.To, ociPrefix) {
+	err := p.SavePlan(ctx, plan, f.SaveOptions)
+	if err == nil && strings.HasPrefix(f.To, planning.RegistryPrefix) {
 		p.app.streams.Errorf("plan saved as %s\n", plan.SavedAs)
 	}
 	return err
@@ -72,9 +73,9 @@ func (f *savedFlags) keys(getenv func(string) string) planfile.Keys {
 }
 
 // loadPlan reads and verifies a saved plan.
-func (p *session) loadPlan(ctx context.Context, place string, flags savedFlags) (*savedPlan, error) {
-	plan, err := interruptible(ctx, func() (*savedPlan, error) {
-		return p.planner.loadPlan(ctx, place, flags.keys(p.app.getenv))
+func (p *session) loadPlan(ctx context.Context, place string, flags savedFlags) (*planning.SavedPlan, error) {
+	plan, err := interruptible(ctx, func() (*planning.SavedPlan, error) {
+		return p.Planner.LoadPlan(ctx, place, flags.keys(p.app.getenv))
 	})
 	if err == nil && plan.Notice != "" {
 		p.app.streams.Errorf("note: %s\n", plan.Notice)

@@ -7,12 +7,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // ownerFlags fill the reviewed choices about what belongs to others.
 type ownerFlags struct {
-	options *OwnerOptions
+	options *planning.OwnerOptions
 	choices []string // of conflicts
 
 	given func(name string) bool // whether a flag was on the command line
@@ -23,18 +24,18 @@ var (
 	failureChoices  = []string{preview.OnFailureStop, preview.OnFailureRollback}
 )
 
-func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet, o *OwnerOptions) {
+func (f *ownerFlags) add(cmd *cobra.Command, flags *pflag.FlagSet, o *planning.OwnerOptions) {
 	f.addTo(cmd, flags, o, preview.DefaultConflicts(preview.RequestInstall), conflictChoices)
 }
 
 // addToRollback adds the same flags. The fields that the revision gone back to
 // has set are taken back, unless another choice is made.
-func (f *ownerFlags) addToRollback(cmd *cobra.Command, flags *pflag.FlagSet, o *OwnerOptions) {
+func (f *ownerFlags) addToRollback(cmd *cobra.Command, flags *pflag.FlagSet, o *planning.OwnerOptions) {
 	choices := append([]string{preview.ConflictsOwn}, conflictChoices...)
 	f.addTo(cmd, flags, o, preview.DefaultConflicts(preview.RequestRollback), choices)
 }
 
-func (f *ownerFlags) addTo(cmd *cobra.Command, flags *pflag.FlagSet, o *OwnerOptions, conflicts string, choices []string) {
+func (f *ownerFlags) addTo(cmd *cobra.Command, flags *pflag.FlagSet, o *planning.OwnerOptions, conflicts string, choices []string) {
 	f.options, f.given, f.choices = o, flags.Changed, choices
 	flags.StringVar(&o.OnFailure, "on-failure", preview.OnFailureStop, "after a failed apply: stop, or rollback to what was installed before, as the review shows")
 	flags.StringVar(&o.Conflicts, "conflicts", conflicts, "fields that other managers own with other values: "+conflictHelp(choices))

@@ -49,11 +49,11 @@ type picker struct {
 }
 
 func (p *picker) load(ctx context.Context, progress func(string)) ([]catalog.Hit, error) {
-	r, err := p.session.resolver(progress)
+	r, err := p.session.Resolver(progress)
 	if err != nil {
 		return nil, err
 	}
-	if p.catalogs, err = r.catalogsFor(ctx, p.session.Selection); err != nil {
+	if p.catalogs, err = r.CatalogsFor(ctx, p.session.Selection); err != nil {
 		return nil, err
 	}
 	progress("listing the packages")

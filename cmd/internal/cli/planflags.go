@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // addSelectionFlags adds the flags that choose among a package's versions.
-func addSelectionFlags(flags *pflag.FlagSet, o *Selection) {
+func addSelectionFlags(flags *pflag.FlagSet, o *planning.Selection) {
 	flags.StringVar(&o.Version, "version", "", "version or range of the package, such as 1.10.0 or '>=1.8 <2'")
 	flags.StringVar(&o.Channel, "channel", "", "channel of the package (default: the package's default channel)")
 	addCatalogFlag(flags, &o.Catalogs)
@@ -21,7 +22,7 @@ func addCatalogFlag(flags *pflag.FlagSet, into *[]string) {
 }
 
 // addRenderFlags adds the flags that configure a bundle.
-func addRenderFlags(flags *pflag.FlagSet, o *RenderOptions) {
+func addRenderFlags(flags *pflag.FlagSet, o *planning.RenderOptions) {
 	flags.StringVar(&o.InstallMode, "install-mode", "", "AllNamespaces, SingleNamespace, OwnNamespace or MultiNamespace (default: the only one the bundle supports, else AllNamespaces)")
 	flags.StringArrayVar(&o.WatchNamespaces, "watch-namespace", nil, "namespace the operator watches (repeatable)")
 	flags.StringArrayVar(&o.Values, "values", nil, "YAML file of values (repeatable; later files win)")
@@ -33,7 +34,7 @@ func addRenderFlags(flags *pflag.FlagSet, o *RenderOptions) {
 }
 
 // addReadFlags adds the flags that say how the cluster is read, and whether it is.
-func addReadFlags(flags *pflag.FlagSet, o *ReadOptions, offline bool) {
+func addReadFlags(flags *pflag.FlagSet, o *planning.ReadOptions, offline bool) {
 	if offline {
 		flags.BoolVar(&o.Offline, "offline", false, "contact no cluster: plan for an empty one; references resolved before come from the cache")
 	}
@@ -41,7 +42,7 @@ func addReadFlags(flags *pflag.FlagSet, o *ReadOptions, offline bool) {
 }
 
 // addSourceFlags adds the flags that say how content is fetched.
-func addSourceFlags(flags *pflag.FlagSet, o *SourceOptions) {
+func addSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	addRegistryFlags(flags, o)
 	flags.StringArrayVar(&o.PullSecrets, "pull-secret", nil, "Secret of the cluster with registry credentials, as NAMESPACE/NAME; read with your rights (repeatable)")
 	flags.StringVar(&o.CacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
@@ -50,7 +51,7 @@ func addSourceFlags(flags *pflag.FlagSet, o *SourceOptions) {
 
 // addSetSourceFlags adds the flags of commands that read plugin sets, which are for the
 // platform of the machine.
-func addSetSourceFlags(flags *pflag.FlagSet, o *SourceOptions) {
+func addSetSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	addConfigSourceFlags(flags, o)
 	flags.StringVar(&o.Platform, "platform", "", "platform that the plugins are for, as OS/ARCH, several with commas between, or all of those that the config and its lock name: one review and one content digest for every machine (default: this machine's)")
 	o.SetsAlone = true
@@ -58,13 +59,13 @@ func addSetSourceFlags(flags *pflag.FlagSet, o *SourceOptions) {
 
 // addConfigSourceFlags adds the flags of commands that fetch no plugins, and maybe their
 // config from a server.
-func addConfigSourceFlags(flags *pflag.FlagSet, o *SourceOptions) {
+func addConfigSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	addRegistryFlags(flags, o)
 	flags.StringVar(&o.CacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
 }
 
 // addRegistryFlags adds the flags of commands that read nothing but saved plans.
-func addRegistryFlags(flags *pflag.FlagSet, o *SourceOptions) {
+func addRegistryFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	flags.StringVar(&o.RegistryConfig, "registry-config", "", "Docker config file with registry credentials (default: the user's own)")
 	flags.StringVar(&o.CAFile, "ca-file", "", "PEM file of certificate authorities that registries may use, besides the system's")
 	flags.StringArrayVar(&o.InsecureRegistries, "insecure-registry", nil, "registry, HOST or HOST:PORT, whose certificate is not verified (repeatable)")
@@ -73,7 +74,7 @@ func addRegistryFlags(flags *pflag.FlagSet, o *SourceOptions) {
 }
 
 // addSignatureFlags adds the flags that say whose signatures are asked for.
-func addSignatureFlags(flags *pflag.FlagSet, o *SignatureOptions) {
+func addSignatureFlags(flags *pflag.FlagSet, o *planning.SignatureOptions) {
 	flags.StringVar(&o.Mode, "verify", "", "signatures of images: required, if-present or off (default: required when a signer is named, else if-present)")
 	flags.StringVar(&o.Signer.Key, "verify-key", "", "PEM file of public keys, one of which must have signed")
 	flags.StringVar(&o.Signer.Identity, "certificate-identity", "", "who must have signed keyless, exactly as in the certificate (with --certificate-oidc-issuer and --trusted-root)")
@@ -83,26 +84,26 @@ func addSignatureFlags(flags *pflag.FlagSet, o *SignatureOptions) {
 
 // addPartFlags adds the flags that say which part of the content is meant, and
 // what it is.
-func addPartFlags(flags *pflag.FlagSet, o *ContentOptions) {
-	flags.StringVar(&o.Format, "format", "", "format of the content: "+formatNames()+", or the NAME of a program kubectl-operator-format-NAME on the PATH (default: what the content looks like)")
+func addPartFlags(flags *pflag.FlagSet, o *planning.ContentOptions) {
+	flags.StringVar(&o.Format, "format", "", "format of the content: "+planning.FormatNames()+", or the NAME of a program kubectl-operator-format-NAME on the PATH (default: what the content looks like)")
 	flags.StringVar(&o.Path, "path", "", "directory within the content to use, as SUBDIR or DIR/SUBDIR; of plain manifests those in its manifests/ count, else those at its top, else all below it")
 }
 
 // requestFlags name request files.
 type requestFlags struct {
 	files   []string
-	options *RequestOptions
+	options *planning.RequestOptions
 }
 
 // open takes standard input for the file, before it is decided whether a person
 // can be asked.
 func (f *requestFlags) open(s *streams.Streams) {
-	if slices.Contains(f.files, stdin) {
+	if slices.Contains(f.files, planning.StandardInput) {
 		f.options.Stdin = s.TakeInput()
 	}
 }
 
-func (f *requestFlags) add(flags *pflag.FlagSet, how string, o *RequestOptions) {
+func (f *requestFlags) add(flags *pflag.FlagSet, how string, o *planning.RequestOptions) {
 	f.options = o
 	flags.StringArrayVarP(&f.files, "filename", "f", nil, "request file instead of REF: a Request, BundleDeployment, ClusterExtension, Subscription, HelmRelease, OCIRepository, Kustomization, Application, or a PluginSet with a host in the cluster; - is standard input"+how)
 	flags.BoolVar(&o.CrossNamespaceSecrets, "allow-cross-namespace-secrets", false, "let a request file name credentials outside its own namespace")
@@ -116,7 +117,7 @@ func (f *requestFlags) besides(flags *pflag.FlagSet, args []string) error {
 		}
 		return nil
 	}
-	if len(f.files) > 1 && slices.Contains(f.files, stdin) {
+	if len(f.files) > 1 && slices.Contains(f.files, planning.StandardInput) {
 		return usagef("-f - is standard input, which is read once; give it alone")
 	}
 	if len(args) > 0 {
@@ -159,11 +160,11 @@ func (f *againstFlag) check(flags *pflag.FlagSet, p *session) error {
 
 // policyFlags name the policy that findings are judged by.
 type policyFlags struct {
-	options *PolicyOptions
+	options *planning.PolicyOptions
 	given   func(name string) bool
 }
 
-func (f *policyFlags) add(flags *pflag.FlagSet, o *PolicyOptions) {
+func (f *policyFlags) add(flags *pflag.FlagSet, o *planning.PolicyOptions) {
 	f.given, f.options, o.Configured = flags.Changed, o, true
 	flags.StringVar(&o.Path, "policy", "", "file of rules, severities and waivers that findings are judged by, before anybody is asked and at apply time (default: that of the configuration)")
 }
@@ -178,7 +179,7 @@ func (f *policyFlags) check() error {
 }
 
 // addContentFlags adds the flags that choose and render content.
-func addContentFlags(flags *pflag.FlagSet, o *planOptions) {
+func addContentFlags(flags *pflag.FlagSet, o *planning.Options) {
 	addSourceFlags(flags, &o.Source)
 	addSignatureFlags(flags, &o.Signatures)
 	addSelectionFlags(flags, &o.Selection)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
@@ -30,16 +31,16 @@ until they are cleaned away.`,
 }
 
 // pluginFlags say which set is meant, and where it goes.
-type pluginFlags struct{ SetOptions }
+type pluginFlags struct{ planning.SetOptions }
 
 // add declares the flags that name a set and its place.
 func (f *pluginFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.Config, "config", "c", "", "file that lists the plugins; with --mode client where the server has it, https://HOST/PATH or configmap://NAMESPACE/NAME")
-	flags.StringVar(&f.Mode, "mode", modeServer, "whose config it is: server, of this machine, where the host runs; or client, fetched from the server and installed here too")
+	flags.StringVar(&f.Mode, "mode", planning.ModeServer, "whose config it is: server, of this machine, where the host runs; or client, fetched from the server and installed here too")
 	flags.StringVar(&f.Location, "location", "", "directory that the host loads them from (default: the one that the config names, else the host's own)")
 	flags.StringArrayVar(&f.Credentials, "credential-env", nil, "environment variable that a config fetched with --mode client may send to its providers (repeatable)")
-	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{modeServer, modeClient}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{planning.ModeServer, planning.ModeClient}, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // addLock declares the flag of commands that read the lock file.
@@ -56,9 +57,9 @@ func (f *pluginFlags) check() error {
 
 func (f *pluginFlags) checkMode() error {
 	switch {
-	case f.Mode != modeServer && f.Mode != modeClient:
+	case f.Mode != planning.ModeServer && f.Mode != planning.ModeClient:
 		return usagef("--mode %s: want server or client", f.Mode)
-	case f.Mode == modeServer && len(f.Credentials) > 0:
+	case f.Mode == planning.ModeServer && len(f.Credentials) > 0:
 		return usagef("--credential-env is about a config that --mode client fetches; leave it out")
 	}
 	return nil
@@ -78,7 +79,7 @@ func (f *pluginFlags) given() (string, error) {
 	if err := f.checkMode(); err != nil {
 		return "", err
 	}
-	return Location(f.Location)
+	return planning.Location(f.Location)
 }
 
 // placeOf is the location with the set of the config, nil where none is named.
@@ -93,13 +94,13 @@ func (f *pluginFlags) placeOf(ctx context.Context, p *session) (string, *plugins
 	case f.Config == "":
 		return "", nil, usagef("name the config of the plugins with -c FILE, or where they are with --location DIR")
 	}
-	set, err := p.readSet(ctx, f.SetOptions, p.app.progress())
+	set, err := p.ReadSet(ctx, f.SetOptions, p.app.progress())
 	if err != nil {
 		return "", nil, err
 	}
-	if set.Host != nil && f.Mode == modeServer && f.Location == "" {
+	if set.Host != nil && f.Mode == planning.ModeServer && f.Location == "" {
 		return "", nil, usagef("the host of this set is in the cluster: status %s and history %s show it; --location DIR is about a place on this machine", set.Name, set.Name)
 	}
-	location, err := f.locationOf(set)
+	location, err := f.LocationOf(set)
 	return location, set, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -38,7 +39,7 @@ install is nobody's to remove but yours.`,
 			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
-			return r.run(cmd.Context(), "what can be cleaned away", preview.RequestClean, func(ctx context.Context, options *preview.Options, _ func(string)) (*setPlan, error) {
+			return r.run(cmd.Context(), "what can be cleaned away", preview.RequestClean, func(ctx context.Context, options *preview.Options, _ func(string)) (*planning.SetPlan, error) {
 				return r.clean(ctx, f, keep, options)
 			})
 		},
@@ -52,13 +53,13 @@ install is nobody's to remove but yours.`,
 
 // clean plans from the disk. A saved plan says itself which generations it
 // removes.
-func (r *setRunner) clean(ctx context.Context, f pluginFlags, keep int, options *preview.Options) (*setPlan, error) {
+func (r *setRunner) clean(ctx context.Context, f pluginFlags, keep int, options *preview.Options) (*planning.SetPlan, error) {
 	if r.loaded != nil {
-		return &setPlan{Plan: r.loaded.Plan}, nil // Apply reads the disk again
+		return &planning.SetPlan{Plan: r.loaded.Plan}, nil // Apply reads the disk again
 	}
 	location, err := r.place(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	return r.session.cleanSet(ctx, location, keep, options)
+	return r.session.CleanSet(ctx, location, keep, options)
 }

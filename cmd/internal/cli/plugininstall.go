@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -34,8 +35,8 @@ file says which files, and the config where their bytes come from.`,
 			if err := firstError(f.check(), r.check()); err != nil {
 				return r.failed(err)
 			}
-			return r.run(cmd.Context(), "plugins of "+f.Config, preview.RequestInstall, func(ctx context.Context, options *preview.Options, progress func(string)) (*setPlan, error) {
-				plan, err := r.session.planSet(ctx, f.SetOptions, options, progress)
+			return r.run(cmd.Context(), "plugins of "+f.Config, preview.RequestInstall, func(ctx context.Context, options *preview.Options, progress func(string)) (*planning.SetPlan, error) {
+				plan, err := r.session.PlanSet(ctx, f.SetOptions, options, progress)
 				if err == nil && !plan.OnMachine() {
 					err = usagef("the host of this set is in the cluster: install -f %s", f.Config)
 				}

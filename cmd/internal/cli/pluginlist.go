@@ -73,7 +73,7 @@ func (a *app) pluginList(ctx context.Context, location string, set *plugins.Set,
 	}
 	list := setList{Items: append([]installed.Generation{}, generations...)}
 	if set != nil {
-		if list.Wanted, err = f.wantedOf(location, set, generations); err != nil {
+		if list.Wanted, err = f.Status(location, set, generations); err != nil {
 			return err
 		}
 	}

@@ -59,7 +59,7 @@ Sigstore bundles that a PluginSet names.`,
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{
 					Title: "plugins of " + f.Config, Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-						plan, err := p.planSet(ctx, f.SetOptions, nil, progress)
+						plan, err := p.PlanSet(ctx, f.SetOptions, nil, progress)
 						if err != nil {
 							return nil, err
 						}
@@ -67,7 +67,7 @@ Sigstore bundles that a PluginSet names.`,
 					},
 				})
 			}
-			plan, err := p.planSet(cmd.Context(), f.SetOptions, nil, a.progress())
+			plan, err := p.PlanSet(cmd.Context(), f.SetOptions, nil, a.progress())
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -36,7 +37,7 @@ Generation 0 is what was at the location before the first install.`,
 			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
-			return r.run(cmd.Context(), "the rollback", preview.RequestRollback, func(ctx context.Context, options *preview.Options, _ func(string)) (*setPlan, error) {
+			return r.run(cmd.Context(), "the rollback", preview.RequestRollback, func(ctx context.Context, options *preview.Options, _ func(string)) (*planning.SetPlan, error) {
 				return r.rollback(ctx, f, to, options)
 			})
 		},
@@ -50,7 +51,7 @@ Generation 0 is what was at the location before the first install.`,
 }
 
 // rollback plans from the disk. A saved plan says where, and to what.
-func (r *setRunner) rollback(ctx context.Context, f pluginFlags, to int, options *preview.Options) (*setPlan, error) {
+func (r *setRunner) rollback(ctx context.Context, f pluginFlags, to int, options *preview.Options) (*planning.SetPlan, error) {
 	location, err := r.place(ctx, f)
 	if err != nil {
 		return nil, err
@@ -58,5 +59,5 @@ func (r *setRunner) rollback(ctx context.Context, f pluginFlags, to int, options
 	if r.loaded != nil {
 		to = *r.loaded.Generation.Restores
 	}
-	return r.session.rollbackSet(ctx, location, to, options)
+	return r.session.RollbackSet(ctx, location, to, options)
 }

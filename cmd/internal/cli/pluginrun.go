@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -20,7 +21,7 @@ import (
 
 // makeSet plans a plugin set, with choices of the reviewer where they are known
 // already, telling a waiting person what is being done.
-type makeSet func(ctx context.Context, options *preview.Options, progress func(string)) (*setPlan, error)
+type makeSet func(ctx context.Context, options *preview.Options, progress func(string)) (*planning.SetPlan, error)
 
 // setRunner takes the plan of a plugin set to an approval and through apply: the
 // part that install, rollback and clean share.
@@ -35,7 +36,7 @@ type setRunner struct {
 	receipt receiptFlag
 	preview bool
 
-	loaded *savedPlan // of --plan, nil without it
+	loaded *planning.SavedPlan // of --plan, nil without it
 	quorum *approval.Quorum
 }
 
@@ -134,7 +135,7 @@ func (r *setRunner) load(ctx context.Context, action string) error {
 		return refuse(why, "preview again; if the clock is wrong, set it")
 	}
 	r.loaded = p
-	r.quorum, err = r.session.quorum(ctx, p, r.approve.quorum, r.approve.signers)
+	r.quorum, err = r.session.Quorum(ctx, p, r.approve.quorum, r.approve.signers)
 	return err
 }
 
@@ -195,7 +196,7 @@ func (r *setRunner) interrupted(ctx context.Context, p *preview.Plan, digest str
 
 // interactive reviews and applies what was approved there.
 func (r *setRunner) interactive(ctx context.Context, title string, plan makeSet) error {
-	made := map[string]*setPlan{}
+	made := map[string]*planning.SetPlan{}
 	again := func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		p, err := plan(ctx, nil, progress)
 		if err != nil {
@@ -233,12 +234,12 @@ func (r *setRunner) interactive(ctx context.Context, title string, plan makeSet)
 }
 
 // carryOut applies what was approved, with progress as lines.
-func (r *setRunner) carryOut(ctx context.Context, p *setPlan, approval install.Approval) error {
+func (r *setRunner) carryOut(ctx context.Context, p *planning.SetPlan, approval install.Approval) error {
 	printer := r.printer()
 	o := r.options(printer.event)
-	o.Beside = p.beside
-	if p.files != nil {
-		files, err := p.files()
+	o.Beside = p.Beside
+	if p.Files != nil {
+		files, err := p.Files()
 		if err != nil {
 			return r.failed(err)
 		}

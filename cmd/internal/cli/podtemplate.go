@@ -13,7 +13,7 @@ import (
 const outputPodTemplate = "pod-template"
 
 func writePodTemplate(w io.Writer, r reviewed) error {
-	set := r.want.set
+	set := r.want.Set
 	if set == nil {
 		return usagef("-o pod-template is of a PluginSet with a host in the cluster: preview -f FILE")
 	}
@@ -23,7 +23,7 @@ func writePodTemplate(w io.Writer, r reviewed) error {
 	}
 	body, err := plugins.PodTemplate(set, host.LiveBody)
 	if err != nil {
-		return fmt.Errorf("config %s: %w", r.want.text, err)
+		return fmt.Errorf("config %s: %w", r.want.Text, err)
 	}
 	data, err := yaml.Marshal(body)
 	if err != nil {

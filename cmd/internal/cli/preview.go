@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
@@ -87,7 +88,7 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
 		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
-			if err := firstError(doc.check(), p.Read.check(), against.check(cmd.Flags(), p), p.requests.besides(cmd.Flags(), args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
+			if err := firstError(doc.check(), p.Read.Check(), against.check(cmd.Flags(), p), p.requests.besides(cmd.Flags(), args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}
 			if doc.out.expires > 0 && (p.Read.Offline || against.reference != "") {
@@ -104,13 +105,13 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
 			}
 			plan := makePlan(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 				if against.reference != "" {
-					return p.compare(ctx, want, against.reference, progress)
+					return p.Compare(ctx, want, against.reference, progress)
 				}
-				return p.content(ctx, want, progress)
+				return p.Plan(ctx, want, progress)
 			}).interruptible()
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{
-					Title: "preview " + want.text, Resolve: plan, Watch: p.watch, Earlier: p.earlier,
+					Title: "preview " + want.Text, Resolve: plan, Watch: p.watch, Earlier: p.earlier,
 				})
 			}
 			made, err := plan(cmd.Context(), a.progress())
@@ -122,7 +123,7 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
 		ValidArgsFunction: a.completePackages(&p.Selection, &p.Source),
 	}
 	flags := cmd.Flags()
-	addContentFlags(flags, &p.planOptions)
+	addContentFlags(flags, &p.Options)
 	p.requests.add(flags, "; repeatable", &p.Requests)
 	addReadFlags(flags, &p.Read, true)
 	p.judged.add(flags, &p.Policy)
@@ -134,16 +135,16 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
 }
 
 // previewed is what the arguments, or the one request file, ask for.
-func (p *session) previewed(ctx context.Context, args []string) (wanted, error) {
+func (p *session) previewed(ctx context.Context, args []string) (planning.PlanRequest, error) {
 	switch files := p.requests.files; {
 	case len(files) == 1:
-		return p.requested(ctx, files[0])
+		return p.ReadRequest(ctx, files[0])
 	case len(files) > 1:
-		return wanted{}, usagef("--tui shows one plan; there are %d request files", len(files))
+		return planning.PlanRequest{}, usagef("--tui shows one plan; there are %d request files", len(files))
 	case len(args) == 0:
-		return wanted{}, usagef("say what to preview: a package, an image, a directory, or -f FILE")
+		return planning.PlanRequest{}, usagef("say what to preview: a package, an image, a directory, or -f FILE")
 	}
-	return p.wanted(args[0], argument(args, 1))
+	return p.Request(args[0], argument(args, 1))
 }
 
 func (a *app) newShowCommand() *cobra.Command {
@@ -183,7 +184,7 @@ review is on the screen, as install shows it, and read-only.`,
 			if err != nil {
 				return err
 			}
-			if _, err := p.judge(plan.Plan, nil); err != nil {
+			if _, err := p.Judge(plan.Plan, nil); err != nil {
 				return err
 			}
 			if why := plan.Expired(time.Now()); why != "" {
@@ -209,7 +210,7 @@ review is on the screen, as install shows it, and read-only.`,
 // reviewed is a plan and what it was made for.
 type reviewed struct {
 	*preview.Plan
-	want wanted
+	want planning.PlanRequest
 }
 
 // previewFiles plans what each request file asks for.
@@ -219,17 +220,17 @@ func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) e
 	}
 	var all []reviewed
 	for _, path := range p.requests.files {
-		want, err := p.requested(ctx, path)
+		want, err := p.ReadRequest(ctx, path)
 		if err != nil {
 			return err
 		}
 		plan, err := makePlan(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-			return p.content(ctx, want, progress)
+			return p.Plan(ctx, want, progress)
 		}).interruptible()(ctx, a.progress())
 		if err != nil {
 			return fmt.Errorf("request file %s: %w", path, err)
 		}
-		if text := want.unreviewed(plan); text != "" {
+		if text := want.Unreviewed(plan); text != "" {
 			a.streams.Errorf("note: %s\n", text)
 		}
 		all = append(all, reviewed{plan, want})
@@ -279,7 +280,7 @@ func (a *app) printAll(ctx context.Context, all []reviewed, format string) error
 	out := a.streams.Out
 	switch {
 	case format == outputRequest:
-		text, err := all[0].want.pinned(all[0].Plan)
+		text, err := all[0].want.Pinned(all[0].Plan)
 		if err == nil {
 			_, err = out.Write(text)
 		}

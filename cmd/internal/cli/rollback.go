@@ -53,7 +53,7 @@ it was planned on; that one must be applied as a whole.`,
 				return r.runPlanFile(cmd.Context(), args[0], preview.RequestRollback)
 			}
 			return r.run(cmd.Context(), "rollback "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-				return p.rollback(ctx, args[0], to)
+				return p.Rollback(ctx, args[0], to)
 			})
 		},
 		ValidArgsFunction: a.completeReleases,

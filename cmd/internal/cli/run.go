@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
@@ -61,14 +62,14 @@ func (r *runner) addApply(flags *pflag.FlagSet) {
 // check refuses flags that make no sense, and a run that could not ask, before
 // anything is contacted.
 func (r *runner) check(p *session) error {
-	if err := firstError(r.approve.check(), p.Read.check(), r.rollout.check(), r.health.check(), p.owners.check(r.approve.plan != "", p.Read.Offline), r.output.check(), r.out.check(), p.loadPolicy()); err != nil {
+	if err := firstError(r.approve.check(), p.Read.Check(), r.rollout.check(), r.health.check(), p.owners.check(r.approve.plan != "", p.Read.Offline), r.output.check(), r.out.check(), p.loadPolicy()); err != nil {
 		return err
 	}
 	p.Expires = r.out.expires
 	switch {
 	case r.out.To != "" && !r.preview:
 		return usagef("--out saves the plan that --preview stops after; add --preview, or leave out --out")
-	case r.approve.plan != "" && p.Signatures != (SignatureOptions{}):
+	case r.approve.plan != "" && p.Signatures != (planning.SignatureOptions{}):
 		return usagef("--plan applies what was checked when the plan was made; give --verify and who must have signed to preview")
 	case r.preview && r.receipt.path != "":
 		return usagef("--preview writes nothing; leave out --receipt")
@@ -180,7 +181,7 @@ func (r *runner) restarted(ctx context.Context, fresh *preview.Plan) (*preview.P
 	if err != nil || before == nil {
 		return nil, err
 	}
-	p, err := r.session.judge(engine.Recheck(ctx, fresh, before, r.session.typer()))
+	p, err := r.session.Judge(engine.Recheck(ctx, fresh, before, r.session.typer()))
 	if err != nil || p.Digest != r.approve.approve {
 		return nil, err
 	}
@@ -230,7 +231,7 @@ func (r *runner) runPlanFile(ctx context.Context, name, action string) error {
 		return err
 	}
 	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
-	if r.quorum, err = r.session.quorum(ctx, p, r.approve.quorum, r.approve.signers); err != nil {
+	if r.quorum, err = r.session.Quorum(ctx, p, r.approve.quorum, r.approve.signers); err != nil {
 		return r.failed(err)
 	}
 	return r.approved(ctx, p.Plan, approval)
@@ -283,7 +284,7 @@ func (r *runner) judged(p *preview.Plan) ([]preview.Finding, error) {
 		return p.Findings, nil
 	}
 	plan := *p
-	judged, err := r.session.judge(&plan, nil)
+	judged, err := r.session.Judge(&plan, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +296,7 @@ func (r *runner) options(sink install.Sink) install.Options {
 	return install.Options{
 		Schemas: r.session.typer(), Sink: r.app.watched(sink), Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
 		StageTimeout: r.rollout.stageTimeout, RolloutTimeout: r.rollout.rolloutTimeout,
-		NoWait: r.rollout.noWait, Checks: r.health.rolloutChecks(), ToolVersion: r.app.version, Judge: r.session.judgeAgain, Quorum: r.quorum,
+		NoWait: r.rollout.noWait, Checks: r.health.rolloutChecks(), ToolVersion: r.app.version, Judge: r.session.JudgeAgain, Quorum: r.quorum,
 		HistoryMax: r.rollout.keep(),
 	}
 }

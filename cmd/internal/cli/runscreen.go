@@ -27,7 +27,7 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 			}
 			return p, err
 		},
-		Recheck: r.session.recheck,
+		Recheck: r.session.Recheck,
 		Watch:   r.session.watch,
 	}
 	for {

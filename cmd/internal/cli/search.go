@@ -5,12 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
 func (a *app) newSearchCommand() *cobra.Command {
 	var output itemsOutput
-	var src SourceOptions
+	var src planning.SourceOptions
 	var catalogs []string
 	cmd := &cobra.Command{
 		Use:   "search [TERM]",
@@ -36,13 +37,13 @@ hold TERM, with the default channel and the version at its head.`,
 	return cmd
 }
 
-func (a *app) search(ctx context.Context, term string, names []string, src SourceOptions, output string) error {
+func (a *app) search(ctx context.Context, term string, names []string, src planning.SourceOptions, output string) error {
 	p := a.sourced(src)
-	r, err := p.resolver(a.progress())
+	r, err := p.Resolver(a.progress())
 	if err != nil {
 		return err
 	}
-	loaded, err := r.catalogs(ctx, names)
+	loaded, err := r.Catalogs(ctx, names)
 	if err != nil {
 		return err
 	}

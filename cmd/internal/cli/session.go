@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -12,7 +13,7 @@ import (
 // session is one run of a command that plans or looks at releases: its planner,
 // the flags that are more than options of that, and the client of its cluster.
 type session struct {
-	*planner
+	*planning.Planner
 	app *app
 
 	requests requestFlags
@@ -25,7 +26,7 @@ type session struct {
 
 func (a *app) newSession() *session {
 	s := &session{app: a}
-	s.planner = newPlanner(Environment{
+	s.Planner = planning.NewPlanner(planning.Environment{
 		Version: a.version, Getenv: a.getenv, Config: a.config,
 		Namespace: a.kube.Namespace, RequestTimeout: a.kube.RequestTimeout,
 		Schemas: s.typer, Connect: s.reader,
@@ -34,14 +35,14 @@ func (a *app) newSession() *session {
 }
 
 // sourced is a session of a command that only looks into catalogs.
-func (a *app) sourced(o SourceOptions) *session {
+func (a *app) sourced(o planning.SourceOptions) *session {
 	s := a.newSession()
 	s.Source = o
 	return s
 }
 
 // reader is how the planner reaches the cluster.
-func (s *session) reader(ctx context.Context, mode preview.ReadMode) (Cluster, error) {
+func (s *session) reader(ctx context.Context, mode preview.ReadMode) (planning.Cluster, error) {
 	client, err := s.dial(ctx, mode)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (s *session) reader(ctx context.Context, mode preview.ReadMode) (Cluster, e
 
 // connect contacts the cluster once, with a client that cannot write.
 func (s *session) connect(ctx context.Context) (*k8s.Client, error) {
-	_, err := s.planner.connect(ctx)
+	_, err := s.Planner.Connect(ctx)
 	return s.client, err
 }
 
@@ -78,13 +79,13 @@ func (s *session) typer() engine.Schemas {
 
 // loadPolicy reads the policy before anything is contacted.
 func (s *session) loadPolicy() error {
-	return firstError(s.judged.check(), s.planner.loadPolicy())
+	return firstError(s.judged.check(), s.Planner.LoadPolicy())
 }
 
 // tidy deletes the Lease of an uninstall that was killed after its last word: the
 // same command again finds nothing else to do.
 func (s *session) tidy(ctx context.Context, name string) {
-	record, err := s.recall(ctx, name)
+	record, err := s.Recall(ctx, name)
 	if err != nil || record.Installed() {
 		return
 	}

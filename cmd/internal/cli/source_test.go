@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
@@ -35,7 +36,7 @@ func TestSourceFlagsAreCheckedBeforeAnythingIsContacted(t *testing.T) {
 
 // What can be chosen about sources, the command line can say.
 func TestEverySourceOptionHasAFlag(t *testing.T) {
-	var o SourceOptions
+	var o planning.SourceOptions
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	addSourceFlags(flags, &o)
 	flags.VisitAll(func(flag *pflag.Flag) {

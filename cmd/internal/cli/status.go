@@ -84,7 +84,7 @@ Exit code 3 when something is not ready, or not as it was applied.`,
 
 func (a *app) status(ctx context.Context, name, format string) error {
 	p := a.newSession()
-	record, err := p.find(ctx, name)
+	record, err := p.Find(ctx, name)
 	if err != nil {
 		return err
 	}

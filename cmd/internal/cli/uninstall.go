@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -12,7 +13,7 @@ import (
 func (a *app) newUninstallCommand() *cobra.Command {
 	p := a.newSession()
 	r := &runner{app: a, session: p}
-	var include Removal
+	var include planning.Removal
 	cmd := &cobra.Command{
 		Use:   "uninstall NAME",
 		Short: "Review and remove an installed release",
@@ -67,7 +68,7 @@ being deleted, the same command with the same file goes on with it.
 				return r.runPlanFile(cmd.Context(), args[0], preview.RequestUninstall)
 			}
 			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-				plan, err := p.uninstall(ctx, args[0], include)
+				plan, err := p.Uninstall(ctx, args[0], include)
 				if err != nil && !r.preview {
 					p.tidy(ctx, args[0])
 				}

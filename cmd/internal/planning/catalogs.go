@@ -1,0 +1,268 @@
+package planning
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+)
+
+// choose resolves a package name in the catalogs given, and returns where its
+// content is. installed is what the release runs now, to follow the upgrade
+// edges from it; nil takes any version.
+func (r *Resolver) choose(ctx context.Context, out *Resolution, among Selection, reference ref.Reference, installed *catalog.Installed) (ref.Reference, error) {
+	query, err := among.Query(reference)
+	if err != nil {
+		return ref.Reference{}, err
+	}
+	query.Installed = installed
+	catalogs, err := r.CatalogsFor(ctx, among)
+	if err != nil {
+		return ref.Reference{}, err
+	}
+	if among.bundle != "" {
+		if query.Version, err = versionOf(catalogs, reference.Package, among.bundle); err != nil {
+			return ref.Reference{}, err
+		}
+	}
+	choice, err := catalog.Resolve(catalogs, query)
+	if err != nil {
+		return ref.Reference{}, err
+	}
+	r.progress(choice.Package + " " + choice.Version + ": " + choice.Why)
+	out.choice, out.catalogs = choice, catalogs
+	out.request.Version, out.request.Channel = query.Version, choice.Channel
+	out.noteChoice(installed, query.Policy)
+	out.via = []preview.Via{choice.Via()}
+	return bundleReference(choice)
+}
+
+// Query is what the selection and the reference ask of a catalog.
+func (s *Selection) Query(reference ref.Reference) (catalog.Query, error) {
+	q := catalog.Query{Package: reference.Package, Version: reference.Version, Channels: s.channels, Policy: s.policy}
+	if s.Version != "" {
+		if q.Version != "" && q.Version != s.Version {
+			return q, Usagef("%s and --version %s ask for two versions", reference.Text, s.Version)
+		}
+		q.Version = s.Version
+	}
+	if s.Channel != "" {
+		q.Channels = []string{s.Channel}
+	}
+	return q, nil
+}
+
+// noteChoice notes what a reviewer should know of the choice. Notes are sealed,
+// so they follow from the catalog of the choice alone and do not name it: where
+// catalogs are differs between machines, and which others were looked in. What
+// the others add goes to the reasons, which are only recorded.
+func (out *Resolution) noteChoice(installed *catalog.Installed, policy catalog.Policy) {
+	choice := out.choice
+	if len(choice.Deprecated) > 0 {
+		out.note(engine.RuleDeprecated, strings.Join(choice.Deprecated, "; "))
+	}
+	for _, other := range catalog.LookAlikes(out.catalogs, choice) {
+		if other.Elsewhere != "" {
+			choice.Why += "; " + other.String()
+			continue
+		}
+		out.note(engine.RuleLookAlike, other.String())
+	}
+	if installed == nil {
+		return
+	}
+	if path := choice.Path(installed.Version); path != "" {
+		out.note(engine.RuleUpgradePath, path)
+	}
+	if policy == catalog.SelfCertified && !choice.Current {
+		out.noteNoEdges(installed.Version, choice.Version)
+	}
+	out.noteDowngrade(installed.Version, choice.Version)
+}
+
+func (out *Resolution) noteNoEdges(from, to string) {
+	out.note(engine.RuleNoEdges, "no upgrade edges were followed from "+from+" to "+to)
+}
+
+func (out *Resolution) noteDowngrade(from, to string) {
+	if order, ok := catalog.CompareVersions(to, from); ok && order < 0 {
+		out.note(engine.RuleDowngrade, "from "+from+" down to "+to)
+	}
+}
+
+// withoutEdges notes that a version was chosen by the user and not along a
+// catalog's upgrade edges. An older one must have been asked for: the head of a
+// channel may have moved back, or be that of another channel.
+func (out *Resolution) withoutEdges(record *history.Record) error {
+	if record == nil || !record.Installed() {
+		return nil
+	}
+	return out.withoutEdgesFrom(record.Version())
+}
+
+func (out *Resolution) withoutEdgesFrom(from string) error {
+	to := out.info.Version
+	if from == to {
+		return nil
+	}
+	order, ok := catalog.CompareVersions(to, from)
+	if ok && order < 0 && out.choice != nil && out.request.Version == "" {
+		return &catalog.DowngradeError{From: from, To: to, Where: "channel " + out.choice.Channel}
+	}
+	out.noteNoEdges(from, to)
+	out.noteDowngrade(from, to)
+	return nil
+}
+
+// CatalogRef is one catalog to look in.
+type CatalogRef struct {
+	Reference string // as --catalog takes it, but for names of the configuration
+	Priority  int
+}
+
+// catalogRefs are the catalogs that are named, where a name stands for
+// what the configuration says of it, else all that are configured.
+func (e Environment) catalogRefs(given []string) ([]CatalogRef, error) {
+	configured, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	var out []CatalogRef
+	for _, c := range configured.Catalogs {
+		if len(given) == 0 {
+			out = append(out, CatalogRef{c.Reference, c.Priority})
+		}
+	}
+	for _, text := range given {
+		found := CatalogRef{Reference: text}
+		for _, c := range configured.Catalogs {
+			if text == c.Name || text == c.Reference {
+				found = CatalogRef{c.Reference, c.Priority}
+				break
+			}
+		}
+		out = append(out, found)
+	}
+	return out, nil
+}
+
+// followed is the catalog that a release came from, where an upgrade may look
+// for the next version by itself: one of the configuration, or, where
+// that has none, a ClusterCatalog, which only administrators make. Who may write
+// Secrets in the namespace of a release may name any other in its record.
+func (e Environment) followed(record *history.Record) ([]string, error) {
+	reference := record.Catalog()
+	configured, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range configured.Catalogs {
+		if c.Reference == reference {
+			return []string{reference}, nil
+		}
+	}
+	if served, ok, err := catalog.ParseServed(reference); ok && err == nil && served.Kind == catalog.ClusterCatalogKind && len(configured.Catalogs) == 0 {
+		return []string{reference}, nil
+	}
+	name, namespace := record.Release.Name, record.Release.Namespace
+	return nil, Usagef("release %s came from catalog %s, as its record says; the configuration does not have that catalog, and a record alone is not followed: %s",
+		name, reference, report.CommandLine("kubectl", "operator", "upgrade", name, "-n", namespace, "--catalog", reference))
+}
+
+// Catalogs opens every catalog named, else every configured one, else those of
+// the cluster.
+func (r *Resolver) Catalogs(ctx context.Context, names []string) ([]*catalog.Catalog, error) {
+	return r.CatalogsFor(ctx, Selection{Catalogs: names})
+}
+
+// CatalogsFor opens the catalogs to look in, once: who chooses a package and who
+// looks for what it requires must see the same, also when a tag moves meanwhile.
+func (r *Resolver) CatalogsFor(ctx context.Context, among Selection) ([]*catalog.Catalog, error) {
+	names := among.Catalogs
+	if len(names) == 0 && among.CatalogSource != "" {
+		names = []string{catalog.ServedCatalogSource(among.CatalogSource)}
+	}
+	selector := selectorText(among.Selector)
+	asked := strings.Join(append(slices.Clone(names), selector), "\n")
+	if opened, ok := r.opened[asked]; ok {
+		return opened, nil
+	}
+	opened, err := r.openAll(ctx, names, selector)
+	if err == nil {
+		r.opened[asked] = opened
+	}
+	return opened, err
+}
+
+// openAll opens the catalogs named, else those that labels of the cluster's
+// select, else every configured one, else those of the cluster.
+func (r *Resolver) openAll(ctx context.Context, names []string, selector string) ([]*catalog.Catalog, error) {
+	if len(names) == 0 && selector != "" {
+		return r.selectedCatalogs(ctx, selector)
+	}
+	refs, err := r.env.catalogRefs(names)
+	if err != nil {
+		return nil, err
+	}
+	if len(refs) == 0 {
+		return r.clusterCatalogs(ctx)
+	}
+	var out []*catalog.Catalog
+	for _, c := range refs {
+		loaded, err := r.OpenNamed(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, loaded)
+	}
+	return out, nil
+}
+
+// versionOf is the version of a bundle that is known by its own name.
+func versionOf(catalogs []*catalog.Catalog, pkg, bundle string) (string, error) {
+	for _, c := range catalogs {
+		if !c.Has(pkg) {
+			continue
+		}
+		p, err := c.Package(pkg)
+		if err != nil {
+			return "", err
+		}
+		if b := p.Bundle(bundle); b != nil {
+			return b.Version.String(), nil
+		}
+	}
+	return "", fmt.Errorf("no catalog has a bundle %s of package %s", bundle, pkg)
+}
+
+// OpenNamed opens one catalog, in the cluster or elsewhere.
+func (r *Resolver) OpenNamed(ctx context.Context, c CatalogRef) (*catalog.Catalog, error) {
+	if served, ok, err := catalog.ParseServed(c.Reference); ok {
+		if err != nil {
+			return nil, Usagef("--catalog: %s", err)
+		}
+		return r.namedInCluster(ctx, served)
+	}
+	reference, err := ref.Parse(c.Reference)
+	if err != nil || reference.Kind == ref.KindPackage {
+		return nil, Usagef("--catalog %s: want a directory (./DIR), an image (HOST/REPO:TAG), clustercatalog:NAME, catalogsource:NAMESPACE/NAME or a name from the configuration", c.Reference)
+	}
+	return r.openCatalog(ctx, catalog.Origin{Reference: c.Reference, Priority: c.Priority}, reference)
+}
+
+// bundleReference is where a catalog says its bundle is. A catalog cannot
+// point into the file system.
+func bundleReference(choice *catalog.Choice) (ref.Reference, error) {
+	reference, err := ref.Parse("oci://" + choice.Image)
+	if err != nil || reference.Kind != ref.KindImage {
+		return ref.Reference{}, fmt.Errorf("bundle %s of catalog %s names no usable image: %q", choice.Bundle, choice.Catalog.Reference, choice.Image)
+	}
+	return reference, nil
+}

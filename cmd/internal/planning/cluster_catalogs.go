@@ -1,0 +1,312 @@
+package planning
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// catalogServer is the cluster, as far as its catalogs are asked for.
+type catalogServer interface {
+	// Select lists the objects that a label selector matches.
+	Select(ctx context.Context, apiVersion, kind, labelSelector string) ([]map[string]any, error)
+	// ServiceGet copies what a Service answers to a GET.
+	ServiceGet(ctx context.Context, namespace, service, port, path string, w io.Writer) error
+}
+
+// Select implements [catalogServer].
+func (t targetCluster) Select(ctx context.Context, apiVersion, kind, labelSelector string) ([]map[string]any, error) {
+	client, err := t.planner.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client.List(ctx, apiVersion, kind, "", labelSelector)
+}
+
+// ServiceGet implements [catalogServer].
+func (t targetCluster) ServiceGet(ctx context.Context, namespace, service, port, path string, w io.Writer) error {
+	client, err := t.planner.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	return client.ServiceGet(ctx, namespace, service, port, path, w)
+}
+
+var errNoCatalog = &UsageError{text: "a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE, or in the configuration: catalog add"}
+
+// servedKind is a kind of objects that are catalogs.
+type servedKind struct{ apiVersion, kind string }
+
+func ServedKinds() []servedKind {
+	return []servedKind{
+		{catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind},
+		{catalog.CatalogSourceAPI, catalog.CatalogSourceKind},
+	}
+}
+
+// server is the cluster to ask for catalogs.
+func (r *Resolver) server() (catalogServer, error) {
+	server, ok := r.cluster.(catalogServer)
+	if !ok {
+		return nil, errNoCatalog // offline
+	}
+	return server, nil
+}
+
+// servedCatalogs lists the catalogs of the cluster of one kind, by name. A kind
+// that is not served has none.
+func servedCatalogs(ctx context.Context, server catalogServer, of servedKind, selector string) ([]catalog.Served, error) {
+	bodies, err := server.Select(ctx, of.apiVersion, of.kind, selector)
+	if preview.ReasonOf(err) == preview.ReasonNotServed {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing the %ss of the cluster: %w", of.kind, err)
+	}
+	var out []catalog.Served
+	for _, body := range bodies {
+		out = append(out, catalog.ReadServed(body))
+	}
+	slices.SortFunc(out, func(a, b catalog.Served) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+// ServedCatalogs lists the catalogs of the cluster of one kind, by name.
+func (p *Planner) ServedCatalogs(ctx context.Context, kind servedKind) ([]catalog.Served, error) {
+	return servedCatalogs(ctx, targetCluster{p}, kind, "")
+}
+
+// clusterCatalogs opens the ClusterCatalogs of the cluster, those that are not
+// switched off; a cluster without any may have CatalogSources.
+func (r *Resolver) clusterCatalogs(ctx context.Context) ([]*catalog.Catalog, error) {
+	server, err := r.server()
+	if err != nil {
+		return nil, err
+	}
+	var unusable []string
+	for _, kind := range ServedKinds() {
+		found, err := servedCatalogs(ctx, server, kind, "")
+		if err != nil {
+			if preview.ReasonOf(err) != preview.ReasonForbidden {
+				return nil, fmt.Errorf("%w; or name a catalog with --catalog", err)
+			}
+			unusable = append(unusable, err.Error())
+			continue
+		}
+		opened, skipped, err := r.openServed(ctx, server, found)
+		if err != nil {
+			return nil, err
+		}
+		if unusable = append(unusable, skipped...); len(opened) > 0 {
+			return opened, nil
+		}
+	}
+	if len(unusable) == 0 {
+		return nil, errNoCatalog
+	}
+	return nil, Usagef("%s; none of the cluster can be used: %s", errNoCatalog.text, strings.Join(unusable, "; "))
+}
+
+// selectedCatalogs opens the ClusterCatalogs with some labels, as a
+// ClusterExtension selects them.
+func (r *Resolver) selectedCatalogs(ctx context.Context, selector string) ([]*catalog.Catalog, error) {
+	server, err := r.server()
+	if err != nil {
+		return nil, Usagef("the catalogs are chosen by the labels %q of ClusterCatalogs, for which the cluster must be asked; without it name one with --catalog", selector)
+	}
+	found, err := servedCatalogs(ctx, server, servedKind{catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind}, selector)
+	if err != nil {
+		return nil, err
+	}
+	opened, unusable, err := r.openServed(ctx, server, found)
+	if err != nil || len(opened) > 0 {
+		return opened, err
+	}
+	if len(unusable) > 0 {
+		return nil, fmt.Errorf("no ClusterCatalog with the labels %q can be used: %s", selector, strings.Join(unusable, "; "))
+	}
+	return nil, fmt.Errorf("the cluster has no ClusterCatalog with the labels %q", selector)
+}
+
+// selectorText writes a selector as the API server takes it (Kubernetes, "Labels
+// and Selectors"). The server refuses what is none.
+func selectorText(s ref.Selector) string {
+	var terms []string
+	for key, value := range s.MatchLabels {
+		terms = append(terms, key+"="+value)
+	}
+	for _, e := range s.MatchExpressions {
+		switch e.Operator {
+		case "In", "NotIn":
+			terms = append(terms, e.Key+" "+strings.ToLower(e.Operator)+" ("+strings.Join(e.Values, ",")+")")
+		case "Exists":
+			terms = append(terms, e.Key)
+		case "DoesNotExist":
+			terms = append(terms, "!"+e.Key)
+		}
+	}
+	slices.Sort(terms)
+	return strings.Join(terms, ",")
+}
+
+// namedInCluster opens one catalog of the cluster.
+func (r *Resolver) namedInCluster(ctx context.Context, name catalog.ServedRef) (*catalog.Catalog, error) {
+	server, err := r.server()
+	if err != nil {
+		return nil, Usagef("catalog %s is in the cluster, which is not asked offline", name.Text())
+	}
+	apiVersion := catalog.ClusterCatalogAPI
+	if name.Kind == catalog.CatalogSourceKind {
+		apiVersion = catalog.CatalogSourceAPI
+	}
+	body, err := r.cluster.Get(ctx, preview.Ref{APIVersion: apiVersion, Kind: name.Kind, Namespace: name.Namespace, Name: name.Name})
+	if err != nil {
+		return nil, fmt.Errorf("catalog %s: %w", name.Text(), err)
+	}
+	if body == nil {
+		return nil, fmt.Errorf("catalog %s: the cluster has no such %s; --catalog names another", name.Text(), name.Kind)
+	}
+	served := catalog.ReadServed(body)
+	if served.Problem != "" {
+		return nil, fmt.Errorf("catalog %s: %s", name.Text(), served.Problem)
+	}
+	return r.openOneServed(ctx, server, served)
+}
+
+// openServed opens catalogs of the cluster. Those that cannot be used are
+// named; one that should be there and cannot be read is an error, as in OLM.
+func (r *Resolver) openServed(ctx context.Context, server catalogServer, list []catalog.Served) (opened []*catalog.Catalog, unusable []string, err error) {
+	for _, s := range list {
+		if s.Problem != "" {
+			unusable = append(unusable, s.Reference()+": "+s.Problem)
+			r.progress("leaving out " + s.Reference() + ": " + s.Problem)
+			continue
+		}
+		c, err := r.openOneServed(ctx, server, s)
+		if err != nil {
+			return nil, nil, err
+		}
+		opened = append(opened, c)
+	}
+	return opened, unusable, nil
+}
+
+// openOneServed asks catalogd, and reads the image where that does not answer.
+func (r *Resolver) openOneServed(ctx context.Context, server catalogServer, s catalog.Served) (*catalog.Catalog, error) {
+	origin := catalog.Origin{Reference: s.Reference(), Priority: s.Priority}
+	if s.Endpoint != nil {
+		c, err := r.fromCatalogd(ctx, server, s, origin)
+		if err == nil || s.Image == "" || ctx.Err() != nil {
+			return c, err
+		}
+		r.progress(fmt.Sprintf("%s; reading the image %s instead", err, s.Image))
+	}
+	reference, err := ref.Parse("oci://" + s.Image)
+	if err != nil {
+		return nil, fmt.Errorf("catalog %s: %w", s.Reference(), err)
+	}
+	c, err := r.openCatalog(ctx, origin, reference)
+	if err != nil {
+		return nil, fmt.Errorf("catalog %s: %w", s.Reference(), err)
+	}
+	return c, nil
+}
+
+// maxServed bounds what catalogd may send, which is kept on disk while it is
+// read.
+const maxServed = 512 << 20
+
+// fromCatalogd opens a catalog by what catalogd serves, the hash of which is its
+// identity. It is downloaded when the catalog is another one than before.
+func (r *Resolver) fromCatalogd(ctx context.Context, server catalogServer, s catalog.Served, origin catalog.Origin) (*catalog.Catalog, error) {
+	store := r.fetcher.Store()
+	var ready *download // not read yet
+	walk := func(visit func(string, io.Reader) error) error {
+		file := ready
+		if ready = nil; file == nil {
+			var err error
+			if file, err = fetchServed(ctx, server, *s.Endpoint); err != nil {
+				return err
+			}
+		}
+		defer file.remove()
+		if file.digest != origin.Digest {
+			return errors.New("catalogd serves another catalog than a moment ago")
+		}
+		return visit("catalog.jsonl", file)
+	}
+	known := false
+	if origin.Digest, known = catalog.Recall(store, s); known {
+		if c, err := catalog.Open(store, "catalogd "+origin.Digest, origin, walk); err == nil {
+			return c, nil
+		}
+	}
+	r.progress("reading " + s.Reference() + " from catalogd")
+	file, err := fetchServed(ctx, server, *s.Endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("catalog %s: catalogd does not serve it to you: %w", origin.Reference, err)
+	}
+	ready, origin.Digest = file, file.digest
+	c, err := catalog.Open(store, "catalogd "+origin.Digest, origin, walk)
+	if ready != nil { // its index was there
+		ready.remove()
+		ready = nil
+	}
+	if err == nil {
+		catalog.Remember(store, s, origin.Digest)
+	}
+	return c, err
+}
+
+// download is a file of what catalogd served.
+type download struct {
+	*os.File
+	digest string
+}
+
+func (d *download) remove() { _ = errors.Join(d.Close(), os.Remove(d.Name())) }
+
+// fetchServed downloads a catalog through the API server.
+func fetchServed(ctx context.Context, server catalogServer, e catalog.Endpoint) (*download, error) {
+	file, err := os.CreateTemp("", "kubectl-operator-catalog-")
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	err = server.ServiceGet(ctx, e.Namespace, e.Service, e.Port, e.Path+"/api/v1/all", &capped{io.MultiWriter(file, sum), maxServed})
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	got := &download{file, "sha256:" + hex.EncodeToString(sum.Sum(nil))}
+	if err != nil {
+		got.remove()
+		return nil, err
+	}
+	return got, nil
+}
+
+// capped ends a stream that is too long.
+type capped struct {
+	to   io.Writer
+	left int64
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	if c.left -= int64(len(p)); c.left < 0 {
+		return 0, fmt.Errorf("more than %d MiB", maxServed>>20)
+	}
+	return c.to.Write(p)
+}

@@ -1,0 +1,250 @@
+package planning
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/carvel"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/external"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/kustomize"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/plain"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// builtin is a row of the table of formats.
+type builtin struct {
+	name   string // as --format takes it
+	format format.Format
+}
+
+// formats is the closed set of formats. Content belongs to the first that
+// recognises it.
+func formats() []builtin {
+	bundles, charts, kustomizations, manifests := registryv1.New(), helm.New(), kustomize.New(), plain.New()
+	return []builtin{
+		{"carvel", carvel.New(bundles, charts, kustomizations, manifests)}, // it holds one of the others
+		{"registryv1", bundles},
+		{"helm", charts},
+		{"kustomize", kustomizations},
+		{plainName, manifests}, // anything with manifests is
+	}
+}
+
+// plainName is the format that recognises most: programs of the configuration
+// that say which files they are for come before it.
+const plainName = "plain"
+
+// ContentOptions say which part of the content is meant, and what it is.
+type ContentOptions struct {
+	Format string // empty is what the content looks like
+	Path   string // within the content
+}
+
+func FormatNames() string {
+	var names []string
+	for _, b := range formats() {
+		names = append(names, b.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// builtinFormat is the format of a name, nil when it is not built in.
+func builtinFormat(name string) format.Format {
+	for _, b := range formats() {
+		if b.name == name {
+			return b.format
+		}
+	}
+	return nil
+}
+
+// narrow makes a directory of the content all of it.
+func (out *Resolution) narrow(to, text string) error {
+	if to == "" {
+		return nil
+	}
+	to = strings.TrimSuffix(strings.TrimPrefix(to, "./"), "/")
+	if !fs.ValidPath(to) {
+		return Usagef("--path %s: want a directory within the content, such as deploy/base", to)
+	}
+	if info, err := fs.Stat(out.content.FS, to); err != nil || !info.IsDir() {
+		return fmt.Errorf("reading %s: it has no directory %s", text, to)
+	}
+	below, err := fs.Sub(out.content.FS, to)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", text, err)
+	}
+	content := *out.content.Content // others may hold the whole
+	out.whole, out.at, content.FS = content.FS, to, below
+	out.request.Path = to
+	out.content.Content = &content
+	return nil
+}
+
+// detect finds the format of the content: the one that is asked for, else the
+// first that recognises it, or a program that the user's configuration names.
+func (r *Resolver) detect(out *Resolution, want PlanRequest) error {
+	if want.Format != "" {
+		return r.forced(out, want)
+	}
+	for _, b := range formats() {
+		if b.name == plainName {
+			if found, err := r.configured(out, true); found || err != nil {
+				return err
+			}
+		}
+		info, err := b.format.Detect(out.content.FS)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", want.Text, err)
+		}
+		if info != nil {
+			out.info, out.format = *info, b.format
+			return nil
+		}
+	}
+	if found, err := r.configured(out, false); found || err != nil {
+		return err
+	}
+	return fmt.Errorf("reading %s: not a bundle: it is of none of the formats %s; --format NAME has a program read it", want.Text, FormatNames())
+}
+
+// configured takes content for that of a program of the user's configuration:
+// one that says which files it is for, or one that does not.
+func (r *Resolver) configured(out *Resolution, says bool) (found bool, err error) {
+	configured, err := r.env.Config()
+	if err != nil {
+		return false, err
+	}
+	for _, entry := range configured.Formats {
+		if says == (len(entry.Files) > 0) && matches(out.content.FS, entry.Files) {
+			return true, r.program(out, entry.Name, &entry)
+		}
+	}
+	return false, nil
+}
+
+// forced takes the content for what the user says it is.
+func (r *Resolver) forced(out *Resolution, want PlanRequest) error {
+	out.request.Format = want.Format
+	if f := builtinFormat(want.Format); f != nil {
+		info, err := f.Detect(out.content.FS)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", want.Text, err)
+		}
+		if info == nil {
+			return fmt.Errorf("reading %s: it is not of the format %s", want.Text, want.Format)
+		}
+		out.info, out.format = *info, f
+		return nil
+	}
+	if !want.programs {
+		return Usagef("format %q is not built in, and a request file cannot name a program; say --format %s yourself", want.Format, want.Format)
+	}
+	if !external.IsName(want.Format) {
+		return Usagef("--format %s: want one of %s, or the NAME of a program: at most 42 of a-z, 0-9 and -", want.Format, FormatNames())
+	}
+	configured, err := r.env.Config()
+	if err != nil {
+		return err
+	}
+	for _, entry := range configured.Formats {
+		if entry.Name == want.Format {
+			return r.program(out, entry.Name, &entry)
+		}
+	}
+	return r.program(out, want.Format, nil)
+}
+
+// matches reports whether content holds a file that one of the patterns fits,
+// or whether there are none.
+func matches(content fs.FS, patterns []string) bool {
+	for _, pattern := range patterns {
+		if found, err := fs.Glob(content, pattern); err == nil && len(found) > 0 {
+			return true
+		}
+	}
+	return len(patterns) == 0
+}
+
+// program makes a program the format of the content. What the configuration
+// says of it, if anything, holds.
+func (r *Resolver) program(out *Resolution, name string, entry *config.Format) error {
+	var at string
+	if entry != nil {
+		at = entry.Path
+	}
+	if at == "" {
+		var err error
+		if at, err = external.Find(name, r.env.Getenv("PATH")); err != nil {
+			return err
+		}
+	}
+	p, err := external.Open(name, at, external.DefaultLimits())
+	if err != nil {
+		return err
+	}
+	if entry != nil {
+		if err := p.Hold(entry.SHA256); err != nil {
+			return Refuse(err.Error(), "if you updated the program yourself, change formats in the configuration")
+		}
+	}
+	f := external.New(p)
+	info, err := f.Detect(out.content.FS)
+	if err != nil {
+		return err
+	}
+	out.info, out.format, out.tools = *info, f, []preview.Source{f.Source()}
+	return nil
+}
+
+// nameless gives content that has no name of its own that of the release, else
+// one made of the reference.
+func (out *Resolution) nameless(want PlanRequest, reference ref.Reference) error {
+	if out.info.Package != "" {
+		return nil
+	}
+	if out.info.Package = cmp.Or(want.Name, nameOf(reference)); out.info.Package == "" {
+		return Usagef("%s has no name of its own; give it one: NAME after the reference", want.Text)
+	}
+	return nil
+}
+
+var (
+	notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+	archiveEnd = regexp.MustCompile(`\.(tgz|tar|tar\.(gz|zst)|zip)$`)
+)
+
+// nameOf makes a name of the last part of a reference, as in a label.
+func nameOf(r ref.Reference) string {
+	var last string
+	switch r.Kind {
+	case ref.KindImage:
+		last = path.Base(repositoryOf(r))
+	case ref.KindGit:
+		last = path.Base(cmp.Or(r.Subdir, strings.TrimSuffix(r.URL, ".git")))
+	case ref.KindConfigMap, ref.KindChart:
+		last = r.Name
+	case ref.KindBucket:
+		last = path.Base(r.Key)
+	case ref.KindArchive:
+		last = path.Base(cmp.Or(r.URL, filepath.ToSlash(r.Path)))
+	default:
+		last = filepath.Base(r.Path)
+	}
+	last = archiveEnd.ReplaceAllString(strings.ToLower(last), "")
+	last = strings.Trim(notInNames.ReplaceAllString(last, "-"), "-")
+	if len(last) > 63 {
+		last = strings.TrimRight(last[:63], "-")
+	}
+	return last
+}

@@ -1,0 +1,93 @@
+package planning
+
+import (
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// Options are what a planner is told besides what to plan.
+type Options struct {
+	Source     SourceOptions
+	Signatures SignatureOptions
+	Selection  Selection
+	Content    ContentOptions
+	Render     RenderOptions
+	Read       ReadOptions
+	Owners     OwnerOptions
+	Requests   RequestOptions
+	Policy     PolicyOptions
+	// StageTimeout is how long each stage may take; 0 is each stage's own time.
+	StageTimeout time.Duration
+	// Expires is how long the plans can be applied; 0 is for ever.
+	Expires time.Duration
+}
+
+// Selection chooses among a package's versions.
+type Selection struct {
+	Version, Channel string
+	Catalogs         []string
+
+	// What only request files can say.
+	channels      []string
+	bundle        string // the very one, by its name
+	policy        catalog.Policy
+	Selector      ref.Selector // of the cluster's catalogs
+	CatalogSource string       // NAMESPACE/NAME in the cluster
+}
+
+// ReadOptions say how the cluster is read.
+type ReadOptions struct {
+	Offline bool
+	Mode    string // a [preview.ReadMode]; empty is dry runs
+}
+
+func (o *ReadOptions) Check() error {
+	switch preview.ReadMode(o.Mode) {
+	case preview.ReadDryRun:
+		return nil
+	case preview.ReadGet:
+		if o.Offline {
+			return Usagef("--offline reads no cluster; leave out --read-only get")
+		}
+		return nil
+	}
+	return Usagef("--read-only %s: want dry-run or get", o.Mode)
+}
+
+// mode is how the cluster is read, by dry runs where nothing was said.
+func (o *ReadOptions) mode() preview.ReadMode {
+	if o.Mode == "" {
+		return preview.ReadDryRun
+	}
+	return preview.ReadMode(o.Mode)
+}
+
+// OwnerOptions are the reviewed choices about what belongs to others, and about
+// kinds that the cluster does not have. They are part of the plan.
+type OwnerOptions struct {
+	Conflicts string // empty is the default
+	Adopt     bool
+	Strict    bool
+	OnFailure string
+}
+
+// RollsBack reports whether a failed apply is to lead back.
+func (o *OwnerOptions) RollsBack() bool { return o.OnFailure == preview.OnFailureRollback }
+
+// options are the reviewed choices of a new plan.
+func (o *OwnerOptions) options() preview.Options {
+	options := preview.DefaultOptions()
+	if o.Conflicts != "" {
+		options.Conflicts = o.Conflicts
+	}
+	options.Adopt, options.Strict = o.Adopt, o.Strict
+	return options
+}
+
+// Removal says what an uninstall deletes that it keeps otherwise.
+type Removal struct {
+	CRDs, Namespaces bool
+}

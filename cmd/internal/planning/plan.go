@@ -1,0 +1,343 @@
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+)
+
+// Planner makes plans. One serves one command.
+type Planner struct {
+	Options
+	env Environment
+
+	cluster Cluster // nil until something is asked of it
+	judging
+}
+
+func NewPlanner(env Environment) *Planner { return &Planner{env: env} }
+
+// Connect contacts the cluster once.
+func (p *Planner) Connect(ctx context.Context) (Cluster, error) {
+	if p.cluster != nil {
+		return p.cluster, nil
+	}
+	cluster, err := p.env.Connect(ctx, p.Read.mode())
+	if err != nil {
+		return nil, err
+	}
+	p.cluster = cluster
+	return cluster, nil
+}
+
+func (p *Planner) Resolver(progress func(string)) (*Resolver, error) {
+	var cluster format.Cluster
+	if !p.Read.Offline {
+		cluster = targetCluster{p}
+	}
+	return p.env.newResolver(p.Source, p.Signatures, cluster, progress)
+}
+
+// PlanRequest is what a command line or a request file asks for: one release.
+type PlanRequest struct {
+	Text            string // the reference as typed
+	Name, namespace string // of the release; empty takes the defaults
+	resolve         Selection
+	ContentOptions
+	programs bool // whether format may name a program: never in a file
+	params   format.Params
+	// pinImages resolves the tags of the pods' images.
+	pinImages bool
+	sections  []section    // that a request file asks for, instead of one package
+	File      *RequestFile // the request file that asks for it, nil for a command line
+	Set       *plugins.Set // that a host in the cluster loads, of the file called text; nil for anything else
+}
+
+// Request puts the flags and arguments of a command line together.
+func (p *Planner) Request(text, name string) (PlanRequest, error) {
+	params, err := p.Render.params()
+	return PlanRequest{
+		Text: text, Name: name, namespace: p.env.Namespace(),
+		resolve: p.Selection, ContentOptions: p.Content, programs: true, params: params, pinImages: p.Render.PinImages,
+	}, err
+}
+
+// Plan plans to install what is wanted, or to upgrade the release it is
+// installed as.
+func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
+	switch {
+	case want.Set != nil:
+		return p.hosted(ctx, want, progress)
+	case len(want.sections) > 0:
+		return p.sections(ctx, want, progress)
+	}
+	r, err := p.Resolver(progress)
+	if err != nil {
+		return nil, err
+	}
+	from, err := p.installed(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.find(ctx, want, from)
+	if err != nil {
+		return nil, err
+	}
+	release, err := found.release(want.Name, want.namespace)
+	if err != nil {
+		return nil, err
+	}
+	if p.Read.Offline {
+		return p.build(ctx, r, found, release, nil)
+	}
+	record, err := p.record(ctx, release)
+	if err != nil {
+		return nil, err
+	}
+	if from == nil {
+		if err := found.withoutEdges(record); err != nil {
+			return nil, err
+		}
+	}
+	return p.build(ctx, r, found, release, record)
+}
+
+// installed is what the release of a request file runs now, where the file
+// wants the upgrade edges of a catalog followed: nil otherwise.
+func (p *Planner) installed(ctx context.Context, want PlanRequest) (*catalog.Installed, error) {
+	if want.File == nil || want.File.Package == nil || want.namespace == "" || p.Read.Offline {
+		return nil, nil
+	}
+	record, err := p.record(ctx, preview.Release{Name: want.Name, Namespace: want.namespace})
+	if err != nil || record == nil || !record.Installed() || record.Package() != want.File.Package.Name {
+		return nil, err
+	}
+	return &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}, nil
+}
+
+// Upgrade plans an existing release. Without a reference it goes to the
+// package and catalog the release came from, along the upgrade edges.
+func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(string)) (*preview.Plan, error) {
+	want, err := p.Request(text, name)
+	if err != nil {
+		return nil, err
+	}
+	record, err := p.Find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if record.OfSet() {
+		return nil, Usagef("release %s is a plugin set: change the file of it, and install -f FILE", name)
+	}
+	var installed *catalog.Installed
+	if text == "" {
+		if record.Sections() {
+			return nil, Usagef("release %s is of the sections of a request file: change that, and install -f FILE", name)
+		}
+		if want.Text = record.Package(); want.Text == "" {
+			return nil, Usagef("release %s did not come from a catalog; say what to upgrade to: upgrade %s REF", name, name)
+		}
+		if len(want.resolve.Catalogs) == 0 {
+			if want.resolve.Catalogs, err = p.env.followed(record); err != nil {
+				return nil, err
+			}
+		}
+		if want.resolve.Channel == "" {
+			want.resolve.Channel = record.Channel()
+		}
+		installed = &catalog.Installed{Bundle: record.Bundle(), Version: record.Version()}
+	}
+	r, err := p.Resolver(progress)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.find(ctx, want, installed)
+	if err != nil {
+		return nil, err
+	}
+	if installed == nil {
+		if err := found.withoutEdges(record); err != nil {
+			return nil, err
+		}
+	}
+	return p.build(ctx, r, found, record.Release, record)
+}
+
+// Uninstall plans to remove every member of a release but, unless they are
+// included, CRDs and Namespaces. Those that an earlier uninstall kept can be
+// removed by another.
+func (p *Planner) Uninstall(ctx context.Context, name string, include Removal) (*preview.Plan, error) {
+	find := p.Find
+	if include != (Removal{}) {
+		find = p.Recall
+	}
+	record, err := find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !record.Installed() && len(record.Inventory()) == 0 && !(include.Namespaces && record.MadeNamespaces()) {
+		return nil, fmt.Errorf("uninstalling %s: nothing of it is left; revision %d removed it", name, record.Revision)
+	}
+	opts := p.options(record.Release, record)
+	opts.Request = preview.Request{Reference: name, Action: preview.RequestUninstall}
+	opts.Apply.IncludeCRDs, opts.Apply.IncludeNamespaces = include.CRDs, include.Namespaces
+	return p.Judge(engine.Build(ctx, nil, p.cluster, opts))
+}
+
+// Rollback plans to go back to an earlier revision.
+func (p *Planner) Rollback(ctx context.Context, name string, to int) (*preview.Plan, error) {
+	record, err := p.Find(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	contents, revision, err := history.Rollback(ctx, p.cluster, record, to)
+	if err != nil {
+		return nil, err
+	}
+	opts := p.options(record.Release, record)
+	opts.Request = preview.Request{Reference: name, Action: preview.RequestRollback, Revision: revision}
+	if p.Owners.RollsBack() {
+		if opts.Undo, err = record.Earlier(ctx, p.cluster); err != nil {
+			return nil, err
+		}
+	}
+	if opts.Installed.Set, err = record.Set(ctx, p.cluster); err != nil {
+		return nil, err
+	}
+	return p.Judge(engine.Build(ctx, contents, p.cluster, opts))
+}
+
+// Find looks a release up by name; the cluster is connected afterwards.
+func (p *Planner) Find(ctx context.Context, name string) (*history.Record, error) {
+	cluster, err := p.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return history.Find(ctx, cluster, name, p.env.Namespace())
+}
+
+// Recall is find for what a release remembers: one that was uninstalled too.
+func (p *Planner) Recall(ctx context.Context, name string) (*history.Record, error) {
+	cluster, err := p.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return history.Recall(ctx, cluster, name, p.env.Namespace())
+}
+
+// record reads the newest record of a release, nil when there is none.
+func (p *Planner) record(ctx context.Context, release preview.Release) (*history.Record, error) {
+	cluster, err := p.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	record, err := history.Load(ctx, cluster, release)
+	if preview.ReasonOf(err) == preview.ReasonForbidden {
+		return nil, fmt.Errorf("reading the record of release %s: %w; a plan needs get on secrets in namespace %s", release.Name, err, release.Namespace)
+	}
+	return record, err
+}
+
+func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, record *history.Record) (*preview.Plan, error) {
+	upgrade := record != nil && record.Installed()
+	contents, err := p.sealed(ctx, r, found, release, record, upgrade)
+	if err != nil {
+		return nil, err
+	}
+	opts := p.options(release, record)
+	opts.Progress, opts.Request = r.progress, found.request
+	return p.onTop(ctx, contents, record, opts)
+}
+
+// onTop plans contents on top of a record, nil for none.
+func (p *Planner) onTop(ctx context.Context, contents []engine.Content, record *history.Record, opts engine.Options) (*preview.Plan, error) {
+	opts.Request.Action = preview.RequestInstall
+	if record != nil && record.Installed() {
+		opts.Request.Action = preview.RequestUpgrade
+	}
+	var cluster engine.Cluster
+	if !p.Read.Offline {
+		cluster = p.cluster
+	}
+	if p.Owners.RollsBack() {
+		var err error
+		if opts.Undo, err = record.Earlier(ctx, p.cluster); err != nil {
+			return nil, err
+		}
+	}
+	return p.Judge(engine.Build(ctx, contents, cluster, opts))
+}
+
+// sealed renders what was found, and what it requires.
+func (p *Planner) sealed(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, record *history.Record, upgrade bool) ([]engine.Content, error) {
+	packages, err := p.closure(ctx, r, found, release, record, nil)
+	if err != nil {
+		return nil, err
+	}
+	return r.seal(ctx, packages, release, func(*Resolution) bool { return upgrade })
+}
+
+// seal renders packages and hashes them. What one of them defines tells the
+// others which kinds have a namespace.
+func (r *Resolver) seal(ctx context.Context, packages []*Resolution, release preview.Release, upgrade func(*Resolution) bool) ([]engine.Content, error) {
+	outputs := make([]*format.Output, 0, len(packages))
+	var bodies []map[string]any
+	for _, pkg := range packages {
+		output, err := r.render(ctx, pkg, release, upgrade(pkg))
+		if err != nil {
+			return nil, err
+		}
+		outputs, bodies = append(outputs, output), append(bodies, output.Bodies()...)
+	}
+	contents := make([]engine.Content, 0, len(packages))
+	for i, pkg := range packages {
+		content, err := pkg.seal(release, outputs[i], bodies)
+		if err != nil {
+			return nil, err
+		}
+		contents = append(contents, content)
+	}
+	return contents, nil
+}
+
+func (p *Planner) options(release preview.Release, record *history.Record) engine.Options {
+	opts := engine.Options{
+		Tool: p.env.Version, Release: release, Apply: p.Owners.options(),
+		StageTimeout: p.stage(), Schemas: p.env.Schemas(), ReadMode: p.Read.mode(),
+	}
+	if p.Expires > 0 {
+		opts.Apply.Expires = preview.ExpiryText(time.Now().Add(p.Expires))
+	}
+	if record != nil {
+		opts.Installed = engine.Installed{Base: record.Base()}
+		for _, item := range record.Inventory() {
+			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref, Package: item.Package, Manager: item.Manager, Format: install.FormatOf(record.Packages(), item.Package)})
+		}
+	}
+	return opts
+}
+
+// stage is the time of a stage as a plan has it.
+func (p *Planner) stage() string {
+	if p.StageTimeout == 0 {
+		return ""
+	}
+	return p.StageTimeout.String()
+}
+
+// Recheck plans the same content again from fresh reads.
+func (p *Planner) Recheck(ctx context.Context, plan *preview.Plan, progress func(string)) (*preview.Plan, error) {
+	if p.cluster == nil {
+		return nil, errors.New("no cluster was contacted for this plan")
+	}
+	return p.Judge(engine.RecheckTelling(ctx, plan, p.cluster, p.env.Schemas(), progress))
+}

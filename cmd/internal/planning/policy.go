@@ -1,0 +1,71 @@
+package planning
+
+import (
+	"errors"
+	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/policy"
+)
+
+// PolicyOptions name the policy that findings are judged by.
+type PolicyOptions struct {
+	Path string
+	// Configured is set where the configuration's counts if Path names none.
+	Configured bool
+}
+
+// judging is what findings are judged by.
+type judging struct {
+	loaded bool
+	policy *policy.Policy // nil: none
+}
+
+// LoadPolicy reads the policy, once and before anything is contacted: a run that
+// cannot be judged must not begin.
+func (p *Planner) LoadPolicy() error {
+	if p.loaded {
+		return nil
+	}
+	path := p.Policy.Path
+	if path == "" && p.Policy.Configured {
+		configured, err := p.env.Config()
+		if err != nil {
+			return err
+		}
+		path = configured.Policy
+	}
+	if path != "" {
+		loaded, err := policy.Load(path, time.Now)
+		if err != nil {
+			return err
+		}
+		p.policy = loaded
+	}
+	p.loaded = true
+	return nil
+}
+
+// Judge judges the findings of a plan that was just made: the one place where
+// plans pass a policy before they are shown. Apply passes them again.
+func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
+	if err != nil {
+		return nil, err
+	}
+	if err := p.LoadPolicy(); err != nil {
+		return nil, err
+	}
+	if err := p.policy.Judge(plan); err != nil {
+		return nil, &engine.Refused{What: err.Error(), Next: "correct the policy"}
+	}
+	return plan, nil
+}
+
+// JudgeAgain is what apply judges fresh findings with.
+func (p *Planner) JudgeAgain(plan *preview.Plan) error {
+	if !p.loaded {
+		return errors.New("the policy was not read")
+	}
+	return p.policy.Judge(plan)
+}

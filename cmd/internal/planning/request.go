@@ -1,0 +1,242 @@
+package planning
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// StandardInput is how standard input is named where a file is.
+const StandardInput = "-"
+
+// RequestOptions are about request files.
+type RequestOptions struct {
+	// CrossNamespaceSecrets lets a file name credentials outside its namespace.
+	CrossNamespaceSecrets bool
+	// Stdin is read where the file is called "-".
+	Stdin io.Reader
+}
+
+// RequestFile is a request file that is being planned.
+type RequestFile struct {
+	*ref.Request
+	path string
+}
+
+// ReadRequest reads a request file into what is wanted.
+func (p *Planner) ReadRequest(ctx context.Context, path string) (PlanRequest, error) {
+	data, err := p.readRequest(path)
+	if err != nil {
+		return PlanRequest{}, err
+	}
+	switch {
+	case plugins.IsHosted(data) && path == StandardInput:
+		return PlanRequest{}, Usagef("a PluginSet is read from a file, which its lock lies beside; name that with -f FILE")
+	case plugins.IsHosted(data):
+		return p.requestedSet(path)
+	}
+	var more ref.Objects
+	if !p.Read.Offline {
+		more = targetCluster{p}
+	}
+	request, err := ref.ReadRequest(ctx, data, more)
+	if err != nil {
+		return PlanRequest{}, fmt.Errorf("request file %s: %w", path, err)
+	}
+	return p.ofFile(request, path)
+}
+
+// ofFile is what a request, or one of its sections, asks for.
+func (p *Planner) ofFile(request *ref.Request, path string) (PlanRequest, error) {
+	want, err := p.Request("", request.Release)
+	if err != nil {
+		return PlanRequest{}, err
+	}
+	want.File, want.programs = &RequestFile{request, path}, false
+	want.namespace = cmp.Or(want.namespace, request.Namespace)
+	want.Format, want.Path = request.Format, request.Path
+	want.pinImages = want.pinImages || request.PinImages
+	want.params = format.Params{
+		InstallMode: request.InstallMode, WatchNamespaces: request.WatchNamespaces, Values: request.Values, Certs: request.Certs,
+		KubeVersion: cmp.Or(want.params.KubeVersion, request.KubeVersion), APIVersions: append(want.params.APIVersions, request.APIVersions...),
+		Variables: request.Variables,
+	}
+	if want.params.Values == nil {
+		want.params.Values = map[string]any{}
+	}
+	request.Notes = append(request.Notes, request.NotesBeside(want.namespace)...)
+	if len(request.Sections) > 0 {
+		want.sections, err = p.sectionsOf(request, path)
+		want.Text = sectionNames(want.sections)
+		return want, err
+	}
+	if pkg := request.Package; pkg != nil {
+		want.Text = pkg.Name
+		want.resolve.fromFile(pkg)
+		return want, nil
+	}
+	want.Text = request.Sources[0].Reference.Text
+	return want, p.secretsOf(&want)
+}
+
+// readRequest reads a request file, one byte more of it than is taken.
+func (p *Planner) readRequest(path string) ([]byte, error) {
+	if path == StandardInput {
+		data, err := io.ReadAll(io.LimitReader(p.Requests.Stdin, preview.MaxDocumentBytes+1))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("reading the request from standard input: %w", err)
+		case len(data) == 0:
+			return nil, Usagef("-f -: standard input is empty; write the request to it")
+		}
+		return data, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the request file: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	data, err := io.ReadAll(io.LimitReader(file, preview.MaxDocumentBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the request file: %w", err)
+	}
+	return data, nil
+}
+
+// fromFile takes over how a request file chooses among versions. Catalogs of
+// the command line stand in for those of the file.
+func (s *Selection) fromFile(pkg *ref.PackageRequest) {
+	s.Version, s.bundle, s.channels, s.Selector, s.CatalogSource = pkg.Version, pkg.Bundle, pkg.Channels, pkg.Selector, pkg.CatalogSource
+	if len(s.Catalogs) == 0 {
+		s.Catalogs = pkg.Catalogs
+	}
+	if pkg.EveryChannel && len(s.channels) == 0 {
+		s.channels = []string{catalog.EveryChannel}
+	}
+	if pkg.SelfCertified || pkg.Bundle != "" {
+		s.policy = catalog.SelfCertified
+	}
+}
+
+// secretsOf decides about Secrets outside the request's namespace.
+func (p *Planner) secretsOf(want *PlanRequest) error {
+	for _, s := range want.File.Sources {
+		if !s.Foreign {
+			continue
+		}
+		if !p.Requests.CrossNamespaceSecrets {
+			return fmt.Errorf("request file %s: %s takes credentials from Secret %s of another namespace; --allow-cross-namespace-secrets permits it", want.File.path, want.File.Object, s.Secret)
+		}
+		want.File.Notes = append(want.File.Notes, ref.RequestNote{
+			Rule: engine.RuleCrossNamespaceSecret, Text: "credentials come from Secret " + s.Secret + ", outside the request's namespace",
+		})
+	}
+	return nil
+}
+
+// Paused refuses to install what its request file holds back.
+func (w PlanRequest) Paused() error {
+	if w.File == nil || w.File.Paused == "" {
+		return nil
+	}
+	return Refuse(fmt.Sprintf("%s is paused: %s is true", w.File.Object, w.File.Paused), "preview shows what it would do; set it to false to install")
+}
+
+// Unreviewed says how the content of a plan differs from what its request file
+// was written back with; empty when it does not.
+func (w PlanRequest) Unreviewed(plan *preview.Plan) string {
+	if w.File == nil || w.File.ContentDigest == "" || w.File.ContentDigest == plan.ContentDigest {
+		return ""
+	}
+	return fmt.Sprintf("%s was reviewed with the content digest %s, and now leads to %s", w.File.Object, w.File.ContentDigest, plan.ContentDigest)
+}
+
+// root is the package that was asked for, among those that it requires: it has
+// the name that was given, or came from no catalog.
+func (w PlanRequest) root(plan *preview.Plan) *preview.Package {
+	name, _, _ := strings.Cut(w.Text, "@")
+	if reference, err := ref.Parse(w.Text); err == nil && reference.Kind != ref.KindPackage {
+		name = ""
+	}
+	for i := range plan.Packages {
+		if p := &plan.Packages[i]; p.Name == name || name == "" && len(p.Via) == 0 {
+			return p
+		}
+	}
+	return &plan.Packages[0]
+}
+
+// pinnedTo is what a package led to.
+func pinnedTo(plan *preview.Plan, pkg *preview.Package) ref.Pinned {
+	p := ref.Pinned{ContentDigest: plan.ContentDigest, Sources: pkg.Sources, Version: pkg.Version, Bundle: pkg.Bundle}
+	if len(pkg.Via) > 0 {
+		p.Channel = pkg.Via[0].Channel
+	}
+	return p
+}
+
+// Pinned writes what was wanted back as a request for exactly what was planned.
+func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
+	if w.Set != nil {
+		return nil, Usagef("-o request: a PluginSet is pinned by its lock file; plugin preview -c %s --update-lock writes it", w.Text)
+	}
+	if len(w.sections) > 0 {
+		return w.File.Pin(w.pinnedSections(plan))
+	}
+	p := pinnedTo(plan, w.root(plan))
+	if w.File != nil {
+		return w.File.Pin(p)
+	}
+	reference, err := ref.Parse(w.Text)
+	if err != nil {
+		return nil, err
+	}
+	switch secret := secretValue(w.params.Values, ""); {
+	case w.Format != "" && builtinFormat(w.Format) == nil:
+		return nil, Usagef("-o request: a request file cannot name a program, and --format %s does", w.Format)
+	case secret != "":
+		return nil, Usagef("-o request would write %s in the clear; leave it out, and refer to a Secret of the cluster where the package can", secret)
+	}
+	request := &ref.Request{
+		Release: plan.Release.Name, Namespace: plan.Release.Namespace, Format: w.Format, Path: w.Path,
+		InstallMode: w.params.InstallMode, WatchNamespaces: w.params.WatchNamespaces, Certs: w.params.Certs,
+		KubeVersion: w.params.KubeVersion, APIVersions: w.params.APIVersions, PinImages: w.pinImages, Values: w.params.Values,
+	}
+	if reference.Kind != ref.KindPackage {
+		request.Sources = []ref.RequestSource{{Reference: reference}}
+		return request.Write(p)
+	}
+	request.Package = &ref.PackageRequest{Name: reference.Package, Catalogs: w.resolve.Catalogs}
+	if w.resolve.Channel != "" {
+		request.Package.Channels = []string{w.resolve.Channel}
+	}
+	return request.Write(p)
+}
+
+// secretValue is the path of a value whose name tells that it is secret, empty
+// when there is none.
+func secretValue(values map[string]any, path string) string {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		below := strings.TrimPrefix(path+"."+key, ".")
+		if m, ok := values[key].(map[string]any); ok {
+			if found := secretValue(m, below); found != "" {
+				return found
+			}
+		} else if preview.SensitiveName(key) && values[key] != nil && values[key] != "" {
+			return below
+		}
+	}
+	return ""
+}

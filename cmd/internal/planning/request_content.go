@@ -1,0 +1,200 @@
+package planning
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// fetchRequested reads the sources of a request file and puts them together.
+func (r *Resolver) fetchRequested(ctx context.Context, want PlanRequest, out *Resolution) error {
+	request := want.File.Request
+	parts := make([]source.Part, 0, len(request.Sources)+1)
+	for i, s := range request.Sources {
+		got, err := r.fetchSource(ctx, s, want.File.path)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, source.Part{Name: s.Reference.Text, FS: got.FS, Subdir: s.Subdir, Destination: s.Destination})
+		if i == 0 {
+			out.content = got
+			continue
+		}
+		out.more = append(out.more, got.Source)
+		out.content.checked = weaker(out.content.checked, got.checked)
+	}
+	if len(request.Files) > 0 {
+		parts = append(parts, source.Part{Name: request.Object, Files: request.Files})
+	}
+	if p := parts[0]; len(parts) > 1 || p.Subdir != "" || p.Destination != "" {
+		whole, err := source.Compose(parts...)
+		if err != nil {
+			return fmt.Errorf("putting the sources of %s together: %w", request.Object, err)
+		}
+		content := *out.content.Content
+		content.FS = whole
+		out.content.Content = &content
+	}
+	if err := out.kustomized(request); err != nil {
+		return err
+	}
+	return out.valuesFiles(request)
+}
+
+// kustomized adds the kustomization that a controller makes for itself.
+func (out *Resolution) kustomized(request *ref.Request) error {
+	if request.Kustomized == nil {
+		return nil
+	}
+	dir := cmp.Or(*request.Kustomized, ".")
+	resources, err := kustomizationOf(out.content.FS, dir)
+	if err != nil {
+		return fmt.Errorf("%s: its sources have no directory %s", request.Object, dir)
+	}
+	if resources == nil {
+		return nil
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": resources})
+	if err != nil {
+		return err
+	}
+	whole, err := source.Compose(
+		source.Part{Name: request.Object, FS: out.content.FS},
+		source.Part{Name: request.Object, Files: map[string]string{path.Join(dir, "kustomization.yaml"): string(text)}},
+	)
+	if err != nil {
+		return fmt.Errorf("putting the sources of %s together: %w", request.Object, err)
+	}
+	content := *out.content.Content
+	content.FS = whole
+	out.content.Content = &content
+	return nil
+}
+
+// kustomizationOf lists what lies in a directory, as Flux does: manifests, and
+// directories with a kustomization of their own. It is nil when the directory
+// has one itself.
+func kustomizationOf(files fs.FS, dir string) ([]string, error) {
+	resources := []string{}
+	own := false
+	err := fs.WalkDir(files, dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative := name
+		if dir != "." {
+			relative = strings.TrimPrefix(name, dir+"/")
+		}
+		switch {
+		case entry.IsDir() && hasKustomization(files, name):
+			if own = own || name == dir; !own {
+				resources = append(resources, relative)
+			}
+			return fs.SkipDir
+		case !entry.IsDir() && (path.Ext(name) == ".yaml" || path.Ext(name) == ".yml"):
+			resources = append(resources, relative)
+		}
+		return nil
+	})
+	if own {
+		return nil, err
+	}
+	return resources, err
+}
+
+func hasKustomization(files fs.FS, dir string) bool {
+	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+		if info, err := fs.Stat(files, path.Join(dir, name)); err == nil && !info.IsDir() {
+			return true
+		}
+	}
+	return false
+}
+
+// weaker is what can be said of two contents together.
+func weaker(a, b checked) checked {
+	if a.rule == "" && (b.rule != "" || a.verification.Status == "verified") {
+		return b
+	}
+	return a
+}
+
+// besideFile makes a relative path mean the directory of the file that names it.
+func besideFile(r ref.Reference, file string) (ref.Reference, error) {
+	if r.Path == "" || filepath.IsAbs(r.Path) {
+		return r, nil
+	}
+	joined := filepath.ToSlash(filepath.Join(filepath.Dir(file), r.Path))
+	if !filepath.IsAbs(joined) && joined != ".." && !strings.HasPrefix(joined, "../") {
+		joined = "./" + joined
+	}
+	return ref.Parse(strings.Replace(r.Text, r.Path, joined, 1))
+}
+
+// fetchSource reads one source, with the credentials that go with it.
+func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file string) (fetched, error) {
+	reference, err := besideFile(s.Reference, file)
+	if err != nil {
+		return fetched{}, err
+	}
+	if s.Secret == "" && s.CA == "" {
+		return r.fetch(ctx, reference)
+	}
+	var given *source.Credentials
+	if s.Secret != "" {
+		var cluster source.Getter
+		if r.cluster != nil {
+			cluster = r.cluster
+		}
+		if given, err = source.ReadCredentials(ctx, cluster, s.Secret, reference); err != nil {
+			return fetched{}, err
+		}
+	}
+	if s.CA != "" {
+		given = given.WithRoots(s.CA, reference)
+	}
+	with := *r
+	with.fetcher = r.fetcher.With(given)
+	if r.cached != nil {
+		with.cached = r.cached.With(given)
+	}
+	return with.fetch(ctx, reference)
+}
+
+// valuesFiles reads the files of values that a request names, below what it
+// says itself.
+func (out *Resolution) valuesFiles(request *ref.Request) error {
+	if len(request.ValuesFiles) == 0 {
+		return nil
+	}
+	values := map[string]any{}
+	for _, name := range request.ValuesFiles {
+		data, err := fs.ReadFile(out.content.FS, name)
+		if err != nil {
+			return fmt.Errorf("%s: its sources have no file %s for values", request.Object, name)
+		}
+		docs, err := preview.Decode(data)
+		if err != nil {
+			return fmt.Errorf("%s: values file %s: %w", request.Object, name, err)
+		}
+		for _, doc := range docs {
+			m, ok := doc.(map[string]any)
+			if !ok {
+				return fmt.Errorf("%s: values file %s: want a mapping at the top", request.Object, name)
+			}
+			mergeValues(values, m)
+		}
+	}
+	mergeValues(values, out.params.Values)
+	out.params.Values = values
+	return nil
+}

@@ -1,0 +1,275 @@
+package planning
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
+)
+
+// Resolver turns what a user typed into sealed content.
+type Resolver struct {
+	env Environment
+	// cached, where set, answers before fetcher does: it contacts nothing.
+	cached   *source.Fetcher
+	fetcher  *source.Fetcher
+	checker  *checker
+	cluster  format.Cluster // nil where none may be asked
+	progress func(string)
+	opened   map[string][]*catalog.Catalog // by what was asked for
+}
+
+// newResolver makes the resolver of one command. Without a cluster it runs
+// offline: what was resolved before comes from the cache.
+func (e Environment) newResolver(src SourceOptions, signed SignatureOptions, cluster format.Cluster, progress func(string)) (*Resolver, error) {
+	if progress == nil {
+		progress = func(string) {}
+	}
+	if src.severalPlatforms() && !src.SetsAlone {
+		return nil, Usagef("--platform %s: one platform is picked from an image, as OS/ARCH; several are for plugin sets", src.Platform)
+	}
+	opts, err := e.fetching(src, progress)
+	if err != nil {
+		return nil, err
+	}
+	configured, err := e.Config()
+	if err != nil {
+		return nil, err
+	}
+	checker, err := newChecker(configured.Verification, signed)
+	if err != nil {
+		return nil, err
+	}
+	r := &Resolver{env: e, checker: checker, cluster: cluster, progress: progress, opened: map[string][]*catalog.Catalog{}}
+	if cluster == nil {
+		r.fetcher = source.New(opts)
+		opts.Offline = true
+		r.cached = source.New(opts)
+		return r, nil
+	}
+	opts.Cluster = cluster
+	r.fetcher = source.New(opts)
+	return r, nil
+}
+
+// fetched is content, and who made it.
+type fetched struct {
+	*source.Content
+	checked
+}
+
+// fetch reads what a reference leads to.
+func (r *Resolver) fetch(ctx context.Context, reference ref.Reference) (fetched, error) {
+	return cacheFirst(r, func(from *source.Fetcher) (fetched, error) { return r.open(ctx, from, reference) })
+}
+
+// cacheFirst asks the cache where there is no cluster, and then whom it must.
+func cacheFirst[T any](r *Resolver, open func(*source.Fetcher) (T, error)) (T, error) {
+	if r.cached != nil {
+		got, err := open(r.cached)
+		// What was not signed when it was cached may be by now.
+		_, refused := errors.AsType[*engine.Refused](err)
+		if !refused && !errors.Is(err, source.ErrNotCached) {
+			return got, err
+		}
+	}
+	return open(r.fetcher)
+}
+
+// open pins, checks who signed what the pin stands for, and only then reads it.
+func (r *Resolver) open(ctx context.Context, from *source.Fetcher, reference ref.Reference) (fetched, error) {
+	r.progress("resolving " + reference.Text)
+	pin, err := from.Pin(ctx, reference)
+	if err != nil {
+		return fetched{}, err
+	}
+	r.sayRemembered(pin)
+	var got fetched
+	if got.checked, err = r.checker.check(ctx, from, pin); err != nil {
+		return fetched{}, err
+	}
+	r.progress("reading " + pin.Source.Digest)
+	if got.listed {
+		got.Content, err = from.Open(ctx, pin)
+	} else {
+		got.Content, got.referrers, err = openAndList(ctx, from, pin)
+	}
+	if err != nil {
+		return fetched{}, err
+	}
+	return got, chartAsListed(pin, got.FS)
+}
+
+// openAndList reads content and, meanwhile, what lies beside it: that is for
+// information, and as far as it can be had.
+func openAndList(ctx context.Context, from *source.Fetcher, pin source.Pin) (*source.Content, []preview.Referrer, error) {
+	listing, stop := context.WithCancel(ctx)
+	defer stop()
+	var found []preview.Referrer
+	listed := tasks.Async(func() error {
+		found, _ = from.Referrers(listing, pin)
+		return nil
+	})
+	content, err := from.Open(ctx, pin)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = <-listed // nothing but a panic
+	return content, found, err
+}
+
+// Resolution is content before it belongs to a release.
+type Resolution struct {
+	request preview.Request
+	params  format.Params
+	info    format.Info
+	format  format.Format
+	content fetched
+	whole   fs.FS // what the content was cut out of, at a path; nil when it was not
+	at      string
+	// secretValues says that some of the values came from a Secret.
+	secretValues bool
+	argo         bool             // an Application of Argo CD asks for it, whose hooks run
+	pin          bool             // --pin-images, or pinImages of a request
+	section      *preview.Section // of a request, which info.Package is then the name of
+	more         []preview.Source // besides that of the content, where it is composed of several
+	tools        []preview.Source // programs that make the objects
+	via          []preview.Via
+	dependencies []preview.Dependency
+	apis         []deps.API // that the dependencies rest on, in the cluster
+	// choice is what the catalogs led to, nil where none were asked.
+	choice   *catalog.Choice
+	catalogs []*catalog.Catalog
+	// What a reviewer should be told besides: rule and text.
+	notes [][2]string
+}
+
+// note adds something that a reviewer should be told about the package.
+func (out *Resolution) note(rule, text string) { out.notes = append(out.notes, [2]string{rule, text}) }
+
+// packageNotes are all notes about the package.
+func (out *Resolution) packageNotes() []preview.Note {
+	notes := out.content.notes(out.info.Package)
+	for _, n := range out.notes {
+		notes = append(notes, preview.Note{Rule: n[0], Object: "package/" + out.info.Package, Text: n[1]})
+	}
+	return notes
+}
+
+// find resolves a reference to content. installed is what the release runs
+// now, nil when it is new: a package name is then followed along its edges.
+func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalog.Installed) (*Resolution, error) {
+	reference, err := ref.Parse(want.Text)
+	if err != nil {
+		return nil, Usagef("%s", err)
+	}
+	out := &Resolution{
+		request: preview.Request{Reference: want.Text, Version: want.resolve.Version, Channel: want.resolve.Channel},
+		params:  want.params, pin: want.pinImages,
+	}
+	if want.File != nil {
+		out.request.File, out.secretValues, out.argo = want.File.path, want.File.SecretValues, want.File.ArgoHooks
+		for _, n := range want.File.Notes {
+			out.note(n.Rule, n.Text)
+		}
+	}
+	if reference.Kind == ref.KindPackage {
+		if reference, err = r.choose(ctx, out, want.resolve, reference, installed); err != nil {
+			return nil, err
+		}
+	} else if want.resolve.Version != "" || want.resolve.Channel != "" {
+		return nil, Usagef("--version and --channel choose within a catalog; %s names its content already", want.Text)
+	}
+	if want.File != nil && len(want.File.Sources) > 0 {
+		err = r.fetchRequested(ctx, want, out)
+	} else {
+		out.content, err = r.fetch(ctx, reference)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := out.narrow(want.Path, want.Text); err != nil {
+		return nil, err
+	}
+	if err := r.detect(out, want); err != nil {
+		return nil, err
+	}
+	if err := out.asChosen(); err != nil {
+		return nil, err
+	}
+	return out, out.nameless(want, reference)
+}
+
+// release names a new release: NAME, else the package; -n, else the bundle's
+// suggestion, else the package.
+func (out *Resolution) release(name, namespace string) (preview.Release, error) {
+	r := preview.Release{
+		Name:      cmp.Or(name, out.info.Package),
+		Namespace: cmp.Or(namespace, cmp.Or(out.info.SuggestedNamespace, out.info.Package)),
+	}
+	return r, checkRelease(r)
+}
+
+// checkRelease holds names to what the record's name and label can carry.
+func checkRelease(r preview.Release) error {
+	for _, part := range [...]struct{ what, name string }{{"release name", r.Name}, {"namespace", r.Namespace}} {
+		if !ref.IsName(part.name) || strings.Contains(part.name, ".") || len(part.name) > 63 {
+			return Usagef("%s %q: want a DNS label: at most 63 of a-z, 0-9 and -", part.what, part.name)
+		}
+	}
+	return nil
+}
+
+// render makes the objects of the content for a release.
+func (r *Resolver) render(ctx context.Context, found *Resolution, release preview.Release, upgrade bool) (*format.Output, error) {
+	r.progress("rendering " + cmp.Or(found.info.Bundle, found.info.Package))
+	if found.section != nil {
+		release.Namespace = found.section.Namespace
+	}
+	output, err := found.format.Render(ctx, format.Input{
+		Content: found.content.FS, Info: found.info, Release: release, Params: found.params, Upgrade: upgrade, Cluster: r.cluster,
+		Whole: found.whole, Path: found.at,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)
+	}
+	if found.argo {
+		if err := format.ArgoHooks(output, found.info.Package, release.Namespace); err != nil {
+			return nil, fmt.Errorf("rendering %s: %w", found.info.Package, err)
+		}
+	} else {
+		format.NoteArgoHooks(output, found.info.Package, release.Namespace)
+	}
+	output.Resolved.Section = found.section
+	if found.pin {
+		if err := r.pinImages(ctx, found.info.Package, output); err != nil {
+			return nil, err
+		}
+	}
+	for _, api := range found.apis {
+		output.Required = append(output.Required, preview.Ref{APIVersion: api.APIVersion(), Kind: api.Kind})
+	}
+	return output, nil
+}
+
+// seal hashes rendered content. beside are the objects that it is planned with.
+func (out *Resolution) seal(release preview.Release, output *format.Output, beside []map[string]any) (engine.Content, error) {
+	return engine.Prepare(release, engine.Material{
+		Info: out.info, Output: output, Values: out.params.Values, SecretValues: out.secretValues,
+		Sources: slices.Concat([]preview.Source{out.content.Source}, out.more, out.tools), Via: out.via,
+		Verification: out.content.verification, Referrers: out.content.referrers,
+		Dependencies: out.dependencies, Notes: out.packageNotes(), Beside: beside,
+	})
+}

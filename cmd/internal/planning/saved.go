@@ -1,0 +1,175 @@
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// RegistryPrefix marks a plan in a registry.
+const RegistryPrefix = "oci://"
+
+// The plan file as an OCI artifact, and who may read what in it without reading
+// the plan: an encrypted plan has the same annotations.
+const (
+	planArtifact      = "application/vnd.kubectl-operator.plan.v1alpha1"
+	planMediaType     = "application/vnd.kubectl-operator.planfile.v1alpha1"
+	digestAnnotation  = "kubectl-operator/digest"
+	contentAnnotation = "kubectl-operator/content-digest"
+	releaseAnnotation = "kubectl-operator/release" // NAMESPACE/NAME
+	targetAnnotation  = "kubectl-operator/target"  // identity of the cluster
+	expiresAnnotation = "kubectl-operator/expires"
+)
+
+// SavedPlan is a plan that was read from a file or a registry, and verified.
+type SavedPlan struct {
+	*preview.Plan
+	Notice     string // what a person should know about how it was checked
+	Place      string // a path, or oci://HOST/REPO@sha256:HEX
+	FileSHA256 string // of the plan file
+}
+
+// image is HOST/REPO@sha256:HEX of a plan in a registry, empty for a file.
+func (s *SavedPlan) image() string {
+	image, remote := strings.CutPrefix(s.Place, RegistryPrefix)
+	if !remote {
+		return ""
+	}
+	return image
+}
+
+// LoadPlan reads and verifies a saved plan.
+func (p *Planner) LoadPlan(ctx context.Context, place string, keys planfile.Keys) (*SavedPlan, error) {
+	file, err := p.readPlan(ctx, place, keys)
+	if damaged, ok := errors.AsType[*planfile.Damaged](err); ok {
+		return nil, Refuse(fmt.Sprintf("reading the plan %s: %s", place, damaged), "get the file again as it was saved, or preview again")
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan, notice, err := engine.Verify(file.Plan, p.env.Schemas())
+	if err != nil {
+		return nil, fmt.Errorf("plan %s: %w", place, err)
+	}
+	plan.SavedAs = place
+	return &SavedPlan{Plan: plan, Notice: notice, Place: place, FileSHA256: file.SHA256}, nil
+}
+
+func (p *Planner) readPlan(ctx context.Context, place string, keys planfile.Keys) (*planfile.File, error) {
+	image, remote := strings.CutPrefix(place, RegistryPrefix)
+	if !remote {
+		return planfile.Load(place, keys)
+	}
+	if err := checkPlanImage(image); err != nil {
+		return nil, err
+	}
+	fetcher, err := p.artifacts()
+	if err != nil {
+		return nil, err
+	}
+	data, err := fetcher.PullArtifact(ctx, image, source.ArtifactKind{
+		Type: planArtifact, MediaType: planMediaType, MaxBytes: planfile.MaxBytes, What: "a plan",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the plan: %w", err)
+	}
+	file, err := planfile.Open(data, keys)
+	if err != nil {
+		return nil, fmt.Errorf("reading the plan %s: %w", place, err)
+	}
+	return file, nil
+}
+
+// checkPlanImage wants HOST/REPO@sha256:HEX and nothing that somebody could move.
+func checkPlanImage(image string) error {
+	_, digest, pinned := strings.Cut(image, "@")
+	switch {
+	case !pinned:
+		return Usagef("%s%s names no digest, and a tag can be moved to another plan; preview --out printed the reference with @sha256:..., and \"crane digest %s\" prints the digest", RegistryPrefix, image, image)
+	case !ref.IsDigest(digest):
+		return Usagef("%s%s: a digest is sha256: and 64 lower-case hexadecimal digits", RegistryPrefix, image)
+	}
+	return nil
+}
+
+// SaveOptions say where a plan is saved, and who may read it.
+type SaveOptions struct {
+	To               string // a file, or oci://HOST/REPO[:TAG]
+	PlaintextSecrets bool
+	Recipients       []string // keys of age or ssh, or files of them
+}
+
+// SavePlan saves a plan and notes in it where.
+func (p *Planner) SavePlan(ctx context.Context, plan *preview.Plan, o SaveOptions) error {
+	to, err := planfile.ReadRecipients(o.Recipients)
+	if err != nil {
+		return fmt.Errorf("--plan-recipient: %w", err)
+	}
+	options := planfile.Options{Recipients: to, PlaintextSecrets: o.PlaintextSecrets}
+	repository, remote := strings.CutPrefix(o.To, RegistryPrefix)
+	if !remote {
+		if err := planfile.Save(o.To, plan, options); err != nil {
+			return err
+		}
+		plan.SavedAs = o.To
+		return nil
+	}
+	data, err := planfile.Pack(plan, options)
+	if err != nil {
+		return err
+	}
+	fetcher, err := p.artifacts()
+	if err != nil {
+		return err
+	}
+	digest, err := fetcher.PushArtifact(ctx, repository, source.Artifact{
+		Type: planArtifact, MediaType: planMediaType, Title: "plan.tgz", Data: data, Annotations: planAnnotations(plan),
+	}, "")
+	if err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	plan.SavedAs = RegistryPrefix + repositoryName(repository) + "@" + digest
+	return nil
+}
+
+func planAnnotations(plan *preview.Plan) map[string]string {
+	out := map[string]string{
+		digestAnnotation: plan.Digest, contentAnnotation: plan.ContentDigest,
+		releaseAnnotation: plan.Release.Namespace + "/" + plan.Release.Name,
+	}
+	if plan.Target.Identity != "" {
+		out[targetAnnotation] = plan.Target.Identity
+	}
+	if plan.Options.Expires != "" {
+		out[expiresAnnotation] = plan.Options.Expires
+	}
+	return out
+}
+
+// repositoryName is HOST/REPO of an image, whatever follows.
+func repositoryName(image string) string {
+	repo, _, _ := strings.Cut(image, "@")
+	if colon := strings.LastIndex(repo, ":"); colon > strings.LastIndex(repo, "/") {
+		repo = repo[:colon]
+	}
+	return repo
+}
+
+// artifacts reads and writes what lies in registries beside content.
+func (p *Planner) artifacts() (*source.Fetcher, error) {
+	opts, err := p.env.fetching(p.Source, func(string) {})
+	if err != nil {
+		return nil, err
+	}
+	if !p.Read.Offline {
+		opts.Cluster = targetCluster{p}
+	}
+	return source.New(opts), nil
+}

@@ -1,0 +1,199 @@
+package planning
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+)
+
+// section is a part of a request file that is a package of its own.
+type section struct {
+	name, namespace string // its namespace is empty for the release's
+	PlanRequest
+}
+
+// sectionsOf reads the sections of a request file into what is wanted.
+func (p *Planner) sectionsOf(request *ref.Request, path string) ([]section, error) {
+	var out []section
+	for _, s := range request.Sections {
+		want, err := p.ofFile(s.Request, path)
+		if err != nil {
+			return nil, err
+		}
+		want.Name = s.Name // of content that has none
+		if len(out) == 0 { // what is noted of the whole is noted once
+			want.File.Notes = slices.Concat(request.Notes, want.File.Notes)
+		}
+		out = append(out, section{s.Name, s.Namespace, want})
+	}
+	return out, nil
+}
+
+// sectionNames is what a request of sections is called where another has its
+// reference.
+func sectionNames(list []section) string {
+	var names []string
+	for _, s := range list {
+		names = append(names, s.name)
+	}
+	return "sections " + strings.Join(names, ", ")
+}
+
+// pinnedSections is what the sections of a request led to, in their order.
+func (w PlanRequest) pinnedSections(plan *preview.Plan) ref.Pinned {
+	p := ref.Pinned{ContentDigest: plan.ContentDigest}
+	for _, s := range w.sections {
+		for i := range plan.Packages {
+			if plan.Packages[i].Name == s.name {
+				p.Sections = append(p.Sections, pinnedTo(plan, &plan.Packages[i]))
+			}
+		}
+	}
+	return p
+}
+
+// sections plans a request file of sections. Each is a package of the plan, and
+// what it requires is one besides.
+func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
+	r, err := p.Resolver(progress)
+	if err != nil {
+		return nil, err
+	}
+	release := preview.Release{Name: want.Name, Namespace: cmp.Or(want.namespace, want.Name)}
+	if err := checkRelease(release); err != nil {
+		return nil, err
+	}
+	var record *history.Record
+	if !p.Read.Offline {
+		if record, err = p.record(ctx, release); err != nil {
+			return nil, err
+		}
+	}
+	var installed []preview.Package
+	if record != nil && record.Installed() {
+		installed = record.Packages()
+	}
+	roots, err := r.findSections(ctx, want.sections, installed, release)
+	if err != nil {
+		return nil, err
+	}
+	packages, err := p.withDependencies(ctx, r, want.sections, roots, release, record)
+	if err != nil {
+		return nil, err
+	}
+	contents, err := r.seal(ctx, packages, release, func(pkg *Resolution) bool {
+		return pkg.section != nil && before(installed, pkg.info.Package, pkg.section.Package) != nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	opts := p.options(release, record)
+	opts.Progress, opts.Request = r.progress, preview.Request{Reference: want.Text, File: want.File.path}
+	return p.onTop(ctx, contents, record, opts)
+}
+
+// findSections resolves each section to content. A package of a catalog goes
+// along the upgrade edges from the version that the section has installed.
+func (r *Resolver) findSections(ctx context.Context, list []section, installed []preview.Package, release preview.Release) ([]*Resolution, error) {
+	var out []*Resolution
+	for _, s := range list {
+		var from *catalog.Installed
+		if s.File.Package != nil {
+			if was := before(installed, s.name, s.File.Package.Name); was != nil && contentName(was) == s.File.Package.Name {
+				from = &catalog.Installed{Bundle: was.Bundle, Version: was.Version}
+			}
+		}
+		found, err := r.find(ctx, s.PlanRequest, from)
+		if err != nil {
+			return nil, fmt.Errorf("section %s: %w", s.name, err)
+		}
+		found.section = &preview.Section{Package: found.info.Package, Namespace: cmp.Or(s.namespace, release.Namespace)}
+		if was := before(installed, s.name, found.info.Package); was != nil && from == nil {
+			if err := found.withoutEdgesFrom(was.Version); err != nil {
+				return nil, fmt.Errorf("section %s: %w", s.name, err)
+			}
+		}
+		out = append(out, found)
+	}
+	return out, nil
+}
+
+// before is what a release has installed of a section: the section of that name,
+// else the content of that name.
+func before(installed []preview.Package, section, content string) *preview.Package {
+	for i := range installed {
+		if pkg := &installed[i]; pkg.Parameters.Section != nil && pkg.Name == section {
+			return pkg
+		}
+	}
+	for i := range installed {
+		if pkg := &installed[i]; contentName(pkg) == content {
+			return pkg
+		}
+	}
+	return nil
+}
+
+// withDependencies adds what sections require and nothing beside them meets,
+// each before what needs it, and names the packages of sections after these.
+func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []section, roots []*Resolution, release preview.Release, record *history.Record) ([]*Resolution, error) {
+	var out []*Resolution
+	beside := make([]deps.Installed, 0, len(roots))
+	for i, root := range roots {
+		in, err := root.besides("section " + list[i].name)
+		if err != nil {
+			return nil, err
+		}
+		beside = append(beside, in)
+	}
+	for i, root := range roots {
+		packages, err := p.closure(ctx, r, root, release, record, versioned(slices.Delete(slices.Clone(beside), i, i+1)))
+		if err != nil {
+			return nil, fmt.Errorf("section %s: %w", list[i].name, err)
+		}
+		for _, pkg := range packages {
+			if pkg == root {
+				continue
+			}
+			if slices.ContainsFunc(list, func(s section) bool { return s.name == pkg.info.Package }) {
+				return nil, Usagef("section %s requires package %s, which is no section, and a section has that name; give it another", list[i].name, pkg.info.Package)
+			}
+			in, err := pkg.besides("section " + list[i].name + ", which requires it")
+			if err != nil {
+				return nil, err
+			}
+			beside = append(beside, in)
+		}
+		out = append(out, packages...)
+	}
+	for i, root := range roots {
+		root.info.Package = list[i].name
+	}
+	return out, nil
+}
+
+// besides is a package as one that others are planned beside.
+func (out *Resolution) besides(by string) (deps.Installed, error) {
+	properties, err := deps.FromContent(out.content.FS)
+	if err != nil {
+		return deps.Installed{}, fmt.Errorf("reading what %s provides: %w", out.info.Package, err)
+	}
+	return deps.Installed{Package: out.info.Package, Version: out.info.Version, By: by, Properties: properties, Planned: true}, nil
+}
+
+// versioned keeps the packages whose version says something.
+func versioned(list []deps.Installed) []deps.Installed {
+	var all presentPackages
+	for _, in := range list {
+		all.add(in)
+	}
+	return all.packages
+}

@@ -1,0 +1,110 @@
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// ReadSet reads the config that options name: a file of this machine, or in
+// client mode what the server gives out.
+func (p *Planner) ReadSet(ctx context.Context, f SetOptions, progress func(string)) (*plugins.Set, error) {
+	if f.Mode != ModeClient {
+		return p.pluginSet(f.Config)
+	}
+	set, err := p.fetchedSet(ctx, f.Config, f.Credentials, progress)
+	if err != nil {
+		return nil, fmt.Errorf("config %s: %w", f.Config, err)
+	}
+	return set, nil
+}
+
+// fetchedSet reads the config of a server: at an address, or in a ConfigMap of
+// the cluster, with the user's own rights. It may name nothing of this machine
+// but the variables that it was allowed.
+func (p *Planner) fetchedSet(ctx context.Context, text string, env []string, progress func(string)) (*plugins.Set, error) {
+	reference, err := p.configReference(text)
+	if err != nil {
+		return nil, err
+	}
+	opts, err := p.env.fetching(p.Source, progress)
+	if err != nil {
+		return nil, err
+	}
+	opts.Platform, opts.Cluster = "", targetCluster{p}
+	opts.Artifacts = reference.Kind != ref.KindConfigMap // one file, which is no archive
+	from := source.New(opts)
+	pin, err := from.Pin(ctx, reference)
+	if err != nil {
+		return nil, err
+	}
+	content, err := from.Open(ctx, pin)
+	if err != nil {
+		return nil, err
+	}
+	read := plugins.Options{Fetched: true, Env: env, PlainHTTP: p.Source.PlainHTTP}
+	if reference.Kind == ref.KindConfigMap {
+		return setOfConfigMap(content.FS, read)
+	}
+	if !content.Plain {
+		return nil, errors.New("it is an archive; a config is one YAML file")
+	}
+	data, err := fs.ReadFile(content.FS, source.PlainFile)
+	if err != nil {
+		return nil, err
+	}
+	read.File = configName(text)
+	return plugins.Parse(data, read)
+}
+
+// configReference reads where a server gives out its config.
+func (p *Planner) configReference(text string) (ref.Reference, error) {
+	reference, err := ref.Parse(text)
+	switch {
+	case err != nil:
+		return ref.Reference{}, err
+	case strings.HasPrefix(text, "http://") && !p.Source.PlainHTTP: // its sha256 is there: the reference takes none without
+		return ref.Reference{}, Usagef("plain http can be changed on its way; use https, or allow it with --plain-http")
+	case reference.Kind == ref.KindConfigMap, reference.Kind == ref.KindArchive && reference.Path == "":
+		return reference, nil
+	}
+	return ref.Reference{}, Usagef("--mode client fetches the config from the server; name https://HOST/PATH or configmap://NAMESPACE/NAME")
+}
+
+// setOfConfigMap reads the one config among the keys of a ConfigMap.
+func setOfConfigMap(files fs.FS, read plugins.Options) (*plugins.Set, error) {
+	data := map[string]any{}
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
+		data[path.Base(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body, err := preview.Canonical(map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": data})
+	if err != nil {
+		return nil, err
+	}
+	return plugins.Parse(body, read)
+}
+
+// configName is the name of a file, the last part of an address, or the name of
+// a ConfigMap.
+func configName(text string) string {
+	text, _, _ = strings.Cut(text, "#")
+	text, _, _ = strings.Cut(text, "?")
+	return path.Base(filepath.ToSlash(text))
+}

@@ -1,0 +1,241 @@
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+)
+
+// SetOptions say which plugin set is meant, and where it goes.
+type SetOptions struct {
+	Config, Mode, Location, Lock string
+	UpdateLock                   bool
+	Against                      string   // another config or lock, which stands in for what is installed
+	Credentials                  []string // variables that a config of a server may send to its providers
+}
+
+// Where the config of a set is.
+const (
+	ModeServer = "server" // on this machine, which is the server's
+	ModeClient = "client" // on a server that this machine is a client of
+)
+
+// SetPlan is the plan of a plugin set, with what its apply needs.
+type SetPlan struct {
+	*preview.Plan
+	// Files have the bytes of what the plan wants; nil for a clean.
+	Files  func() ([]plugins.File, error)
+	Beside map[string][]byte // that belongs to the generation
+}
+
+// PlanSet makes the plan of a set with choices of the reviewer; nil are the
+// default. The lock file is written when everything else went well.
+func (p *Planner) PlanSet(ctx context.Context, f SetOptions, options *preview.Options, progress func(string)) (*SetPlan, error) {
+	set, err := p.ReadSet(ctx, f, progress)
+	if err != nil {
+		return nil, err
+	}
+	if set.Host != nil && f.Mode == ModeServer {
+		if f.Against != "" {
+			return nil, Usagef("the host of this set is in the cluster, and it is compared with what was installed there; leave out --against")
+		}
+		fetched, fresh, err := p.fetchHosted(ctx, set, f, progress)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := p.hostedPlan(ctx, p.wantedSet(f.Config, set), fetched, fresh, progress)
+		if err != nil {
+			return nil, err
+		}
+		return &SetPlan{Plan: plan}, f.keepLock(fresh)
+	}
+	own, platforms, err := p.platforms(set, f, runtime.GOOS+"/"+runtime.GOARCH, "")
+	if err != nil {
+		return nil, err
+	}
+	target, err := p.pluginTarget(ctx, set, f, own)
+	if err != nil {
+		return nil, err
+	}
+	request := preview.Request{Action: preview.RequestInstall, File: f.Config}
+	var against *preview.Against
+	if f.Against != "" {
+		request.Action = preview.RequestUpgrade
+		if against, err = p.against(ctx, f.Against, set, &target, progress); err != nil {
+			return nil, err
+		}
+	}
+	all, fresh, err := p.fetchPlatforms(ctx, set, f, target.Platform, platforms, progress)
+	if err != nil {
+		return nil, err
+	}
+	fetched := all[0].Fetched
+	plan, err := plugins.Plan(set, fetched, target)
+	if err == nil && p.Source.severalPlatforms() {
+		err = plugins.AddPlatforms(plan, set, all[1:])
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan.Request, plan.Against = request, against
+	if err := p.finishSet(plan, options); err != nil {
+		return nil, err
+	}
+	if err := p.resolveExecutors(ctx, plan, progress); err != nil {
+		return nil, err
+	}
+	config, err := plugins.ConfigOf(set)
+	if err != nil {
+		return nil, err
+	}
+	return &SetPlan{
+		Plan:  plan,
+		Files: func() ([]plugins.File, error) { return plugins.Files(fetched) },
+		Beside: map[string][]byte{
+			installed.LockFile:   plugins.NewLock(set.Name, target.Platform, fetched, nil).Encode(),
+			installed.ConfigFile: config.Encode(),
+		},
+	}, f.keepLock(fresh)
+}
+
+// finishSet notes the choices of the reviewer, and judges and seals the plan.
+func (p *Planner) finishSet(plan *preview.Plan, options *preview.Options) error {
+	switch {
+	case options != nil:
+		plan.Options = *options
+	case p.Expires > 0:
+		plan.Options.Expires = preview.ExpiryText(time.Now().Add(p.Expires))
+	}
+	plan.Tool = preview.Tool{Version: p.env.Version}
+	if err := engine.Finish(plan, p.env.Schemas()); err != nil {
+		return err
+	}
+	_, err := p.Judge(plan, nil)
+	return err
+}
+
+// fetchSet fetches what a set names, held to its lock, and locks it anew.
+func (p *Planner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions, platform string, progress func(string)) ([]plugins.Fetched, *plugins.Lock, error) {
+	lock, err := readLock(f.lockPath(), set, f.Lock != "" && !f.UpdateLock)
+	if err != nil {
+		return nil, nil, fmt.Errorf("lock file %s: %w", f.lockPath(), err)
+	}
+	from := p.Source
+	from.Platform = platform // one of those that were asked for
+	opts, err := p.env.fetching(from, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	opts.Artifacts = true
+	request := plugins.Request{Platform: platform, Sources: source.New(opts), Getenv: p.env.Getenv, Progress: progress}
+	if request.Check, err = p.signatureCheck(); err != nil {
+		return nil, nil, err
+	}
+	if !f.UpdateLock {
+		request.Lock = lock
+	}
+	fetched, err := plugins.Fetch(ctx, set, request)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.UpdateLock {
+		for i := range fetched {
+			fetched[i].Pinned = true // by the lock that is written at the end
+		}
+	}
+	return fetched, plugins.NewLock(set.Name, platform, fetched, lock), nil
+}
+
+// pluginSet reads a config.
+func (p *Planner) pluginSet(path string) (*plugins.Set, error) {
+	data, err := readAtMost(path, plugins.MaxBytes)
+	if err != nil {
+		return nil, fmt.Errorf("config %s: %w", path, err)
+	}
+	set, err := plugins.Parse(data, plugins.Options{File: filepath.Base(path), Dir: filepath.Dir(path), PlainHTTP: p.Source.PlainHTTP})
+	if err != nil {
+		return nil, fmt.Errorf("config %s: %w", path, err)
+	}
+	return set, nil
+}
+
+// pluginTarget finds out where a set goes and what is there.
+func (p *Planner) pluginTarget(ctx context.Context, set *plugins.Set, f SetOptions, platform string) (plugins.Target, error) {
+	out := plugins.Target{Platform: platform}
+	location, err := f.LocationOf(set)
+	if err != nil {
+		return out, err
+	}
+	out.Location = preview.Location{Path: location, Host: installed.HostID()}
+	if out.Installed, err = installed.Read(ctx, location); err != nil {
+		return out, err
+	}
+	if lock := out.Lock; lock != nil && lock.Name != set.Name {
+		return out, Refuse(fmt.Sprintf("the plugins of another set, %s, are installed at %s", lock.Name, location),
+			"name another place with --location; or clear that one, if nothing loads it any more")
+	}
+	return out, nil
+}
+
+// Location makes a location absolute; "~/" is the user's home.
+func Location(text string) (string, error) {
+	if below, ok := strings.CutPrefix(text, "~/"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", errors.New("the plugins go below the home directory, and HOME is not set; name a place with --location")
+		}
+		text = filepath.Join(home, below)
+	}
+	absolute, err := filepath.Abs(text)
+	if err != nil {
+		return "", fmt.Errorf("location %s: %w", text, err)
+	}
+	return absolute, nil
+}
+
+// LocationOf is where a set goes, as an absolute path.
+func (o *SetOptions) LocationOf(set *plugins.Set) (string, error) {
+	if o.Location != "" {
+		return Location(o.Location)
+	}
+	return Location(set.Location)
+}
+
+// RollbackSet plans to bring back an earlier generation, from the disk alone.
+func (p *Planner) RollbackSet(ctx context.Context, location string, to int, options *preview.Options) (*SetPlan, error) {
+	planned, err := installed.PlanRollback(ctx, location, to)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.finishSet(planned.Plan, options); err != nil {
+		return nil, err
+	}
+	return &SetPlan{
+		Plan:   planned.Plan,
+		Files:  func() ([]plugins.File, error) { return planned.Files, nil },
+		Beside: planned.Beside,
+	}, nil
+}
+
+// CleanSet plans to remove earlier generations, all but so many.
+func (p *Planner) CleanSet(ctx context.Context, location string, keep int, options *preview.Options) (*SetPlan, error) {
+	plan, err := installed.PlanClean(ctx, location, keep)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.finishSet(plan, options); err != nil {
+		return nil, err
+	}
+	return &SetPlan{Plan: plan}, nil
+}

@@ -1,0 +1,153 @@
+package planning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/verify"
+)
+
+// SignatureOptions say whose signatures are asked for. They win over the policies
+// of the configuration.
+type SignatureOptions struct {
+	Mode   string // a [verify.Mode]
+	Signer verify.Signer
+}
+
+// policy is the options as what wins over every configured policy.
+func (o *SignatureOptions) policy() (verify.Policy, error) {
+	mode, err := verify.ParseMode(o.Mode)
+	if err != nil {
+		return verify.Policy{}, Usagef("--verify %s: want required, if-present or off", o.Mode)
+	}
+	if err := o.Signer.Check(); err != nil {
+		return verify.Policy{}, Usagef("%s: --verify-key, or --certificate-identity, --certificate-oidc-issuer and --trusted-root", err)
+	}
+	if mode == verify.Off && o.Signer != (verify.Signer{}) {
+		return verify.Policy{}, Usagef("--verify off looks at no signature; leave out who must have signed")
+	}
+	return verify.Policy{Mode: mode, Signer: o.Signer}, nil
+}
+
+// checker holds content to who must have signed it.
+type checker struct {
+	policies []verify.Policy
+	override verify.Policy
+}
+
+func newChecker(configured config.Verification, options SignatureOptions) (*checker, error) {
+	c := &checker{}
+	var err error
+	if c.override, err = options.policy(); err != nil {
+		return nil, err
+	}
+	for _, p := range configured.Policies {
+		c.policies = append(c.policies, verify.Policy{
+			Prefix: p.Prefix, Mode: verify.Mode(p.Mode),
+			Signer: verify.Signer{Key: p.Key, Identity: p.Identity, Issuer: p.Issuer, TrustedRoot: p.TrustedRoot},
+		})
+	}
+	if err := verify.CheckPolicies(c.policies); err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	return c, nil
+}
+
+// checked is what is known of who made some content.
+type checked struct {
+	verification preview.Verification
+	looked       bool // for signatures, because somebody is trusted
+	listed       bool // referrers holds all that is to be known
+	referrers    []preview.Referrer
+	rule         string // of the finding that there is to be, with its text
+	text         string
+}
+
+// notes are the findings about a package.
+func (c checked) notes(pkg string) []preview.Note {
+	if c.rule == "" {
+		return nil
+	}
+	return []preview.Note{{Rule: c.rule, Object: "package/" + pkg, Text: c.text}}
+}
+
+// check decides whether pinned content may be read at all. A refusal ends with
+// exit code 5.
+func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pin) (checked, error) {
+	policy := verify.Choose(c.policies, c.override, repositoryOf(pin.Reference))
+	out := checked{verification: preview.Verification{Status: verify.Unverified}}
+	trust, err := verify.Load(policy.Signer)
+	if err != nil {
+		return out, err
+	}
+	digest := pin.Source.Digest
+	switch {
+	case policy.Mode == verify.Off:
+		if out.listed = true; trust != nil {
+			out.rule, out.text = engine.RuleNotVerified, "a policy says who signs it, and verification is off"
+		}
+		return out, nil
+	case trust == nil: // nobody to trust: a refusal, or nothing to do
+		_, err := verify.Check(policy.Mode, nil, digest, nil)
+		return out, refusal(err)
+	case policy.Mode == verify.Required && !source.Signed(pin.Reference.Kind):
+		return out, Refuse(fmt.Sprintf("signatures are required, and %s is of a kind that carries none", pin.Reference.Text),
+			"use an image, or --verify if-present")
+	}
+	out.looked, out.listed = true, true
+	signatures, referrers, readErr := from.Signatures(ctx, pin)
+	out.referrers = referrers
+	out.verification, err = verify.Check(policy.Mode, trust, digest, artifacts(signatures))
+	switch {
+	case out.verification.Status == verify.Verified:
+		return out, nil // what could not be read beside it does not matter
+	case err != nil && len(signatures) > 0:
+		return out, refusal(err)
+	case readErr != nil: // what it would have said is not known
+		return out, unreadable(readErr)
+	case err != nil:
+		return out, refusal(err)
+	}
+	out.rule, out.text = engine.RuleNotSigned, "it carries no signature, though a policy says who signs it"+verify.Uncounted(len(signatures))
+	return out, nil
+}
+
+// unreadable refuses an image beside which there is something that is no
+// signature in any form that is read. A server that failed may answer later.
+func unreadable(err error) error {
+	if _, odd := errors.AsType[*source.UnreadableSignature](err); odd {
+		return Refuse("verification failed: "+err.Error(), "take content that its publisher signed in a form that cosign writes")
+	}
+	return err
+}
+
+func artifacts(signatures []source.Signature) []verify.Artifact {
+	var out []verify.Artifact
+	for _, s := range signatures {
+		out = append(out, verify.Artifact{MediaType: s.MediaType, Annotations: s.Annotations, Payload: s.Payload})
+	}
+	return out
+}
+
+// refusal makes an answer of preview/verify one of this program.
+func refusal(err error) error {
+	if refused, ok := errors.AsType[*verify.Refused](err); ok {
+		return Refuse(refused.What, refused.Next)
+	}
+	return err
+}
+
+// repositoryOf is what policies go by: HOST/REPO of an image, nothing for what
+// lies in no repository.
+func repositoryOf(r ref.Reference) string {
+	if r.Kind != ref.KindImage {
+		return ""
+	}
+	return repositoryName(r.Image)
+}
