@@ -272,6 +272,7 @@ func (r *runner) approved(ctx context.Context, p *preview.Plan, approval install
 	}
 	printer := r.printer()
 	printer.plan(p)
+	defer r.app.announceStop(ctx)()
 	receipt, err := file.apply(ctx, p, approval, cluster, r.options(printer.event))
 	printer.done(p, receipt, err)
 	return err

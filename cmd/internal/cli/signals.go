@@ -99,6 +99,15 @@ func (s *shutdown) leave(w io.Writer) {
 	os.Exit(exitInterrupted)
 }
 
+// announceStop says, once a signal ends ctx, that it was received: an apply ends
+// after the request that is under way, which may take seconds. It is for runs
+// without a screen; what it returns ends it.
+func (a *app) announceStop(ctx context.Context) (end func() bool) {
+	return context.AfterFunc(ctx, func() {
+		fmt.Fprintln(a.streams.HumanErr(), "stopping after the request that is under way; a second signal ends the program at once")
+	})
+}
+
 // orderly is how long what was cancelled has to end by itself. Most of it looks
 // at its context, and says what it was doing.
 const orderly = 500 * time.Millisecond

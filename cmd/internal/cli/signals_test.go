@@ -3,10 +3,12 @@ package cli_test
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -17,12 +19,13 @@ import (
 )
 
 // TestSignalsInMidApply sends each signal to a process without a terminal
-// before, in and after the first writes of an apply. Before the first write
-// nothing was applied; from then on the run stops at once, says what is applied,
-// what is not and what is in flight, and the same digest goes on.
+// before, in and after the writes of an apply. Before the first write nothing
+// was applied; from then on the run stops at once, says what is applied, what is
+// not and what is in flight, and the same digest goes on. When all is written and
+// seen, there is nothing to stop.
 func TestSignalsInMidApply(t *testing.T) {
 	t.Parallel()
-	box := sandboxtest.Start(t)
+	box := sandboxtest.New(t) // names of its own would not do: Flyte's are the example's
 	schemas := k8s.NewSchemas()
 	whole := newVictim(t, box, schemas, "unsignalled")
 	if code, said := whole.install(nil); code != 0 {
@@ -31,16 +34,12 @@ func TestSignalsInMidApply(t *testing.T) {
 	want := whole.outcome()
 	t.Run("interrupt of the four sections of a plugin of Flyte", func(t *testing.T) { interruptFlyte(t, box, schemas) })
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
-		for when, at := range map[string]string{
-			"before the first write": "/kube-system",
-			"in mid-apply":           "/serviceaccounts/",
-			"in the last stage":      "/deployments/",
-		} {
+		for when, at := range moments() {
 			t.Run(fmt.Sprintf("%v %s", signal, when), func(t *testing.T) {
 				t.Parallel()
 				v := newVictim(t, box, schemas, fmt.Sprintf("%s-%d-%d", "signal", signal, len(when)))
 				v.t = t
-				v.signalAndResume(t, signal, at, when == "before the first write")
+				v.signalAndResume(t, signal, at)
 				if got := v.outcome(); got != want {
 					t.Errorf("it ended as\n%swant\n%s", got, want)
 				}
@@ -50,6 +49,27 @@ func TestSignalsInMidApply(t *testing.T) {
 			})
 		}
 	}
+}
+
+// moment is a request during which a signal is sent, and how the run ends.
+type moment struct {
+	method, part string // of the request; part is one of its path
+	code         int
+	says         []string
+	state        install.State // empty without a record
+}
+
+func moments() map[string]moment {
+	return map[string]moment{
+		"before the first write": {method: http.MethodGet, part: "/kube-system", code: 2, says: []string{"nothing was applied"}},
+		"in mid-apply":           amid("/serviceaccounts/"),
+		"in the last stage":      amid("/deployments/"),
+		"when all is done":       {method: http.MethodDelete, part: "/leases/", says: []string{"applied 8/8"}, state: install.RecordApplied},
+	}
+}
+
+func amid(part string) moment {
+	return moment{method: http.MethodPatch, part: part, code: 4, says: []string{"applied", "not applied", "in flight", "--approve "}, state: install.RecordApplying}
 }
 
 // interruptFlyte stops the plan of a plugin of Flyte (testdata/examples/flyte) in
@@ -70,7 +90,7 @@ func interruptFlyte(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.signalAndResume(t, syscall.SIGINT, "/customresourcedefinitions/", false)
+	v.signalAndResume(t, syscall.SIGINT, amid("/customresourcedefinitions/"))
 	if code, said := v.run(v.program(v.box.Kubeconfig(), "status", v.name, "-n", v.name)); code != 0 {
 		t.Errorf("status: exit %d\n%s", code, said)
 	}
@@ -79,38 +99,45 @@ func interruptFlyte(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas) {
 	}
 }
 
-// signalAndResume sends a signal while a request whose path has a part is under
-// way: before the API server gets it.
-func (v *victim) signalAndResume(t *testing.T, signal syscall.Signal, part string, early bool) {
+// signalAndResume sends a signal while a request is under way. The API server gets
+// the request when the program has noticed the signal, however long that takes: it
+// has said so, or has given the request up.
+func (v *victim) signalAndResume(t *testing.T, signal syscall.Signal, at moment) {
 	t.Helper()
 	v.review()
 	var cmd *exec.Cmd
+	said := newAwaited("stopping after the request that is under way")
 	sent := false
 	proxy := sandboxtest.NewProxy(t, v.kubeconfig(), sandboxtest.ProxyOptions{Fault: func(r sandboxtest.Request) sandboxtest.Fault {
-		if !sent && strings.Contains(r.Path, part) && (early || r.Persists()) {
-			sent = true
-			if err := cmd.Process.Signal(signal); err != nil {
-				t.Errorf("sending %v: %v", signal, err)
-			}
+		if sent || r.Method != at.method || !strings.Contains(r.Path, at.part) || r.Query.Has("dryRun") {
+			return sandboxtest.Fault{}
 		}
-		return sandboxtest.Fault{}
+		sent = true
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Errorf("sending %v: %v", signal, err)
+		}
+		return sandboxtest.Fault{Hold: said.seen}
 	}})
 	cmd = v.program(proxy.Kubeconfig, v.byDigest()...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Stdout, cmd.Stderr = said, said
 	_ = cmd.Run()
-	code, said := cmd.ProcessState.ExitCode(), out.String()
 	if !sent {
-		t.Fatalf("no request had %s in its path; exit %d\n%s", part, code, said)
+		t.Fatalf("no %s had %s in its path; exit %d\n%s", at.method, at.part, cmd.ProcessState.ExitCode(), said)
 	}
-	wantCode, words := 4, []string{"applied", "not applied", "in flight", "--approve " + v.digest}
-	if early {
-		wantCode, words = 2, []string{"nothing was applied"}
+	v.checkEnd(t, at, cmd.ProcessState.ExitCode(), said.String())
+	code, again := v.run(v.program(v.kubeconfig(), v.byDigest()...))
+	if want := map[install.State]int{install.RecordApplied: 5}[at.state]; code != want {
+		t.Errorf("resumed: exit %d, want %d\n%s", code, want, again)
 	}
-	if code != wantCode {
-		t.Errorf("exit %d, want %d", code, wantCode)
+}
+
+// checkEnd holds the end of a signalled run against what it was to be.
+func (v *victim) checkEnd(t *testing.T, at moment, code int, said string) {
+	t.Helper()
+	if code != at.code {
+		t.Errorf("exit %d, want %d", code, at.code)
 	}
-	for _, word := range words {
+	for _, word := range at.says {
 		if !strings.Contains(strings.ToLower(said), word) {
 			t.Errorf("it does not say %q", word)
 		}
@@ -119,19 +146,49 @@ func (v *victim) signalAndResume(t *testing.T, signal syscall.Signal, part strin
 		t.Logf("it said:\n%s", said)
 	}
 	record, err := install.LoadRecord(t.Context(), v.client, v.release())
-	if err != nil || (record == nil) != early {
+	if err != nil || (record == nil) != (at.state == "") {
 		t.Errorf("the record: %+v, %v", record, err)
 	}
-	if record != nil {
-		if record.State != install.RecordApplying {
-			t.Errorf("the record is %s, want applying", record.State)
-		}
-		v.checkReconciled(record)
-		if code, said := v.run(v.program(v.box.Kubeconfig(), "status", v.name, "-n", v.name)); code != 3 || !strings.Contains(said, "applying") {
-			t.Errorf("status: exit %d\n%s", code, said)
-		}
+	if record == nil {
+		return
 	}
-	if code, said := v.run(v.program(v.kubeconfig(), v.byDigest()...)); code != 0 {
-		t.Errorf("resumed: exit %d\n%s", code, said)
+	if record.State != at.state {
+		t.Errorf("the record is %s, want %s", record.State, at.state)
 	}
+	v.checkReconciled(record)
+	v.finished = at.state == install.RecordApplied
+	want := map[install.State]int{install.RecordApplying: 3}[at.state]
+	if code, said := v.run(v.program(v.box.Kubeconfig(), "status", v.name, "-n", v.name)); code != want || !strings.Contains(said, string(at.state)) {
+		t.Errorf("status: exit %d, want %d\n%s", code, want, said)
+	}
+}
+
+// awaited keeps what a program says, and closes seen once it has said a sentence.
+type awaited struct {
+	sentence string
+	seen     chan struct{}
+	mu       sync.Mutex
+	said     bytes.Buffer
+	over     bool
+}
+
+func newAwaited(sentence string) *awaited {
+	return &awaited{sentence: sentence, seen: make(chan struct{})}
+}
+
+func (a *awaited) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.said.Write(p)
+	if !a.over && strings.Contains(a.said.String(), a.sentence) {
+		a.over = true
+		close(a.seen)
+	}
+	return len(p), nil
+}
+
+func (a *awaited) String() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.said.String()
 }
