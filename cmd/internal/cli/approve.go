@@ -95,7 +95,7 @@ func (c *approver) run(ctx context.Context, place string) error {
 	if err != nil {
 		return err
 	}
-	where, err := c.session.KeepApproval(ctx, plan, signed)
+	where, err := c.session.Saved().KeepApproval(ctx, plan, signed)
 	if err != nil {
 		return err
 	}

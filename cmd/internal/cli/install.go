@@ -9,13 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-func (a *app) newInstallCommand() *cobra.Command {
-	p := a.newSession()
-	r := &runner{app: a, session: p}
-	cmd := &cobra.Command{
-		Use:   "install REF [NAME]",
-		Short: "Review a package or bundle, and install exactly what was reviewed",
-		Long: `Resolve REF to an immutable digest, show what installing it would do, and apply
+const installLong = `Resolve REF to an immutable digest, show what installing it would do, and apply
 exactly that once it is approved. REF is a package of a catalog (mongodb,
 mongodb@1.10.0), an image (HOST/REPO:TAG, HOST/REPO@sha256:...) or a directory
 (./bundle). NAME names the release; it defaults to the package. Without REF you
@@ -24,8 +18,9 @@ choose from the packages of the catalogs.
 With -f a request file says all that instead; see preview --help.
 
 On a terminal the review is interactive. In scripts use --yes, alone only when
-nothing is critical or unknown, else with a reviewed plan or digest.`,
-		Example: `  # Review and install the head of the default channel
+nothing is critical or unknown, else with a reviewed plan or digest.`
+
+const installExamples = `  # Review and install the head of the default channel
   kubectl operator install mongodb --catalog registry.example.com/catalogs/community:latest
 
   # Choose from a list
@@ -35,8 +30,17 @@ nothing is critical or unknown, else with a reviewed plan or digest.`,
   kubectl operator install --plan plan.tgz --yes
 
   # Be done only when the database that the bundle brings says that it is ready
-  kubectl operator install ./bundle --health-check MongoDB.mongodb.com/main=self.status.ready`,
-		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
+  kubectl operator install ./bundle --health-check MongoDB.mongodb.com/main=self.status.ready`
+
+func (a *app) newInstallCommand() *cobra.Command {
+	p := a.newSession()
+	r := &runner{app: a, session: p}
+	cmd := &cobra.Command{
+		Use:     "install REF [NAME]",
+		Short:   "Review a package or bundle, and install exactly what was reviewed",
+		Long:    installLong,
+		Example: installExamples,
+		Args:    rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
 			if err := r.check(p); err != nil {

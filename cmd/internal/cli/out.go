@@ -45,7 +45,7 @@ func (f *outFlags) check() error {
 
 // save saves a plan and notes in it where.
 func (f *outFlags) save(ctx context.Context, p *session, plan *preview.Plan) error {
-	err := p.SavePlan(ctx, plan, f.SaveOptions)
+	err := p.Saved().Save(ctx, plan, f.SaveOptions)
 	if err == nil && strings.HasPrefix(f.To, planning.RegistryPrefix) {
 		p.app.streams.Errorf("plan saved as %s\n", plan.SavedAs)
 	}
@@ -75,7 +75,7 @@ func (f *savedFlags) keys(getenv func(string) string) planfile.Keys {
 // loadPlan reads and verifies a saved plan.
 func (p *session) loadPlan(ctx context.Context, place string, flags savedFlags) (*planning.SavedPlan, error) {
 	plan, err := interruptible(ctx, func() (*planning.SavedPlan, error) {
-		return p.Planner.LoadPlan(ctx, place, flags.keys(p.app.getenv))
+		return p.Saved().Load(ctx, place, flags.keys(p.app.getenv))
 	})
 	if err == nil && plan.Notice != "" {
 		p.app.streams.Errorf("note: %s\n", plan.Notice)

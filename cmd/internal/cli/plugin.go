@@ -94,7 +94,7 @@ func (f *pluginFlags) placeOf(ctx context.Context, p *session) (string, *plugins
 	case f.Config == "":
 		return "", nil, usagef("name the config of the plugins with -c FILE, or where they are with --location DIR")
 	}
-	set, err := p.ReadSet(ctx, f.SetOptions, p.app.progress())
+	set, err := p.Sets().ReadSet(ctx, f.SetOptions, p.app.progress())
 	if err != nil {
 		return "", nil, err
 	}

@@ -61,5 +61,5 @@ func (r *setRunner) clean(ctx context.Context, f pluginFlags, keep int, options 
 	if err != nil {
 		return nil, err
 	}
-	return r.session.CleanSet(ctx, location, keep, options)
+	return r.session.Sets().CleanSet(ctx, location, keep, options)
 }

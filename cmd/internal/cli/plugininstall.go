@@ -36,7 +36,7 @@ file says which files, and the config where their bytes come from.`,
 				return r.failed(err)
 			}
 			return r.run(cmd.Context(), "plugins of "+f.Config, preview.RequestInstall, func(ctx context.Context, options *preview.Options, progress func(string)) (*planning.SetPlan, error) {
-				plan, err := r.session.PlanSet(ctx, f.SetOptions, options, progress)
+				plan, err := r.session.Sets().PlanSet(ctx, f.SetOptions, options, progress)
 				if err == nil && !plan.OnMachine() {
 					err = usagef("the host of this set is in the cluster: install -f %s", f.Config)
 				}

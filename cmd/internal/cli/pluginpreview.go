@@ -9,15 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-func (a *app) newPluginPreviewCommand() *cobra.Command {
-	p := a.newSession()
-	var doc documentFlags
-	var f pluginFlags
-	var screen screenFlag
-	cmd := &cobra.Command{
-		Use:   "preview",
-		Short: "Show what installing a plugin set would do, without doing it",
-		Long: `Read a config of plugins, pin and fetch every artifact, and print which files it
+const pluginPreviewLong = `Read a config of plugins, pin and fetch every artifact, and print which files it
 would put where: with modes, what their bytes are, what is there now, and what is
 risky. Nothing is installed or run.
 
@@ -31,8 +23,9 @@ With --against another config, or a lock, stands in for what is installed: what 
 pull request changes, wherever it is reviewed. --platform all reviews the set for
 every platform at once. With --mode client the config is fetched from the server;
 it may then name no file of this machine. Signatures are those of images, and
-Sigstore bundles that a PluginSet names.`,
-		Example: `  # Which files an Optimus server would load, and what is wrong with them
+Sigstore bundles that a PluginSet names.`
+
+const pluginPreviewExamples = `  # Which files an Optimus server would load, and what is wrong with them
   kubectl operator plugin preview -c plugin_config.yaml
 
   # Lock every artifact, then review a change of the config against the lock
@@ -46,8 +39,19 @@ Sigstore bundles that a PluginSet names.`,
   kubectl operator plugin preview --mode client -c https://optimus.example.com/plugin_config.yaml
 
   # The plugins of a piped on another machine
-  kubectl operator plugin preview -c piped.yaml --platform linux/arm64 --location /opt/piped/plugins`,
-		Args: rangeArgs(0, 0, "none: the config is named with -c FILE"),
+  kubectl operator plugin preview -c piped.yaml --platform linux/arm64 --location /opt/piped/plugins`
+
+func (a *app) newPluginPreviewCommand() *cobra.Command {
+	p := a.newSession()
+	var doc documentFlags
+	var f pluginFlags
+	var screen screenFlag
+	cmd := &cobra.Command{
+		Use:     "preview",
+		Short:   "Show what installing a plugin set would do, without doing it",
+		Long:    pluginPreviewLong,
+		Example: pluginPreviewExamples,
+		Args:    rangeArgs(0, 0, "none: the config is named with -c FILE"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := firstError(f.check(), doc.check(), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
@@ -59,7 +63,7 @@ Sigstore bundles that a PluginSet names.`,
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{
 					Title: "plugins of " + f.Config, Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-						plan, err := p.PlanSet(ctx, f.SetOptions, nil, progress)
+						plan, err := p.Sets().PlanSet(ctx, f.SetOptions, nil, progress)
 						if err != nil {
 							return nil, err
 						}
@@ -67,7 +71,7 @@ Sigstore bundles that a PluginSet names.`,
 					},
 				})
 			}
-			plan, err := p.PlanSet(cmd.Context(), f.SetOptions, nil, a.progress())
+			plan, err := p.Sets().PlanSet(cmd.Context(), f.SetOptions, nil, a.progress())
 			if err != nil {
 				return err
 			}

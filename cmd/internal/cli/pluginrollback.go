@@ -59,5 +59,5 @@ func (r *setRunner) rollback(ctx context.Context, f pluginFlags, to int, options
 	if r.loaded != nil {
 		to = *r.loaded.Generation.Restores
 	}
-	return r.session.RollbackSet(ctx, location, to, options)
+	return r.session.Sets().RollbackSet(ctx, location, to, options)
 }

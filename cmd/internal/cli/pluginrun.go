@@ -135,7 +135,7 @@ func (r *setRunner) load(ctx context.Context, action string) error {
 		return refuse(why, "preview again; if the clock is wrong, set it")
 	}
 	r.loaded = p
-	r.quorum, err = r.session.Quorum(ctx, p, r.approve.quorum, r.approve.signers)
+	r.quorum, err = r.session.Saved().Quorum(ctx, p, r.approve.quorum, r.approve.signers)
 	return err
 }
 

@@ -46,15 +46,7 @@ func (f *documentFlags) check() error {
 	return firstError(f.output.check(), f.out.check())
 }
 
-func (a *app) newPreviewCommand() *cobra.Command {
-	p := a.newSession()
-	var doc documentFlags
-	var against againstFlag
-	var screen screenFlag
-	cmd := &cobra.Command{
-		Use:   "preview REF [NAME]",
-		Short: "Show what an install would do, without doing it",
-		Long: `Make the same plan as install and print it: what would change, which permissions
+const previewLong = `Make the same plan as install and print it: what would change, which permissions
 it hands over, what is risky. Nothing is written to the cluster. With --offline
 no cluster is contacted, and the plan is the one for an empty cluster; references
 that were resolved before come from the cache, and only others are fetched.
@@ -69,8 +61,9 @@ With --against two versions are compared without a cluster, as if the one were
 installed: what changes, which permissions come and go, and which findings are
 new. Such a plan cannot be applied.
 
-With --tui the review is on the screen, as install shows it, and read-only.`,
-		Example: `  # The review as Markdown, and the plan to apply later
+With --tui the review is on the screen, as install shows it, and read-only.`
+
+const previewExamples = `  # The review as Markdown, and the plan to apply later
   kubectl operator preview ./bundle -o markdown --out plan.tgz
 
   # What is in a bundle, without a cluster
@@ -84,8 +77,19 @@ With --tui the review is on the screen, as install shows it, and read-only.`,
   kubectl operator preview ./bundle --tui
 
   # What a new version changes, for a pull request; no cluster is needed
-  kubectl operator preview ./bundle/1.1.0 --against ./bundle/1.0.0 -o markdown`,
-		Args: rangeArgs(0, 2, "REF and, if you like, NAME"),
+  kubectl operator preview ./bundle/1.1.0 --against ./bundle/1.0.0 -o markdown`
+
+func (a *app) newPreviewCommand() *cobra.Command {
+	p := a.newSession()
+	var doc documentFlags
+	var against againstFlag
+	var screen screenFlag
+	cmd := &cobra.Command{
+		Use:     "preview REF [NAME]",
+		Short:   "Show what an install would do, without doing it",
+		Long:    previewLong,
+		Example: previewExamples,
+		Args:    rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
 			if err := firstError(doc.check(), p.Read.Check(), against.check(cmd.Flags(), p), p.requests.besides(cmd.Flags(), args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {

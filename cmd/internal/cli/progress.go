@@ -18,26 +18,26 @@ func (a *app) progress() func(string) {
 			a.streams.Status(line)
 		}
 	}
-	quiet := &quietly{say: a.streams.Status, now: time.Now, said: time.Now()}
+	throttle := &throttled{say: a.streams.Status, now: time.Now, said: time.Now()}
 	return func(line string) {
 		a.log.Info(line)
-		quiet.tell(line)
+		throttle.tell(line)
 	}
 }
 
-// quietly passes on a line when none was for a while.
-type quietly struct {
+// throttled passes on a line when none was printed for a while.
+type throttled struct {
 	say  func(string)
 	now  func() time.Time
 	mu   sync.Mutex
 	said time.Time
 }
 
-func (q *quietly) tell(line string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if now := q.now(); now.Sub(q.said) >= patience {
-		q.said = now
-		q.say(line)
+func (t *throttled) tell(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now := t.now(); now.Sub(t.said) >= patience {
+		t.said = now
+		t.say(line)
 	}
 }

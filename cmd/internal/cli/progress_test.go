@@ -21,7 +21,7 @@ import (
 func TestALogHearsOfWhatTakesLong(t *testing.T) {
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	var said []string
-	q := &quietly{say: func(line string) { said = append(said, line) }, now: func() time.Time { return now }, said: now}
+	q := &throttled{say: func(line string) { said = append(said, line) }, now: func() time.Time { return now }, said: now}
 	for _, step := range []struct {
 		after time.Duration
 		line  string

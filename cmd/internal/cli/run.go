@@ -231,7 +231,7 @@ func (r *runner) runPlanFile(ctx context.Context, name, action string) error {
 		return err
 	}
 	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
-	if r.quorum, err = r.session.Quorum(ctx, p, r.approve.quorum, r.approve.signers); err != nil {
+	if r.quorum, err = r.session.Saved().Quorum(ctx, p, r.approve.quorum, r.approve.signers); err != nil {
 		return r.failed(err)
 	}
 	return r.approved(ctx, p.Plan, approval)

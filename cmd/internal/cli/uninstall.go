@@ -10,14 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-func (a *app) newUninstallCommand() *cobra.Command {
-	p := a.newSession()
-	r := &runner{app: a, session: p}
-	var include planning.Removal
-	cmd := &cobra.Command{
-		Use:   "uninstall NAME",
-		Short: "Review and remove an installed release",
-		Long: `Plan the removal of every object of a release, review it like an install, and
+const uninstallLong = `Plan the removal of every object of a release, review it like an install, and
 delete exactly that. CustomResourceDefinitions and Namespaces are kept and
 listed, for what they hold. While custom resources of the release's own
 definitions exist, uninstall is refused and counts them.
@@ -33,8 +26,9 @@ Namespace that was there before stays. The release's record is deleted with its
 namespace, so --receipt must say where the receipt goes; while the namespace is
 being deleted, the same command with the same file goes on with it.
 
---receipt keeps what was approved and what became of every object in a file.`,
-		Example: `  # Review, then remove
+--receipt keeps what was approved and what became of every object in a file.`
+
+const uninstallExamples = `  # Review, then remove
   kubectl operator uninstall mongodb
 
   # Only show what would be deleted
@@ -47,8 +41,18 @@ being deleted, the same command with the same file goes on with it.
   kubectl operator uninstall mongodb --include-crds --include-namespaces --receipt mongodb.json
 
   # From a script, with a receipt
-  kubectl operator uninstall mongodb --yes --receipt mongodb.json`,
-		Args: rangeArgs(1, 1, "the NAME of a release"),
+  kubectl operator uninstall mongodb --yes --receipt mongodb.json`
+
+func (a *app) newUninstallCommand() *cobra.Command {
+	p := a.newSession()
+	r := &runner{app: a, session: p}
+	var include planning.Removal
+	cmd := &cobra.Command{
+		Use:     "uninstall NAME",
+		Short:   "Review and remove an installed release",
+		Long:    uninstallLong,
+		Example: uninstallExamples,
+		Args:    rangeArgs(1, 1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(p); err != nil {
 				return r.failed(err)

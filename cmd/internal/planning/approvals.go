@@ -30,9 +30,9 @@ const maxApprovals = 200
 var approvalSuffix = regexp.MustCompile(`^\.approval-[1-9][0-9]{0,3}\.json$`)
 
 // KeepApproval puts an approval beside its plan, and says where.
-func (p *Planner) KeepApproval(ctx context.Context, plan *SavedPlan, signed []byte) (string, error) {
+func (s *PlanStore) KeepApproval(ctx context.Context, plan *SavedPlan, signed []byte) (string, error) {
 	if image := plan.image(); image != "" {
-		fetcher, err := p.artifacts()
+		fetcher, err := s.registry()
 		if err != nil {
 			return "", err
 		}
@@ -61,7 +61,7 @@ func (p *Planner) KeepApproval(ctx context.Context, plan *SavedPlan, signed []by
 
 // Quorum reads who may approve and what lies beside the plan; nil where no
 // approvals are needed.
-func (p *Planner) Quorum(ctx context.Context, plan *SavedPlan, need int, signers string) (*approval.Quorum, error) {
+func (s *PlanStore) Quorum(ctx context.Context, plan *SavedPlan, need int, signers string) (*approval.Quorum, error) {
 	if need == 0 {
 		return nil, nil
 	}
@@ -79,7 +79,7 @@ func (p *Planner) Quorum(ctx context.Context, plan *SavedPlan, need int, signers
 	if need > len(approvers.Approvers) {
 		return nil, Usagef("--require-approvals %d: %s names %d approvers", need, signers, len(approvers.Approvers))
 	}
-	found, err := p.approvals(ctx, plan)
+	found, err := s.approvals(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +87,9 @@ func (p *Planner) Quorum(ctx context.Context, plan *SavedPlan, need int, signers
 }
 
 // approvals are those beside a plan, good or not.
-func (p *Planner) approvals(ctx context.Context, plan *SavedPlan) ([]approval.Found, error) {
+func (s *PlanStore) approvals(ctx context.Context, plan *SavedPlan) ([]approval.Found, error) {
 	if image := plan.image(); image != "" {
-		return p.pulledApprovals(ctx, image)
+		return s.pulledApprovals(ctx, image)
 	}
 	dir, name := filepath.Split(plan.Place)
 	entries, err := os.ReadDir(filepath.Clean(dir))
@@ -116,8 +116,8 @@ func (p *Planner) approvals(ctx context.Context, plan *SavedPlan) ([]approval.Fo
 	return out, nil
 }
 
-func (p *Planner) pulledApprovals(ctx context.Context, image string) ([]approval.Found, error) {
-	fetcher, err := p.artifacts()
+func (s *PlanStore) pulledApprovals(ctx context.Context, image string) ([]approval.Found, error) {
+	fetcher, err := s.registry()
 	if err != nil {
 		return nil, err
 	}

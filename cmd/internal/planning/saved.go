@@ -45,16 +45,26 @@ func (s *SavedPlan) image() string {
 	return image
 }
 
-// LoadPlan reads and verifies a saved plan.
-func (p *Planner) LoadPlan(ctx context.Context, place string, keys planfile.Keys) (*SavedPlan, error) {
-	file, err := p.readPlan(ctx, place, keys)
+// PlanStore saves plans and reads them again, with the approvals beside them: in
+// files, and in registries.
+type PlanStore struct {
+	schemas  func() engine.Schemas
+	registry func() (*source.Fetcher, error)
+}
+
+// Saved returns where plans are saved.
+func (p *Planner) Saved() *PlanStore { return &PlanStore{schemas: p.env.Schemas, registry: p.artifacts} }
+
+// Load reads and verifies a saved plan.
+func (s *PlanStore) Load(ctx context.Context, place string, keys planfile.Keys) (*SavedPlan, error) {
+	file, err := s.read(ctx, place, keys)
 	if damaged, ok := errors.AsType[*planfile.Damaged](err); ok {
 		return nil, Refuse(fmt.Sprintf("reading the plan %s: %s", place, damaged), "get the file again as it was saved, or preview again")
 	}
 	if err != nil {
 		return nil, err
 	}
-	plan, notice, err := engine.Verify(file.Plan, p.env.Schemas())
+	plan, notice, err := engine.Verify(file.Plan, s.schemas())
 	if err != nil {
 		return nil, fmt.Errorf("plan %s: %w", place, err)
 	}
@@ -62,7 +72,7 @@ func (p *Planner) LoadPlan(ctx context.Context, place string, keys planfile.Keys
 	return &SavedPlan{Plan: plan, Notice: notice, Place: place, FileSHA256: file.SHA256}, nil
 }
 
-func (p *Planner) readPlan(ctx context.Context, place string, keys planfile.Keys) (*planfile.File, error) {
+func (s *PlanStore) read(ctx context.Context, place string, keys planfile.Keys) (*planfile.File, error) {
 	image, remote := strings.CutPrefix(place, RegistryPrefix)
 	if !remote {
 		return planfile.Load(place, keys)
@@ -70,7 +80,7 @@ func (p *Planner) readPlan(ctx context.Context, place string, keys planfile.Keys
 	if err := checkPlanImage(image); err != nil {
 		return nil, err
 	}
-	fetcher, err := p.artifacts()
+	fetcher, err := s.registry()
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +116,8 @@ type SaveOptions struct {
 	Recipients       []string // keys of age or ssh, or files of them
 }
 
-// SavePlan saves a plan and notes in it where.
-func (p *Planner) SavePlan(ctx context.Context, plan *preview.Plan, o SaveOptions) error {
+// Save saves a plan and notes in it where.
+func (s *PlanStore) Save(ctx context.Context, plan *preview.Plan, o SaveOptions) error {
 	to, err := planfile.ReadRecipients(o.Recipients)
 	if err != nil {
 		return fmt.Errorf("--plan-recipient: %w", err)
@@ -125,7 +135,7 @@ func (p *Planner) SavePlan(ctx context.Context, plan *preview.Plan, o SaveOption
 	if err != nil {
 		return err
 	}
-	fetcher, err := p.artifacts()
+	fetcher, err := s.registry()
 	if err != nil {
 		return err
 	}

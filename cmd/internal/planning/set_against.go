@@ -10,7 +10,7 @@ import (
 
 // against makes another config, or a lock, stand in for what is installed: the
 // whole of it, or of a lock the artifacts alone.
-func (p *Planner) against(ctx context.Context, text string, set *plugins.Set, target *plugins.Target, progress func(string)) (*preview.Against, error) {
+func (p SetPlanner) against(ctx context.Context, text string, set *plugins.Set, target *plugins.Target, progress func(string)) (*preview.Against, error) {
 	data, err := readAtMost(text, plugins.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("--against %s: %w", text, err)

@@ -17,7 +17,7 @@ import (
 
 // ReadSet reads the config that options name: a file of this machine, or in
 // client mode what the server gives out.
-func (p *Planner) ReadSet(ctx context.Context, f SetOptions, progress func(string)) (*plugins.Set, error) {
+func (p SetPlanner) ReadSet(ctx context.Context, f SetOptions, progress func(string)) (*plugins.Set, error) {
 	if f.Mode != ModeClient {
 		return p.pluginSet(f.Config)
 	}
@@ -31,7 +31,7 @@ func (p *Planner) ReadSet(ctx context.Context, f SetOptions, progress func(strin
 // fetchedSet reads the config of a server: at an address, or in a ConfigMap of
 // the cluster, with the user's own rights. It may name nothing of this machine
 // but the variables that it was allowed.
-func (p *Planner) fetchedSet(ctx context.Context, text string, env []string, progress func(string)) (*plugins.Set, error) {
+func (p SetPlanner) fetchedSet(ctx context.Context, text string, env []string, progress func(string)) (*plugins.Set, error) {
 	reference, err := p.configReference(text)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (p *Planner) fetchedSet(ctx context.Context, text string, env []string, pro
 	if err != nil {
 		return nil, err
 	}
-	opts.Platform, opts.Cluster = "", targetCluster{p}
+	opts.Platform, opts.Cluster = "", targetCluster{p.Planner}
 	opts.Artifacts = reference.Kind != ref.KindConfigMap // one file, which is no archive
 	from := source.New(opts)
 	pin, err := from.Pin(ctx, reference)
@@ -67,7 +67,7 @@ func (p *Planner) fetchedSet(ctx context.Context, text string, env []string, pro
 }
 
 // configReference reads where a server gives out its config.
-func (p *Planner) configReference(text string) (ref.Reference, error) {
+func (p SetPlanner) configReference(text string) (ref.Reference, error) {
 	reference, err := ref.Parse(text)
 	switch {
 	case err != nil:

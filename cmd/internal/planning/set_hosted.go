@@ -14,7 +14,7 @@ import (
 // requestedSet reads a PluginSet that a host in the cluster loads: it is planned
 // and applied like a bundle.
 func (p *Planner) requestedSet(path string) (PlanRequest, error) {
-	set, err := p.pluginSet(path)
+	set, err := p.Sets().pluginSet(path)
 	if err != nil {
 		return PlanRequest{}, err
 	}
@@ -29,7 +29,7 @@ func (p *Planner) wantedSet(path string, set *plugins.Set) PlanRequest {
 
 // hosted plans the ConfigMap of a set and the restart of its host.
 func (p *Planner) hosted(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
-	fetched, lock, err := p.fetchHosted(ctx, want.Set, SetOptions{Config: want.Text}, progress)
+	fetched, lock, err := p.Sets().fetchHosted(ctx, want.Set, SetOptions{Config: want.Text}, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (p *Planner) hosted(ctx context.Context, want PlanRequest, progress func(st
 
 // fetchHosted fetches a set for each platform that pods of its host may run on:
 // that is Linux, whatever runs here.
-func (p *Planner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOptions, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
+func (p SetPlanner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOptions, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
 	own, all, err := p.platforms(set, f, onLinux+runtime.GOARCH, onLinux)
 	if err != nil {
 		return nil, nil, err

@@ -31,6 +31,13 @@ const (
 	ModeClient = "client" // on a server that this machine is a client of
 )
 
+// SetPlanner plans plugin sets. Those of a host in the cluster become the plan of
+// a release.
+type SetPlanner struct{ *Planner }
+
+// Sets returns the planner of plugin sets with the same options.
+func (p *Planner) Sets() SetPlanner { return SetPlanner{p} }
+
 // SetPlan is the plan of a plugin set, with what its apply needs.
 type SetPlan struct {
 	*preview.Plan
@@ -41,44 +48,60 @@ type SetPlan struct {
 
 // PlanSet makes the plan of a set with choices of the reviewer; nil are the
 // default. The lock file is written when everything else went well.
-func (p *Planner) PlanSet(ctx context.Context, f SetOptions, options *preview.Options, progress func(string)) (*SetPlan, error) {
+func (p SetPlanner) PlanSet(ctx context.Context, f SetOptions, options *preview.Options, progress func(string)) (*SetPlan, error) {
 	set, err := p.ReadSet(ctx, f, progress)
 	if err != nil {
 		return nil, err
 	}
+	plan := p.ofMachine
 	if set.Host != nil && f.Mode == ModeServer {
-		if f.Against != "" {
-			return nil, Usagef("the host of this set is in the cluster, and it is compared with what was installed there; leave out --against")
-		}
-		fetched, fresh, err := p.fetchHosted(ctx, set, f, progress)
-		if err != nil {
-			return nil, err
-		}
-		plan, err := p.hostedPlan(ctx, p.wantedSet(f.Config, set), fetched, fresh, progress)
-		if err != nil {
-			return nil, err
-		}
-		return &SetPlan{Plan: plan}, f.keepLock(fresh)
+		plan = p.ofHost
 	}
-	own, platforms, err := p.platforms(set, f, runtime.GOOS+"/"+runtime.GOARCH, "")
+	made, fresh, err := plan(ctx, set, f, options, progress)
 	if err != nil {
 		return nil, err
+	}
+	return made, f.keepLock(fresh)
+}
+
+// ofHost plans a set that a host in the cluster loads, whose choices are those
+// of a release.
+func (p SetPlanner) ofHost(ctx context.Context, set *plugins.Set, f SetOptions, _ *preview.Options, progress func(string)) (*SetPlan, *plugins.Lock, error) {
+	if f.Against != "" {
+		return nil, nil, Usagef("the host of this set is in the cluster, and it is compared with what was installed there; leave out --against")
+	}
+	fetched, fresh, err := p.fetchHosted(ctx, set, f, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := p.hostedPlan(ctx, p.wantedSet(f.Config, set), fetched, fresh, progress)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &SetPlan{Plan: plan}, fresh, nil
+}
+
+// ofMachine plans a set whose files go to a place on this machine.
+func (p SetPlanner) ofMachine(ctx context.Context, set *plugins.Set, f SetOptions, options *preview.Options, progress func(string)) (*SetPlan, *plugins.Lock, error) {
+	own, platforms, err := p.platforms(set, f, runtime.GOOS+"/"+runtime.GOARCH, "")
+	if err != nil {
+		return nil, nil, err
 	}
 	target, err := p.pluginTarget(ctx, set, f, own)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	request := preview.Request{Action: preview.RequestInstall, File: f.Config}
 	var against *preview.Against
 	if f.Against != "" {
 		request.Action = preview.RequestUpgrade
 		if against, err = p.against(ctx, f.Against, set, &target, progress); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	all, fresh, err := p.fetchPlatforms(ctx, set, f, target.Platform, platforms, progress)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	fetched := all[0].Fetched
 	plan, err := plugins.Plan(set, fetched, target)
@@ -86,18 +109,18 @@ func (p *Planner) PlanSet(ctx context.Context, f SetOptions, options *preview.Op
 		err = plugins.AddPlatforms(plan, set, all[1:])
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	plan.Request, plan.Against = request, against
 	if err := p.finishSet(plan, options); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := p.resolveExecutors(ctx, plan, progress); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	config, err := plugins.ConfigOf(set)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return &SetPlan{
 		Plan:  plan,
@@ -106,11 +129,11 @@ func (p *Planner) PlanSet(ctx context.Context, f SetOptions, options *preview.Op
 			installed.LockFile:   plugins.NewLock(set.Name, target.Platform, fetched, nil).Encode(),
 			installed.ConfigFile: config.Encode(),
 		},
-	}, f.keepLock(fresh)
+	}, fresh, nil
 }
 
 // finishSet notes the choices of the reviewer, and judges and seals the plan.
-func (p *Planner) finishSet(plan *preview.Plan, options *preview.Options) error {
+func (p SetPlanner) finishSet(plan *preview.Plan, options *preview.Options) error {
 	switch {
 	case options != nil:
 		plan.Options = *options
@@ -126,7 +149,7 @@ func (p *Planner) finishSet(plan *preview.Plan, options *preview.Options) error 
 }
 
 // fetchSet fetches what a set names, held to its lock, and locks it anew.
-func (p *Planner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions, platform string, progress func(string)) ([]plugins.Fetched, *plugins.Lock, error) {
+func (p SetPlanner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions, platform string, progress func(string)) ([]plugins.Fetched, *plugins.Lock, error) {
 	lock, err := readLock(f.lockPath(), set, f.Lock != "" && !f.UpdateLock)
 	if err != nil {
 		return nil, nil, fmt.Errorf("lock file %s: %w", f.lockPath(), err)
@@ -158,7 +181,7 @@ func (p *Planner) fetchSet(ctx context.Context, set *plugins.Set, f SetOptions, 
 }
 
 // pluginSet reads a config.
-func (p *Planner) pluginSet(path string) (*plugins.Set, error) {
+func (p SetPlanner) pluginSet(path string) (*plugins.Set, error) {
 	data, err := readAtMost(path, plugins.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("config %s: %w", path, err)
@@ -171,7 +194,7 @@ func (p *Planner) pluginSet(path string) (*plugins.Set, error) {
 }
 
 // pluginTarget finds out where a set goes and what is there.
-func (p *Planner) pluginTarget(ctx context.Context, set *plugins.Set, f SetOptions, platform string) (plugins.Target, error) {
+func (p SetPlanner) pluginTarget(ctx context.Context, set *plugins.Set, f SetOptions, platform string) (plugins.Target, error) {
 	out := plugins.Target{Platform: platform}
 	location, err := f.LocationOf(set)
 	if err != nil {
@@ -213,7 +236,7 @@ func (o *SetOptions) LocationOf(set *plugins.Set) (string, error) {
 }
 
 // RollbackSet plans to bring back an earlier generation, from the disk alone.
-func (p *Planner) RollbackSet(ctx context.Context, location string, to int, options *preview.Options) (*SetPlan, error) {
+func (p SetPlanner) RollbackSet(ctx context.Context, location string, to int, options *preview.Options) (*SetPlan, error) {
 	planned, err := installed.PlanRollback(ctx, location, to)
 	if err != nil {
 		return nil, err
@@ -229,7 +252,7 @@ func (p *Planner) RollbackSet(ctx context.Context, location string, to int, opti
 }
 
 // CleanSet plans to remove earlier generations, all but so many.
-func (p *Planner) CleanSet(ctx context.Context, location string, keep int, options *preview.Options) (*SetPlan, error) {
+func (p SetPlanner) CleanSet(ctx context.Context, location string, keep int, options *preview.Options) (*SetPlan, error) {
 	plan, err := installed.PlanClean(ctx, location, keep)
 	if err != nil {
 		return nil, err

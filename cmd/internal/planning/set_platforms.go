@@ -13,7 +13,7 @@ import (
 // platforms are those that a set is planned for, sorted, and the one of them
 // whose files are shown as the plan's own: this machine's or that of the pods,
 // which is own, or else the first. Only those count that begin with system.
-func (p *Planner) platforms(set *plugins.Set, f SetOptions, own, system string) (first string, all []string, err error) {
+func (p SetPlanner) platforms(set *plugins.Set, f SetOptions, own, system string) (first string, all []string, err error) {
 	if err := p.Source.checkPlatforms(); err != nil {
 		return "", nil, err
 	}
@@ -42,7 +42,7 @@ func (p *Planner) platforms(set *plugins.Set, f SetOptions, own, system string) 
 
 // fetchPlatforms fetches a set for every platform, first, which is one of them,
 // first, and locks them all.
-func (p *Planner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetOptions, first string, all []string, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
+func (p SetPlanner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetOptions, first string, all []string, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
 	fetched, fresh, err := p.fetchSet(ctx, set, f, first, progress)
 	if err != nil {
 		return nil, nil, err
@@ -65,7 +65,7 @@ func (p *Planner) fetchPlatforms(ctx context.Context, set *plugins.Set, f SetOpt
 // resolveExecutors looks up what the tags of the images that plugins run in
 // stand for now, where that was asked for. It is shown, and part of no digest:
 // the files and the config name the tag.
-func (p *Planner) resolveExecutors(ctx context.Context, plan *preview.Plan, progress func(string)) error {
+func (p SetPlanner) resolveExecutors(ctx context.Context, plan *preview.Plan, progress func(string)) error {
 	if !p.Render.PinImages {
 		return nil
 	}

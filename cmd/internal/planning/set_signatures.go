@@ -16,7 +16,7 @@ const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 // signatureCheck holds every artifact of a plugin set to who must have signed
 // it: images by what lies beside them, others by the bundle that the config
 // names.
-func (p *Planner) signatureCheck() (func(context.Context, *source.Fetcher, source.Pin, []byte) (plugins.Signed, error), error) {
+func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, source.Pin, []byte) (plugins.Signed, error), error) {
 	configured, err := p.env.Config()
 	if err != nil {
 		return nil, err
