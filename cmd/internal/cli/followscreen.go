@@ -18,7 +18,7 @@ import (
 // followed is an apply that is shown, on the screen or in lines. It has a life of
 // its own: the screen only asks it to stop, or for more time.
 type followed struct {
-	*runner
+	*releaseRun
 	plan    *preview.Plan
 	cluster *k8s.Client
 	apply   func(context.Context, install.Options) (*install.Receipt, error)

@@ -34,7 +34,7 @@ const installExamples = `  # Review and install the head of the default channel
 
 func (a *app) newInstallCommand() *cobra.Command {
 	p := a.newSession()
-	r := &runner{app: a, session: p}
+	r := newReleaseRun(p)
 	cmd := &cobra.Command{
 		Use:     "install REF [NAME]",
 		Short:   "Review a package or bundle, and install exactly what was reviewed",
@@ -43,7 +43,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 		Args:    rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
-			if err := r.check(p); err != nil {
+			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
 			if err := p.requests.besides(cmd.Flags(), args); err != nil {
@@ -92,7 +92,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 }
 
 // runFiles installs what the one request file asks for.
-func (r *runner) runFiles(ctx context.Context) error {
+func (r *releaseRun) runFiles(ctx context.Context) error {
 	files := r.session.requests.files
 	if len(files) > 1 {
 		return r.failed(usagef("%d request files; install one at a time", len(files)))
@@ -123,7 +123,7 @@ func (r *runner) runFiles(ctx context.Context) error {
 
 func (a *app) newUpgradeCommand() *cobra.Command {
 	p := a.newSession()
-	r := &runner{app: a, session: p}
+	r := newReleaseRun(p)
 	cmd := &cobra.Command{
 		Use:   "upgrade NAME [REF]",
 		Short: "Review and apply another version of an installed release",
@@ -138,7 +138,7 @@ says that no edges were followed.`,
   kubectl operator upgrade mongodb ./bundle --preview`,
 		Args: rangeArgs(1, 2, "the NAME of a release and, if you like, REF"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.check(p); err != nil {
+			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
 			if r.approve.plan != "" {

@@ -13,7 +13,7 @@ import (
 const defaultKeep = 1
 
 func (a *app) newPluginCleanCommand() *cobra.Command {
-	r := newSetRunner(a, `"plugin clean --preview", then "plugin clean --yes --approve sha256:..."`)
+	r := newSetRun(a, `"plugin clean --preview", then "plugin clean --yes --approve sha256:..."`)
 	var f pluginFlags
 	keep := defaultKeep
 	cmd := &cobra.Command{
@@ -39,21 +39,21 @@ install is nobody's to remove but yours.`,
 			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
-			return r.run(cmd.Context(), "what can be cleaned away", preview.RequestClean, func(ctx context.Context, options *preview.Options, _ func(string)) (*planning.SetPlan, error) {
-				return r.clean(ctx, f, keep, options)
+			return r.run(cmd.Context(), "what can be cleaned away", preview.RequestClean, func(ctx context.Context, _ func(string)) (*planning.SetPlan, error) {
+				return r.clean(ctx, f, keep)
 			})
 		},
 	}
 	f.add(cmd)
 	addConfigSourceFlags(cmd.Flags(), &r.session.Source)
 	cmd.Flags().IntVar(&keep, "keep", defaultKeep, "how many earlier generations stay")
-	r.addWithPreview(cmd)
+	r.addWithPreview(cmd.Flags())
 	return cmd
 }
 
 // clean plans from the disk. A saved plan says itself which generations it
 // removes.
-func (r *setRunner) clean(ctx context.Context, f pluginFlags, keep int, options *preview.Options) (*planning.SetPlan, error) {
+func (r *setRun) clean(ctx context.Context, f pluginFlags, keep int) (*planning.SetPlan, error) {
 	if r.loaded != nil {
 		return &planning.SetPlan{Plan: r.loaded.Plan}, nil // Apply reads the disk again
 	}
@@ -61,5 +61,5 @@ func (r *setRunner) clean(ctx context.Context, f pluginFlags, keep int, options 
 	if err != nil {
 		return nil, err
 	}
-	return r.session.Sets().CleanSet(ctx, location, keep, options)
+	return r.session.Sets().CleanSet(ctx, location, keep, r.choices())
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) newPluginInstallCommand() *cobra.Command {
-	r := newSetRunner(a, `"plugin preview -o markdown", then "plugin install --yes --approve sha256:..."`)
+	r := newSetRun(a, `"plugin preview -o markdown", then "plugin install --yes --approve sha256:..."`)
 	var f pluginFlags
 	cmd := &cobra.Command{
 		Use:   "install",
@@ -35,8 +35,8 @@ file says which files, and the config where their bytes come from.`,
 			if err := firstError(f.check(), r.check()); err != nil {
 				return r.failed(err)
 			}
-			return r.run(cmd.Context(), "plugins of "+f.Config, preview.RequestInstall, func(ctx context.Context, options *preview.Options, progress func(string)) (*planning.SetPlan, error) {
-				plan, err := r.session.Sets().PlanSet(ctx, f.SetOptions, options, progress)
+			return r.run(cmd.Context(), "plugins of "+f.Config, preview.RequestInstall, func(ctx context.Context, progress func(string)) (*planning.SetPlan, error) {
+				plan, err := r.session.Sets().PlanSet(ctx, f.SetOptions, r.choices(), progress)
 				if err == nil && !plan.OnMachine() {
 					err = usagef("the host of this set is in the cluster: install -f %s", f.Config)
 				}
@@ -48,7 +48,7 @@ file says which files, and the config where their bytes come from.`,
 	f.addLock(cmd)
 	addSetSourceFlags(cmd.Flags(), &r.session.Source)
 	addSignatureFlags(cmd.Flags(), &r.session.Signatures)
-	r.addApply(cmd)
+	r.addApply(cmd.Flags())
 	r.approve.several = true
 	cmd.Flags().Lookup("approve").Usage = "apply only the plan, or the content, with this reviewed digest; of contents several with commas between, for as many platforms (needs --yes)"
 	r.output.add(cmd.Flags(), outputOfApply)

@@ -8,27 +8,7 @@ import (
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
-
-// setPrinter shows an apply of files: one line per event, for a person or as
-// JSON.
-type setPrinter struct{ printer }
-
-// begin says what is about to be applied.
-func (p *setPrinter) begin(plan *preview.Plan) {
-	if p.json {
-		p.printer.plan(plan)
-		return
-	}
-	s := p.app.streams
-	s.Printf("%s %s -> %s\n  plan    %s\n  will    %s\n", plan.Request.Action, setTitle(plan), plan.Location.Path, plan.Digest, preview.FileCounts(plan.Files, "  "))
-	for _, f := range plan.Findings {
-		if f.Severity == preview.Critical || f.Severity == preview.Warning {
-			s.Printf("  %-8s %s\n", f.Severity, textsafe.Line(f.Title))
-		}
-	}
-}
 
 func setTitle(plan *preview.Plan) string {
 	version := ""
@@ -38,9 +18,9 @@ func setTitle(plan *preview.Plan) string {
 	return strings.TrimSpace(plan.Release.Name + " " + version)
 }
 
-// end prints how it went; errors are printed by Main, and in JSON were events
+// setDone prints how it went; errors are printed by Main, and in JSON were events
 // already.
-func (p *setPrinter) end(plan *preview.Plan, receipt *installed.Receipt, err error) {
+func (p *printer) setDone(plan *preview.Plan, receipt *installed.Receipt, err error) {
 	s := p.app.streams
 	switch {
 	case p.json || err != nil:
@@ -48,21 +28,21 @@ func (p *setPrinter) end(plan *preview.Plan, receipt *installed.Receipt, err err
 		s.Printf("%s      DONE, %s removed\n  plan     %s\n", setTitle(plan), preview.Plural(len(receipt.Doomed()), "generation"), receipt.Digest)
 	case receipt != nil:
 		s.Printf("%s      DONE, generation %d\n  plan     %s\n", setTitle(plan), receipt.Generation, receipt.Digest)
-		p.undo(plan.Location.Path, receipt)
+		p.setUndo(plan.Location.Path, receipt)
 	case !plan.SetChanges():
 		s.Printf("%s      nothing to change\n  plan     %s\n", setTitle(plan), plan.Digest)
 	}
 }
 
-// undo names the way back, where there is one.
-func (p *setPrinter) undo(location string, receipt *installed.Receipt) {
+// setUndo names the way back, where there is one.
+func (p *printer) setUndo(location string, receipt *installed.Receipt) {
 	if receipt.From > 0 || receipt.TookOver {
 		p.app.streams.Printf("  undo     %s\n", report.SetRollback(location, receipt.From))
 	}
 }
 
-// result ends a run that found its plan installed.
-func (p *setPrinter) result(receipt *installed.Receipt) {
+// setResumed ends a run that found its plan installed.
+func (p *printer) setResumed(receipt *installed.Receipt) {
 	if !p.json && receipt.OfClean() {
 		p.app.streams.Printf("%s      DONE, %s removed, some by a run that was interrupted\n  plan     %s\n",
 			receipt.Set, preview.Plural(len(receipt.Doomed()), "generation"), receipt.Digest)

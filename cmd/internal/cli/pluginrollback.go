@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) newPluginRollbackCommand() *cobra.Command {
-	r := newSetRunner(a, `"plugin rollback --preview", then "plugin rollback --yes --approve sha256:..."`)
+	r := newSetRun(a, `"plugin rollback --preview", then "plugin rollback --yes --approve sha256:..."`)
 	var f pluginFlags
 	to := -1
 	cmd := &cobra.Command{
@@ -37,8 +37,8 @@ Generation 0 is what was at the location before the first install.`,
 			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
-			return r.run(cmd.Context(), "the rollback", preview.RequestRollback, func(ctx context.Context, options *preview.Options, _ func(string)) (*planning.SetPlan, error) {
-				return r.rollback(ctx, f, to, options)
+			return r.run(cmd.Context(), "the rollback", preview.RequestRollback, func(ctx context.Context, _ func(string)) (*planning.SetPlan, error) {
+				return r.rollback(ctx, f, to)
 			})
 		},
 	}
@@ -46,12 +46,12 @@ Generation 0 is what was at the location before the first install.`,
 	addConfigSourceFlags(cmd.Flags(), &r.session.Source)
 	cmd.Flags().IntVar(&to, "to", -1, "generation to go back to (default: the one that the current one replaced)")
 	cmd.Flags().Lookup("to").DefValue = "0" // which pflag does not print
-	r.addWithPreview(cmd)
+	r.addWithPreview(cmd.Flags())
 	return cmd
 }
 
 // rollback plans from the disk. A saved plan says where, and to what.
-func (r *setRunner) rollback(ctx context.Context, f pluginFlags, to int, options *preview.Options) (*planning.SetPlan, error) {
+func (r *setRun) rollback(ctx context.Context, f pluginFlags, to int) (*planning.SetPlan, error) {
 	location, err := r.place(ctx, f)
 	if err != nil {
 		return nil, err
@@ -59,5 +59,5 @@ func (r *setRunner) rollback(ctx context.Context, f pluginFlags, to int, options
 	if r.loaded != nil {
 		to = *r.loaded.Generation.Restores
 	}
-	return r.session.Sets().RollbackSet(ctx, location, to, options)
+	return r.session.Sets().RollbackSet(ctx, location, to, r.choices())
 }

@@ -7,118 +7,78 @@ import (
 	"os/user"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/approval"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/kubectl-operator/kubectl-operator/tui"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// makeSet plans a plugin set, with choices of the reviewer where they are known
-// already, telling a waiting person what is being done.
-type makeSet func(ctx context.Context, options *preview.Options, progress func(string)) (*planning.SetPlan, error)
+// makeSet plans a plugin set, telling a waiting person what is being done.
+type makeSet func(ctx context.Context, progress func(string)) (*planning.SetPlan, error)
 
-// setRunner takes the plan of a plugin set to an approval and through apply: the
-// part that install, rollback and clean share.
-type setRunner struct {
-	app     *app
-	review  string // the commands that do without asking what this one asks
-	session *session
-	approve approveFlags
-	saved   savedFlags
-	output  outputFlag
-	out     outFlags
-	receipt receiptFlag
-	preview bool
-
-	loaded *planning.SavedPlan // of --plan, nil without it
-	quorum *approval.Quorum
+// setRun is the run of a command on a plugin set: plugin install, rollback and
+// clean.
+type setRun struct {
+	*runner
+	made map[string]*planning.SetPlan // by the digest of the plan
 }
 
-func newSetRunner(a *app, review string) *setRunner {
+func newSetRun(a *app, instead string) *setRun {
 	p := a.newSession()
 	p.Read.Offline = true
-	return &setRunner{app: a, review: review, session: p}
-}
-
-func (r *setRunner) addApply(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	r.approve.add(flags)
-	r.saved.add(flags)
-	if flags.Lookup("registry-config") == nil { // commands that fetch no content still fetch plans
-		addRegistryFlags(flags, &r.session.Source)
-	}
-	r.session.judged.add(flags, &r.session.Policy)
-	r.receipt.add(flags)
+	r := &setRun{runner: &runner{app: a, session: p, instead: instead}, made: map[string]*planning.SetPlan{}}
+	r.to = r
+	return r
 }
 
 // addWithPreview is addApply for commands that may stop after the plan.
-func (r *setRunner) addWithPreview(cmd *cobra.Command) {
-	r.addApply(cmd)
-	flags := cmd.Flags()
-	r.output.add(flags, outputOfEither)
-	r.out.add(flags)
+func (r *setRun) addWithPreview(flags *pflag.FlagSet) {
+	r.addApply(flags)
+	r.addPreview(flags, outputOfEither)
 	flags.Lookup("out").Usage = "save the plan, for --plan: to this file, or to a registry as oci://HOST/REPO[:TAG]"
-	flags.BoolVar(&r.preview, "preview", false, "stop after the plan and print it; --out saves it for --plan")
 }
 
 // check refuses flags that make no sense, and a run that could not ask, before
 // anything is read.
-func (r *setRunner) check() error {
-	if err := firstError(r.approve.check(), r.output.check(), r.out.check(), r.session.loadPolicy()); err != nil {
-		return err
-	}
-	r.session.Expires = r.out.expires
-	switch {
-	case r.out.To != "" && !r.preview:
-		return usagef("--out saves the plan that --preview stops after; add --preview, or leave out --out")
-	case r.preview && r.receipt.path != "":
-		return usagef("--preview writes nothing; leave out --receipt")
-	case r.preview && r.approve.yes:
-		return usagef("--preview writes nothing; leave out --yes")
-	case r.preview:
-		return nil
-	}
-	return r.app.mayAsk(r.output.format, r.approve.yes, r.review)
-}
+func (r *setRun) check() error { return r.checkWith(nil) }
 
 // place is the location that flags or a saved plan name.
-func (r *setRunner) place(ctx context.Context, f pluginFlags) (string, error) {
+func (r *setRun) place(ctx context.Context, f pluginFlags) (string, error) {
 	if r.loaded != nil && f.Location == "" && f.Config == "" {
 		return r.loaded.Location.Path, f.checkMode()
 	}
 	return f.place(ctx, r.session)
 }
 
-func (r *setRunner) run(ctx context.Context, title, action string, plan makeSet) error {
+// choices are those of the saved plan, nil without one: then they are made now.
+func (r *setRun) choices() *preview.Options {
+	if r.loaded == nil {
+		return nil
+	}
+	return &r.loaded.Options
+}
+
+func (r *setRun) run(ctx context.Context, title, action string, plan makeSet) error {
 	if r.approve.plan != "" {
 		if err := r.load(ctx, action); err != nil {
 			return r.failed(err)
 		}
 	}
-	switch {
-	case r.preview:
-		p, err := plan(ctx, nil, r.app.progress())
-		if err == nil && r.out.To != "" {
-			err = r.out.save(ctx, r.session, p.Plan)
-		}
+	return r.runner.run(ctx, title, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		p, err := plan(ctx, progress)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return r.app.print(ctx, p.Plan, r.output.format)
-	case r.approve.yes:
-		return r.scripted(ctx, plan)
-	}
-	return r.interactive(ctx, title, plan)
+		r.made[p.Digest] = p
+		return p.Plan, nil
+	})
 }
 
 // load reads the saved plan, which must be one that the command carries out.
-func (r *setRunner) load(ctx context.Context, action string) error {
+func (r *setRun) load(ctx context.Context, action string) error {
 	p, err := r.session.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {
 		return err
@@ -139,44 +99,27 @@ func (r *setRunner) load(ctx context.Context, action string) error {
 	return err
 }
 
-// scripted plans and applies without asking.
-func (r *setRunner) scripted(ctx context.Context, plan makeSet) error {
-	approval := install.Approval{How: install.ApprovedByDigest, By: localUser(), Ruleset: r.approve.ruleset}
-	var options *preview.Options
-	if r.loaded != nil {
-		approval.Digest, approval.How, options = r.loaded.Digest, install.ApprovedByPlan, &r.loaded.Options
-	}
-	p, err := plan(ctx, options, r.app.progress())
-	if err == nil && r.loaded == nil {
-		approval.Digest, err = r.approve.approved(p.Plan)
-	}
-	if err != nil {
-		return r.failed(err)
-	}
-	switch approval.Digest {
-	case "":
-		approval.How, approval.Digest = install.ApprovedByYes, p.Digest
-	case p.Digest:
-	case p.ContentDigest:
-		approval.How = install.ApprovedByContent
-	default:
-		if done, err := r.interrupted(ctx, p.Plan, approval.Digest); done || err != nil {
-			return r.failed(err)
-		}
-		if r.loaded != nil {
-			return r.failed(refuse("what is there, or the artifacts, are not what the plan was made for: it would be "+p.Digest+" now, and the plan is "+approval.Digest,
-				"preview again, and approve that"))
-		}
-	}
-	if approval.Accepted, err = install.ParseAccept(r.approve.accept, p.Findings, r.loaded != nil || r.approve.approve != ""); err != nil {
-		return r.failed(err)
-	}
-	return r.carryOut(ctx, p, approval)
+func (r *setRun) approver(*preview.Plan) string { return localUser() }
+
+func (r *setRun) findings(p *preview.Plan) ([]preview.Finding, error) { return p.Findings, nil }
+
+func (r *setRun) print(ctx context.Context, p *preview.Plan) error {
+	return r.app.print(ctx, p, r.output.format)
 }
 
-// interrupted ends a run whose plan is the installed generation already: one
-// that was interrupted after the switch is finished, any other refused.
-func (r *setRunner) interrupted(ctx context.Context, p *preview.Plan, digest string) (bool, error) {
+// resume ends a run whose plan is the installed generation already: one that was
+// interrupted after the switch is finished, any other refused.
+func (r *setRun) resume(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, bool, error) {
+	done, err := r.interrupted(ctx, fresh, digest)
+	if !done && err == nil && r.loaded != nil {
+		err = refuse("what is there, or the artifacts, are not what the plan was made for: it would be "+fresh.Digest+" now, and the plan is "+digest,
+			"preview again, and approve that")
+	}
+	return nil, done, err
+}
+
+// interrupted finishes the run of a digest that was interrupted after the switch.
+func (r *setRun) interrupted(ctx context.Context, p *preview.Plan, digest string) (bool, error) {
 	writing(ctx)
 	receipt, err := installed.Resume(ctx, p, digest, r.options(nil))
 	if receipt == nil || err != nil {
@@ -189,31 +132,16 @@ func (r *setRunner) interrupted(ctx context.Context, p *preview.Plan, digest str
 	if _, err := file.end(receipt.Install(), nil); err != nil {
 		return true, err
 	}
-	printer := r.printer()
-	printer.result(receipt)
+	r.printer().setResumed(receipt)
 	return true, nil
 }
 
-// interactive reviews and applies what was approved there.
-func (r *setRunner) interactive(ctx context.Context, title string, plan makeSet) error {
-	made := map[string]*planning.SetPlan{}
-	again := func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
-		p, err := plan(ctx, nil, progress)
-		if err != nil {
-			return nil, err
-		}
-		made[p.Digest] = p
-		return p.Plan, nil
-	}
-	open := tui.Review
-	if r.app.streams.Lines() {
-		open = tui.PlainReview
-	}
-	outcome, err := open(ctx, review.Options{
-		Terminal: r.app.terminal(), Title: title,
-		Resolve: again,
+// review asks, and applies what was approved there.
+func (r *setRun) review(ctx context.Context, title string, plan makePlan) error {
+	outcome, err := r.app.reviews()(ctx, review.Options{
+		Terminal: r.app.terminal(), Title: title, Resolve: plan,
 		Recheck: func(ctx context.Context, _ *preview.Plan, progress func(string)) (*preview.Plan, error) {
-			return again(ctx, progress)
+			return plan(ctx, progress)
 		},
 	})
 	switch {
@@ -221,25 +149,20 @@ func (r *setRunner) interactive(ctx context.Context, title string, plan makeSet)
 		return err
 	case outcome.Kind == review.Failed:
 		return outcome.Err
-	case outcome.Kind == review.Approved:
-		return r.carryOut(ctx, made[outcome.PlanDigest], install.Approval{
-			Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: localUser(), Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
-		})
+	case outcome.Kind != review.Approved:
+		return r.declined(outcome, "Nothing was installed.", nil)
 	}
-	r.app.streams.Printf("Nothing was installed.\n")
-	if outcome.Plan != nil && outcome.Plan.SetChanges() {
-		r.app.streams.Printf("  plan    %s\n  resume  %s\n", outcome.Plan.Digest, report.Command(outcome.Plan))
-	}
-	return &silentExit{exitDeclined}
+	return r.apply(ctx, r.made[outcome.PlanDigest].Plan, install.Approval{
+		Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: localUser(), Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
+	})
 }
 
-// carryOut applies what was approved, with progress as lines.
-func (r *setRunner) carryOut(ctx context.Context, p *planning.SetPlan, approval install.Approval) error {
-	printer := r.printer()
+func (r *setRun) apply(ctx context.Context, p *preview.Plan, approval install.Approval) error {
+	printer, set := r.printer(), r.made[p.Digest]
 	o := r.options(printer.event)
-	o.Beside = p.Beside
-	if p.Files != nil {
-		files, err := p.Files()
+	o.Beside = set.Beside
+	if set.Files != nil {
+		files, err := set.Files()
 		if err != nil {
 			return r.failed(err)
 		}
@@ -249,41 +172,28 @@ func (r *setRunner) carryOut(ctx context.Context, p *planning.SetPlan, approval 
 	if err != nil {
 		return r.failed(err)
 	}
-	printer.begin(p.Plan)
+	printer.plan(p)
 	writing(ctx)
-	receipt, err := installed.Apply(ctx, p.Plan, approval, o)
+	receipt, err := installed.Apply(ctx, p, approval, o)
 	var kept *install.Receipt
 	if receipt != nil {
 		kept = receipt.Install()
 	}
 	_, err = file.end(kept, err)
-	printer.end(p.Plan, receipt, err)
+	printer.setDone(p, receipt, err)
 	return err
 }
 
-func (r *setRunner) options(sink install.Sink) installed.Options {
+func (r *setRun) options(sink install.Sink) installed.Options {
 	return installed.Options{
 		Holder: r.holder(), Tool: r.app.version, Quorum: r.quorum, Sink: sink,
 		Step: func(what string) { r.app.log.Debug("plugins", "step", what) },
 	}
 }
 
-func (r *setRunner) printer() *setPrinter {
-	return &setPrinter{printer{app: r.app, json: r.output.format == "json", last: map[string]install.ObjectState{}}}
-}
-
-func (r *setRunner) holder() string {
+func (r *setRun) holder() string {
 	host, _ := os.Hostname() // only words for a person
 	return fmt.Sprintf("process %d of %s on %s", os.Getpid(), localUser(), host)
-}
-
-// failed reports an error before apply began, as the last event where events
-// were asked for.
-func (r *setRunner) failed(err error) error {
-	if err != nil && r.output.format == "json" {
-		r.printer().failed(err)
-	}
-	return err
 }
 
 // localUser is who runs this program, by the machine's account.

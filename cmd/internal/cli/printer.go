@@ -26,10 +26,6 @@ type printer struct {
 	last  map[string]install.ObjectState // of each object, as printed
 }
 
-func (r *runner) printer() *printer {
-	return &printer{app: r.app, json: r.output.format == "json", last: map[string]install.ObjectState{}}
-}
-
 // plan says what is about to be applied.
 func (p *printer) plan(plan *preview.Plan) {
 	if p.json {
@@ -46,7 +42,7 @@ func (p *printer) plan(plan *preview.Plan) {
 		return
 	}
 	p.app.streams.Printf("%s %s\n", plan.Request.Action, title(plan))
-	p.app.streams.Printf("  plan    %s\n  will    %s\n", plan.Digest, counts(plan.Summary))
+	p.app.streams.Printf("  plan    %s\n  will    %s\n", plan.Digest, willDo(plan))
 	for _, f := range plan.Findings {
 		if f.Severity == preview.Critical || f.Severity == preview.Warning {
 			p.app.streams.Printf("  %-8s %s\n", f.Severity, textsafe.Line(f.Title))
@@ -55,6 +51,9 @@ func (p *printer) plan(plan *preview.Plan) {
 }
 
 func title(plan *preview.Plan) string {
+	if plan.OnMachine() {
+		return setTitle(plan) + " -> " + plan.Location.Path
+	}
 	name := plan.Release.Name
 	if preview.InSections(plan.Packages) {
 		return fmt.Sprintf("%s, %s -> namespace %s", name, preview.Plural(len(plan.Packages), "package"), plan.Release.Namespace)

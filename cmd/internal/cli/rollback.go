@@ -10,7 +10,7 @@ import (
 
 func (a *app) newRollbackCommand() *cobra.Command {
 	p := a.newSession()
-	r := &runner{app: a, session: p}
+	r := newReleaseRun(p)
 	var to int
 	cmd := &cobra.Command{
 		Use:   "rollback NAME",
@@ -40,7 +40,7 @@ it was planned on; that one must be applied as a whole.`,
   kubectl operator rollback mongodb --conflicts leave`,
 		Args: rangeArgs(1, 1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.check(p); err != nil {
+			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
 			switch given := cmd.Flags().Changed("to"); {

@@ -6,18 +6,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
-	"github.com/kubectl-operator/kubectl-operator/tui"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// interactive reviews on the screen and applies what was approved there. Where
+// review asks on the screen and applies what was approved there. Where
 // nothing of that was applied, it can be reviewed again.
-func (r *runner) interactive(ctx context.Context, title string, plan makePlan) error {
-	open := tui.Review
-	if r.app.streams.Lines() {
-		open = tui.PlainReview
-	}
+func (r *releaseRun) review(ctx context.Context, title string, plan makePlan) error {
+	open := r.app.reviews()
 	options := review.Options{
 		Terminal: r.app.terminal(), Title: title, Earlier: r.session.earlier,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
@@ -38,7 +33,7 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 		case outcome.Kind == review.Failed:
 			return outcome.Err
 		case outcome.Kind != review.Approved:
-			return r.declined(outcome, options.Refusal)
+			return r.declined(outcome, "Nothing was applied.", options.Refusal)
 		}
 		again, err := r.carryOut(ctx, outcome)
 		if !again {
@@ -48,22 +43,9 @@ func (r *runner) interactive(ctx context.Context, title string, plan makePlan) e
 	}
 }
 
-// declined is the end of a review without an approval, or of one after that was
-// refused: then why is what the exit code tells.
-func (r *runner) declined(outcome review.Outcome, refusal error) error {
-	r.app.streams.Printf("Nothing was applied.\n")
-	if outcome.Plan != nil && outcome.Plan.Summary.Changes() {
-		r.app.streams.Printf("  plan    %s\n  resume  %s\n", outcome.Plan.Digest, report.Command(outcome.Plan))
-	}
-	if refusal != nil {
-		return refusal
-	}
-	return &silentExit{exitDeclined}
-}
-
 // feasible ends an interactive review before it begins where no answer could
 // lead to an apply.
-func (r *runner) feasible(ctx context.Context, p *preview.Plan) error {
+func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
 	if err := r.health.match(p); err != nil {
 		return err
 	}
@@ -104,7 +86,7 @@ func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(revi
 // carryOut applies what was approved, and shows it as it was reviewed. again says
 // that nothing was applied, for the reason returned, and that the person wants to
 // review it once more.
-func (r *runner) carryOut(ctx context.Context, outcome review.Outcome) (again bool, err error) {
+func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (again bool, err error) {
 	p := outcome.Plan
 	cluster, err := r.session.writer(ctx)
 	if err != nil {
@@ -121,7 +103,7 @@ func (r *runner) carryOut(ctx context.Context, outcome review.Outcome) (again bo
 	apply := func(ctx context.Context, opts install.Options) (*install.Receipt, error) {
 		return file.apply(ctx, p, approval, cluster, opts)
 	}
-	f := &followed{runner: r, plan: p, cluster: cluster, apply: apply}
+	f := &followed{releaseRun: r, plan: p, cluster: cluster, apply: apply}
 	if r.app.streams.Lines() {
 		return false, f.followLines(ctx)
 	}

@@ -45,3 +45,12 @@ func (a *app) browse(ctx context.Context, o review.Options) error {
 	}
 	return outcome.Err
 }
+
+// reviews is how a review is shown that can be approved: on the screen, or in
+// lines.
+func (a *app) reviews() func(context.Context, review.Options) (review.Outcome, error) {
+	if a.streams.Lines() {
+		return tui.PlainReview
+	}
+	return tui.Review
+}

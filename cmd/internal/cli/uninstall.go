@@ -45,7 +45,7 @@ const uninstallExamples = `  # Review, then remove
 
 func (a *app) newUninstallCommand() *cobra.Command {
 	p := a.newSession()
-	r := &runner{app: a, session: p}
+	r := newReleaseRun(p)
 	var include planning.Removal
 	cmd := &cobra.Command{
 		Use:     "uninstall NAME",
@@ -54,7 +54,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 		Example: uninstallExamples,
 		Args:    rangeArgs(1, 1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.check(p); err != nil {
+			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
 			switch {
@@ -91,7 +91,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 
 // finishRemoval goes on with an uninstall of which only the receipt is left: it
 // deleted the release's namespace, and the record with it, and was interrupted.
-func (r *runner) finishRemoval(ctx context.Context, name, digest string) (finished bool, err error) {
+func (r *releaseRun) finishRemoval(ctx context.Context, name, digest string) (finished bool, err error) {
 	begun, err := r.receipt.begun()
 	if err != nil || begun == nil || begun.Release.Name != name || begun.Digest != digest {
 		return false, nil // what is wrong with the file shows when it is opened

@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+)
+
+// releaseRun is the run of a command on a release: install, upgrade, rollback
+// and uninstall.
+type releaseRun struct {
+	*runner
+	rollout rolloutFlags
+	health  healthFlags
+}
+
+func newReleaseRun(s *session) *releaseRun {
+	r := &releaseRun{runner: &runner{app: s.app, session: s, instead: `"preview -o markdown", then "install --yes --approve sha256:..."`}}
+	r.to = r
+	return r
+}
+
+func (r *releaseRun) add(flags *pflag.FlagSet) {
+	r.addApply(flags)
+	r.rollout.add(flags)
+	r.output.add(flags, outputOfApply)
+}
+
+// addWithPreview is add for commands on a release, which may stop after the
+// plan. To plan an install is what preview is for.
+func (r *releaseRun) addWithPreview(flags *pflag.FlagSet) {
+	r.addApply(flags)
+	r.rollout.add(flags)
+	r.addPreview(flags, outputOfChange)
+}
+
+// check refuses flags that make no sense, and a run that could not ask, before
+// anything is contacted.
+func (r *releaseRun) check() error {
+	p := r.session
+	own := firstError(p.Read.Check(), r.rollout.check(), r.health.check(), p.owners.check(r.approve.plan != "", p.Read.Offline))
+	if own == nil && r.approve.plan != "" && p.Signatures != (planning.SignatureOptions{}) {
+		own = usagef("--plan applies what was checked when the plan was made; give --verify and who must have signed to preview")
+	}
+	p.StageTimeout = r.rollout.stageTimeout
+	return r.checkWith(own)
+}
+
+func (r *releaseRun) approver(p *preview.Plan) string { return p.Target.User }
+
+func (r *releaseRun) print(ctx context.Context, p *preview.Plan) error {
+	if r.output.format == outputInstallerRole {
+		return writeInstallerRole(r.app.streams.Out, p, r.session.plural(ctx))
+	}
+	return r.app.print(ctx, p, r.output.format)
+}
+
+// resume goes on with an interrupted run of the approved digest. Where there is
+// none, the gate says that the digests differ.
+func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, bool, error) {
+	resumed, err := r.unfinished(ctx, fresh, digest)
+	if err == nil && resumed == nil {
+		resumed, err = r.restarted(ctx, fresh, digest)
+	}
+	return resumed, false, err
+}
+
+// unfinished returns the plan that an interrupted run of the approved digest
+// recorded, nil when there is none: the same command resumes it, or its undo.
+func (r *releaseRun) unfinished(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
+	record, err := install.LoadRecord(ctx, r.session.client, fresh.Release)
+	if err != nil || record == nil || !record.State.Unfinished() {
+		return nil, err
+	}
+	if record.Undoes != nil {
+		record, err = install.LoadRevision(ctx, r.session.client, fresh.Release, record.Undoes.Revision)
+	}
+	if err != nil || record == nil || record.Digest != digest {
+		return nil, err
+	}
+	sealed := map[string]map[string]any{}
+	for i := range fresh.Objects {
+		sealed[fresh.Objects[i].ID] = fresh.Objects[i].Sealed
+	}
+	plan, err := install.LoadPlan(ctx, r.session.client, record, sealed)
+	if err != nil {
+		return nil, err
+	}
+	// Judged as when it was recorded; what counts is today's policy.
+	plan.Findings, plan.Policy = preview.Unjudged(plan.Findings), nil
+	return plan, nil
+}
+
+// restarted returns the approved plan when an interrupted run of it made the
+// release Namespace and came no further, nil otherwise.
+func (r *releaseRun) restarted(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
+	before, err := install.BeforeNamespace(ctx, r.session.client, fresh.Release)
+	if err != nil || before == nil {
+		return nil, err
+	}
+	p, err := r.session.Judge(engine.Recheck(ctx, fresh, before, r.session.typer()))
+	if err != nil || p.Digest != digest {
+		return nil, err
+	}
+	return p, nil
+}
+
+// runPlanFile applies a saved plan. It must be one for the release that the
+// command names, if it names one, and do what the command is called; install
+// and upgrade are one.
+func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error {
+	p, err := r.session.loadPlan(ctx, r.approve.plan, r.saved)
+	if err != nil {
+		return r.failed(err)
+	}
+	namespace := r.app.kube.Namespace()
+	switch {
+	case p.OnMachine():
+		return r.failed(usagef("the plan is to %s the plugin set %s; apply it with plugin %s", p.Request.Action, p.Release.Name, p.Request.Action))
+	case name != "" && name != p.Release.Name:
+		return r.failed(usagef("the plan is for release %s, not %s", p.Release.Name, name))
+	case namespace != "" && namespace != p.Release.Namespace:
+		return r.failed(usagef("the plan is for namespace %s, not %s", p.Release.Namespace, namespace))
+	case called(p.Request.Action) != called(action):
+		return r.failed(usagef("the plan is to %s %s; apply it with that command", p.Request.Action, p.Release.Name))
+	}
+	if why := p.Expired(time.Now()); why != "" {
+		return r.failed(refuse(why, "preview again; if the clock is wrong, set it"))
+	}
+	if p.ReadMode == preview.ReadOffline {
+		return r.failed(refuse("the plan was made offline and has seen no cluster",
+			"make it again without --offline, or approve its content: install REF --yes --approve "+p.ContentDigest))
+	}
+	cluster, err := r.session.connect(ctx)
+	if err != nil {
+		return r.failed(err)
+	}
+	target, err := cluster.Target(ctx)
+	if err != nil {
+		return r.failed(err)
+	}
+	if target.Identity != p.Target.Identity {
+		return r.failed(refuse(fmt.Sprintf("the plan is for the cluster %s, and this is %s", p.Target.Identity, target.Identity),
+			"choose the right one with --context, or preview again for this one"))
+	}
+	p.Target = target
+	if finished, err := r.finishRemoval(ctx, p.Release.Name, p.Digest); finished {
+		return err
+	}
+	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
+	if r.quorum, err = r.session.Saved().Quorum(ctx, p, r.approve.quorum, r.approve.signers); err != nil {
+		return r.failed(err)
+	}
+	return r.approved(ctx, p.Plan, approval)
+}
+
+// called is the command that applies plans of an action.
+func called(action string) string {
+	if action == preview.RequestUpgrade {
+		return preview.RequestInstall
+	}
+	return action
+}
+
+// findings are those of a plan as today's policy judges them: those of a plan
+// file are as the built-in rules made them, which is what the file approves.
+func (r *releaseRun) findings(p *preview.Plan) ([]preview.Finding, error) {
+	if p.Policy != nil {
+		return p.Findings, nil
+	}
+	plan := *p
+	judged, err := r.session.Judge(&plan, nil)
+	if err != nil {
+		return nil, err
+	}
+	return judged.Findings, nil
+}
+
+// apply passes what a plan needs besides, then applies it.
+func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval install.Approval) error {
+	if err := r.health.match(p); err != nil {
+		return r.failed(err)
+	}
+	if err := install.Barred(p); err != nil {
+		return r.failed(err)
+	}
+	cluster, err := r.session.writer(ctx)
+	if err != nil {
+		return r.failed(err)
+	}
+	file, err := r.receipt.open(p.Digest)
+	if err != nil {
+		return r.failed(err)
+	}
+	printer := r.printer()
+	printer.plan(p)
+	defer r.app.announceStop(ctx)()
+	receipt, err := file.apply(ctx, p, approval, cluster, r.options(printer.event))
+	printer.done(p, receipt, err)
+	return err
+}
+
+func (r *releaseRun) options(sink install.Sink) install.Options {
+	host, _ := os.Hostname() // only a name in the lock
+	return install.Options{
+		Schemas: r.session.typer(), Sink: r.app.watched(sink), Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
+		StageTimeout: r.rollout.stageTimeout, RolloutTimeout: r.rollout.rolloutTimeout,
+		NoWait: r.rollout.noWait, Checks: r.health.rolloutChecks(), ToolVersion: r.app.version, Judge: r.session.JudgeAgain, Quorum: r.quorum,
+		HistoryMax: r.rollout.keep(),
+	}
+}
