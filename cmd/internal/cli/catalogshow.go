@@ -32,16 +32,16 @@ func (f *documentOutput) check() error {
 
 // printDocument prints a document in the form asked for; text prints it for a
 // person.
-func (a *app) printDocument(output documentOutput, document any, text func() error) error {
+func (c console) printDocument(output documentOutput, document any, text func() error) error {
 	switch output.format {
 	case "json":
-		return a.printJSON(document)
+		return c.printJSON(document)
 	case "yaml":
 		data, err := yaml.Marshal(document)
 		if err != nil {
 			return err
 		}
-		_, err = a.streams.Human().Write(data)
+		_, err = c.streams.Human().Write(data)
 		return err
 	}
 	return text()
@@ -217,10 +217,10 @@ func describePackage(p *catalog.Package, origin catalog.Origin) shownPackage {
 	return out
 }
 
-func (a *app) printPackage(p shownPackage) error {
+func (out console) printPackage(p shownPackage) error {
 	line := func(name, text string) {
 		if text != "" {
-			a.streams.Printf("%-12s%s\n", name, textsafe.Line(text))
+			out.streams.Printf("%-12s%s\n", name, textsafe.Line(text))
 		}
 	}
 	line("package", p.Name)
@@ -242,13 +242,13 @@ func (a *app) printPackage(p shownPackage) error {
 		if name == p.DefaultChannel {
 			name += " (the default)"
 		}
-		a.streams.Printf("\nchannel %s\n", textsafe.Line(name))
+		out.streams.Printf("\nchannel %s\n", textsafe.Line(name))
 		line("deprecated", c.Deprecated)
 		rows := [][]string{{"VERSION", "BUNDLE", "UPGRADES FROM", "NOTE"}}
 		for _, v := range c.Versions {
 			rows = append(rows, []string{v.Version, v.Bundle, v.upgradesFrom(), v.note(c)})
 		}
-		if err := table(a.streams.Human(), rows); err != nil {
+		if err := table(out.streams.Human(), rows); err != nil {
 			return err
 		}
 	}

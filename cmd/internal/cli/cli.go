@@ -30,7 +30,7 @@ type app struct {
 	version string
 	program string // as in usage lines
 	getenv  func(string) string
-	streams *streams.Streams
+	console
 	kube    *k8s.Flags
 	global  globalFlags
 	log     *slog.Logger
@@ -75,7 +75,7 @@ func newApp(o Options) *app {
 	return &app{
 		version: o.Version, getenv: o.Getenv, kube: k8s.NewFlags(),
 		program: "kubectl operator", log: slog.New(slog.DiscardHandler),
-		streams: streams.New(o.In, o.Out, o.Err, o.Getenv),
+		console: console{streams.New(o.In, o.Out, o.Err, o.Getenv)},
 		config:  sync.OnceValues(func() (config.Config, error) { return config.Load(o.Getenv) }),
 	}
 }

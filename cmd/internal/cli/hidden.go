@@ -12,20 +12,20 @@ import (
 
 // askHidden reads a line that is not shown, on a terminal. The echo is off
 // before the question is there, so that nobody answers too early.
-func (a *app) askHidden(ctx context.Context, question string) (line []byte, err error) {
-	terminal := int(a.streams.In.Fd())
+func (c console) askHidden(ctx context.Context, question string) (line []byte, err error) {
+	terminal := int(c.streams.In.Fd())
 	before, err := term.MakeRaw(terminal)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		err = errors.Join(err, term.Restore(terminal, before))
-		a.streams.Errorf("\n")
+		c.streams.Errorf("\n")
 	}()
-	a.streams.Errorf("%s", question)
+	c.streams.Errorf("%s", question)
 	var given []byte
 	read := tasks.Async(func() (err error) {
-		given, err = readRaw(a.streams.In)
+		given, err = readRaw(c.streams.In)
 		return err
 	})
 	select {

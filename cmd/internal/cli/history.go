@@ -111,8 +111,8 @@ func (a *app) revision(ctx context.Context, name string, revision int, output do
 	})
 }
 
-func (a *app) printRevision(item revisionItem) {
-	a.streams.Printf("%s %s  namespace %s  revision %d %s\n", item.Name, textsafe.Line(item.Version), item.Namespace, item.Revision, item.State)
+func (c console) printRevision(item revisionItem) {
+	c.streams.Printf("%s %s  namespace %s  revision %d %s\n", item.Name, textsafe.Line(item.Version), item.Namespace, item.Revision, item.State)
 	lines := [][2]string{
 		{"action", item.Action}, {"plan", item.Digest}, {"content", item.ContentDigest},
 		{"approved", item.ApprovedHow + ", " + item.ApprovedBy}, {"began", item.Receipt.Started.Format(time.RFC3339)},
@@ -131,7 +131,7 @@ func (a *app) printRevision(item revisionItem) {
 		lines = append(lines, [2]string{"accepted", accepted.ID})
 	}
 	for _, l := range lines {
-		a.streams.Printf("  %-9s %s\n", l[0], textsafe.Line(l[1]))
+		c.streams.Printf("  %-9s %s\n", l[0], textsafe.Line(l[1]))
 	}
 	for _, o := range item.Receipt.Objects {
 		line := fmt.Sprintf("  %-9s %-9s %s", o.State, o.Action, o.ID)
@@ -140,7 +140,7 @@ func (a *app) printRevision(item revisionItem) {
 				line += "  " + note
 			}
 		}
-		a.streams.Printf("%s\n", textsafe.Line(line))
+		c.streams.Printf("%s\n", textsafe.Line(line))
 	}
 }
 

@@ -34,11 +34,11 @@ type items[T any] struct {
 	Items []T `json:"items"`
 }
 
-func (a *app) printItems(format string, list any, rows [][]string) error {
+func (c console) printItems(format string, list any, rows [][]string) error {
 	if format == "json" {
-		return a.printJSON(list)
+		return c.printJSON(list)
 	}
-	return table(a.streams.Human(), rows)
+	return table(c.streams.Human(), rows)
 }
 
 // table prints rows in aligned columns; the first is the header.
@@ -56,8 +56,8 @@ func table(w io.Writer, rows [][]string) error {
 	return columns.Flush()
 }
 
-func (a *app) writeJSON(data []byte) error {
-	_, err := a.streams.Out.Write(append(textsafe.JSON(data), '\n'))
+func (c console) writeJSON(data []byte) error {
+	_, err := c.streams.Out.Write(append(textsafe.JSON(data), '\n'))
 	return err
 }
 

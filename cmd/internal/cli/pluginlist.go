@@ -86,8 +86,8 @@ func (a *app) pluginList(ctx context.Context, location string, set *plugins.Set,
 }
 
 // printWanted prints how each plugin of a config stands.
-func (a *app) printWanted(w *plugins.Wanted, generations []installed.Generation) error {
-	s := a.streams
+func (c console) printWanted(w *plugins.Wanted, generations []installed.Generation) error {
+	s := c.streams
 	lock := "no lock file"
 	if w.Lock != "" {
 		lock = "lock file " + w.Lock
@@ -119,8 +119,8 @@ func (a *app) printWanted(w *plugins.Wanted, generations []installed.Generation)
 
 // printGenerations prints a table, then what the current generation is made of
 // and what differs on disk.
-func (a *app) printGenerations(location string, generations []installed.Generation) error {
-	s := a.streams
+func (c console) printGenerations(location string, generations []installed.Generation) error {
+	s := c.streams
 	if len(generations) == 0 {
 		s.Printf("Nothing is installed at %s.\n", location)
 		return nil

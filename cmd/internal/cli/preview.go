@@ -280,8 +280,8 @@ func ofOnePlan(format string) bool {
 }
 
 // printAll prints plans in their order: as JSON one document, a list of several.
-func (a *app) printAll(ctx context.Context, all []reviewed, format string) error {
-	out := a.streams.Out
+func (c console) printAll(ctx context.Context, all []reviewed, format string) error {
+	out := c.streams.Out
 	switch {
 	case format == outputRequest:
 		text, err := all[0].want.Pinned(all[0].Plan)
@@ -290,7 +290,7 @@ func (a *app) printAll(ctx context.Context, all []reviewed, format string) error
 		}
 		return err
 	case len(all) == 1:
-		return a.print(ctx, all[0].Plan, format)
+		return c.print(ctx, all[0].Plan, format)
 	}
 	before, between, after := "", "\n", ""
 	switch format {
@@ -306,7 +306,7 @@ func (a *app) printAll(ctx context.Context, all []reviewed, format string) error
 		if _, err := io.WriteString(out, before); err != nil {
 			return err
 		}
-		if err := a.print(ctx, r.Plan, format); err != nil {
+		if err := c.print(ctx, r.Plan, format); err != nil {
 			return err
 		}
 	}
@@ -334,15 +334,15 @@ func countAtLeast(plan *preview.Plan, failOn string) int {
 }
 
 // print writes a report once all of it is there: one that is interrupted is none.
-func (a *app) print(ctx context.Context, plan *preview.Plan, format string) error {
-	out := a.streams.Out
+func (c console) print(ctx context.Context, plan *preview.Plan, format string) error {
+	out := c.streams.Out
 	if format == report.Text || format == report.Markdown {
-		out = a.streams.Human()
+		out = c.streams.Human()
 	}
 	text, err := interruptible(ctx, func() (*bytes.Buffer, error) {
 		var text bytes.Buffer
 		return &text, report.Write(&text, plan, report.Options{
-			Format: format, Color: a.streams.Color(), ASCII: a.streams.ASCII(), Width: a.streams.Width(),
+			Format: format, Color: c.streams.Color(), ASCII: c.streams.ASCII(), Width: c.streams.Width(),
 		})
 	})
 	if err != nil {

@@ -94,7 +94,7 @@ func (r *runner) checkWith(own error) error {
 
 // mayAsk refuses a form of output that a run does not have, and a run that has
 // to ask where nobody answers: instead names the commands for that.
-func (a *app) mayAsk(format string, yes bool, instead string) error {
+func (c console) mayAsk(format string, yes bool, instead string) error {
 	switch {
 	case format != "text" && format != "json":
 		return usagef("-o %s is a form of plans; use preview, or text or json here", format)
@@ -102,7 +102,7 @@ func (a *app) mayAsk(format string, yes bool, instead string) error {
 		return nil
 	case format == "json":
 		return usagef("-o json never asks and never approves; add --yes")
-	case !a.streams.CanAsk():
+	case !c.streams.CanAsk():
 		return fmt.Errorf("not a terminal: review with %s", instead)
 	}
 	return nil

@@ -183,7 +183,7 @@ func (p *session) interrupted(ctx context.Context, record *history.Record, item 
 	return nil
 }
 
-func (a *app) printStatus(item statusItem) error {
+func (c console) printStatus(item statusItem) error {
 	word := "healthy"
 	switch {
 	case !item.Healthy:
@@ -195,17 +195,17 @@ func (a *app) printStatus(item statusItem) error {
 	if item.Stage != "" {
 		state += " (stage " + textsafe.Line(item.Stage) + ")"
 	}
-	a.streams.Printf("%s %s  namespace %s  revision %d %s  %s\n", item.Name, textsafe.Line(item.Version), item.Namespace, item.Revision, state, word)
-	a.streams.Printf("  plan  %s\n", textsafe.Line(item.Digest))
+	c.streams.Printf("%s %s  namespace %s  revision %d %s  %s\n", item.Name, textsafe.Line(item.Version), item.Namespace, item.Revision, state, word)
+	c.streams.Printf("  plan  %s\n", textsafe.Line(item.Digest))
 	if item.Undoes != nil {
-		a.streams.Printf("  takes back revision %d, which failed\n", item.Undoes.Revision)
+		c.streams.Printf("  takes back revision %d, which failed\n", item.Undoes.Revision)
 	}
 	if item.Unread != "" {
-		a.streams.Printf("  nothing can be compared: %s\n", textsafe.Line(item.Unread))
+		c.streams.Printf("  nothing can be compared: %s\n", textsafe.Line(item.Unread))
 	}
 	if len(item.Interrupted) > 0 {
-		a.streams.Printf("  interrupted: %s\n", countsOf(item.Interrupted))
-		a.streams.Printf("  go on with the approval of the same plan: --yes --approve %s\n", textsafe.Line(item.Approve))
+		c.streams.Printf("  interrupted: %s\n", countsOf(item.Interrupted))
+		c.streams.Printf("  go on with the approval of the same plan: --yes --approve %s\n", textsafe.Line(item.Approve))
 	}
 	ready, same := 0, 0
 	for _, o := range item.Objects {
@@ -218,25 +218,25 @@ func (a *app) printStatus(item statusItem) error {
 				continue
 			}
 		}
-		a.printObject(o)
+		c.printObject(o)
 	}
-	a.streams.Printf("  %d of %d objects ready, %d as applied\n", ready, len(item.Objects), same)
+	c.streams.Printf("  %d of %d objects ready, %d as applied\n", ready, len(item.Objects), same)
 	if item.Uncounted != "" {
-		a.streams.Printf("  operands: not counted: %s\n", textsafe.Line(item.Uncounted))
+		c.streams.Printf("  operands: not counted: %s\n", textsafe.Line(item.Uncounted))
 	}
 	if len(item.Operands) > 0 {
-		a.streams.Printf("  operands: %s\n", textsafe.Line(countsOf(item.Operands)))
+		c.streams.Printf("  operands: %s\n", textsafe.Line(countsOf(item.Operands)))
 	}
 	return nil
 }
 
-func (a *app) printObject(o statusObject) {
-	a.streams.Printf("  %-8s %-8s %s  %s\n", o.State, o.Drift, textsafe.Line(o.ID), textsafe.Line(o.Message))
+func (c console) printObject(o statusObject) {
+	c.streams.Printf("  %-8s %-8s %s  %s\n", o.State, o.Drift, textsafe.Line(o.ID), textsafe.Line(o.Message))
 	for _, path := range o.Paths {
-		a.streams.Printf("                    %s\n", textsafe.Line(path))
+		c.streams.Printf("                    %s\n", textsafe.Line(path))
 	}
 	if o.Event != "" {
-		a.streams.Printf("                    %s\n", textsafe.Line(o.Event))
+		c.streams.Printf("                    %s\n", textsafe.Line(o.Event))
 	}
 }
 

@@ -40,10 +40,10 @@ func (a *app) newVersionCommand() *cobra.Command {
 }
 
 // printJSON writes one document for tools.
-func (a *app) printJSON(v any) error {
+func (c console) printJSON(v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
-	return a.writeJSON(data)
+	return c.writeJSON(data)
 }

@@ -53,7 +53,9 @@ type PlanStore struct {
 }
 
 // Saved returns where plans are saved.
-func (p *Planner) Saved() *PlanStore { return &PlanStore{schemas: p.env.Schemas, registry: p.artifacts} }
+func (p *Planner) Saved() *PlanStore {
+	return &PlanStore{schemas: p.env.Schemas, registry: p.artifacts}
+}
 
 // Load reads and verifies a saved plan.
 func (s *PlanStore) Load(ctx context.Context, place string, keys planfile.Keys) (*SavedPlan, error) {
