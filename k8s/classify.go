@@ -157,9 +157,16 @@ func isMissing(err error) bool {
 	return false
 }
 
+// deniedByPolicy is how a ValidatingAdmissionPolicy refuses. By default it has the
+// code of an invalid object.
+var deniedByPolicy = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: ValidatingAdmissionPolicy `)
+
 // reasonOfInvalid is immutable only when nothing else is wrong: replacing an
 // object that is invalid besides would delete it for nothing.
 func reasonOfInvalid(s metav1.Status) preview.Reason {
+	if deniedByPolicy.MatchString(s.Message) {
+		return preview.ReasonPolicy
+	}
 	list := causes(s)
 	if len(list) == 0 {
 		list = []metav1.StatusCause{{Message: s.Message}}

@@ -46,6 +46,7 @@ func TestClassify(t *testing.T) {
 		{"an invalid value", status(422, "is invalid", causesOf(metav1.StatusCause{Message: "Required value"})), preview.ReasonInvalid},
 		{"an immutable field", status(422, "is invalid", causesOf(immutable)), preview.ReasonImmutable},
 		{"an immutable field beside an invalid one", status(422, "is invalid", causesOf(immutable, metav1.StatusCause{Message: "Required value"})), preview.ReasonInvalid},
+		{"an admission policy that said no", status(422, `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`, causesOf(metav1.StatusCause{Message: "no"})), preview.ReasonPolicy},
 		{"a duplicate key", status(500, "failed to create typed patch object (default/web; apps/v1, Kind=Deployment): errors:", nil), preview.ReasonNotAppliable},
 		{"a webhook that said no", status(403, `admission webhook "a.example" denied the request: no`, nil), preview.ReasonWebhook},
 		{"a webhook that does not answer", status(500, `Internal error occurred: failed calling webhook "a.example": failed to call webhook`, nil), preview.ReasonWebhook},

@@ -92,7 +92,16 @@ type Object struct {
 	Sealed     map[string]any `json:"-"`
 	LiveBody   map[string]any `json:"-"`
 	ResultBody map[string]any `json:"-"`
+
+	// Untried is the refusal of a copy in [TrialNamespace] of an object whose own
+	// namespace the plan makes: it is not known whether the API server takes the object. It
+	// depends on who plans, is no Fact, and is not saved.
+	Untried string `json:"-"`
 }
+
+// TrialNamespace is where copies are tried of objects whose namespace the plan
+// makes. It exists in every cluster.
+const TrialNamespace = "default"
 
 // HelmKeeps reports whether Helm would leave an object alone that left the set:
 // one that asks to be kept. The annotation means nothing to other formats.

@@ -19,6 +19,7 @@ const (
 	ReasonConflict         Reason = "field conflict"    // 409 with FieldManagerConflict causes
 	ReasonChanged          Reason = "object changed"    // 409 without such causes
 	ReasonInvalid          Reason = "invalid"           // 422
+	ReasonPolicy           Reason = "admission policy"  // 422 of a ValidatingAdmissionPolicy
 	ReasonImmutable        Reason = "immutable field"   // 422 on a field that cannot change
 	ReasonNotAppliable     Reason = "not appliable"     // 500 "failed to create typed patch object": permanent
 	ReasonWebhook          Reason = "admission webhook" // denied by, or unreachable

@@ -62,6 +62,9 @@ func (d *decider) dryRun(ctx context.Context) error {
 	if err := d.decideReplacements(ctx); err != nil {
 		return err
 	}
+	if err := d.tryElsewhere(ctx); err != nil {
+		return err
+	}
 	d.secretKeys()
 	return nil
 }

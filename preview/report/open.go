@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -84,17 +85,42 @@ func getQuestions(p *preview.Plan) []Question {
 
 func dryRunQuestions(p *preview.Plan) []Question {
 	without := 0
+	var untried []*preview.Object
 	for i := range p.Objects {
-		if o := &p.Objects[i]; (o.Action == preview.ActionCreate || o.Action == preview.ActionUpdate) && o.Result == "" {
+		o := &p.Objects[i]
+		if (o.Action == preview.ActionCreate || o.Action == preview.ActionUpdate) && o.Result == "" {
 			without++
+		}
+		if o.Untried != "" {
+			untried = append(untried, o)
 		}
 	}
 	if without == 0 {
 		return nil
 	}
-	return []Question{{
+	return append([]Question{{
 		preview.Plural(without, "object") + " without a dry run",
 		"their namespace or kind comes with this plan, so that admission and defaulting cannot be asked before it is there",
+	}}, untriedQuestion(untried)...)
+}
+
+// untriedQuestion names objects of which it is not known whether the API server
+// takes them at all.
+func untriedQuestion(objects []*preview.Object) []Question {
+	if len(objects) == 0 {
+		return nil
+	}
+	var ids []string
+	for _, o := range objects[:min(maxOpen, len(objects))] {
+		ids = append(ids, o.ID)
+	}
+	if more := len(objects) - len(ids); more > 0 {
+		ids = append(ids, fmt.Sprintf("and %d more", more))
+	}
+	return []Question{{
+		preview.Plural(len(objects), "object") + " not tried",
+		fmt.Sprintf("a copy of each object whose namespace comes with this plan is tried in namespace %s, to find what is invalid in any; it refused these: %s (%s)",
+			preview.TrialNamespace, strings.Join(ids, ", "), objects[0].Untried),
 	}}
 }
 
