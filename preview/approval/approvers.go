@@ -3,9 +3,7 @@ package approval
 import (
 	"bytes"
 	"crypto"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,30 +109,13 @@ func (a *Approvers) check() error {
 }
 
 func (a *Approver) readKeys() error {
-	a.keys = map[string]crypto.PublicKey{}
-	for rest := []byte(a.Key); ; {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			break
-		}
-		if block.Type != "PUBLIC KEY" {
-			// It is not quoted: it may be a private key.
-			return fmt.Errorf("a PEM block %.40q is no public key; want PUBLIC KEY, such as cosign.pub", block.Type)
-		}
-		public, err := x509.ParsePKIXPublicKey(block.Bytes)
-		if err != nil {
-			return errors.New("a public key that cannot be read")
-		}
-		id, err := keyID(public)
-		if err != nil {
-			return err
-		}
-		if a.keys[id] = public; len(a.keys) > maxKeysEach {
-			return fmt.Errorf("more than %d keys", maxKeysEach)
-		}
+	keys, err := ReadPublicKeys([]byte(a.Key))
+	if err != nil {
+		return err
 	}
-	if len(a.keys) == 0 {
-		return errors.New("its key holds no PEM block; want a PUBLIC KEY, such as cosign.pub")
+	a.keys = map[string]crypto.PublicKey{}
+	for _, key := range keys {
+		a.keys[key.ID] = key.key
 	}
 	return nil
 }

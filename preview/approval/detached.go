@@ -1,0 +1,63 @@
+package approval
+
+import (
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+)
+
+// PublicKey verifies signatures that a [Key] made.
+type PublicKey struct {
+	ID  string // "sha256:HEX" of its PKIX form
+	key crypto.PublicKey
+}
+
+// Verifier is the public half of a key.
+func (k *Key) Verifier() PublicKey { return PublicKey{ID: k.ID, key: k.Public} }
+
+// SignDetached signs a payload that is kept elsewhere. Its type, a media type,
+// is signed with it (DSSE protocol 1.0.2, pre-authentication encoding): a
+// signature for one purpose is none for another.
+func (k *Key) SignDetached(payloadType string, payload []byte) ([]byte, error) {
+	return k.sign(dsse.PAE(payloadType, payload))
+}
+
+// Verifies reports whether the key signed a payload as one of this type.
+func (k PublicKey) Verifies(payloadType string, payload, sig []byte) bool {
+	return verify(k.key, dsse.PAE(payloadType, payload), sig)
+}
+
+// ReadPublicKeys reads the PUBLIC KEY blocks of a PEM file, ECDSA or Ed25519, at
+// least one. Any other block is an error, which does not quote it: it may be a
+// private key.
+func ReadPublicKeys(data []byte) ([]PublicKey, error) {
+	var keys []PublicKey
+	for rest := data; ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "PUBLIC KEY" {
+			return nil, fmt.Errorf("a PEM block %.40q is no public key; want PUBLIC KEY, such as cosign.pub", block.Type)
+		}
+		public, err := x509.ParsePKIXPublicKey(block.Bytes)
+		if err != nil {
+			return nil, errors.New("a public key that cannot be read")
+		}
+		id, err := keyID(public)
+		if err != nil {
+			return nil, err
+		}
+		if keys = append(keys, PublicKey{ID: id, key: public}); len(keys) > maxKeysEach {
+			return nil, fmt.Errorf("more than %d keys", maxKeysEach)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("its key holds no PEM block; want a PUBLIC KEY, such as cosign.pub")
+	}
+	return keys, nil
+}
