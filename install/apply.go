@@ -165,9 +165,13 @@ func isUninstall(plan *preview.Plan) bool {
 // records what is about to happen.
 func (r *run) underLock(ctx context.Context) error {
 	if err := r.checkBase(ctx); err != nil {
-		return err
+		return r.fail("", "", err) // the Namespace may have been made
 	}
-	r.store = &store{cluster: r.cluster, release: r.plan.Release, tool: r.opts.ToolVersion, clock: r.opts.Clock, lock: r.lock, parent: r.parent}
+	keys := r.opts.RecordKeys
+	if r.undoing() || r.resumed() {
+		keys = keys.resigning(r.before)
+	}
+	r.store = &store{cluster: r.cluster, release: r.plan.Release, tool: r.opts.ToolVersion, clock: r.opts.Clock, lock: r.lock, keys: keys, parent: r.parent}
 	switch {
 	case r.undoing():
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -88,7 +89,10 @@ func (r *run) checkBase(ctx context.Context) error {
 	doing := "checking the revision that the plan stands on"
 	record, secret, err := loadRecord(ctx, r.cluster, r.plan.Release)
 	if err != nil {
-		return asError(NotStarted, doing, "nothing was applied", err)
+		return r.fail(doing, "", err)
+	}
+	if record != nil {
+		record.Verify(r.opts.RecordKeys, r.plan.Target.Identity)
 	}
 	r.before, r.parent = record, secret
 	const again = "preview again: the release is not what was reviewed"
@@ -113,6 +117,9 @@ func (r *run) checkBase(ctx context.Context) error {
 	case record.Revision != base.Revision || record.Digest != base.Digest:
 		return refusal(doing, again, fmt.Sprintf("it stands on revision %d, but revision %d (%s, %s) is the newest",
 			base.Revision, record.Revision, record.State, record.Digest))
+	case !reflect.DeepEqual(base.Signature, record.signature):
+		return refusal(doing, "preview again with the same --record-key, or the same records.trusted in the configuration",
+			fmt.Sprintf("in the plan the record of revision %d is %s, and here %s", record.Revision, base.Signature, record.signature))
 	case !maps.Equal(base.Accepted, record.PlanBase().Accepted):
 		// Accepted findings count for less: the list must be the record's own.
 		return refusal(doing, again, fmt.Sprintf("the findings it takes as accepted are not those of revision %d", record.Revision))

@@ -36,6 +36,8 @@ type Options struct {
 	// Judge judges the findings that the whole check makes, by the user's own
 	// policy and before the gate; nil where there is none.
 	Judge func(*preview.Plan) error
+	// RecordKeys sign the records that the run writes, and verify those it reads.
+	RecordKeys RecordKeys
 	// HistoryMax is how many revisions stay on record, the newest included; 0
 	// means [preview.DefaultHistoryMax], and less than 0 all.
 	HistoryMax int

@@ -93,6 +93,9 @@ type Record struct {
 
 	unpacked int // bytes
 	slot     int // of its parts, when one Secret was too small; 0 otherwise
+	stored   storedForm
+	// signature is what verifying the record found; nil when it was not.
+	signature *preview.RecordSignature
 }
 
 // Older is a revision of which the record is kept, and how it ended.
@@ -129,10 +132,14 @@ type Archive struct {
 	SHA256 string `json:"sha256"`
 }
 
+// Verify checks who signed the record, for what is made of it: the base of a
+// plan, and content that comes back. identity is that of the cluster.
+func (r *Record) Verify(keys RecordKeys, identity string) { r.signature = keys.verify(r, identity) }
+
 // PlanBase is what a new plan for the release stands on. What was accepted of it
 // ends with its removal.
 func (r *Record) PlanBase() preview.Base {
-	base := preview.Base{Revision: r.Revision, Digest: r.Digest}
+	base := preview.Base{Revision: r.Revision, Digest: r.Digest, Signature: r.signature}
 	if len(r.Accepted) > 0 && r.State != RecordUninstalled {
 		base.Accepted = maps.Clone(r.Accepted)
 	}

@@ -46,6 +46,7 @@ func Restored(ctx context.Context, cluster BulkReader, record *Record) ([]engine
 	}
 	var contents []engine.Content
 	for _, pkg := range plan.Packages {
+		r.unverified(pkg, record.signature)
 		content, err := engine.Restored(record.Release, pkg, members[pkg.Name], engine.SetOf(plan), record.Revision, r.notes[pkg.Name])
 		if err != nil {
 			return nil, err
@@ -147,6 +148,15 @@ func (r *restoring) restore(o *preview.Object) (wanted bool, err error) {
 
 func (r *restoring) note(o *preview.Object, text string) {
 	r.notes[o.Package] = append(r.notes[o.Package], preview.Note{Rule: engine.RuleRollbackKept, Object: o.ID, Text: text})
+}
+
+// unverified notes where nothing proves that a package comes back as it was
+// approved: neither does the record say who wrote it.
+func (r *restoring) unverified(pkg preview.Package, signature *preview.RecordSignature) {
+	text := fmt.Sprintf("it comes from the record of revision %d, which is %s", r.revision, signature)
+	if rule := engine.RecordRule(signature); rule != "" {
+		r.notes[pkg.Name] = append(r.notes[pkg.Name], preview.Note{Rule: rule, Object: "package/" + pkg.Name, Text: text})
+	}
 }
 
 // InstalledSet is the plugin set that a record brought, as it says itself; the

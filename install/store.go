@@ -20,8 +20,10 @@ const (
 	keyIndex   = "index"  // of the parts, in place of a record too large
 	keyPlan    = "plan"   // a part of the plan archive
 	keyFence   = "fence"  // of the run that wrote it
-	secretType = preview.TypeRecord
-	toolPrefix = "kubectl-operator/"
+	// keySignature is of the record's hash, where a key signs records.
+	keySignature = "signature"
+	secretType   = preview.TypeRecord
+	toolPrefix   = "kubectl-operator/"
 )
 
 // maxAttempts bounds how often one write is tried.
@@ -138,7 +140,7 @@ func decodeSecret(ctx context.Context, cluster Getter, secret map[string]any, re
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	record.slot = slot
+	record.slot, record.stored = slot, storedForm{sum: sumOf(packed), signature: signatureOf(secret)}
 	return record, nil
 }
 
@@ -272,6 +274,7 @@ type store struct {
 	tool    string
 	clock   Clock
 	lock    *lock
+	keys    RecordKeys
 	// parent is the record's Secret as last read under the lock, or written.
 	parent map[string]any
 }
@@ -293,7 +296,7 @@ func (s *store) begin(ctx context.Context, plan *preview.Plan, before, record *R
 	}
 	if before != nil {
 		before.State = before.State.superseded()
-		data, _, err := s.header(ctx, before, 0)
+		data, _, err := s.header(ctx, before, 0, s.keys.resigning(before))
 		if err != nil {
 			return err
 		}
@@ -312,7 +315,7 @@ func (s *store) save(ctx context.Context, record *Record, more []preview.Object)
 	if err != nil {
 		return err
 	}
-	data, slot, err := s.header(ctx, record, len(holdings))
+	data, slot, err := s.header(ctx, record, len(holdings), s.keys)
 	if err != nil {
 		return err
 	}
@@ -330,21 +333,31 @@ func (s *store) save(ctx context.Context, record *Record, more []preview.Object)
 	if err != nil {
 		return err
 	}
-	s.parent, record.slot = written, slot
+	s.parent, record.slot, record.signature = written, slot, s.keys.own()
 	return nil
 }
 
-// header packs a record for its Secret, which holds so many bytes beside it. One
+// header packs a record for its Secret, which holds so many bytes beside it, and
+// signs it. One
 // that is too large is written to Secrets of its own first, in the slot that the
 // record as stored does not use: until the Secret with the index is written the
 // old record stays whole.
-func (s *store) header(ctx context.Context, record *Record, beside int) (data map[string][]byte, slot int, err error) {
+func (s *store) header(ctx context.Context, record *Record, beside int, keys RecordKeys) (data map[string][]byte, slot int, err error) {
 	packed, err := encodeHeader(record)
 	if err != nil {
 		return nil, 0, err
 	}
+	data = map[string][]byte{}
+	sig, err := keys.sign(packed)
+	if err != nil {
+		return nil, 0, err
+	}
+	if sig != nil {
+		data[keySignature] = sig
+	}
 	if len(packed)+beside <= maxPartBytes {
-		return map[string][]byte{keyRecord: packed}, 0, nil
+		data[keyRecord] = packed
+		return data, 0, nil
 	}
 	parts := split(packed)
 	index := headerIndex{Revision: record.Revision, Slot: 1, Archive: archiveOf(packed, parts)}
@@ -357,8 +370,8 @@ func (s *store) header(ctx context.Context, record *Record, beside int) (data ma
 			return nil, 0, err
 		}
 	}
-	text, err := json.Marshal(index)
-	return map[string][]byte{keyIndex: text}, index.Slot, err
+	data[keyIndex], err = json.Marshal(index)
+	return data, index.Slot, err
 }
 
 func (s *store) secret(name string, data map[string][]byte) map[string]any {

@@ -179,7 +179,7 @@ func TestTornRecordsAreTold(t *testing.T) {
 	t.Run("parts of a save that came no further change nothing", func(t *testing.T) {
 		changed := *record
 		changed.State = RecordFailed
-		if _, _, err := r.store.header(t.Context(), &changed, 0); err != nil {
+		if _, _, err := r.store.header(t.Context(), &changed, 0, RecordKeys{}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := LoadRecord(t.Context(), r, r.store.release)

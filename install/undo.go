@@ -157,6 +157,7 @@ func (r *run) earlier(ctx context.Context) (*engine.Earlier, error) {
 	if record == nil {
 		return nil, &engine.Refused{What: fmt.Sprintf("revision %d, which a failure would go back to, is not on record any more", revision), Next: "preview again"}
 	}
+	record.Verify(r.opts.RecordKeys, r.plan.Target.Identity)
 	return Earlier(ctx, r.cluster, record)
 }
 

@@ -121,6 +121,27 @@ type Base struct {
 	// Accepted maps the fingerprint of each finding that the release's
 	// receipts accepted to the revision that did.
 	Accepted map[string]int `json:"accepted,omitempty"`
+	// Signature is whether the record of that revision is signed, nil where no
+	// key was configured to tell.
+	Signature *RecordSignature `json:"signature,omitempty"`
+}
+
+// RecordSignature is the outcome of checking the signature of a release's record:
+// the key that made it, or why it does not count.
+type RecordSignature struct {
+	Key     string `json:"key,omitempty"` // "sha256:HEX" of the public half
+	Problem string `json:"problem,omitempty"`
+}
+
+// String says what is known of the record, for a sentence.
+func (s *RecordSignature) String() string {
+	switch {
+	case s == nil:
+		return "not verified"
+	case s.Problem != "":
+		return "not verified: " + s.Problem
+	}
+	return "signed with key " + s.Key
 }
 
 // ReadMode says how the cluster was read.

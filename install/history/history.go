@@ -32,6 +32,9 @@ type Record struct {
 	Updated       time.Time
 
 	record *install.Record
+	keys   install.RecordKeys
+	// identity is that of the cluster in which the record is, where keys are.
+	identity string
 }
 
 // Item is one object of a release.
@@ -49,6 +52,16 @@ func newRecord(r *install.Record) *Record {
 		Digest: r.Digest, ContentDigest: r.ContentDigest, Updated: r.Updated, record: r,
 	}
 }
+
+// Verify checks who signed the record, and has every other revision checked that
+// is read by way of it. identity is that of the cluster.
+func (r *Record) Verify(keys install.RecordKeys, identity string) {
+	r.keys, r.identity = keys, identity
+	r.record.Verify(keys, identity)
+}
+
+// Signature is what [Record.Verify] found; nil where no key could tell.
+func (r *Record) Signature() *preview.RecordSignature { return r.record.PlanBase().Signature }
 
 // Installed reports whether the release is, or may partly be, in the cluster.
 func (r *Record) Installed() bool { return r.State != install.RecordUninstalled }

@@ -63,7 +63,9 @@ func Revision(ctx context.Context, cluster Getter, newest *Record, revision int)
 	if r == nil {
 		return nil, fmt.Errorf("reading revision %d of release %s: it is not on record any more; %s", revision, release.Name, newest.kept())
 	}
-	return newRecord(r), nil
+	found := newRecord(r)
+	found.Verify(newest.keys, newest.identity)
+	return found, nil
 }
 
 // kept lists the revisions on record.

@@ -220,6 +220,9 @@ func installNotes(p *preview.Plan) []string {
 			notes = append(notes, "Add the same --values and --set, "+pkg.Parameters.Values+".")
 		}
 	}
+	if p.Base.Signature != nil {
+		notes = append(notes, "The record was verified with keys: give the key that signs it by --record-key, where the configuration does not.")
+	}
 	switch offline := p.ReadMode == preview.ReadOffline; {
 	case holds(p, format.RuleNondeterministic) && offline:
 		return append(notes, "It holds values from a clock or a random source, which no digest approves: preview with a cluster and --out FILE.")

@@ -1,0 +1,115 @@
+package install
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/approval"
+)
+
+// recordPayload is the type under which the sha256 of a record is signed, as it
+// is stored. The record holds the release, the revision, the cluster, and the
+// hash of the plan, so that none of them can be exchanged.
+const recordPayload = "application/vnd.kubectl-operator.record.v1+sha256"
+
+// maxSignature bounds a signature as it is read, in bytes. Those of the keys that
+// are taken have at most 139.
+const maxSignature = 512
+
+const notSigned = "it is not signed"
+
+// RecordKeys sign the records of releases, and verify them. Without keys records
+// are neither signed nor verified.
+type RecordKeys struct {
+	// Signer signs what is written; nil leaves it unsigned.
+	Signer *approval.Key
+	// Trusted are the keys whose records are believed, that of Signer included.
+	Trusted []approval.PublicKey
+}
+
+// storedForm is a record as it was read: the hash of its bytes, and the signature
+// beside them, if any.
+type storedForm struct {
+	sum       []byte
+	signature []byte
+}
+
+func sumOf(packed []byte) []byte {
+	sum := sha256.Sum256(packed)
+	return []byte(hex.EncodeToString(sum[:]))
+}
+
+// sign returns the signature of a packed record, nil without a key for it.
+func (k RecordKeys) sign(packed []byte) ([]byte, error) {
+	if k.Signer == nil {
+		return nil, nil
+	}
+	sig, err := k.Signer.SignDetached(recordPayload, sumOf(packed))
+	if err != nil {
+		return nil, fmt.Errorf("signing the record: %w", err)
+	}
+	return sig, nil
+}
+
+// verify looks who signed a record that was read from a cluster, of which
+// identity is the identity. It returns nil where no key is trusted, and nothing
+// could be said.
+//
+// A signature does not say that the record is the newest one: who may write the
+// release's Secrets may put an older one back.
+func (k RecordKeys) verify(r *Record, identity string) *preview.RecordSignature {
+	if len(k.Trusted) == 0 {
+		return nil
+	}
+	if len(r.stored.signature) == 0 {
+		return &preview.RecordSignature{Problem: notSigned}
+	}
+	for _, key := range k.Trusted {
+		switch {
+		case !key.Verifies(recordPayload, r.stored.sum, r.stored.signature):
+		case r.Target != identity:
+			return &preview.RecordSignature{Problem: "it was signed for the cluster " + r.Target}
+		default:
+			return &preview.RecordSignature{Key: key.ID}
+		}
+	}
+	return &preview.RecordSignature{Problem: "its signature is of no key that is trusted, or it was changed since"}
+}
+
+// signatureOf reads the signature beside a record, nil where there is none. What
+// cannot be one is kept as such: it verifies nothing.
+func signatureOf(secret map[string]any) []byte {
+	text := preview.String(secret, "data", keySignature)
+	if len(text) > base64.StdEncoding.EncodedLen(maxSignature) {
+		return []byte{0}
+	}
+	sig, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return []byte{0}
+	}
+	return sig
+}
+
+// own is what verifying a record finds that these keys just signed.
+func (k RecordKeys) own() *preview.RecordSignature {
+	switch {
+	case k.Signer != nil:
+		return &preview.RecordSignature{Key: k.Signer.ID}
+	case len(k.Trusted) > 0:
+		return &preview.RecordSignature{Problem: notSigned}
+	}
+	return nil
+}
+
+// resigning are the keys for a record that goes on from what was read, be it that
+// it is resumed or that a newer one takes its place. One that was not verified
+// stays unsigned: signing it would vouch for what others may have written.
+func (k RecordKeys) resigning(before *Record) RecordKeys {
+	if before.signature == nil || before.signature.Key == "" {
+		return RecordKeys{Trusted: k.Trusted}
+	}
+	return k
+}
