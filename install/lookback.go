@@ -81,9 +81,14 @@ func isCustom(o *preview.Object) bool {
 
 // notSeen is the end of a run whose last look came to nothing.
 func (r *run) notSeen(doing string, o *preview.Object, err error) error {
-	err = fmt.Errorf("reading %s: %w", o.ID, err)
+	return r.unanswered(doing, "everything was written; ", fmt.Errorf("reading %s: %w", o.ID, err))
+}
+
+// unanswered is the end of a run that waited, or looked, and had no answer: the
+// same command goes on where it stopped.
+func (r *run) unanswered(doing, so string, err error) error {
 	if outage(err) && (r.wrote || r.resumed()) {
-		return &Error{Kind: Interrupted, Doing: doing, Came: err.Error(), Next: "everything was written; " + r.resumeAdvice(), Err: err}
+		return &Error{Kind: Interrupted, Doing: doing, Came: err.Error(), Next: so + r.resumeAdvice(), Err: err}
 	}
 	return r.fail(doing, "", err)
 }

@@ -187,7 +187,7 @@ func (r *run) await(ctx context.Context, stage string, o rollout.Options) error 
 	case report.Outcome != rollout.AllReady && r.asked():
 		return r.stopped()
 	case err != nil:
-		return r.fail(doing, "", err)
+		return r.unanswered(doing, "", err)
 	case report.Outcome == rollout.AllReady && lockLost(ctx):
 		return r.fail(doing, "", context.Cause(ctx))
 	case report.Outcome == rollout.AllReady:

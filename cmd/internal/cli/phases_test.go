@@ -307,6 +307,9 @@ func (d *disturbed) recorded(ctx context.Context) []string {
 	}
 	var lines []string
 	for _, o := range record.Objects {
+		if done := o.State == install.StateReady || o.State == install.StateRemoved; done && record.Undoes != nil {
+			continue // it may have been undone before all was written
+		}
 		lines = append(lines, fmt.Sprintf("record: %s %s %s", o.ID, o.Action, o.State))
 	}
 	for _, item := range record.Inventory {
@@ -339,10 +342,11 @@ func undisturbed(d *disturbed) *reference {
 	return &reference{outcome: d.outcome(), persisted: d.persisted(), requests: d.requests, writes: d.wrote}
 }
 
-// goOn runs the same command again, with nothing to disturb it.
-func (d *disturbed) goOn() {
+// goOn runs the same command again after one that ended with a code, with nothing
+// to disturb it.
+func (d *disturbed) goOn(after int) {
 	args := d.command
-	if d.phase.whole { // the receipt of a failed run is there
+	if d.phase.whole && after != 4 && after != -1 { // the receipt of a run that ended is there
 		args = slices.Clone(args)
 		args[slices.Index(args, "--receipt")+1] += ".again"
 	}
