@@ -148,21 +148,22 @@ func (c *approver) readKey(ctx context.Context) (*approval.Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading --key: %w", err)
 	}
-	key, err := approval.ReadKey(data, func() ([]byte, error) { return c.passphrase(ctx) })
+	key, err := approval.ReadKey(data, func() ([]byte, error) { return c.app.passphrase(ctx, c.key) })
 	if err != nil {
 		return nil, fmt.Errorf("reading --key %s: %w", c.key, err)
 	}
 	return key, nil
 }
 
-func (c *approver) passphrase(ctx context.Context) ([]byte, error) {
-	if phrase := c.app.getenv(passphraseVariable); phrase != "" {
+// passphrase is that of a key in a file.
+func (a *app) passphrase(ctx context.Context, file string) ([]byte, error) {
+	if phrase := a.getenv(passphraseVariable); phrase != "" {
 		return []byte(phrase), nil
 	}
-	if !c.app.streams.CanPrompt() {
+	if !a.streams.CanPrompt() {
 		return nil, fmt.Errorf("it needs a passphrase; %s takes it where nobody can be asked", passphraseVariable)
 	}
-	return c.app.askHidden(ctx, "Passphrase of "+c.key+": ")
+	return a.askHidden(ctx, "Passphrase of "+file+": ")
 }
 
 // ask shows the plan and wants the name of the release. Anything else, and the

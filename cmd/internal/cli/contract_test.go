@@ -67,6 +67,8 @@ var (
 		{"--conflicts --adopt --strict", "install preview upgrade rollback"},
 		{"--on-failure", "install preview upgrade rollback"},
 		{"--filename", "install preview"},
+		// Beyond the contract: the seal of records.
+		{"--record-key", "install preview upgrade rollback uninstall list status history"},
 		// Beyond the contract: what DESIGN asks for by words, an explicit flag.
 		{"--allow-cross-namespace-secrets", "install preview"},
 		{"--offline", "preview catalog:list"}, // an apply without a cluster is none

@@ -40,6 +40,7 @@ func revisionItemOf(r *history.Record, current bool) revisionItem {
 func (a *app) newHistoryCommand() *cobra.Command {
 	var output documentOutput
 	var revision int
+	p := a.newSession()
 	cmd := &cobra.Command{
 		Use:   "history NAME",
 		Short: "List the revisions of a release, or show the receipt of one",
@@ -58,20 +59,20 @@ newest 10; see --history-max of install.`,
 				return err
 			}
 			if cmd.Flags().Changed("revision") {
-				return a.revision(cmd.Context(), args[0], revision, output)
+				return p.revision(cmd.Context(), args[0], revision, output)
 			}
-			return a.history(cmd.Context(), args[0], output)
+			return p.history(cmd.Context(), args[0], output)
 		},
 		ValidArgsFunction: a.completeReleases,
 	}
 	output.add(cmd)
+	addRecordFlags(cmd.Flags(), &p.Records)
 	cmd.Flags().IntVar(&revision, "revision", 0, "show the receipt of this revision")
 	a.completeRevisions(cmd, "revision")
 	return cmd
 }
 
-func (a *app) history(ctx context.Context, name string, output documentOutput) error {
-	p := a.newSession()
+func (p *session) history(ctx context.Context, name string, output documentOutput) error {
 	newest, err := p.Recall(ctx, name)
 	if err != nil {
 		return err
@@ -83,18 +84,17 @@ func (a *app) history(ctx context.Context, name string, output documentOutput) e
 		item := revisionItemOf(r, i == 0)
 		list.Items = append(list.Items, item)
 		rows = append(rows, []string{
-			strconv.Itoa(item.Revision), item.State, item.Action, item.Package, item.Version,
+			strconv.Itoa(item.Revision), item.notVerified(), item.Action, item.Package, item.Version,
 			item.Updated.Format(time.RFC3339), item.ApprovedBy, item.ApprovedHow,
 		})
 	}
-	if err := a.printDocument(output, list, func() error { return table(a.streams.Human(), rows) }); err != nil {
+	if err := p.app.printDocument(output, list, func() error { return table(p.app.streams.Human(), rows) }); err != nil {
 		return err
 	}
 	return readErr
 }
 
-func (a *app) revision(ctx context.Context, name string, revision int, output documentOutput) error {
-	p := a.newSession()
+func (p *session) revision(ctx context.Context, name string, revision int, output documentOutput) error {
 	newest, err := p.Recall(ctx, name)
 	if err != nil {
 		return err
@@ -105,8 +105,8 @@ func (a *app) revision(ctx context.Context, name string, revision int, output do
 	}
 	item := revisionItemOf(r, r.Revision == newest.Revision)
 	item.Receipt = r.Receipt()
-	return a.printDocument(output, item, func() error {
-		a.printRevision(item)
+	return p.app.printDocument(output, item, func() error {
+		p.app.printRevision(item)
 		return nil
 	})
 }
@@ -117,6 +117,9 @@ func (c console) printRevision(item revisionItem) {
 		{"action", item.Action}, {"plan", item.Digest}, {"content", item.ContentDigest},
 		{"approved", item.ApprovedHow + ", " + item.ApprovedBy}, {"began", item.Receipt.Started.Format(time.RFC3339)},
 		{"ended", item.Receipt.Finished.Format(time.RFC3339)},
+	}
+	if item.Signature != nil {
+		lines = append(lines, [2]string{"record", item.Signature.String()})
 	}
 	if u := item.Receipt.Undoes; u != nil {
 		lines = append(lines, [2]string{"undoes", fmt.Sprintf("revision %d, which failed", u.Revision)})

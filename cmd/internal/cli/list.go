@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -71,17 +72,28 @@ type releaseItem struct {
 	Version   string    `json:"version"`
 	Digest    string    `json:"digest"`
 	Updated   time.Time `json:"updated"`
+	// Signature is that of the record, where a key is configured.
+	Signature *preview.RecordSignature `json:"signature,omitempty"`
+}
+
+// notVerified is beside the state of a record that no trusted key signed.
+func (i releaseItem) notVerified() string {
+	if i.Signature != nil && i.Signature.Problem != "" {
+		return i.State + " (" + i.Signature.String() + ")"
+	}
+	return i.State
 }
 
 func releaseItemOf(r *history.Record) releaseItem {
 	return releaseItem{
 		Name: r.Release.Name, Namespace: r.Release.Namespace, Revision: r.Revision, State: string(r.State),
-		Package: r.Name(), Version: r.Version(), Digest: r.Digest, Updated: r.Updated,
+		Package: r.Name(), Version: r.Version(), Digest: r.Digest, Updated: r.Updated, Signature: r.Signature(),
 	}
 }
 
 func (a *app) newListCommand() *cobra.Command {
 	var output itemsOutput
+	p := a.newSession()
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the releases in the cluster",
@@ -95,30 +107,34 @@ func (a *app) newListCommand() *cobra.Command {
 			if err := output.check(); err != nil {
 				return err
 			}
-			return a.list(cmd.Context(), output.format)
+			return p.list(cmd.Context(), output.format)
 		},
 	}
 	output.add(cmd)
+	addRecordFlags(cmd.Flags(), &p.Records)
 	return cmd
 }
 
-func (a *app) list(ctx context.Context, format string) error {
-	cluster, err := a.newSession().connect(ctx)
+func (p *session) list(ctx context.Context, format string) error {
+	cluster, err := p.connect(ctx)
 	if err != nil {
 		return err
 	}
-	records, err := history.List(ctx, cluster, a.kube.Namespace())
+	records, err := history.List(ctx, cluster, p.app.kube.Namespace())
 	list := items[releaseItem]{Items: []releaseItem{}}
 	rows := [][]string{{"NAME", "NAMESPACE", "REVISION", "STATE", "PACKAGE", "VERSION", "UPDATED"}}
 	for i := range records {
+		if _, err := p.Verified(ctx, &records[i], nil); err != nil {
+			return err
+		}
 		item := releaseItemOf(&records[i])
 		list.Items = append(list.Items, item)
 		rows = append(rows, []string{
-			item.Name, item.Namespace, fmt.Sprint(item.Revision), item.State, item.Package, item.Version, item.Updated.Format(time.RFC3339),
+			item.Name, item.Namespace, fmt.Sprint(item.Revision), item.notVerified(), item.Package, item.Version, item.Updated.Format(time.RFC3339),
 		})
 	}
 	if len(records) > 0 || err == nil {
-		if printErr := a.printItems(format, list, rows); printErr != nil {
+		if printErr := p.app.printItems(format, list, rows); printErr != nil {
 			return printErr
 		}
 	}

@@ -41,6 +41,11 @@ func addReadFlags(flags *pflag.FlagSet, o *planning.ReadOptions, offline bool) {
 	flags.StringVar(&o.Mode, "read-only", string(preview.ReadDryRun), "how a plan reads the cluster: dry-run (gets and server-side dry runs) or get (gets alone; what the API server would add or refuse stays open)")
 }
 
+// addRecordFlags adds the flag that names the key of records.
+func addRecordFlags(flags *pflag.FlagSet, o *planning.RecordOptions) {
+	flags.StringVar(&o.Key, "record-key", "", "key that signs the records of releases, and by which they are verified; a public key only verifies (default: records of the configuration)")
+}
+
 // addSourceFlags adds the flags that say how content is fetched.
 func addSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	addRegistryFlags(flags, o)

@@ -131,6 +131,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	p.requests.add(flags, "; repeatable", &p.Requests)
 	addReadFlags(flags, &p.Read, true)
 	p.judged.add(flags, &p.Policy)
+	addRecordFlags(flags, &p.Records)
 	p.owners.add(cmd, flags, &p.Owners)
 	against.add(flags)
 	screen.add(flags)

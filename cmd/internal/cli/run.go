@@ -78,7 +78,7 @@ func (r *runner) checkWith(own error) error {
 	if err := firstError(r.approve.check(), own, r.output.check(), r.out.check(), r.session.loadPolicy()); err != nil {
 		return err
 	}
-	r.session.Expires = r.out.expires
+	r.session.Expires, r.session.Approved, r.session.Records.Signs = r.out.expires, r.approve.approve, !r.preview
 	switch {
 	case r.out.To != "" && !r.preview:
 		return usagef("--out saves the plan that --preview stops after; add --preview, or leave out --out")

@@ -31,6 +31,7 @@ func newReleaseRun(s *session) *releaseRun {
 func (r *releaseRun) add(flags *pflag.FlagSet) {
 	r.addApply(flags)
 	r.rollout.add(flags)
+	addRecordFlags(flags, &r.session.Records)
 	r.output.add(flags, outputOfApply)
 }
 
@@ -39,6 +40,7 @@ func (r *releaseRun) add(flags *pflag.FlagSet) {
 func (r *releaseRun) addWithPreview(flags *pflag.FlagSet) {
 	r.addApply(flags)
 	r.rollout.add(flags)
+	addRecordFlags(flags, &r.session.Records)
 	r.addPreview(flags, outputOfChange)
 }
 
@@ -156,6 +158,9 @@ func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error
 		return err
 	}
 	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
+	if _, err := r.session.RecordKeys(ctx); err != nil {
+		return r.failed(err)
+	}
 	if r.quorum, err = r.session.Saved().Quorum(ctx, p, r.approve.quorum, r.approve.signers); err != nil {
 		return r.failed(err)
 	}
@@ -214,6 +219,6 @@ func (r *releaseRun) options(sink install.Sink) install.Options {
 		Schemas: r.session.typer(), Sink: r.app.watched(sink), Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
 		StageTimeout: r.rollout.stageTimeout, RolloutTimeout: r.rollout.rolloutTimeout,
 		NoWait: r.rollout.noWait, Checks: r.health.rolloutChecks(), ToolVersion: r.app.version, Judge: r.session.JudgeAgain, Quorum: r.quorum,
-		HistoryMax: r.rollout.keep(),
+		HistoryMax: r.rollout.keep(), RecordKeys: r.session.SigningKeys(),
 	}
 }

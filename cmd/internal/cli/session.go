@@ -29,7 +29,7 @@ func (a *app) newSession() *session {
 	s.Planner = planning.NewPlanner(planning.Environment{
 		Version: a.version, Getenv: a.getenv, Config: a.config,
 		Namespace: a.kube.Namespace, RequestTimeout: a.kube.RequestTimeout,
-		Schemas: s.typer, Connect: s.reader,
+		Passphrase: a.passphrase, Schemas: s.typer, Connect: s.reader,
 	})
 	return s
 }

@@ -54,6 +54,7 @@ type statusObject struct {
 
 func (a *app) newStatusCommand() *cobra.Command {
 	var output itemsOutput
+	p := a.newSession()
 	cmd := &cobra.Command{
 		Use:   "status NAME",
 		Short: "Show whether a release is healthy and still what was applied",
@@ -74,16 +75,16 @@ Exit code 3 when something is not ready, or not as it was applied.`,
 			if err := output.check(); err != nil {
 				return err
 			}
-			return a.status(cmd.Context(), args[0], output.format)
+			return p.status(cmd.Context(), args[0], output.format)
 		},
 		ValidArgsFunction: a.completeReleases,
 	}
 	output.add(cmd)
+	addRecordFlags(cmd.Flags(), &p.Records)
 	return cmd
 }
 
-func (a *app) status(ctx context.Context, name, format string) error {
-	p := a.newSession()
+func (p *session) status(ctx context.Context, name, format string) error {
 	record, err := p.Find(ctx, name)
 	if err != nil {
 		return err
@@ -93,9 +94,9 @@ func (a *app) status(ctx context.Context, name, format string) error {
 		return err
 	}
 	if format == "json" {
-		err = a.printJSON(items[statusItem]{Items: []statusItem{item}})
+		err = p.app.printJSON(items[statusItem]{Items: []statusItem{item}})
 	} else {
-		err = a.printStatus(item)
+		err = p.app.printStatus(item)
 	}
 	if err == nil && (!item.Healthy || item.Drifted) {
 		return &silentExit{exitFailed}
@@ -197,6 +198,9 @@ func (c console) printStatus(item statusItem) error {
 	}
 	c.streams.Printf("%s %s  namespace %s  revision %d %s  %s\n", item.Name, textsafe.Line(item.Version), item.Namespace, item.Revision, state, word)
 	c.streams.Printf("  plan  %s\n", textsafe.Line(item.Digest))
+	if item.Signature != nil {
+		c.streams.Printf("  record  %s\n", textsafe.Line(item.Signature.String()))
+	}
 	if item.Undoes != nil {
 		c.streams.Printf("  takes back revision %d, which failed\n", item.Undoes.Revision)
 	}

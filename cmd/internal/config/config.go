@@ -33,6 +33,7 @@ type Config struct {
 	Cache        Cache        `json:"cache"`
 	// Formats are programs that render what no built-in format recognises.
 	Formats []Format `json:"formats"`
+	Records Records  `json:"records"`
 	// Policy is the file that findings are judged by where --policy names none.
 	Policy string `json:"policy"`
 }
@@ -68,6 +69,12 @@ type Policy struct {
 	Identity    string `json:"identity"`    // subject of a certificate
 	Issuer      string `json:"issuer"`      // OIDC issuer that vouched for the identity
 	TrustedRoot string `json:"trustedRoot"` // file of roots, certificate authorities and logs
+}
+
+// Records says which keys sign the records of releases, and which are believed.
+type Records struct {
+	Key     string   `json:"key"`     // file of the private key that signs what is applied
+	Trusted []string `json:"trusted"` // files of public keys, PEM
 }
 
 // Cache bounds what is kept on disk.
@@ -246,6 +253,10 @@ func (c *Config) anchor(dir string) {
 		}
 	}
 	at(&c.Policy)
+	at(&c.Records.Key)
+	for i := range c.Records.Trusted {
+		at(&c.Records.Trusted[i])
+	}
 	for i := range c.Mirrors {
 		at(&c.Mirrors[i])
 	}

@@ -20,6 +20,8 @@ type Environment struct {
 	Namespace func() string
 	// RequestTimeout bounds one request to a server.
 	RequestTimeout func() (time.Duration, error)
+	// Passphrase asks for that of a key in a file.
+	Passphrase func(ctx context.Context, file string) ([]byte, error)
 	// Schemas know the built-in kinds.
 	Schemas func() engine.Schemas
 	// Connect contacts the cluster, through a client that cannot write.

@@ -19,6 +19,9 @@ type Options struct {
 	Owners     OwnerOptions
 	Requests   RequestOptions
 	Policy     PolicyOptions
+	Records    RecordOptions
+	// Approved is the digest that apply is approved for; empty where none is named.
+	Approved string
 	// StageTimeout is how long each stage may take; 0 is each stage's own time.
 	StageTimeout time.Duration
 	// Expires is how long the plans can be applied; 0 is for ever.

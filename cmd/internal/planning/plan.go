@@ -22,6 +22,7 @@ type Planner struct {
 
 	cluster Cluster // nil until something is asked of it
 	judging
+	keyring
 }
 
 func NewPlanner(env Environment) *Planner { return &Planner{env: env} }
@@ -205,10 +206,8 @@ func (p *Planner) Rollback(ctx context.Context, name string, to int) (*preview.P
 	}
 	opts := p.options(record.Release, record)
 	opts.Request = preview.Request{Reference: name, Action: preview.RequestRollback, Revision: revision}
-	if p.Owners.RollsBack() {
-		if opts.Undo, err = record.Earlier(ctx, p.cluster); err != nil {
-			return nil, err
-		}
+	if opts.Undo, err = p.undo(ctx, record); err != nil {
+		return nil, err
 	}
 	if opts.Installed.Set, err = record.Set(ctx, p.cluster); err != nil {
 		return nil, err
@@ -222,7 +221,8 @@ func (p *Planner) Find(ctx context.Context, name string) (*history.Record, error
 	if err != nil {
 		return nil, err
 	}
-	return history.Find(ctx, cluster, name, p.env.Namespace())
+	record, err := history.Find(ctx, cluster, name, p.env.Namespace())
+	return p.Verified(ctx, record, err)
 }
 
 // Recall is find for what a release remembers: one that was uninstalled too.
@@ -231,7 +231,8 @@ func (p *Planner) Recall(ctx context.Context, name string) (*history.Record, err
 	if err != nil {
 		return nil, err
 	}
-	return history.Recall(ctx, cluster, name, p.env.Namespace())
+	record, err := history.Recall(ctx, cluster, name, p.env.Namespace())
+	return p.Verified(ctx, record, err)
 }
 
 // record reads the newest record of a release, nil when there is none.
@@ -244,7 +245,7 @@ func (p *Planner) record(ctx context.Context, release preview.Release) (*history
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
 		return nil, fmt.Errorf("reading the record of release %s: %w; a plan needs get on secrets in namespace %s", release.Name, err, release.Namespace)
 	}
-	return record, err
+	return p.Verified(ctx, record, err)
 }
 
 func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, record *history.Record) (*preview.Plan, error) {
@@ -268,13 +269,21 @@ func (p *Planner) onTop(ctx context.Context, contents []engine.Content, record *
 	if !p.Read.Offline {
 		cluster = p.cluster
 	}
-	if p.Owners.RollsBack() {
-		var err error
-		if opts.Undo, err = record.Earlier(ctx, p.cluster); err != nil {
-			return nil, err
-		}
+	var err error
+	if opts.Undo, err = p.undo(ctx, record); err != nil {
+		return nil, err
 	}
 	return p.Judge(engine.Build(ctx, contents, cluster, opts))
+}
+
+// undo is what a failure of the plan goes back to, nil where it stops. A revision
+// that is unfinished is no state to go back to; one that the approved digest goes
+// on with needs none, for its own plan holds it.
+func (p *Planner) undo(ctx context.Context, record *history.Record) (*engine.Earlier, error) {
+	if !p.Owners.RollsBack() || record != nil && record.State.Unfinished() && record.Approves() == p.Approved {
+		return nil, nil
+	}
+	return record.Earlier(ctx, p.cluster)
 }
 
 // sealed renders what was found, and what it requires.

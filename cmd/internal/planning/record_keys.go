@@ -1,0 +1,105 @@
+package planning
+
+import (
+	"bytes"
+	"context"
+	"encoding/pem"
+	"fmt"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/preview/approval"
+)
+
+// RecordOptions choose the keys that sign the records of releases, and verify
+// them.
+type RecordOptions struct {
+	Key string // a file; the configuration's where it is empty
+	// Signs is set by commands that apply: they need the private key, where a key
+	// is named at all.
+	Signs bool
+}
+
+// keyring holds the keys once they were read.
+type keyring struct {
+	read bool
+	keys install.RecordKeys
+}
+
+// SigningKeys are the keys as [Planner.RecordKeys] read them.
+func (p *Planner) SigningKeys() install.RecordKeys { return p.keyring.keys }
+
+// RecordKeys reads the keys once.
+func (p *Planner) RecordKeys(ctx context.Context) (install.RecordKeys, error) {
+	if p.keyring.read {
+		return p.keyring.keys, nil
+	}
+	configured, err := p.env.Config()
+	if err != nil {
+		return install.RecordKeys{}, err
+	}
+	var keys install.RecordKeys
+	for _, path := range configured.Records.Trusted {
+		data, err := ReadSmallFile(path)
+		if err == nil {
+			var more []approval.PublicKey
+			more, err = approval.ReadPublicKeys(data)
+			keys.Trusted = append(keys.Trusted, more...)
+		}
+		if err != nil {
+			return install.RecordKeys{}, fmt.Errorf("reading records.trusted of the configuration: %s: %w", path, err)
+		}
+	}
+	path, named := p.Records.Key, "--record-key"
+	if path == "" {
+		path, named = configured.Records.Key, "records.key of the configuration"
+	}
+	// A key may need a passphrase: who only reads is asked for none while other
+	// keys are trusted.
+	if path != "" && (p.Records.Signs || p.Records.Key != "" || len(keys.Trusted) == 0) {
+		if err := p.readRecordKey(ctx, &keys, path, named); err != nil {
+			return install.RecordKeys{}, fmt.Errorf("reading %s: %s: %w", named, path, err)
+		}
+	}
+	p.keyring = keyring{read: true, keys: keys}
+	return keys, nil
+}
+
+func (p *Planner) readRecordKey(ctx context.Context, keys *install.RecordKeys, path, named string) error {
+	data, err := ReadSmallFile(path)
+	if err != nil {
+		return err
+	}
+	if block, _ := pem.Decode(bytes.TrimSpace(data)); block != nil && block.Type == "PUBLIC KEY" {
+		if p.Records.Signs {
+			return Usagef("%s %s is a public key, which signs nothing; name the private key to apply", named, path)
+		}
+		public, err := approval.ReadPublicKeys(data)
+		keys.Trusted = append(keys.Trusted, public...)
+		return err
+	}
+	key, err := approval.ReadKey(data, func() ([]byte, error) { return p.env.Passphrase(ctx, path) })
+	if err != nil {
+		return err
+	}
+	keys.Signer, keys.Trusted = key, append(keys.Trusted, key.Verifier())
+	return nil
+}
+
+// Verified checks who signed a record that was found, nil for none; err is that
+// of finding it. Without keys the cluster is not asked who it is.
+func (p *Planner) Verified(ctx context.Context, record *history.Record, err error) (*history.Record, error) {
+	if err != nil {
+		return nil, err
+	}
+	keys, err := p.RecordKeys(ctx)
+	if err != nil || record == nil || len(keys.Trusted) == 0 {
+		return record, err
+	}
+	target, err := p.cluster.Target(ctx)
+	if err != nil {
+		return nil, err
+	}
+	record.Verify(keys, target.Identity)
+	return record, nil
+}
