@@ -6,13 +6,14 @@ import (
 	"os"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 )
 
 // version is stamped by the linker.
 var version = "v0.0.0-dev"
 
 func main() {
-	cli.Confined()
+	planning.Confined()
 	cli.AbortWhenBroken()
 	ctx, stop := cli.Signals(context.Background())
 	code := cli.Main(ctx, os.Args[1:], cli.Options{

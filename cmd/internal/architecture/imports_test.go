@@ -31,6 +31,8 @@ var rules = []rule{
 	{why: "the screen receives functions, never a client", from: []string{"tui", "tui/"}, not: []string{"k8s.io/client-go", "k8s.io/cli-runtime", module + "/k8s", module + "/cmd"}},
 	{why: "the screens of one program are not those of another", from: []string{"tui/frame", "tui/diffview", "tui/pick", "tui/follow", "tui/review", "tui/tuitest"}, not: []string{module + "/tui/pick", module + "/tui/follow", module + "/tui/review"}},
 	{why: "what all screens have in common knows none of them", from: []string{"tui/frame", "tui/theme", "tui/widget"}, not: []string{module + "/tui/diffview", module + "/tui/tuitest"}},
+	{why: "planning reaches the cluster through interfaces, prints nothing and draws nothing", from: []string{"cmd/internal/planning"}, not: []string{"k8s.io/client-go", "k8s.io/cli-runtime", module + "/k8s", module + "/tui", module + "/cmd/internal/cli", module + "/cmd/internal/streams"}},
+	{why: "only the command line knows flags", from: []string{"preview", "preview/", "install", "install/", "tui", "tui/", "cmd/internal/planning", "cmd/internal/config"}, not: []string{"github.com/spf13/"}},
 	{why: "k8s knows the plan types and nothing else of ours", from: []string{"k8s"}, not: []string{module + "/preview/", module + "/install", module + "/tui", module + "/cmd"}, but: []string{"preview/tasks"}},
 	{why: "the sandbox stands alone", from: []string{"k8s/sandbox/"}, not: []string{module + "/preview", module + "/install", module + "/tui", module + "/cmd"}},
 	{why: "only the screen draws", from: []string{"preview/", "install/", "k8s/", "cmd/"}, not: []string{"charm.land/", "github.com/charmbracelet/"}, but: []string{"tui", "tui/"}},

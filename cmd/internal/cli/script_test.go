@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -27,7 +28,7 @@ import (
 // The scripts of testdata/script drive the real Main. testscript runs this
 // test binary under the program's name.
 func TestMain(m *testing.M) {
-	cli.Confined()
+	planning.Confined()
 	testscript.Main(manyAtATime{m}, map[string]func(){
 		"kubectl-operator": func() {
 			cli.AbortWhenBroken()

@@ -1,4 +1,4 @@
-package cli
+package planning
 
 import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format/child"
