@@ -34,7 +34,7 @@ func (r *run) precheck(ctx context.Context) error {
 		return asError(NotStarted, "identifying the cluster", "nothing was applied", err)
 	}
 	if err != nil && r.plan.Target.Identity != "" {
-		return refusal(doing, "ask for the right to get it (preview -o installer-role writes it down)",
+		return refusal(doing, "ask for the right to get it, which "+roleCommand(r.plan)+" writes down",
 			"the cluster cannot be identified: you may not get namespaces kube-system")
 	}
 	if target.Identity != r.plan.Target.Identity {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
@@ -345,4 +346,64 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: somebody}, {k
 	if live := w.read(t, "rbac.authorization.k8s.io/v1", "RoleBinding", w.release.Namespace, "second"); preview.String(live, "roleRef", "name") != "two" {
 		t.Errorf("the binding is to %v", live["roleRef"])
 	}
+}
+
+// TestTheInstallerRoleGoesOn: a user with exactly the installer role is killed
+// after the first write of each action, and amid its writes. The role suffices to
+// read what was recorded, to wait for the lock of the dead, and to go on.
+func TestTheInstallerRoleGoesOn(t *testing.T) {
+	for name, d := range deeds {
+		for when, after := range map[string]func(sends int) int{
+			"first": func(int) int { return 1 },
+			"amid":  func(sends int) int { return sends/2 + 1 },
+		} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, "go-on-"+name+"-"+when)
+				d.before(t, w)
+				plan := d.plan(t, w)
+				l := newLimited(t, w, plan)
+				plan = d.plan(t, l.world)
+				l.kill(t, plan, after(plan.Summary.Create+plan.Summary.Update+plan.Summary.Replace+plan.Summary.Delete))
+				if err := l.resume(t, plan); err != nil {
+					t.Errorf("going on: %v", err)
+				}
+				if plan.Request.Action != preview.RequestUninstall {
+					w.sameAsReviewed(t, plan)
+				}
+			})
+		}
+	}
+}
+
+// kill ends the process after a write of a plan's objects.
+func (l *limited) kill(t *testing.T, plan *preview.Plan, at int) {
+	t.Helper()
+	record := preview.RecordName(plan.Release.Name)
+	f := &faulty{Cluster: l, mode: killed, at: at, only: func(ref preview.Ref) bool { return !strings.HasPrefix(ref.Name, record) }}
+	opts := l.options(t)
+	opts.NoWait, opts.Clock, opts.Sink, opts.Keep = true, deadClock{f}, nil, func(*install.Receipt) error { return nil }
+	if _, err := install.Apply(t.Context(), plan, byDigest(plan), f, opts); err == nil || f.alive() == nil {
+		t.Fatalf("it was not killed at write %d: %v", at, err)
+	}
+}
+
+// resume goes on with what was recorded, as the same command does.
+func (l *limited) resume(t *testing.T, plan *preview.Plan) error {
+	t.Helper()
+	sealed := map[string]map[string]any{}
+	for i := range plan.Objects {
+		sealed[plan.Objects[i].ID] = plan.Objects[i].Sealed
+	}
+	record, err := install.LoadRecord(t.Context(), l, l.release)
+	if err == nil && record != nil {
+		plan, err = install.LoadPlan(t.Context(), l, record, sealed)
+	}
+	if err != nil {
+		return err
+	}
+	opts := l.options(t)
+	opts.NoWait, opts.Clock, opts.Sink, opts.Holder, opts.Keep = true, fastClock{time.Now()}, nil, "second", func(*install.Receipt) error { return nil }
+	_, err = install.Apply(t.Context(), plan, byDigest(plan), l, opts)
+	return err
 }

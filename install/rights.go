@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
 // dryRunGate is one more gate for a plan that was made without dry runs: it is
@@ -21,7 +22,7 @@ func (r *run) dryRunGate(ctx context.Context, cluster engine.Cluster) error {
 	case err != nil:
 		return r.notChecked(doing, err)
 	case len(missing) > 0:
-		return r.fail(doing, "", lacking(preview.Installer{Missing: missing}))
+		return r.fail(doing, "", lacking(r.plan, preview.Installer{Missing: missing}))
 	case len(reasons) > 0:
 		return r.fail(doing, "", refusal(doing, "preview without --read-only get, which shows what the API server would do", reasons...))
 	}
@@ -32,7 +33,7 @@ func (r *run) dryRunGate(ctx context.Context, cluster engine.Cluster) error {
 // is approved, because a right is missing or a quota is used up; nil for others.
 func Barred(p *preview.Plan) error {
 	if in := p.Access.Installer; len(in.Missing) > 0 {
-		return lacking(in)
+		return lacking(p, in)
 	}
 	var over []string
 	for _, u := range p.Unknowns {
@@ -48,7 +49,7 @@ func Barred(p *preview.Plan) error {
 
 // lacking is the error of a user who may not carry the plan out. Rights that only
 // a role of the plan gives are named with that role.
-func lacking(in preview.Installer) error {
+func lacking(p *preview.Plan, in preview.Installer) error {
 	var own, roles []string
 	given := map[string][]string{}
 	for _, m := range in.Missing {
@@ -75,7 +76,7 @@ func lacking(in preview.Installer) error {
 		}
 		parts = append(parts, fmt.Sprintf("%s %s needs %s, which you do not hold and so cannot give", kind, name, strings.Join(given[id], ", ")))
 	}
-	return fmt.Errorf("forbidden: %s; ask for these rights (preview -o installer-role writes them down), or let somebody apply the plan who has them", strings.Join(parts, "; "))
+	return fmt.Errorf("forbidden: %s; ask for these rights, which %s writes down, or have the plan applied by a user who has them", strings.Join(parts, "; "), roleCommand(p))
 }
 
 // unread says which rights to read the user lacks that a plan rests on: without
@@ -83,7 +84,18 @@ func lacking(in preview.Installer) error {
 func unread(plan *preview.Plan) []string {
 	var reasons []string
 	for _, r := range plan.Access.Installer.Unread {
-		reasons = append(reasons, fmt.Sprintf("you may not %s, which planning takes; ask for this right (preview -o installer-role writes it down)", r))
+		reasons = append(reasons, fmt.Sprintf("you may not %s, which planning takes; ask for this right, which %s writes down", r, roleCommand(plan)))
 	}
 	return reasons
+}
+
+// roleCommand writes down the roles that a plan takes.
+func roleCommand(p *preview.Plan) string {
+	command := report.RoleCommand(p)
+	for _, pkg := range p.Packages {
+		if pkg.Parameters.Values != "" && p.Request.File == "" {
+			return command + ", with the same --values and --set,"
+		}
+	}
+	return command
 }

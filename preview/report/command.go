@@ -18,9 +18,7 @@ func Command(p *preview.Plan) string {
 		return setCommand(p)
 	}
 	words := []string{"kubectl", "operator", command(p)}
-	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file
-	sourceless := needsReference(p) && p.Request.Reference == "" || command(p) == preview.RequestRollback && p.Request.Revision == 0
-	if saved || sourceless || holds(p, format.RuleNondeterministic) {
+	if asFile(p) {
 		if !needsReference(p) {
 			words = append(words, p.Release.Name)
 		}
@@ -31,6 +29,9 @@ func Command(p *preview.Plan) string {
 	words = append(words, "--namespace", p.Release.Namespace)
 	words = append(words, resolveFlags(p)...)
 	words = append(words, optionFlags(p)...)
+	if p.Options.IncludeNamespaces { // the record goes with the namespace: its receipt needs a place
+		words = append(words, "--receipt", p.Release.Name+"-removed.json")
+	}
 	digest := p.Digest
 	if p.ReadMode == preview.ReadOffline {
 		digest = p.ContentDigest
@@ -40,6 +41,37 @@ func Command(p *preview.Plan) string {
 		words = append(words, "--accept", f.ID)
 	}
 	return shell(words)
+}
+
+// RoleCommand is the line that writes down the roles with which a user may carry
+// out what was reviewed. It writes nothing to the cluster.
+func RoleCommand(p *preview.Plan) string {
+	words := []string{"kubectl", "operator"}
+	if asFile(p) {
+		return shell(append(words, "show", orDefault(p.SavedAs, "PLANFILE"), "-o", InstallerRole))
+	}
+	made := command(p)
+	if needsReference(p) {
+		made = "preview" // which is what plans an install
+	}
+	words = append(append(words, made), operands(p)...)
+	words = append(words, "--namespace", p.Release.Namespace)
+	words = append(words, resolveFlags(p)...)
+	words = append(words, optionFlags(p)...)
+	if made == command(p) {
+		words = append(words, "--preview")
+	}
+	return shell(append(words, "-o", InstallerRole))
+}
+
+// InstallerRole is the form of output that is the roles of a plan.
+const InstallerRole = "installer-role"
+
+// asFile reports whether a plan is applied as a saved file.
+func asFile(p *preview.Plan) bool {
+	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file
+	sourceless := needsReference(p) && p.Request.Reference == "" || command(p) == preview.RequestRollback && p.Request.Revision == 0
+	return saved || sourceless || holds(p, format.RuleNondeterministic)
 }
 
 // holds reports whether a note of a rule is in the plan.
@@ -134,8 +166,8 @@ func optionFlags(p *preview.Plan) []string {
 	if p.Options.IncludeCRDs {
 		flags = append(flags, "--include-crds")
 	}
-	if p.Options.IncludeNamespaces { // the record goes with the namespace: its receipt needs a place
-		flags = append(flags, "--include-namespaces", "--receipt", p.Release.Name+"-removed.json")
+	if p.Options.IncludeNamespaces {
+		flags = append(flags, "--include-namespaces")
 	}
 	if p.Options.Strict {
 		flags = append(flags, "--strict")

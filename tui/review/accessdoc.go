@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 )
@@ -36,7 +37,8 @@ func (m *accessTab) doc(id string, width int) document {
 		b.Heading("You may not " + r.Verb + " " + r.Resource)
 		b.Blank()
 		b.Text(theme.Plain, "   ", r.Why)
-		b.Text(theme.Plain, "   ", "Without this right the apply stops before its first write. preview -o installer-role prints a role with all rights that the plan needs.")
+		b.Text(theme.Plain, "   ", "Without this right the apply stops before its first write. This prints roles with all rights that the plan needs:")
+		b.Text(theme.Plain, "   ", report.RoleCommand(m.plan))
 	}
 	return document{lines: b.Lines}
 }

@@ -10,10 +10,11 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
 // outputInstallerRole is the form of a plan that lets somebody apply it.
-const outputInstallerRole = "installer-role"
+const outputInstallerRole = report.InstallerRole
 
 // plural names resources as the cluster does, where there is one.
 func (p *session) plural(ctx context.Context) installer.Plural {
