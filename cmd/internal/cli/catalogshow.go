@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -15,37 +14,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
-
-// documentOutput is -o of commands that print one document.
-type documentOutput struct{ format string }
-
-func (f *documentOutput) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.format, "output", "o", "text", "output format: text, json or yaml")
-}
-
-func (f *documentOutput) check() error {
-	if slices.Contains([]string{"text", "json", "yaml"}, f.format) {
-		return nil
-	}
-	return usagef("-o %s: want text, json or yaml", f.format)
-}
-
-// printDocument prints a document in the form asked for; text prints it for a
-// person.
-func (c console) printDocument(output documentOutput, document any, text func() error) error {
-	switch output.format {
-	case "json":
-		return c.printJSON(document)
-	case "yaml":
-		data, err := yaml.Marshal(document)
-		if err != nil {
-			return err
-		}
-		_, err = c.streams.Human().Write(data)
-		return err
-	}
-	return text()
-}
 
 func (a *app) newCatalogShowCommand() *cobra.Command {
 	var output documentOutput

@@ -14,14 +14,14 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
+	"github.com/spf13/cobra"
 )
 
 // app is what every command shares: streams, the parsed global flags and how
@@ -171,3 +171,9 @@ func rangeArgs(least, most int, want string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// usagef is a command line that makes no sense. Help is pointed to.
+func usagef(format string, args ...any) error { return planning.Usagef(format, args...) }
+
+// refuse is a refusal of this package: exit 5, nothing changed.
+func refuse(what, next string) error { return planning.Refuse(what, next) }

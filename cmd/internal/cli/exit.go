@@ -22,16 +22,10 @@ const (
 	exitRefused     = int(install.Refused)
 )
 
-// usagef is a command line that makes no sense. Help is pointed to.
-func usagef(format string, args ...any) error { return planning.Usagef(format, args...) }
-
 // silentExit ends the program with a code and no further text.
 type silentExit struct{ code int }
 
 func (e *silentExit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
-
-// refuse is a refusal of this package: exit 5, nothing changed.
-func refuse(what, next string) error { return planning.Refuse(what, next) }
 
 // exitCode is the one place where an error becomes an exit code.
 func exitCode(err error) int {

@@ -158,10 +158,3 @@ says that no edges were followed.`,
 	r.addWithPreview(flags)
 	return cmd
 }
-
-func argument(args []string, i int) string {
-	if i < len(args) {
-		return args[i]
-	}
-	return ""
-}

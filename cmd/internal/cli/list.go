@@ -3,64 +3,13 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
-
-// itemsOutput is -o of commands that print a list.
-type itemsOutput struct {
-	format string
-}
-
-func (f *itemsOutput) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.format, "output", "o", "text", "output format: text or json")
-}
-
-func (f *itemsOutput) check() error {
-	if f.format == "text" || f.format == "json" {
-		return nil
-	}
-	return usagef("-o %s: want text or json", f.format)
-}
-
-// items is the JSON form of every list.
-type items[T any] struct {
-	Items []T `json:"items"`
-}
-
-func (c console) printItems(format string, list any, rows [][]string) error {
-	if format == "json" {
-		return c.printJSON(list)
-	}
-	return table(c.streams.Human(), rows)
-}
-
-// table prints rows in aligned columns; the first is the header.
-func table(w io.Writer, rows [][]string) error {
-	columns := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	for _, row := range rows {
-		for i, cell := range row {
-			if i > 0 {
-				fmt.Fprint(columns, "\t")
-			}
-			fmt.Fprint(columns, textsafe.Line(cell))
-		}
-		fmt.Fprintln(columns)
-	}
-	return columns.Flush()
-}
-
-func (c console) writeJSON(data []byte) error {
-	_, err := c.streams.Out.Write(append(textsafe.JSON(data), '\n'))
-	return err
-}
 
 // releaseItem is one release in lists.
 type releaseItem struct {

@@ -352,12 +352,3 @@ func (c console) print(ctx context.Context, plan *preview.Plan, format string) e
 	_, err = text.WriteTo(out)
 	return err
 }
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -3,11 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-
-	"github.com/spf13/pflag"
+	"os"
 
 	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
+	"github.com/spf13/pflag"
 )
 
 // screenFlag is --tui of commands that only show a plan.
@@ -53,4 +54,16 @@ func (a *app) reviews() func(context.Context, review.Options) (review.Outcome, e
 		return tui.PlainReview
 	}
 	return tui.Review
+}
+
+// terminal is where screens are drawn: this process's own terminal, under the
+// decisions made for all output. Lines of text go through the one writer for
+// people instead.
+func (a *app) terminal() frame.Terminal {
+	if a.streams.Lines() {
+		return frame.Terminal{Input: a.streams.In, Output: a.streams.Human(), ASCII: a.streams.ASCII(), Width: a.streams.Width()}
+	}
+	return frame.Terminal{
+		Input: a.streams.In, Output: os.Stdout, Color: a.streams.Color(), ASCII: a.streams.ASCII(), NoMotion: a.global.noMotion,
+	}
 }

@@ -1,12 +1,14 @@
 package planning
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
@@ -146,3 +148,47 @@ func (m *downloadMeter) update(p source.Progress) {
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) }
+
+// targetCluster reads from the cluster a command is about. It connects when
+// something is first asked for.
+type targetCluster struct{ planner *Planner }
+
+// Get implements [format.Cluster] and [source.Getter].
+func (t targetCluster) Get(ctx context.Context, ref preview.Ref) (map[string]any, error) {
+	client, err := t.planner.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client.Get(ctx, ref)
+}
+
+// List implements [format.Cluster].
+func (t targetCluster) List(ctx context.Context, apiVersion, kind, namespace string) ([]map[string]any, error) {
+	client, err := t.planner.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client.List(ctx, apiVersion, kind, namespace, "")
+}
+
+// Version implements [format.Cluster].
+func (t targetCluster) Version(ctx context.Context) (string, error) {
+	client, err := t.planner.Connect(ctx)
+	if err != nil {
+		return "", err
+	}
+	target, err := client.Target(ctx)
+	if target.Version != "" && preview.ReasonOf(err) == preview.ReasonForbidden {
+		return target.Version, nil // only the cluster's identity may not be read
+	}
+	return target.Version, err
+}
+
+// APIVersions implements [format.Cluster].
+func (t targetCluster) APIVersions(ctx context.Context) ([]string, error) {
+	client, err := t.planner.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return client.APIVersions(ctx)
+}

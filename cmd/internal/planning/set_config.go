@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/wholefile"
+	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
@@ -107,4 +112,88 @@ func configName(text string) string {
 	text, _, _ = strings.Cut(text, "#")
 	text, _, _ = strings.Cut(text, "?")
 	return path.Base(filepath.ToSlash(text))
+}
+
+// readLock reads a lock file; none is nil unless it is due.
+func readLock(path string, set *plugins.Set, due bool) (*plugins.Lock, error) {
+	data, err := readAtMost(path, plugins.MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) && !due {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	lock, err := plugins.ReadLock(data)
+	if err != nil {
+		return nil, err
+	}
+	return lock, lock.CheckName(set)
+}
+
+// readAtMost reads a file of one byte more than is read at most.
+func readAtMost(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, cause(err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	return data, cause(err)
+}
+
+// cause drops operation and path from an error of a file that is named already.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// lockPath is where the lock file is.
+func (o *SetOptions) lockPath() string {
+	if o.Lock != "" {
+		return o.Lock
+	}
+	if o.Mode == ModeClient {
+		return configName(o.Config) + ".lock" // here; the config is elsewhere
+	}
+	return o.Config + ".lock"
+}
+
+// keepLock writes the lock file where that was asked for.
+func (o *SetOptions) keepLock(fresh *plugins.Lock) error {
+	if !o.UpdateLock {
+		return nil
+	}
+	if err := wholefile.Replace(o.lockPath(), fresh.Encode(), 0o644); err != nil {
+		return fmt.Errorf("writing the lock file %s: %w", o.lockPath(), err)
+	}
+	return nil
+}
+
+// Status compares a config and its lock with the current generation, for the
+// platform that this is of.
+func (o *SetOptions) Status(location string, set *plugins.Set, generations []installed.Generation) (*plugins.Wanted, error) {
+	lock, err := readLock(o.lockPath(), set, o.Lock != "")
+	if err != nil {
+		return nil, fmt.Errorf("lock file %s: %w", o.lockPath(), err)
+	}
+	platform, now := runtime.GOOS+"/"+runtime.GOARCH, plugins.Installed{}
+	for _, g := range generations {
+		if !g.Current || g.Receipt == nil {
+			continue
+		}
+		if g.Receipt.Platform != "" {
+			platform = g.Receipt.Platform
+		}
+		if now, err = installed.Told(location, g.Number); err != nil {
+			return nil, nil // which is the problem that is told of the generation
+		}
+	}
+	wanted, err := plugins.Compare(set, lock, now, platform)
+	if wanted.Config = o.Config; lock != nil {
+		wanted.Lock = o.lockPath()
+	}
+	return &wanted, err
 }
