@@ -26,14 +26,14 @@ const (
 // followLines is follow for a terminal that is not drawn on: a line for each
 // change, then what stands behind what is not well, and when the time is over
 // the question whether to wait longer. The end of the input is no.
-func (f *followed) followLines(ctx context.Context) error {
-	var before ending // of the run that is gone on with
+func (f *followedApply) followLines(ctx context.Context) error {
+	var before applyResult // of the run that is gone on with
 	for {
 		printer := f.printer()
-		end := ending{}
+		end := applyResult{}
 		printer.alongside(ctx, f.plan, func() { end.receipt, end.err = f.apply(ctx, f.options(printer.event)) })
 		if before.receipt != nil && end.receipt == nil {
-			end = ending{before.receipt, notGoneOn(end.err)}
+			end = applyResult{before.receipt, notGoneOn(end.err)}
 		}
 		if end.err != nil && end.receipt != nil && ctx.Err() == nil {
 			f.tellBehind(ctx, end.receipt)
@@ -49,13 +49,13 @@ func (f *followed) followLines(ctx context.Context) error {
 
 // canGoOn reports whether an apply ended because its time was over, and what it
 // did stands.
-func canGoOn(end ending) bool {
+func canGoOn(end applyResult) bool {
 	e, ok := errors.AsType[*install.Error](end.err)
 	return ok && e.TimedOut() && e.Kind == install.Interrupted && end.receipt != nil && end.receipt.Undo == nil
 }
 
 // wantsMore asks whether to wait longer.
-func (f *followed) wantsMore(ctx context.Context, end ending) bool {
+func (f *followedApply) wantsMore(ctx context.Context, end applyResult) bool {
 	more := f.rollout.rolloutTimeout
 	if more <= 0 {
 		more = install.DefaultRolloutTimeout
@@ -93,7 +93,7 @@ func notWell(r *install.Receipt) []install.ObjectReceipt {
 }
 
 // tellBehind says of each what happened last and what its pods print.
-func (f *followed) tellBehind(ctx context.Context, r *install.Receipt) {
+func (f *followedApply) tellBehind(ctx context.Context, r *install.Receipt) {
 	ctx, cancel := context.WithTimeout(ctx, behindTime)
 	defer cancel()
 	list := notWell(r)

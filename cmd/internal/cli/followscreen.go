@@ -15,17 +15,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/follow"
 )
 
-// followed is an apply that is shown, on the screen or in lines. It has a life of
+// followedApply is an apply that is shown, on the screen or in lines. It has a life of
 // its own: the screen only asks it to stop, or for more time.
-type followed struct {
+type followedApply struct {
 	*releaseRun
 	plan    *preview.Plan
 	cluster *k8s.Client
 	apply   func(context.Context, install.Options) (*install.Receipt, error)
 }
 
-// ending is how one run of the apply ended.
-type ending struct {
+// applyResult is how one run of the apply ended.
+type applyResult struct {
 	receipt *install.Receipt
 	err     error
 }
@@ -33,12 +33,12 @@ type ending struct {
 // follow applies and shows it. When its time is over the person may go on: the
 // same plan, by the same approval, is resumed. review says that nothing was
 // applied and that the person wants to review it again.
-func (f *followed) follow(ctx context.Context) (review bool, err error) {
-	var before ending // of the run that is gone on with
+func (f *followedApply) follow(ctx context.Context) (review bool, err error) {
+	var before applyResult // of the run that is gone on with
 	for {
 		shown, end, err := f.once(ctx, before.receipt != nil)
 		if before.receipt != nil && end.receipt == nil {
-			end = ending{before.receipt, notGoneOn(end.err)}
+			end = applyResult{before.receipt, notGoneOn(end.err)}
 		}
 		if shown.Again && ctx.Err() == nil {
 			before = end
@@ -71,7 +71,7 @@ func notGoneOn(err error) error {
 
 // once is one run on one screen. Everything that the run tells is read until
 // the screen is left, and by nobody after that.
-func (f *followed) once(ctx context.Context, resumes bool) (follow.Outcome, ending, error) {
+func (f *followedApply) once(ctx context.Context, resumes bool) (follow.Outcome, applyResult, error) {
 	applying, stopNow := context.WithCancel(ctx)
 	defer stopNow()
 	stop, left := make(chan struct{}), make(chan struct{})
@@ -89,7 +89,7 @@ func (f *followed) once(ctx context.Context, resumes bool) (follow.Outcome, endi
 		}
 	}
 	opts.Stop, opts.More = stop, more
-	var end ending
+	var end applyResult
 	applied := tasks.Async(func() (err error) {
 		defer close(waits)
 		defer close(events)

@@ -75,7 +75,7 @@ func (a *app) newPluginPreviewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.documents(cmd.Context(), []reviewed{{Plan: plan.Plan}}, doc)
+			return p.documents(cmd.Context(), []reviewedPlan{{Plan: plan.Plan}}, doc)
 		},
 	}
 	flags := cmd.Flags()

@@ -12,7 +12,7 @@ import (
 // itself.
 const outputPodTemplate = "pod-template"
 
-func writePodTemplate(w io.Writer, r reviewed) error {
+func writePodTemplate(w io.Writer, r reviewedPlan) error {
 	set := r.want.Set
 	if set == nil {
 		return usagef("-o pod-template is of a PluginSet with a host in the cluster: preview -f FILE")

@@ -122,7 +122,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.documents(cmd.Context(), []reviewed{{made, want}}, doc)
+			return p.documents(cmd.Context(), []reviewedPlan{{made, want}}, doc)
 		},
 		ValidArgsFunction: a.completePackages(&p.Selection, &p.Source),
 	}
@@ -212,8 +212,8 @@ review is on the screen, as install shows it, and read-only.`,
 	return cmd
 }
 
-// reviewed is a plan and what it was made for.
-type reviewed struct {
+// reviewedPlan is a plan and what it was made for.
+type reviewedPlan struct {
 	*preview.Plan
 	want planning.PlanRequest
 }
@@ -223,7 +223,7 @@ func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) e
 	if len(p.requests.files) > 1 && (doc.out.To != "" || ofOnePlan(doc.output.format)) {
 		return usagef("--out, -o request, -o installer-role and -o pod-template are for one request file; there are %d", len(p.requests.files))
 	}
-	var all []reviewed
+	var all []reviewedPlan
 	for _, path := range p.requests.files {
 		want, err := p.ReadRequest(ctx, path)
 		if err != nil {
@@ -238,13 +238,13 @@ func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) e
 		if text := want.Unreviewed(plan); text != "" {
 			a.streams.Errorf("note: %s\n", text)
 		}
-		all = append(all, reviewed{plan, want})
+		all = append(all, reviewedPlan{plan, want})
 	}
 	return p.documents(ctx, all, doc)
 }
 
 // documents prints plans, saves the one if asked, and picks the exit code.
-func (p *session) documents(ctx context.Context, all []reviewed, doc documentFlags) error {
+func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documentFlags) error {
 	a := p.app
 	// The file first: a plan that cannot be saved was not reviewed for later.
 	if doc.out.To != "" {
@@ -281,7 +281,7 @@ func ofOnePlan(format string) bool {
 }
 
 // printAll prints plans in their order: as JSON one document, a list of several.
-func (c console) printAll(ctx context.Context, all []reviewed, format string) error {
+func (c console) printAll(ctx context.Context, all []reviewedPlan, format string) error {
 	out := c.streams.Out
 	switch {
 	case format == outputRequest:

@@ -103,7 +103,7 @@ func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (agai
 	apply := func(ctx context.Context, opts install.Options) (*install.Receipt, error) {
 		return file.apply(ctx, p, approval, cluster, opts)
 	}
-	f := &followed{releaseRun: r, plan: p, cluster: cluster, apply: apply}
+	f := &followedApply{releaseRun: r, plan: p, cluster: cluster, apply: apply}
 	if r.app.streams.Lines() {
 		return false, f.followLines(ctx)
 	}

@@ -48,6 +48,8 @@ var errNoCatalog = &UsageError{text: "a package name needs a catalog to resolve 
 // servedKind is a kind of objects that are catalogs.
 type servedKind struct{ apiVersion, kind string }
 
+// ServedKinds are the kinds of catalogs that a cluster may have, in the order in
+// which they are looked for.
 func ServedKinds() []servedKind {
 	return []servedKind{
 		{catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind},
@@ -286,7 +288,7 @@ func fetchServed(ctx context.Context, server catalogServer, e catalog.Endpoint) 
 		return nil, err
 	}
 	sum := sha256.New()
-	err = server.ServiceGet(ctx, e.Namespace, e.Service, e.Port, e.Path+"/api/v1/all", &capped{io.MultiWriter(file, sum), maxServed})
+	err = server.ServiceGet(ctx, e.Namespace, e.Service, e.Port, e.Path+"/api/v1/all", &cappedWriter{io.MultiWriter(file, sum), maxServed})
 	if err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
@@ -298,13 +300,14 @@ func fetchServed(ctx context.Context, server catalogServer, e catalog.Endpoint) 
 	return got, nil
 }
 
-// capped ends a stream that is too long.
-type capped struct {
+// cappedWriter ends a stream that is too long.
+type cappedWriter struct {
 	to   io.Writer
 	left int64
 }
 
-func (c *capped) Write(p []byte) (int, error) {
+// Write implements [io.Writer].
+func (c *cappedWriter) Write(p []byte) (int, error) {
 	if c.left -= int64(len(p)); c.left < 0 {
 		return 0, fmt.Errorf("more than %d MiB", maxServed>>20)
 	}

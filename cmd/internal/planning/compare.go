@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Compare plans what is wanted as if another version of it were installed.
+// Compare plans a request as if another version of its package were installed.
 func (p *Planner) Compare(ctx context.Context, want PlanRequest, against string, progress func(string)) (*preview.Plan, error) {
 	r, err := p.Resolver(progress)
 	if err != nil {

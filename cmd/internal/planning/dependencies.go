@@ -113,7 +113,7 @@ func (out *Resolution) among(catalogs []*catalog.Catalog) int {
 	})
 }
 
-// present tells a problem what the cluster and the release have already.
+// present adds what the cluster and the release have already to a problem.
 func (p *Planner) present(ctx context.Context, problem *deps.Problem, release preview.Release, record *history.Record) error {
 	cluster, err := p.Connect(ctx)
 	if err != nil {

@@ -64,7 +64,7 @@ func (f *SourceOptions) addresses() ([]netip.AddrPort, error) {
 	return out, nil
 }
 
-// severalPlatforms reports whether a plugin set is wanted for more platforms than
+// severalPlatforms reports whether a plugin set is asked for on more platforms than
 // one, or may be.
 func (f *SourceOptions) severalPlatforms() bool {
 	return f.Platform == plugins.AllPlatforms || strings.Contains(f.Platform, ",")
@@ -116,7 +116,7 @@ func (e Environment) fetching(f SourceOptions, progress func(string)) (source.Op
 	}, nil
 }
 
-// downloadMeter tells a person of a download that takes longer than one
+// downloadMeter reports a download that takes longer than one
 // notices, and then once a second.
 type downloadMeter struct {
 	say           func(string)

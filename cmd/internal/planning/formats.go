@@ -50,6 +50,7 @@ type ContentOptions struct {
 	Path   string // within the content
 }
 
+// FormatNames lists the built-in formats for messages and help.
 func FormatNames() string {
 	var names []string
 	for _, b := range formats() {

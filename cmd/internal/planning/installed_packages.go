@@ -18,8 +18,8 @@ type presentPackages struct {
 }
 
 // installedPackages looks for packages of other releases, of OLM v1 and of OLM
-// v0. What may not be listed is not known; objects that belong to somebody else
-// are refused later all the same.
+// v0. What may not be listed is not known; objects of another owner are
+// refused later all the same.
 func installedPackages(ctx context.Context, cluster Cluster, release preview.Release) (presentPackages, error) {
 	out := presentPackages{releases: map[string]bool{}}
 	records, err := history.List(ctx, cluster, "")
@@ -105,7 +105,7 @@ func fromCSV(body map[string]any) deps.Installed {
 	return in
 }
 
-// servedAPIs tells which APIs the cluster serves besides those of a release.
+// servedAPIs knows which APIs the cluster serves besides those of a release.
 type servedAPIs struct {
 	cluster Cluster
 	release preview.Release

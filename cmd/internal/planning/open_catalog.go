@@ -46,7 +46,7 @@ func (r *Resolver) catalogFrom(ctx context.Context, from *source.Fetcher, origin
 	return opened, from.Remember(pin)
 }
 
-// sayRemembered tells when an answer is an old one.
+// sayRemembered reports an answer that comes from the cache.
 func (r *Resolver) sayRemembered(pin source.Pin) {
 	if !pin.Remembered.IsZero() {
 		r.progress("from the cache, as resolved on " + pin.Remembered.UTC().Format("2006-01-02 15:04 UTC"))

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// Options are what a planner is told besides what to plan.
+// Options choose how plans are made, whatever they are of.
 type Options struct {
 	Source     SourceOptions
 	Signatures SignatureOptions
@@ -51,6 +51,7 @@ type ReadOptions struct {
 	Mode    string // a [preview.ReadMode]; empty is dry runs
 }
 
+// Check refuses a mode that does not exist, and one beside Offline.
 func (o *ReadOptions) Check() error {
 	switch preview.ReadMode(o.Mode) {
 	case preview.ReadDryRun:

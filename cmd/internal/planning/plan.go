@@ -21,10 +21,11 @@ type Planner struct {
 	env Environment
 
 	cluster Cluster // nil until something is asked of it
-	judging
+	judge
 	keyring
 }
 
+// NewPlanner returns a planner whose options are to be filled in.
 func NewPlanner(env Environment) *Planner { return &Planner{env: env} }
 
 // Connect contacts the cluster once.
@@ -40,6 +41,8 @@ func (p *Planner) Connect(ctx context.Context) (Cluster, error) {
 	return cluster, nil
 }
 
+// Resolver turns references into content by the options of the planner. Offline it
+// asks no cluster.
 func (p *Planner) Resolver(progress func(string)) (*Resolver, error) {
 	var cluster format.Cluster
 	if !p.Read.Offline {
@@ -48,7 +51,8 @@ func (p *Planner) Resolver(progress func(string)) (*Resolver, error) {
 	return p.env.newResolver(p.Source, p.Signatures, cluster, progress)
 }
 
-// PlanRequest is what a command line or a request file asks for: one release.
+// PlanRequest asks for the plan of one release: by arguments, or by a request
+// file.
 type PlanRequest struct {
 	Text            string // the reference as typed
 	Name, namespace string // of the release; empty takes the defaults
@@ -59,11 +63,11 @@ type PlanRequest struct {
 	// pinImages resolves the tags of the pods' images.
 	pinImages bool
 	sections  []section    // that a request file asks for, instead of one package
-	File      *RequestFile // the request file that asks for it, nil for a command line
+	File      *RequestFile // nil where arguments ask
 	Set       *plugins.Set // that a host in the cluster loads, of the file called text; nil for anything else
 }
 
-// Request puts the flags and arguments of a command line together.
+// Request asks for a reference by the options of the planner.
 func (p *Planner) Request(text, name string) (PlanRequest, error) {
 	params, err := p.Render.params()
 	return PlanRequest{
@@ -72,7 +76,7 @@ func (p *Planner) Request(text, name string) (PlanRequest, error) {
 	}, err
 }
 
-// Plan plans to install what is wanted, or to upgrade the release it is
+// Plan plans to install what is asked for, or to upgrade the release it is
 // installed as.
 func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
 	switch {

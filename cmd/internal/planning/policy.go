@@ -16,8 +16,8 @@ type PolicyOptions struct {
 	Configured bool
 }
 
-// judging is what findings are judged by.
-type judging struct {
+// judge is what findings are judged by.
+type judge struct {
 	loaded bool
 	policy *policy.Policy // nil: none
 }

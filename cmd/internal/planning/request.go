@@ -35,7 +35,7 @@ type RequestFile struct {
 	path string
 }
 
-// ReadRequest reads a request file into what is wanted.
+// ReadRequest reads what a request file asks for.
 func (p *Planner) ReadRequest(ctx context.Context, path string) (PlanRequest, error) {
 	data, err := p.readRequest(path)
 	if err != nil {
@@ -187,7 +187,7 @@ func pinnedTo(plan *preview.Plan, pkg *preview.Package) ref.Pinned {
 	return p
 }
 
-// Pinned writes what was wanted back as a request for exactly what was planned.
+// Pinned writes a request for exactly what was planned.
 func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
 	if w.Set != nil {
 		return nil, Usagef("-o request: a PluginSet is pinned by its lock file; plugin preview -c %s --update-lock writes it", w.Text)
@@ -225,7 +225,7 @@ func (w PlanRequest) Pinned(plan *preview.Plan) ([]byte, error) {
 	return request.Write(p)
 }
 
-// secretValue is the path of a value whose name tells that it is secret, empty
+// secretValue is the path of a value that is secret by its name, empty
 // when there is none.
 func secretValue(values map[string]any, path string) string {
 	for _, key := range slices.Sorted(maps.Keys(values)) {

@@ -30,7 +30,7 @@ func (r *Resolver) fetchRequested(ctx context.Context, want PlanRequest, out *Re
 			continue
 		}
 		out.more = append(out.more, got.Source)
-		out.content.checked = weaker(out.content.checked, got.checked)
+		out.content.provenance = weaker(out.content.provenance, got.provenance)
 	}
 	if len(request.Files) > 0 {
 		parts = append(parts, source.Part{Name: request.Object, Files: request.Files})
@@ -121,7 +121,7 @@ func hasKustomization(files fs.FS, dir string) bool {
 }
 
 // weaker is what can be said of two contents together.
-func weaker(a, b checked) checked {
+func weaker(a, b provenance) provenance {
 	if a.rule == "" && (b.rule != "" || a.verification.Status == "verified") {
 		return b
 	}
@@ -141,10 +141,10 @@ func besideFile(r ref.Reference, file string) (ref.Reference, error) {
 }
 
 // fetchSource reads one source, with the credentials that go with it.
-func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file string) (fetched, error) {
+func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file string) (fetchedContent, error) {
 	reference, err := besideFile(s.Reference, file)
 	if err != nil {
-		return fetched{}, err
+		return fetchedContent{}, err
 	}
 	if s.Secret == "" && s.CA == "" {
 		return r.fetch(ctx, reference)
@@ -156,7 +156,7 @@ func (r *Resolver) fetchSource(ctx context.Context, s ref.RequestSource, file st
 			cluster = r.cluster
 		}
 		if given, err = source.ReadCredentials(ctx, cluster, s.Secret, reference); err != nil {
-			return fetched{}, err
+			return fetchedContent{}, err
 		}
 	}
 	if s.CA != "" {

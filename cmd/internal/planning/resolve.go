@@ -64,15 +64,15 @@ func (e Environment) newResolver(src SourceOptions, signed SignatureOptions, clu
 	return r, nil
 }
 
-// fetched is content, and who made it.
-type fetched struct {
+// fetchedContent is content, and who made it.
+type fetchedContent struct {
 	*source.Content
-	checked
+	provenance
 }
 
 // fetch reads what a reference leads to.
-func (r *Resolver) fetch(ctx context.Context, reference ref.Reference) (fetched, error) {
-	return cacheFirst(r, func(from *source.Fetcher) (fetched, error) { return r.open(ctx, from, reference) })
+func (r *Resolver) fetch(ctx context.Context, reference ref.Reference) (fetchedContent, error) {
+	return cacheFirst(r, func(from *source.Fetcher) (fetchedContent, error) { return r.open(ctx, from, reference) })
 }
 
 // cacheFirst asks the cache where there is no cluster, and then whom it must.
@@ -89,16 +89,16 @@ func cacheFirst[T any](r *Resolver, open func(*source.Fetcher) (T, error)) (T, e
 }
 
 // open pins, checks who signed what the pin stands for, and only then reads it.
-func (r *Resolver) open(ctx context.Context, from *source.Fetcher, reference ref.Reference) (fetched, error) {
+func (r *Resolver) open(ctx context.Context, from *source.Fetcher, reference ref.Reference) (fetchedContent, error) {
 	r.progress("resolving " + reference.Text)
 	pin, err := from.Pin(ctx, reference)
 	if err != nil {
-		return fetched{}, err
+		return fetchedContent{}, err
 	}
 	r.sayRemembered(pin)
-	var got fetched
-	if got.checked, err = r.checker.check(ctx, from, pin); err != nil {
-		return fetched{}, err
+	var got fetchedContent
+	if got.provenance, err = r.checker.check(ctx, from, pin); err != nil {
+		return fetchedContent{}, err
 	}
 	r.progress("reading " + pin.Source.Digest)
 	if got.listed {
@@ -107,7 +107,7 @@ func (r *Resolver) open(ctx context.Context, from *source.Fetcher, reference ref
 		got.Content, got.referrers, err = openAndList(ctx, from, pin)
 	}
 	if err != nil {
-		return fetched{}, err
+		return fetchedContent{}, err
 	}
 	return got, chartAsListed(pin, got.FS)
 }
@@ -136,7 +136,7 @@ type Resolution struct {
 	params  format.Params
 	info    format.Info
 	format  format.Format
-	content fetched
+	content fetchedContent
 	whole   fs.FS // what the content was cut out of, at a path; nil when it was not
 	at      string
 	// secretValues says that some of the values came from a Secret.
@@ -152,11 +152,11 @@ type Resolution struct {
 	// choice is what the catalogs led to, nil where none were asked.
 	choice   *catalog.Choice
 	catalogs []*catalog.Catalog
-	// What a reviewer should be told besides: rule and text.
+	// Notes for the reviewer: rule and text.
 	notes [][2]string
 }
 
-// note adds something that a reviewer should be told about the package.
+// note adds a note for the reviewer about the package.
 func (out *Resolution) note(rule, text string) { out.notes = append(out.notes, [2]string{rule, text}) }
 
 // packageNotes are all notes about the package.

@@ -99,7 +99,7 @@ func (s *PlanStore) read(ctx context.Context, place string, keys planfile.Keys) 
 	return file, nil
 }
 
-// checkPlanImage wants HOST/REPO@sha256:HEX and nothing that somebody could move.
+// checkPlanImage wants HOST/REPO@sha256:HEX and nothing that can be moved.
 func checkPlanImage(image string) error {
 	_, digest, pinned := strings.Cut(image, "@")
 	switch {

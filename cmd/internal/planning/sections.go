@@ -20,7 +20,7 @@ type section struct {
 	PlanRequest
 }
 
-// sectionsOf reads the sections of a request file into what is wanted.
+// sectionsOf reads what the sections of a request file ask for.
 func (p *Planner) sectionsOf(request *ref.Request, path string) ([]section, error) {
 	var out []section
 	for _, s := range request.Sections {

@@ -188,7 +188,7 @@ func (o *SetOptions) Status(location string, set *plugins.Set, generations []ins
 			platform = g.Receipt.Platform
 		}
 		if now, err = installed.Told(location, g.Number); err != nil {
-			return nil, nil // which is the problem that is told of the generation
+			return nil, nil // the generation carries the problem
 		}
 	}
 	wanted, err := plugins.Compare(set, lock, now, platform)

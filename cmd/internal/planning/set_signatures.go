@@ -26,7 +26,7 @@ func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, sou
 		return nil, err
 	}
 	return func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (plugins.Signed, error) {
-		var got checked
+		var got provenance
 		var err error
 		if bundle == nil {
 			got, err = c.check(ctx, from, pin)
@@ -35,16 +35,16 @@ func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, sou
 		}
 		out := plugins.Signed{Verification: got.verification, Rule: got.rule, Text: got.text}
 		if !got.looked && got.rule == "" {
-			out.Verification = preview.Verification{} // nobody is trusted, and nothing was to be looked at
+			out.Verification = preview.Verification{} // no signer is trusted, and nothing was to be looked at
 		}
 		return out, err
 	}, nil
 }
 
 // detached decides by a Sigstore bundle over the very bytes of an artifact.
-func (c *checker) detached(pin source.Pin, bundle []byte) (checked, error) {
+func (c *checker) detached(pin source.Pin, bundle []byte) (provenance, error) {
 	policy := verify.Choose(c.policies, c.override, repositoryOf(pin.Reference))
-	out := checked{verification: preview.Verification{Status: verify.Unverified}}
+	out := provenance{verification: preview.Verification{Status: verify.Unverified}}
 	trust, err := verify.Load(policy.Signer)
 	if err != nil {
 		return out, err
@@ -55,7 +55,7 @@ func (c *checker) detached(pin source.Pin, bundle []byte) (checked, error) {
 		return out, nil
 	case policy.Mode == verify.Off:
 		return out, nil
-	case trust == nil: // nobody to trust: a refusal, or nothing to do
+	case trust == nil: // no signer to trust: a refusal, or nothing to do
 		_, err := verify.Check(policy.Mode, nil, pin.Source.Digest, nil)
 		return out, refusal(err)
 	}

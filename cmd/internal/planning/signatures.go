@@ -59,10 +59,10 @@ func newChecker(configured config.Verification, options SignatureOptions) (*chec
 	return c, nil
 }
 
-// checked is what is known of who made some content.
-type checked struct {
+// provenance is what is known of who made some content.
+type provenance struct {
 	verification preview.Verification
-	looked       bool // for signatures, because somebody is trusted
+	looked       bool // for signatures, because a signer is trusted
 	listed       bool // referrers holds all that is to be known
 	referrers    []preview.Referrer
 	rule         string // of the finding that there is to be, with its text
@@ -70,7 +70,7 @@ type checked struct {
 }
 
 // notes are the findings about a package.
-func (c checked) notes(pkg string) []preview.Note {
+func (c provenance) notes(pkg string) []preview.Note {
 	if c.rule == "" {
 		return nil
 	}
@@ -79,9 +79,9 @@ func (c checked) notes(pkg string) []preview.Note {
 
 // check decides whether pinned content may be read at all. A refusal ends with
 // exit code 5.
-func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pin) (checked, error) {
+func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pin) (provenance, error) {
 	policy := verify.Choose(c.policies, c.override, repositoryOf(pin.Reference))
-	out := checked{verification: preview.Verification{Status: verify.Unverified}}
+	out := provenance{verification: preview.Verification{Status: verify.Unverified}}
 	trust, err := verify.Load(policy.Signer)
 	if err != nil {
 		return out, err
@@ -93,7 +93,7 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 			out.rule, out.text = engine.RuleNotVerified, "a policy says who signs it, and verification is off"
 		}
 		return out, nil
-	case trust == nil: // nobody to trust: a refusal, or nothing to do
+	case trust == nil: // no signer to trust: a refusal, or nothing to do
 		_, err := verify.Check(policy.Mode, nil, digest, nil)
 		return out, refusal(err)
 	case policy.Mode == verify.Required && !source.Signed(pin.Reference.Kind):
