@@ -46,6 +46,7 @@ const Masked = "(secret)"
 // sensitiveLeaf is one sensitive value and the way to replace it.
 type sensitiveLeaf struct {
 	path  string
+	name  string // its key, or the name of its environment variable
 	value any
 	set   func(any)
 }
@@ -86,7 +87,7 @@ func mapLeaves(m map[string]any, path string, match func(string) bool) []sensiti
 	var leaves []sensitiveLeaf
 	for key, v := range m {
 		if match(key) {
-			leaves = append(leaves, sensitiveLeaf{path: path + PathKey(key), value: v, set: func(to any) { m[key] = to }})
+			leaves = append(leaves, sensitiveLeaf{path: path + PathKey(key), name: key, value: v, set: func(to any) { m[key] = to }})
 		}
 	}
 	return leaves
@@ -120,7 +121,7 @@ func literalEnv(list []any, path string) []sensitiveLeaf {
 		value, ok := entry["value"].(string)
 		if name := String(entry, "name"); ok && value != "" && SensitiveName(name) {
 			leaves = append(leaves, sensitiveLeaf{
-				path: path + "[" + strconv.Itoa(i) + "].value", value: value,
+				path: path + "[" + strconv.Itoa(i) + "].value", name: name, value: value,
 				set: func(to any) { entry["value"] = to },
 			})
 		}

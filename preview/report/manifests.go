@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -15,7 +16,7 @@ import (
 func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 	var out strings.Builder
 	out.WriteString("# " + line(title(p)) + "\n# content " + line(p.ContentDigest) + "\n# review  " + line(p.Digest) + "\n")
-	masked, written := 0, 0
+	masked, written, names := 0, 0, preview.SecretNamesOf(p)
 	var body, rest strings.Builder
 	for _, object := range inStageOrder(p) {
 		if object.Sealed == nil {
@@ -30,13 +31,12 @@ func writeManifests(w io.Writer, p *preview.Plan, o Options) error {
 		for _, c := range object.Conflicts {
 			body.WriteString("# " + line(p.Contested(object, c)) + "\n")
 		}
-		switch sent := p.Sent(object); {
-		case o.PlaintextSecrets || !preview.HasSensitive(sent):
-			body.WriteString(diff.Manifest(sent))
-		default:
+		sent := p.Sent(object)
+		if shown := names.Mask(sent); !o.PlaintextSecrets && !reflect.DeepEqual(shown, sent) {
 			masked++
-			body.WriteString(diff.YAML(sent))
+			sent = shown
 		}
+		body.WriteString(diff.Manifest(sent))
 	}
 	if written == 0 && len(p.Objects) > 0 && rest.Len() == 0 {
 		return errors.New("writing manifests: the plan carries no objects; make it again with preview")
