@@ -57,27 +57,30 @@ func loadRecord(ctx context.Context, cluster Getter, release preview.Release) (*
 		return nil, nil, nil
 	}
 	record, err := DecodeRecord(ctx, cluster, secret)
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, lostRecord(release))
-	}
 	return record, secret, err
 }
 
 // lostRecord says how to go on with a release of which the record cannot be read.
-func lostRecord(release preview.Release) string {
-	secret := " secret " + preview.RecordName(release.Name) + " -n " + release.Namespace
-	return "look at it: kubectl get" + secret + " -o yaml; if it cannot be repaired, delete it and install the release again, which takes its objects up: kubectl delete" + secret + " && kubectl operator install REF " + release.Name + " -n " + release.Namespace
+func lostRecord(namespace, name string) string {
+	secret := " secret " + name + " -n " + namespace
+	release, _ := releaseOf(name)
+	return "look at it: kubectl get" + secret + " -o yaml; if it cannot be repaired, delete it and install the release again, which takes its objects up: kubectl delete" + secret + " && kubectl operator install REF " + release + " -n " + namespace
 }
 
 // DecodeRecord reads the record out of its Secret, which is also the release's
 // ApplySet parent (KEP-3659) and must be marked as ours. A large record has
 // further parts, which are read from the cluster.
 func DecodeRecord(ctx context.Context, cluster Getter, secret map[string]any) (*Record, error) {
+	var record *Record
 	release, err := recordOf(secret)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		record, err = decodeSecret(ctx, cluster, secret, release, ofRelease())
 	}
-	return decodeSecret(ctx, cluster, secret, release, ofRelease())
+	if err != nil {
+		ref := preview.RefOf(secret)
+		return nil, fmt.Errorf("%w\n%s", err, lostRecord(ref.Namespace, ref.Name))
+	}
+	return record, nil
 }
 
 // DecodeListed is DecodeRecord for one of many records, most of which were not
