@@ -84,7 +84,7 @@ func (f *approveFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.yes, "yes", false, "apply without asking; alone only when nothing is critical or unknown")
 	flags.StringVar(&f.approve, "approve", "", "apply only the plan, or the content, with this reviewed digest (needs --yes)")
 	flags.IntVar(&f.ruleset, "ruleset", 0, "ruleset the digest was reviewed with; lets --approve cover critical findings")
-	flags.StringVar(&f.plan, "plan", "", "apply exactly this plan, as saved by preview --out: a file, or oci://HOST/REPO@sha256:HEX (needs --yes)")
+	flags.StringVar(&f.plan, "plan", "", "apply exactly this plan, as saved by preview --out: a file, or oci://HOST/REPO@sha256:HEX (needs --yes); once, as long as its record is in the cluster or this machine applied it")
 	flags.IntVar(&f.quorum, "require-approvals", 0, "apply only with signed approvals of the plan by this many people (needs --plan and --approvers)")
 	flags.StringVar(&f.signers, "approvers", "", "file of who may approve, with their public keys")
 	flags.StringArrayVar(&f.accept, "accept", nil, "accept one finding as ID=FINGERPRINT (repeatable; a bare ID only with --plan or --approve)")

@@ -23,7 +23,7 @@ func (f *outFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.To, "out", "", "save the plan, for install --plan: to this file, or to a registry as oci://HOST/REPO[:TAG]")
 	flags.BoolVar(&f.PlaintextSecrets, "plaintext-secrets", false, "let the saved plan hold secret values in the clear")
 	flags.StringArrayVar(&f.Recipients, "plan-recipient", nil, "encrypt the saved plan for this key of age or ssh, age1... or ssh-ed25519 ..., or for those in a file (repeatable)")
-	flags.DurationVar(&f.expires, "expires", 0, "how long the saved plan can be applied, such as 72h (default: for ever)")
+	flags.DurationVar(&f.expires, "expires", 0, "how long the saved plan can be applied, such as 72h (default: for ever; once applied, until its record in the cluster is gone, or not at all from the machine that applied it)")
 }
 
 func (f *outFlags) check() error {

@@ -157,6 +157,9 @@ func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error
 	if finished, err := r.finishRemoval(ctx, p.Release.Name, p.Digest); finished {
 		return err
 	}
+	if err := r.spent(ctx, p.Plan); err != nil {
+		return r.failed(err)
+	}
 	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
 	if _, err := r.session.RecordKeys(ctx); err != nil {
 		return r.failed(err)
@@ -210,6 +213,9 @@ func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval instal
 	defer r.app.announceStop(ctx)()
 	receipt, err := file.apply(ctx, p, approval, cluster, r.options(printer.event))
 	printer.done(p, receipt, err)
+	if err == nil && approval.How == install.ApprovedByPlan {
+		r.noteApplied(p)
+	}
 	return err
 }
 
