@@ -97,3 +97,11 @@ func EvidenceRest(pieces []string) string {
 	}
 	return "… " + text + " of evidence, -o json has all"
 }
+
+// Shorten cuts a text to n bytes, and says so with an ellipsis.
+func Shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

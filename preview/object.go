@@ -55,6 +55,15 @@ func (a Action) Symbol() string {
 	return "="
 }
 
+// Writes reports whether apply sends something for an object with this action.
+func (a Action) Writes() bool {
+	switch a {
+	case ActionUnchanged, ActionKeep, ActionSkip, ActionShared, ActionBlocked:
+		return false
+	}
+	return true
+}
+
 // Object is one Kubernetes object of a plan.
 type Object struct {
 	ID         string `json:"id"`
@@ -176,6 +185,17 @@ func (o Origin) Place() string {
 // Ref names one object of one API version.
 type Ref struct {
 	APIVersion, Kind, Namespace, Name string
+}
+
+// SealedBodies are the sealed forms of those objects that have one.
+func SealedBodies(objects []Object) []map[string]any {
+	var out []map[string]any
+	for i := range objects {
+		if objects[i].Sealed != nil {
+			out = append(out, objects[i].Sealed)
+		}
+	}
+	return out
 }
 
 // RefOf reads the reference out of a decoded object.

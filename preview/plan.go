@@ -383,6 +383,28 @@ type Read struct {
 	Body map[string]any `json:"-"`
 }
 
+// ReadBodies are the objects that the plan was read from and does not change.
+func (p *Plan) ReadBodies() []map[string]any {
+	var out []map[string]any
+	for _, r := range p.Reads {
+		if r.Body != nil {
+			out = append(out, r.Body)
+		}
+	}
+	return out
+}
+
+// AbsentReads are the ids of what was looked for in the cluster and is not there.
+func (p *Plan) AbsentReads() []string {
+	var ids []string
+	for _, r := range p.Reads {
+		if r.Fingerprint == "" {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
 // Unknown is something that could not be read, and why.
 type Unknown struct {
 	Object string `json:"object"`

@@ -68,3 +68,12 @@ func ReasonOf(err error) Reason {
 	}
 	return ""
 }
+
+// Answered reports whether the API server itself refused, and not the way to it.
+func Answered(err error) bool {
+	switch ReasonOf(err) {
+	case "", ReasonUnavailable, ReasonUnauthorized:
+		return false
+	}
+	return true
+}

@@ -225,6 +225,14 @@ type Against struct {
 	Notes []Note `json:"notes,omitempty"`
 }
 
+// NewFinding is a finding about one object that has its evidence whole.
+func NewFinding(rule string, severity Severity, object, title, why, evidence string) Finding {
+	return Finding{
+		ID: rule + "/" + object, Rule: rule, Severity: severity, Title: title, Why: why,
+		Object: object, Evidence: evidence, Fingerprint: FindingFingerprint(rule, evidence),
+	}
+}
+
 // FindingFingerprint hashes what an acceptance is bound to. Evidence names the
 // grant or field, never a role name, a file or a line.
 func FindingFingerprint(rule, evidence string) string {

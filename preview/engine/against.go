@@ -73,7 +73,7 @@ func (d *decider) decideAgainst(installed []preview.Object) {
 		o.Action = d.leftoverAction(&o)
 		d.plan.Objects = append(d.plan.Objects, o)
 	}
-	d.cannotCollect(access.Collecting(sealedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
+	d.cannotCollect(access.Collecting(preview.SealedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
 }
 
 // older are the fingerprints of the findings of the version that a plan is

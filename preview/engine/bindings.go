@@ -101,7 +101,7 @@ func (d *decider) decideBinding(ctx context.Context, o *preview.Object) error {
 
 // rolesBehind returns the role as the plan leaves it, and those it collects.
 func (d *decider) rolesBehind(to preview.Ref) []map[string]any {
-	sealed, read := sealedBodies(d.plan.Objects), readBodies(d.plan)
+	sealed, read := preview.SealedBodies(d.plan.Objects), d.plan.ReadBodies()
 	all := slices.Concat(read, sealed)
 	var out []map[string]any
 	for _, body := range all {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
@@ -117,7 +116,7 @@ func (d *decider) decideOffline() {
 		}
 		o.SecretKeys = preview.SecretKeys(nil, o.Sealed)
 	}
-	d.cannotCollect(access.Collecting(sealedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
+	d.cannotCollect(access.Collecting(preview.SealedBodies(d.plan.Objects), nil), "which ClusterRoles of the cluster it collects shows only there")
 }
 
 // addNamespace plans the creation of one of the plan's own namespaces, unless
@@ -224,7 +223,7 @@ func (d *decider) discover(ctx context.Context) error {
 			continue
 		}
 		namespaced, err := d.cluster.Kind(ctx, o.APIVersion, o.Kind)
-		if err != nil && !answered(err) {
+		if err != nil && !preview.Answered(err) {
 			return fmt.Errorf("discovering %s: %w", key, err)
 		}
 		if err == nil && namespaced != (o.Namespace != "") {
@@ -369,20 +368,4 @@ func (d *decider) tell(format string, args ...any) {
 	if d.progress != nil {
 		d.progress(fmt.Sprintf(format, args...))
 	}
-}
-
-// answered reports whether the API server itself refused, and not the way to it.
-func answered(err error) bool {
-	switch preview.ReasonOf(err) {
-	case "", preview.ReasonUnavailable, preview.ReasonUnauthorized:
-		return false
-	}
-	return true
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

@@ -11,14 +11,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// Pager reads collections that may be large.
-type Pager interface {
-	// Pages hands the objects of a kind in all namespaces to each, a page at a
-	// time, until there are none or each returns false. remaining is how many
-	// follow, as far as the server says.
-	Pages(ctx context.Context, apiVersion, kind string, each func(objects []map[string]any, remaining int) (more bool)) error
-}
-
 // update is a CustomResourceDefinition that exists and that the plan writes.
 type update struct {
 	object        *preview.Object
@@ -105,8 +97,8 @@ func (d *decider) checkStored(ctx context.Context, checker *schema.Checker, outc
 		case preview.ReasonOf(err) == preview.ReasonForbidden:
 			outcome.Unchecked = append(outcome.Unchecked, "its objects may not be listed")
 			return nil
-		case err != nil && answered(err):
-			outcome.Unchecked = append(outcome.Unchecked, "its objects cannot be listed: "+clip(err.Error(), 300))
+		case err != nil && preview.Answered(err):
+			outcome.Unchecked = append(outcome.Unchecked, "its objects cannot be listed: "+preview.Shorten(err.Error(), 300))
 			return nil
 		}
 		return err
@@ -141,7 +133,7 @@ func definitionFindings(p *preview.Plan) []preview.Finding {
 	}
 	var out []preview.Finding
 	add := func(name string, severity preview.Severity, o *preview.Object, title, evidence string) {
-		out = append(out, finding(name, severity, o.ID, "CustomResourceDefinition "+o.Name+" "+title, rules[name].Why, o.ID+": "+evidence))
+		out = append(out, preview.NewFinding(name, severity, o.ID, "CustomResourceDefinition "+o.Name+" "+title, rules[name].Why, o.ID+": "+evidence))
 	}
 	for _, u := range definitionUpdates(p) {
 		outcome := outcomes[schema.OutcomeID(u.object.Name)]
@@ -176,7 +168,7 @@ func definitionFindings(p *preview.Plan) []preview.Finding {
 		}
 	}
 	for _, o := range keptDefinitions(p) {
-		add(schema.RuleKept, preview.Info, o, rules[schema.RuleKept].Title, servedBy(o.LiveBody))
+		add(schema.RuleKept, preview.Info, o, rules[schema.RuleKept].Title, schema.ServedBy(o.LiveBody))
 	}
 	return out
 }

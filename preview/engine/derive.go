@@ -73,23 +73,12 @@ func changes(o *preview.Object) []preview.Change {
 // grants computes what the plan permits and how that differs from what the
 // installed revision did.
 func grants(p *preview.Plan) []preview.Grant {
-	before, after := installedBodies(p), sealedBodies(p.Objects)
-	in := access.Input{Existing: readBodies(p), Missing: missing(p), Accounts: slices.Concat(before, after), Unread: p.ReadMode == preview.ReadOffline}
+	before, after := installedBodies(p), preview.SealedBodies(p.Objects)
+	in := access.Input{Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: slices.Concat(before, after), Unread: p.ReadMode == preview.ReadOffline}
 	in.Objects = before
 	installed := access.Compute(in)
 	in.Objects = after
 	return access.Delta(installed, access.Compute(in))
-}
-
-// missing lists what was looked for in the cluster and is not there.
-func missing(p *preview.Plan) []string {
-	var ids []string
-	for _, r := range p.Reads {
-		if r.Fingerprint == "" {
-			ids = append(ids, r.ID)
-		}
-	}
-	return ids
 }
 
 // installedBodies are the live objects that belong to the release now.
@@ -98,16 +87,6 @@ func installedBodies(p *preview.Plan) []map[string]any {
 	for i := range p.Objects {
 		if body := p.Objects[i].LiveBody; body != nil && preview.Ours(body, p.Release) {
 			out = append(out, body)
-		}
-	}
-	return out
-}
-
-func readBodies(p *preview.Plan) []map[string]any {
-	var out []map[string]any
-	for _, r := range p.Reads {
-		if r.Body != nil {
-			out = append(out, r.Body)
 		}
 	}
 	return out

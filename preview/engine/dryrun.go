@@ -254,7 +254,7 @@ func (d *decider) decideFromRefusal(ctx context.Context, o *preview.Object, err 
 		return nil
 	}
 	o.Action = preview.ActionUnknown
-	d.unknown(o.ID, clip(refusal.Error(), 500))
+	d.unknown(o.ID, preview.Shorten(refusal.Error(), 500))
 	return nil
 }
 
@@ -282,10 +282,10 @@ func (d *decider) forbidden(ctx context.Context, o *preview.Object, refusal *pre
 	}
 	lacking, err := d.lacking(ctx, rights)
 	for _, r := range lacking {
-		d.missing(r, clip(refusal.Message, 300))
+		d.missing(r, preview.Shorten(refusal.Message, 300))
 	}
 	if len(lacking) == 0 { // not a right, but an admission plugin that says no
-		d.missing(rights[len(rights)-1], clip(refusal.Message, 300))
+		d.missing(rights[len(rights)-1], preview.Shorten(refusal.Message, 300))
 	}
 	return err
 }

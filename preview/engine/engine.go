@@ -12,12 +12,13 @@ import (
 	"context"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
 // Cluster is what planning asks of a cluster: reads and dry runs, no writes.
 // Errors carry a [preview.Refusal] when the API server answered.
 type Cluster interface {
-	Pager
+	schema.Pager
 	Server
 
 	// Target identifies the cluster and the user.
@@ -261,9 +262,7 @@ func commonTimeout(p *preview.Plan) string {
 func written(objects []preview.Object) []preview.Object {
 	var out []preview.Object
 	for _, o := range objects {
-		switch o.Action {
-		case preview.ActionUnchanged, preview.ActionKeep, preview.ActionSkip, preview.ActionShared, preview.ActionBlocked:
-		default:
+		if o.Action.Writes() {
 			out = append(out, o)
 		}
 	}

@@ -44,15 +44,15 @@ const (
 // cluster holds.
 func notAppliable(p *preview.Plan, schemas Schemas) []preview.Finding {
 	var out []preview.Finding
-	definitions := schema.NewIndex(slices.Values(sealedBodies(p.Objects)))
+	definitions := schema.NewIndex(slices.Values(preview.SealedBodies(p.Objects)))
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if o.Sealed == nil {
 			continue
 		}
 		if problem := misfit(definitions, o, schemas); problem != "" {
-			out = append(out, finding(RuleNotAppliable, preview.Critical, o.ID, o.Kind+" "+o.Name+" cannot be applied",
-				"The API server refuses this object on every apply; the install would stop at it.", o.ID+": "+clip(problem, 500)))
+			out = append(out, preview.NewFinding(RuleNotAppliable, preview.Critical, o.ID, o.Kind+" "+o.Name+" cannot be applied",
+				"The API server refuses this object on every apply; the install would stop at it.", o.ID+": "+preview.Shorten(problem, 500)))
 		}
 	}
 	return out
@@ -88,7 +88,7 @@ func noted(p *preview.Plan) []preview.Finding {
 			} else if kind != "package" {
 				about = objectLabel(n.Object)
 			}
-			out = append(out, finding(n.Rule, page.Severity, n.Object, about+": "+noteTitle(n), page.Why, n.Object+": "+n.Text))
+			out = append(out, preview.NewFinding(n.Rule, page.Severity, n.Object, about+": "+noteTitle(n), page.Why, n.Object+": "+n.Text))
 		}
 	}
 	return out
@@ -137,21 +137,14 @@ func needsExternal(p *preview.Plan) []preview.Finding {
 		if !looked {
 			evidence = id + " may not be read, so nobody knows whether it exists"
 		}
-		out = append(out, finding(RuleNeedsExternal, preview.Warning, r.from, "needs "+r.ref.Kind+" "+r.ref.Name,
+		out = append(out, preview.NewFinding(RuleNeedsExternal, preview.Warning, r.from, "needs "+r.ref.Kind+" "+r.ref.Name,
 			"Pods that refer to it do not start until somebody creates it.", evidence))
 	}
 	for _, api := range requiredAPIs(p) {
 		if read, looked := reads[apiReadID(api)]; looked && read.Fingerprint == "" {
-			out = append(out, finding(RuleNeedsExternal, preview.Warning, "api/"+api, "needs the API "+api,
+			out = append(out, preview.NewFinding(RuleNeedsExternal, preview.Warning, "api/"+api, "needs the API "+api,
 				"The package says that it works with this API, and the cluster does not serve it.", "the cluster does not serve "+api))
 		}
 	}
 	return out
-}
-
-func finding(rule string, severity preview.Severity, object, title, why, evidence string) preview.Finding {
-	return preview.Finding{
-		ID: rule + "/" + object, Rule: rule, Severity: severity, Title: title, Why: why,
-		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
-	}
 }

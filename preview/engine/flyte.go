@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -66,7 +67,7 @@ func flyteFindings(p *preview.Plan) []preview.Finding {
 	for _, e := range flyteEngines(p, func(config string) string { return preview.String(ownBody(p, flyteKind, config), "engines") }) {
 		add := func(rule string, severity preview.Severity, title, why string, lines []string) {
 			if len(lines) > 0 {
-				out = append(out, finding(rule, severity, e.config.ID, "ConfigMap "+e.config.Name+" "+title, why, textsafe.Line(strings.Join(lines, "; "))))
+				out = append(out, preview.NewFinding(rule, severity, e.config.ID, "ConfigMap "+e.config.Name+" "+title, why, textsafe.Line(strings.Join(lines, "; "))))
 			}
 		}
 		r := newFlyteReview(p, e)
@@ -100,10 +101,10 @@ func flyteLeft(p *preview.Plan, e flyteEngine) (preview.Severity, []string) {
 	left := preview.Map(ownBody(p, flyteKind, e.config.ID), "left")
 	for _, plugin := range flytePlugins() {
 		what, _ := left[plugin.id].(string)
-		if what == "" || what == noOperands {
+		if what == "" || what == schema.NoObjects {
 			continue
 		}
-		if !strings.HasPrefix(what, uncounted) {
+		if !strings.HasPrefix(what, schema.Uncounted) {
 			severity = preview.Critical
 		}
 		doing := "plugin " + plugin.id + " is turned off"

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
@@ -202,7 +203,7 @@ func flyteRefused(t *testing.T, client *k8s.Client, p *preview.Plan, want string
 		return
 	}
 	moves := engine.Moved(p, now, k8s.NewSchemas())
-	if !slices.ContainsFunc(moves, func(m engine.Move) bool { return strings.HasSuffix(m.String(), want) }) {
+	if !slices.ContainsFunc(moves, func(m diff.FactChange) bool { return strings.HasSuffix(m.String(), want) }) {
 		t.Errorf("want %q, got %q", want, moves)
 	}
 }

@@ -178,7 +178,7 @@ func mounts(pod map[string]any, config preview.Ref) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(podReferences(pod, config.Namespace), func(ref preview.Ref) bool { return ref.ID() == config.ID() })
+	return slices.ContainsFunc(preview.PodReferences(pod, config.Namespace), func(ref preview.Ref) bool { return ref.ID() == config.ID() })
 }
 
 func accountOf(pod map[string]any) string {

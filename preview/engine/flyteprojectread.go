@@ -17,7 +17,7 @@ const maxProjects = 500
 // readProjects records what the namespaces of projects are, and what each has of
 // what plugins need in it; and what templates of other ConfigMaps make.
 func (r *flyteReader) readProjects(ctx context.Context) error {
-	names := projectNamesOf(slices.Concat(sealedBodies(r.plan.Objects), r.configs))
+	names := projectNamesOf(slices.Concat(preview.SealedBodies(r.plan.Objects), r.configs))
 	namespaces, err := r.list(ctx, "projects", "v1", "Namespace", "")
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (r *flyteReader) readProjects(ctx context.Context) error {
 func (r *flyteReader) readProjectParts(ctx context.Context, plugin flytePlugin, namespaces []string) error {
 	var refs []preview.Ref
 	for _, namespace := range namespaces {
-		refs = append(refs, accountRef(preview.Subject{Namespace: namespace, Name: plugin.account}))
+		refs = append(refs, access.AccountRef(preview.Subject{Namespace: namespace, Name: plugin.account}))
 	}
 	accounts, err := r.bodies(ctx, refs, func(preview.Ref) {
 		r.hide("projects", "the ServiceAccounts of project namespaces may not be read")
@@ -109,7 +109,7 @@ func (r *flyteReader) roleBindings(ctx context.Context) ([]map[string]any, error
 			}
 			break
 		}
-		list, err := r.list(ctx, "rights", rbacVersion, "RoleBinding", namespace)
+		list, err := r.list(ctx, "rights", access.APIVersion, "RoleBinding", namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func (r *flyteReader) bodies(ctx context.Context, refs []preview.Ref, hidden fun
 	var out []map[string]any
 	for i, result := range r.cluster.Read(ctx, refs) {
 		switch {
-		case result.Err != nil && !answered(result.Err):
+		case result.Err != nil && !preview.Answered(result.Err):
 			return nil, fmt.Errorf("reading %s: %w", refs[i].ID(), result.Err)
 		case result.Err != nil:
 			hidden(refs[i])

@@ -85,7 +85,7 @@ func projectParts() []string { return []string{"ServiceAccount", "Role", "RoleBi
 // projectNamespaces are the namespaces of projects that the cluster has, and
 // those that the plan's objects go into, sorted.
 func (r *flyteReview) projectNamespaces() []string {
-	bodies := sealedBodies(r.plan.Objects)
+	bodies := preview.SealedBodies(r.plan.Objects)
 	names := projectNames{template: preview.String(r.seen, "naming", "template"), domains: strings.Fields(preview.String(r.seen, "naming", "domains"))}
 	if names.template == "" {
 		names = projectNamesOf(bodies)
@@ -112,7 +112,7 @@ func (r *flyteReview) projects(plugin flytePlugin) flytePart {
 		part.has = "nothing needed"
 		return part
 	}
-	bodies := sealedBodies(r.plan.Objects)
+	bodies := preview.SealedBodies(r.plan.Objects)
 	made := templateParts(bodies, bodies, plugin.account)
 	there := strings.Fields(preview.String(r.seen, "templates", plugin.id))
 	var has, seen, rest []string
@@ -162,7 +162,7 @@ func (r *flyteReview) projects(plugin flytePlugin) flytePart {
 // cluster has them or the plan makes them; planned is whether the plan alone
 // makes them all.
 func (r *flyteReview) holding(plugin flytePlugin, projects, parts []string) (full []string, planned bool) {
-	bodies := sealedBodies(r.plan.Objects)
+	bodies := preview.SealedBodies(r.plan.Objects)
 	planned = true
 	for _, namespace := range projects {
 		made := boundParts(within(bodies, namespace), plugin.account)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
 // flyteKind is the kind under which what the cluster has already of an engine's
@@ -52,7 +53,7 @@ func (d *decider) readGenerations(ctx context.Context) (string, error) {
 		}
 		result := d.cluster.Read(ctx, []preview.Ref{ref})[0]
 		switch {
-		case result.Err != nil && !answered(result.Err):
+		case result.Err != nil && !preview.Answered(result.Err):
 			return "", fmt.Errorf("reading %s: %w", ref.ID(), result.Err)
 		case result.Body != nil:
 			found = append(found, generation)
@@ -120,7 +121,7 @@ func (r *flyteReader) readOperators(ctx context.Context) error {
 	for i, result := range r.cluster.Read(ctx, refs) {
 		state := flyteEstablished
 		switch {
-		case result.Err != nil && !answered(result.Err):
+		case result.Err != nil && !preview.Answered(result.Err):
 			return fmt.Errorf("reading %s: %w", refs[i].ID(), result.Err)
 		case result.Err != nil:
 			state = flyteHidden
@@ -158,14 +159,14 @@ func isEstablished(definition map[string]any) bool {
 func (d *decider) countLeft(ctx context.Context, state string, definition map[string]any) (string, error) {
 	switch {
 	case state == flyteHidden:
-		return uncounted + "their definition may not be read", nil
+		return schema.Uncounted + "their definition may not be read", nil
 	case definition == nil, state == flyteAbsent: // or what goes with the definition, which says so itself
-		return noOperands, nil
+		return schema.NoObjects, nil
 	}
 	what, err := d.operands(ctx, definition)
 	switch {
-	case err != nil && answered(err):
-		return uncounted + "they may not be listed", nil
+	case err != nil && preview.Answered(err):
+		return schema.Uncounted + "they may not be listed", nil
 	case err != nil:
 		return "", fmt.Errorf("counting the objects of %s: %w", preview.String(definition, "metadata", "name"), err)
 	}
@@ -195,7 +196,7 @@ func (r *flyteReader) readConfigs(ctx context.Context) (err error) {
 // readEngine records the workloads, the accounts and the rights of an engine
 // that the plan does not bring, and which other configurations it reads.
 func (r *flyteReader) readEngine(ctx context.Context) error {
-	workloads := sealedBodies(r.plan.Objects)
+	workloads := preview.SealedBodies(r.plan.Objects)
 	if len(mounting(workloads, r.e.config.Ref())) == 0 {
 		deployments, err := r.list(ctx, "workloads", "apps/v1", "Deployment", r.e.config.Namespace)
 		if err != nil {
@@ -234,10 +235,10 @@ func (r *flyteReader) readEngine(ctx context.Context) error {
 func (r *flyteReader) list(ctx context.Context, topic, apiVersion, kind, namespace string) ([]map[string]any, error) {
 	found, err := r.cluster.List(ctx, apiVersion, kind, namespace, "")
 	switch {
-	case err != nil && answered(err) && namespace != "":
+	case err != nil && preview.Answered(err) && namespace != "":
 		r.hide(topic, "the "+kind+"s of namespace "+namespace+" may not be listed")
 		return nil, nil
-	case err != nil && answered(err):
+	case err != nil && preview.Answered(err):
 		r.hide(topic, "the "+kind+"s of the cluster may not be listed")
 		return nil, nil
 	case err != nil:

@@ -53,7 +53,7 @@ func (r *flyteReview) rights(plugin flytePlugin) flytePart {
 // of those that an account of the plan may have or one of the cluster.
 func (r *flyteReview) hiddenRights() string {
 	hidden := r.hidden("rights")
-	if hidden == "" && slices.ContainsFunc(r.plan.Unknowns, func(u preview.Unknown) bool { return strings.HasPrefix(u.Why, heldUnknown) }) {
+	if hidden == "" && slices.ContainsFunc(r.plan.Unknowns, func(u preview.Unknown) bool { return strings.HasPrefix(u.Why, access.HeldUnknown) }) {
 		return "not all bindings of the cluster may be listed"
 	}
 	return hidden
@@ -162,7 +162,7 @@ func (f *flyteRights) lacking() string {
 // accounts are the accounts of the workloads that mount a configuration: those
 // of the plan, else those that were seen in the cluster.
 func (r *flyteReview) accounts() []string {
-	if accounts := mountingAccounts(sealedBodies(r.plan.Objects), r.engine.config); len(accounts) > 0 {
+	if accounts := mountingAccounts(preview.SealedBodies(r.plan.Objects), r.engine.config); len(accounts) > 0 {
 		return accounts
 	}
 	return strings.Fields(preview.String(r.seen, "accounts"))
@@ -173,7 +173,7 @@ func (r *flyteReview) accounts() []string {
 // runs as: an operator's own rights are not the engine's.
 func (r *flyteReview) likelyAccounts() []string {
 	taken := map[string]bool{}
-	for _, body := range sealedBodies(r.plan.Objects) {
+	for _, body := range preview.SealedBodies(r.plan.Objects) {
 		if pod, _ := preview.PodTemplate(body); pod != nil && preview.RefOf(body).Namespace == r.engine.config.Namespace {
 			taken[accountOf(pod)] = true
 		}
@@ -195,11 +195,11 @@ func (r *flyteReader) readRights(ctx context.Context, accounts []string) error {
 	if len(accounts) == 0 || len(r.used) == 0 {
 		return nil
 	}
-	roles, err := r.list(ctx, "rights", rbacVersion, "ClusterRole", "")
+	roles, err := r.list(ctx, "rights", access.APIVersion, "ClusterRole", "")
 	if err != nil {
 		return err
 	}
-	bindings, err := r.list(ctx, "rights", rbacVersion, "ClusterRoleBinding", "")
+	bindings, err := r.list(ctx, "rights", access.APIVersion, "ClusterRoleBinding", "")
 	if err != nil {
 		return err
 	}

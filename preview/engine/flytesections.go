@@ -61,7 +61,7 @@ func templatePackages(p *preview.Plan, account string) []string {
 	}
 	var out []string
 	for name, objects := range own {
-		if bodies := sealedBodies(objects); len(templateParts(bodies, nil, account)) > 0 {
+		if bodies := preview.SealedBodies(objects); len(templateParts(bodies, nil, account)) > 0 {
 			out = append(out, name)
 		}
 	}

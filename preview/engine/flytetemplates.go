@@ -83,7 +83,7 @@ func flyteTemplates(p *preview.Plan) []preview.Finding {
 		if len(lines) == 0 {
 			continue
 		}
-		out = append(out, finding(RuleFlyteTemplates, severity, o.ID, "ConfigMap "+o.Name+" gives rights in every project",
+		out = append(out, preview.NewFinding(RuleFlyteTemplates, severity, o.ID, "ConfigMap "+o.Name+" gives rights in every project",
 			"The engine makes these objects in the namespace of each project, also of those to come; nobody reviews them then.", textsafe.Line(strings.Join(lines, "; "))))
 	}
 	return out
@@ -98,8 +98,8 @@ type projectSurroundings struct {
 }
 
 func newProjectSurroundings(p *preview.Plan) *projectSurroundings {
-	roles := slices.DeleteFunc(sealedBodies(p.Objects), func(body map[string]any) bool { return !preview.IsKind(body, preview.KindClusterRole) })
-	return &projectSurroundings{release: p.Release, rbac: access.NewSurroundings(slices.Concat(roles, readBodies(p)), missing(p))}
+	roles := slices.DeleteFunc(preview.SealedBodies(p.Objects), func(body map[string]any) bool { return !preview.IsKind(body, preview.KindClusterRole) })
+	return &projectSurroundings{release: p.Release, rbac: access.NewSurroundings(slices.Concat(roles, p.ReadBodies()), p.AbsentReads())}
 }
 
 // gives words what objects of a project give, and how severe the worst is.

@@ -39,7 +39,7 @@ func (d *decider) planHandOver(ctx context.Context) error {
 	}
 	for namespace := range namespaces {
 		subscriptions, err := d.cluster.List(ctx, olmAPI, subscriptionKind, namespace, "")
-		if err != nil && !answered(err) {
+		if err != nil && !preview.Answered(err) {
 			return fmt.Errorf("listing the Subscriptions in namespace %s: %w", namespace, err)
 		}
 		if preview.ReasonOf(err) == preview.ReasonForbidden {
@@ -90,7 +90,7 @@ func helmRecords(p *preview.Plan) []preview.Finding {
 		if namespace != "" {
 			remove += " -n " + quoted(namespace)
 		}
-		out = append(out, finding(RuleHelmRecord, preview.Warning, o.ID, "Helm release "+name+" keeps its record",
+		out = append(out, preview.NewFinding(RuleHelmRecord, preview.Warning, o.ID, "Helm release "+name+" keeps its record",
 			pages.New()[RuleHelmRecord].Why, "the Secrets sh.helm.release.v1."+name+".v* stay; after the install: "+remove))
 	}
 	return out

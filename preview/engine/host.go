@@ -77,7 +77,7 @@ func hostFindings(p *preview.Plan) []preview.Finding {
 		if seen := ownBody(p, hostKind, o.ID); seen == nil || seen["loads"] == true {
 			continue
 		}
-		out = append(out, finding(RuleNotLoaded, preview.Warning, o.ID, objectLabel(o.ID)+" has nothing that loads the set",
+		out = append(out, preview.NewFinding(RuleNotLoaded, preview.Warning, o.ID, objectLabel(o.ID)+" has nothing that loads the set",
 			"It restarts, and loads what it loaded before, unless it asks the API server for the ConfigMap itself.",
 			"no container of "+o.ID+" mounts the ConfigMap of the set or takes a variable from it, and it has no init container "+BootContainer))
 	}

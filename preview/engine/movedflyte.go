@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
 // movedFlyte names what moved of what the cluster has of Flyte's plugins. What
@@ -35,7 +36,7 @@ func movedFlyte(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string
 			continue
 		}
 		name := preview.String(was.Body, "metadata", "name")
-		for _, move := range differences(withoutOwn(p, was.Body), withoutOwn(p, is.Body)) {
+		for _, move := range diff.FactChanges(withoutOwn(p, was.Body), withoutOwn(p, is.Body)) {
 			if move.Reviewed == "" && gainedOf(move.Path) {
 				continue
 			}

@@ -33,8 +33,8 @@ func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string
 // version they are read in.
 var readVersions = map[string]string{
 	"/Namespace":                     "v1",
-	"rbac.authorization.k8s.io/Role": rbacVersion, "rbac.authorization.k8s.io/ClusterRole": rbacVersion,
-	"rbac.authorization.k8s.io/RoleBinding": rbacVersion, "rbac.authorization.k8s.io/ClusterRoleBinding": rbacVersion,
+	"rbac.authorization.k8s.io/Role": access.APIVersion, "rbac.authorization.k8s.io/ClusterRole": access.APIVersion,
+	"rbac.authorization.k8s.io/RoleBinding": access.APIVersion, "rbac.authorization.k8s.io/ClusterRoleBinding": access.APIVersion,
 }
 
 func movedObjects(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
@@ -76,7 +76,7 @@ func movedObjects(ctx context.Context, p *preview.Plan, cluster Cluster) ([]stri
 func recordedAs(p *preview.Plan, live map[string]any, fingerprint string) (bool, error) {
 	forms := []map[string]any{live}
 	if subjects := access.Subjects(live); len(subjects) > 0 {
-		ours := access.Ours(sealedBodies(p.Objects), subjects)
+		ours := access.Ours(preview.SealedBodies(p.Objects), subjects)
 		forms = append(forms, access.OnlySubjects(live, ours))
 		for _, s := range subjects[:min(len(subjects), maxHeld)] {
 			forms = append(forms, access.OnlySubjects(live, []preview.Subject{s}), access.OnlySubjects(live, append(slices.Clone(ours), s)))

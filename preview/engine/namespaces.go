@@ -48,7 +48,7 @@ func foreignNamespaces(p *preview.Plan) []preview.Finding {
 		if n := len(ids) - maxForeign; n > 0 {
 			evidence += fmt.Sprintf("\nand %d more", n)
 		}
-		out = append(out, finding(RuleForeignNamespace, preview.Warning, preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace}.ID(),
+		out = append(out, preview.NewFinding(RuleForeignNamespace, preview.Warning, preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace}.ID(),
 			title, "It is not the namespace of the release: the package says so, and -n does not change it.", evidence))
 	}
 	return out

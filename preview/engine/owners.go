@@ -38,7 +38,7 @@ func (d *decider) standsBehind(ctx context.Context, live map[string]any) (behind
 	for _, r := range found {
 		id := r.Ref.ID()
 		switch {
-		case r.Err != nil && !answered(r.Err):
+		case r.Err != nil && !preview.Answered(r.Err):
 			return out, fmt.Errorf("reading the owner %s: %w", id, r.Err)
 		case seen[id], preview.ReasonOf(r.Err) == preview.ReasonNotServed, r.Err == nil && r.Body == nil:
 		case r.Err != nil:

@@ -11,8 +11,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-const rbacVersion = "rbac.authorization.k8s.io/v1"
-
 // maxHeld bounds how many bindings of the cluster a plan records.
 const maxHeld = 1000
 
@@ -20,7 +18,7 @@ const maxHeld = 1000
 // bindings to the plan's accounts and roles, the roles that bindings name and
 // the plan does not bring, and the ClusterRoles that aggregated ones collect.
 func (d *decider) readRoles(ctx context.Context) error {
-	objects := slices.Concat(sealedBodies(d.plan.Objects), installedBodies(d.plan))
+	objects := slices.Concat(preview.SealedBodies(d.plan.Objects), installedBodies(d.plan))
 	if len(d.plan.Packages) == 0 || !access.Touches(objects) {
 		return nil
 	}
@@ -34,7 +32,7 @@ func (d *decider) readRoles(ctx context.Context) error {
 		return err
 	}
 	held := d.readHeld(objects, bindings, roles)
-	sealed := sealedBodies(d.plan.Objects)
+	sealed := preview.SealedBodies(d.plan.Objects)
 	named := access.RoleRefs(slices.Concat(sealed, held))
 	// A role that the plan takes away is no more.
 	own := d.plan.ObjectsByID()
@@ -73,9 +71,6 @@ func (d *decider) readNamed(ctx context.Context, refs []preview.Ref) (bodies []m
 	return bodies, nil
 }
 
-// heldUnknown is why a plan is not complete when bindings may not be listed.
-const heldUnknown = "what the cluster already gives the plan's accounts: "
-
 // listBindings lists the bindings of the cluster, as many as the user may.
 func (d *decider) listBindings(ctx context.Context) ([]map[string]any, error) {
 	bindings, allowed, err := d.listRBAC(ctx, "ClusterRoleBinding")
@@ -83,7 +78,7 @@ func (d *decider) listBindings(ctx context.Context) ([]map[string]any, error) {
 		return nil, err
 	}
 	if !allowed {
-		d.unknown(kindID("ClusterRoleBinding"), heldUnknown+"forbidden")
+		d.unknown(kindID("ClusterRoleBinding"), access.HeldUnknown+"forbidden")
 	}
 	list, allowed, err := d.listRBAC(ctx, "RoleBinding")
 	if err != nil {
@@ -111,9 +106,9 @@ func (d *decider) listLocalBindings(ctx context.Context) ([]map[string]any, erro
 		if !d.namespaces[namespace] || len(seen)+len(forbidden) == maxLocal {
 			continue
 		}
-		list, err := d.cluster.List(ctx, rbacVersion, "RoleBinding", namespace, "")
+		list, err := d.cluster.List(ctx, access.APIVersion, "RoleBinding", namespace, "")
 		switch {
-		case err != nil && answered(err):
+		case err != nil && preview.Answered(err):
 			forbidden = append(forbidden, namespace)
 			continue
 		case err != nil:
@@ -129,7 +124,7 @@ func (d *decider) listLocalBindings(ctx context.Context) ([]map[string]any, erro
 			why += ", and not those of " + strings.Join(forbidden, ", ")
 		}
 	}
-	d.unknown(kindID("RoleBinding"), heldUnknown+why)
+	d.unknown(kindID("RoleBinding"), access.HeldUnknown+why)
 	return bindings, nil
 }
 
@@ -151,15 +146,15 @@ func (d *decider) readHeld(objects, bindings, roles []map[string]any) []map[stri
 
 // kindID stands for all objects of a kind in the list of what is not known.
 func kindID(kind string) string {
-	return preview.Ref{APIVersion: rbacVersion, Kind: kind, Name: "*"}.ID()
+	return preview.Ref{APIVersion: access.APIVersion, Kind: kind, Name: "*"}.ID()
 }
 
 // listRBAC lists a kind in the whole cluster; allowed is false when that may
 // not be read.
 func (d *decider) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
-	list, err = d.cluster.List(ctx, rbacVersion, kind, "", "")
+	list, err = d.cluster.List(ctx, access.APIVersion, kind, "", "")
 	switch {
-	case err != nil && answered(err):
+	case err != nil && preview.Answered(err):
 		return nil, false, nil
 	case err != nil:
 		return nil, false, fmt.Errorf("listing %ss: %w", kind, err)

@@ -78,7 +78,7 @@ func (d *decider) readReferences(ctx context.Context) error {
 		switch {
 		case r.Err == nil && r.Body != nil:
 			read.Fingerprint = present
-		case r.Err != nil && answered(r.Err):
+		case r.Err != nil && preview.Answered(r.Err):
 			continue
 		case r.Err != nil:
 			return fmt.Errorf("reading %s: %w", read.ID, r.Err)
@@ -96,7 +96,7 @@ func (d *decider) readRequired(ctx context.Context) error {
 		switch {
 		case err == nil:
 			read.Fingerprint = present
-		case !answered(err):
+		case !preview.Answered(err):
 			return fmt.Errorf("discovering %s: %w", api, err)
 		}
 		d.plan.Reads = append(d.plan.Reads, read)
@@ -173,14 +173,4 @@ func liveFact(typer preview.Typer, o *preview.Object) (preview.Live, error) {
 		return preview.Live{}, err
 	}
 	return preview.Live{UID: preview.String(o.LiveBody, "metadata", "uid"), Fingerprint: fingerprint}, nil
-}
-
-func sealedBodies(objects []preview.Object) []map[string]any {
-	var out []map[string]any
-	for i := range objects {
-		if objects[i].Sealed != nil {
-			out = append(out, objects[i].Sealed)
-		}
-	}
-	return out
 }

@@ -21,7 +21,7 @@ const maxChecks = 20
 // Other accounts and bindings of the cluster may come and go.
 func (d *decider) readWays(ctx context.Context, bindings, roles []map[string]any) error {
 	w := &wayfinder{decider: d, checked: map[preview.Subject]bool{}}
-	w.sealed = sealedBodies(d.plan.Objects)
+	w.sealed = preview.SealedBodies(d.plan.Objects)
 	w.own = grants(d.plan)
 	w.from = plannedAccounts(d.plan)
 	if !w.anyLeads() {
@@ -34,7 +34,7 @@ func (d *decider) readWays(ctx context.Context, bindings, roles []map[string]any
 	w.bindings = d.others(bindings)
 	w.in = access.Input{
 		Objects: w.sealed, Existing: slices.Concat(w.bindings, d.others(roles), local),
-		Missing: missing(d.plan), Accounts: installedBodies(d.plan),
+		Missing: d.plan.AbsentReads(), Accounts: installedBodies(d.plan),
 	}
 	var left int
 	if w.others, left = access.Others(w.in); left > 0 {
@@ -138,13 +138,13 @@ func (w *wayfinder) check(ctx context.Context, candidates []preview.Subject, nam
 	for _, s := range candidates {
 		if _, known := w.checked[s]; !known && namespaces[s.Namespace] {
 			subjects = append(subjects, s)
-			refs = append(refs, accountRef(s))
+			refs = append(refs, access.AccountRef(s))
 		}
 	}
 	unread := map[string]bool{}
 	for i, r := range w.cluster.Read(ctx, refs) {
 		switch {
-		case r.Err != nil && !answered(r.Err):
+		case r.Err != nil && !preview.Answered(r.Err):
 			return fmt.Errorf("reading %s: %w", refs[i].ID(), r.Err)
 		case r.Err != nil:
 			unread[subjects[i].Namespace] = true
@@ -157,15 +157,11 @@ func (w *wayfinder) check(ctx context.Context, candidates []preview.Subject, nam
 	return nil
 }
 
-func accountRef(s preview.Subject) preview.Ref {
-	return preview.Ref{APIVersion: "v1", Kind: "ServiceAccount", Namespace: s.Namespace, Name: s.Name}
-}
-
 // record adds what a way rests on to the reads.
 func (w *wayfinder) record(way access.Way) {
 	for _, account := range way.Accounts {
 		if w.checked[account] {
-			w.plan.Reads = append(w.plan.Reads, preview.Read{ID: accountRef(account).ID(), Fingerprint: present})
+			w.plan.Reads = append(w.plan.Reads, preview.Read{ID: access.AccountRef(account).ID(), Fingerprint: present})
 		}
 	}
 	for _, g := range way.Rests {
@@ -218,7 +214,7 @@ func (w *wayfinder) addBinding(body map[string]any, subject preview.Subject) {
 // reach is what the recorded reads say about the accounts of the cluster.
 func reach(p *preview.Plan) access.NetInput {
 	in := access.Input{
-		Objects: sealedBodies(p.Objects), Existing: readBodies(p), Missing: missing(p), Accounts: installedBodies(p),
+		Objects: preview.SealedBodies(p.Objects), Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: installedBodies(p),
 	}
 	others, _ := access.Others(in)
 	out := access.NetInput{Others: others, Roles: in}
@@ -227,7 +223,7 @@ func reach(p *preview.Plan) access.NetInput {
 		exist[r.ID] = r.Fingerprint == present
 	}
 	for _, s := range access.Acting(others) {
-		if exist[accountRef(s).ID()] {
+		if exist[access.AccountRef(s).ID()] {
 			out.Exist = append(out.Exist, s)
 		}
 	}

@@ -63,7 +63,7 @@ func recordFindings(p *preview.Plan) []preview.Finding {
 		return nil
 	}
 	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
-	return []preview.Finding{finding(rule, severity, release,
+	return []preview.Finding{preview.NewFinding(rule, severity, release,
 		fmt.Sprintf("the record of revision %d is %s", p.Base.Revision, p.Base.Signature),
 		"Who may write Secrets in the release's namespace may write its record. It decides what the evidence lists.",
 		strings.Join(decides, preview.EvidenceMark))}

@@ -34,7 +34,7 @@ func references(p *preview.Plan) []reference {
 		if pod == nil {
 			continue
 		}
-		for _, ref := range podReferences(pod, o.Namespace) {
+		for _, ref := range preview.PodReferences(pod, o.Namespace) {
 			if !brought[ref.ID()] {
 				out = append(out, reference{ref: ref, from: o.ID})
 			}
@@ -69,65 +69,4 @@ func broughtBy(p *preview.Plan) map[string]bool {
 		}
 	}
 	return ids
-}
-
-// podReferences lists what must exist for a pod to start. Optional references
-// and what every cluster has (the default ServiceAccount) are left out.
-func podReferences(pod map[string]any, namespace string) []preview.Ref {
-	var refs []preview.Ref
-	add := func(apiVersion, kind, ns, name string) {
-		if name != "" {
-			refs = append(refs, preview.Ref{APIVersion: apiVersion, Kind: kind, Namespace: ns, Name: name})
-		}
-	}
-	if sa := preview.String(pod, "serviceAccountName"); sa != "default" {
-		add("v1", "ServiceAccount", namespace, sa)
-	}
-	if class := preview.String(pod, "priorityClassName"); !strings.HasPrefix(class, "system-") {
-		add("scheduling.k8s.io/v1", "PriorityClass", "", class)
-	}
-	for _, v := range preview.Maps(pod, "volumes") {
-		refs = append(refs, sourceReferences(v, namespace, "secretName")...)
-		for _, source := range preview.Maps(preview.Map(v, "projected"), "sources") {
-			refs = append(refs, sourceReferences(source, namespace, "name")...)
-		}
-		add("v1", "PersistentVolumeClaim", namespace, preview.String(v, "persistentVolumeClaim", "claimName"))
-	}
-	for _, field := range []string{"initContainers", "containers"} {
-		for _, container := range preview.Maps(pod, field) {
-			refs = append(refs, containerReferences(container, namespace)...)
-		}
-	}
-	return refs
-}
-
-// sourceReferences reads a volume (secretName) or projected source (name).
-func sourceReferences(v map[string]any, namespace, secretKey string) []preview.Ref {
-	var refs []preview.Ref
-	if s := preview.Map(v, "secret"); s != nil && s["optional"] != true && preview.String(s, secretKey) != "" {
-		refs = append(refs, preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: namespace, Name: preview.String(s, secretKey)})
-	}
-	if c := preview.Map(v, "configMap"); c != nil && c["optional"] != true && preview.String(c, "name") != "" {
-		refs = append(refs, preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: preview.String(c, "name")})
-	}
-	return refs
-}
-
-func containerReferences(container map[string]any, namespace string) []preview.Ref {
-	var refs []preview.Ref
-	one := func(source map[string]any, secretField, configField string) {
-		for field, kind := range map[string]string{secretField: "Secret", configField: "ConfigMap"} {
-			s := preview.Map(source, field)
-			if name := preview.String(s, "name"); name != "" && s["optional"] != true {
-				refs = append(refs, preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name})
-			}
-		}
-	}
-	for _, env := range preview.Maps(container, "env") {
-		one(preview.Map(env, "valueFrom"), "secretKeyRef", "configMapKeyRef")
-	}
-	for _, from := range preview.Maps(container, "envFrom") {
-		one(from, "secretRef", "configMapRef")
-	}
-	return refs
 }

@@ -222,7 +222,7 @@ func unreadableFindings(p *preview.Plan) []preview.Finding {
 		if _, kind, namespace, name, err := preview.ParseID(id); err == nil {
 			ref = preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
 		}
-		out = append(out, finding(RuleRecordUnreadable, preview.Warning, id, "Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and cannot be read",
+		out = append(out, preview.NewFinding(RuleRecordUnreadable, preview.Warning, id, "Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and cannot be read",
 			"Whether that release relies on what this plan changes is not known. Look at it: kubectl get "+argument(ref)+" -o yaml", id+": what it holds cannot be read"))
 	}
 	return out
@@ -252,7 +252,7 @@ func (d *decider) decideShared(ctx context.Context) error {
 			switch reason := preview.ReasonOf(results[n].Err); {
 			case reason == preview.ReasonChanged && round < maxRounds: // a status, most likely
 				moved = append(moved, i)
-			case results[n].Err != nil && !answered(results[n].Err):
+			case results[n].Err != nil && !preview.Answered(results[n].Err):
 				return fmt.Errorf("dry run of %s: %w", o.ID, results[n].Err)
 			case results[n].Err != nil, len(diff.Changes(o.LiveBody, results[n].Body)) > 0:
 				o.Action = preview.ActionBlocked
@@ -338,7 +338,7 @@ func (d *decider) readSharers(ctx context.Context) error {
 		return nil
 	}
 	secrets, err := d.cluster.List(ctx, "v1", "Secret", "", preview.LabelSetID)
-	if err != nil && !answered(err) {
+	if err != nil && !preview.Answered(err) {
 		return fmt.Errorf("looking for releases that share definitions: %w", err)
 	}
 	sharers := map[string][]string{}
@@ -406,7 +406,7 @@ func sharedFindings(p *preview.Plan) []preview.Finding {
 		case len(p.Packages) == 0:
 			severity = preview.Critical
 		}
-		out = append(out, finding(schema.RuleShared, severity, o.ID, o.Kind+" "+o.Name+" "+title, why, o.ID+": "+evidence))
+		out = append(out, preview.NewFinding(schema.RuleShared, severity, o.ID, o.Kind+" "+o.Name+" "+title, why, o.ID+": "+evidence))
 	}
 	return out
 }

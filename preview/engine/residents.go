@@ -94,7 +94,7 @@ func NewResidents(ctx context.Context, p *preview.Plan, cluster Cluster, namespa
 // residents lists, by id, what a namespace holds of others.
 func residents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
 	found, err := cluster.Residents(ctx, namespace)
-	if err != nil && !answered(err) {
+	if err != nil && !preview.Answered(err) {
 		return nil, fmt.Errorf("counting what would be deleted with namespace %s: %w", namespace, err)
 	}
 	if err != nil {
@@ -231,7 +231,7 @@ func deletedNamespace(p *preview.Plan, o *preview.Object) preview.Finding {
 	if len(ids) > 0 {
 		title, evidence = counts(ids)+" of others", namedOrCounted(ids)
 	}
-	return finding(RuleNamespaceDeleted, preview.Critical, o.ID, "Namespace "+o.Name+" is deleted, and with it "+title,
+	return preview.NewFinding(RuleNamespaceDeleted, preview.Critical, o.ID, "Namespace "+o.Name+" is deleted, and with it "+title,
 		"Deleting a namespace deletes everything in it, at once and for good, whoever made it; the release's record goes with its own.", o.ID+": "+evidence)
 }
 
@@ -241,7 +241,7 @@ func keptNamespace(p *preview.Plan, name string, live map[string]any) preview.Fi
 	if !preview.MadeBy(live, p.Release) {
 		evidence = " carries no mark of this release (annotation " + preview.AnnotationMadeBy + "), which it gets when the release makes it; versions before this one set none"
 	}
-	return finding(RuleNamespaceKept, preview.Info, id, "Namespace "+name+" stays: the release did not make it",
+	return preview.NewFinding(RuleNamespaceKept, preview.Info, id, "Namespace "+name+" stays: the release did not make it",
 		"Only a Namespace that carries the mark of the release that made it, and that its record names, is deleted with it. By hand: kubectl delete namespace "+name, id+evidence)
 }
 

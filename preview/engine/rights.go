@@ -55,7 +55,7 @@ func (d *decider) lacking(ctx context.Context, rights []preview.Right) ([]previe
 	var out []preview.Right
 	for i, answer := range d.cluster.May(ctx, rights) {
 		switch {
-		case answer.Err != nil && !answered(answer.Err):
+		case answer.Err != nil && !preview.Answered(answer.Err):
 			return nil, fmt.Errorf("asking whether you may %s: %w", rights[i], answer.Err)
 		case answer.Err == nil && !answer.Allowed:
 			out = append(out, rights[i])

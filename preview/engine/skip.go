@@ -62,7 +62,7 @@ func skipped(p *preview.Plan) []preview.Finding {
 		if o.Action != preview.ActionSkip {
 			continue
 		}
-		out = append(out, finding(RuleNotServed, preview.Warning, o.ID, o.Kind+" "+o.Name+" is skipped: "+lost(o.Kind),
+		out = append(out, preview.NewFinding(RuleNotServed, preview.Warning, o.ID, o.Kind+" "+o.Name+" is skipped: "+lost(o.Kind),
 			"Nothing else in the plan depends on it; the next upgrade after the API appears creates it, and --strict refuses the plan instead.",
 			"the cluster does not serve "+o.Kind+" of "+o.APIVersion))
 	}

@@ -47,7 +47,7 @@ func (d *decider) readCredentialsMode(ctx context.Context) error {
 		return d.readSpec(result.Body, "credentialsMode")
 	case preview.ReasonOf(result.Err) == preview.ReasonForbidden:
 		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: risk.UnreadID(ref.Kind, "")})
-	case result.Err != nil && !answered(result.Err):
+	case result.Err != nil && !preview.Answered(result.Err):
 		return fmt.Errorf("reading %s: %w", ref.ID(), result.Err)
 	}
 	return nil
@@ -76,7 +76,7 @@ func (d *decider) readSpec(body map[string]any, fields ...string) error {
 func (d *decider) readLimits(ctx context.Context, kind, namespace string) error {
 	found, err := d.cluster.List(ctx, "v1", kind, namespace, "")
 	switch {
-	case err != nil && answered(err), len(found) > maxLimits:
+	case err != nil && preview.Answered(err), len(found) > maxLimits:
 		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: risk.UnreadID(kind, namespace)})
 		return nil
 	case err != nil:
@@ -115,7 +115,7 @@ func (d *decider) readNodes(ctx context.Context) error {
 	}
 	nodes, err := d.cluster.List(ctx, "v1", "Node", "", "")
 	switch {
-	case err != nil && answered(err):
+	case err != nil && preview.Answered(err):
 		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: risk.UnreadID("Node", "")})
 		return nil
 	case err != nil:

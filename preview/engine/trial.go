@@ -79,8 +79,8 @@ func (d *decider) triedInVain(o *preview.Object, err error) {
 	case refusal.Reason == preview.ReasonNotAppliable && d.schemas.Check(o.Sealed) != nil: // the finding says so, with the field
 	case invalid && !strings.Contains(refusal.Message, "amespace"):
 		o.Action = preview.ActionUnknown
-		d.unknown(o.ID, clip(refusal.Error(), 500))
+		d.unknown(o.ID, preview.Shorten(refusal.Error(), 500))
 	default:
-		o.Untried = clip(refusal.Error(), 300)
+		o.Untried = preview.Shorten(refusal.Error(), 300)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
 // Earlier is what a plan goes back to when its apply fails: the content of the
@@ -273,7 +274,7 @@ func Undoes(p, back *preview.Plan) []string {
 	}
 	var reasons []string
 	if back.ContentDigest != p.Undo.ContentDigest {
-		reasons = append(reasons, fmt.Sprintf("revision %d does not come back as it was reviewed: its content was %s and is now %s", p.Undo.Revision, orNone(p.Undo.ContentDigest), orNone(back.ContentDigest)))
+		reasons = append(reasons, fmt.Sprintf("revision %d does not come back as it was reviewed: its content was %s and is now %s", p.Undo.Revision, diff.OrNone(p.Undo.ContentDigest), diff.OrNone(back.ContentDigest)))
 	}
 	if c := back.Options.Conflicts; c != preview.ConflictsFail && (c != preview.ConflictsLeave || p.Options.Conflicts != c) {
 		reasons = append(reasons, fmt.Sprintf("the undo would settle conflicts by %q, which the plan does not say", c))
@@ -343,9 +344,9 @@ func undoFindings(p *preview.Plan) []preview.Finding {
 	}
 	why := "Where the apply fails after a write, it does this by itself, and nothing else; what somebody else changed meanwhile stops it."
 	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
-	out := []preview.Finding{finding(RuleUndo, preview.Info, release, title+strings.Join(parts, ", "), why, strings.Join(lines, preview.EvidenceMark))}
+	out := []preview.Finding{preview.NewFinding(RuleUndo, preview.Info, release, title+strings.Join(parts, ", "), why, strings.Join(lines, preview.EvidenceMark))}
 	for _, f := range p.Undo.Findings {
-		back := finding(f.Rule, preview.Critical, "rollback/"+f.Object, "after a failure: "+f.Title, f.Why,
+		back := preview.NewFinding(f.Rule, preview.Critical, "rollback/"+f.Object, "after a failure: "+f.Title, f.Why,
 			fmt.Sprintf("going back to revision %d", p.Undo.Revision)+preview.EvidenceMark+f.Evidence)
 		back.Ref = f.Ref
 		out = append(out, back)
@@ -367,7 +368,7 @@ func recreated(p *preview.Plan) []preview.Finding {
 		if o.Digest == "" || now != nil && now.LiveBody != nil || o.Action == preview.ActionSkip {
 			continue
 		}
-		out = append(out, finding(RuleUndoRecreates, preview.Warning, o.ID, o.Ref().Kind+" "+o.Ref().Name+" is not in the cluster, and a failure brings it",
+		out = append(out, preview.NewFinding(RuleUndoRecreates, preview.Warning, o.ID, o.Ref().Kind+" "+o.Ref().Name+" is not in the cluster, and a failure brings it",
 			"It was deleted after that revision was applied, or the record was changed: find out which before it comes back.",
 			fmt.Sprintf("%s: revision %d has it as %s", o.ID, p.Undo.Revision, o.Digest)))
 	}

@@ -294,7 +294,7 @@ func viewDifference(stored, fresh *preview.Plan) string {
 	if stored.Policy != nil {
 		a.Findings = b.Findings // shown and approved are those without the policy
 	}
-	for _, move := range differences(&a, &b) {
+	for _, move := range diff.FactChanges(&a, &b) {
 		return move.Path
 	}
 	return ""
@@ -302,7 +302,7 @@ func viewDifference(stored, fresh *preview.Plan) string {
 
 // firstDifference names where the facts of two plans part.
 func firstDifference(stored, fresh *preview.Plan) string {
-	moves := differences(stored.Facts(), fresh.Facts())
+	moves := diff.FactChanges(stored.Facts(), fresh.Facts())
 	if len(moves) == 0 {
 		return ""
 	}

@@ -1,0 +1,14 @@
+package access
+
+import "github.com/kubectl-operator/kubectl-operator/preview"
+
+// APIVersion is that of roles and bindings.
+const APIVersion = "rbac.authorization.k8s.io/v1"
+
+// HeldUnknown begins why a plan is not complete when bindings may not be listed.
+const HeldUnknown = "what the cluster already gives the plan's accounts: "
+
+// AccountRef is the ServiceAccount that a subject stands for.
+func AccountRef(s preview.Subject) preview.Ref {
+	return preview.Ref{APIVersion: "v1", Kind: "ServiceAccount", Namespace: s.Namespace, Name: s.Name}
+}

@@ -1,0 +1,125 @@
+package diff
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// FactChange is one Fact that is not what it was at review. Values are text for a
+// person; sensitive ones are masked.
+type FactChange struct {
+	Path, Reviewed, Now string
+}
+
+func (m FactChange) String() string {
+	return fmt.Sprintf("%s: reviewed %s, now %s", m.Path, OrNone(m.Reviewed), OrNone(m.Now))
+}
+
+// OrNone is a value in a sentence: short, and "(none)" where it is empty.
+func OrNone(s string) string {
+	if s == "" {
+		return "(none)"
+	}
+	return preview.Shorten(s, 120)
+}
+
+// FactChanges lists the leaves at which two of our own values differ in JSON
+// form, in path order. List items with an id or object are matched by it.
+func FactChanges(a, b any) []FactChange {
+	x, errX := generic(a)
+	y, errY := generic(b)
+	if errX != nil || errY != nil {
+		return []FactChange{{Path: "a value that has no JSON form"}}
+	}
+	var out []FactChange
+	compareLeaves("", x, y, &out)
+	return out
+}
+
+// Text is the JSON of a value, empty where there is none.
+func Text(v any) string {
+	if v == nil {
+		return ""
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(data)
+}
+
+func generic(v any) (any, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return preview.DecodeJSON(data)
+}
+
+func compareLeaves(path string, a, b any, out *[]FactChange) {
+	if x, ok := a.(map[string]any); ok {
+		if y, ok := b.(map[string]any); ok {
+			for _, key := range unionKeys(x, y) {
+				at := key
+				if path != "" {
+					at = path + "." + key
+				}
+				compareLeaves(at, x[key], y[key], out)
+			}
+			return
+		}
+	}
+	if x, ok := a.([]any); ok {
+		if y, ok := b.([]any); ok {
+			compareItems(path, keyed(x), keyed(y), out)
+			return
+		}
+	}
+	if Text(a) != Text(b) {
+		*out = append(*out, FactChange{Path: path, Reviewed: Text(a), Now: Text(b)})
+	}
+}
+
+func compareItems(path string, a, b map[string]any, out *[]FactChange) {
+	for _, key := range unionKeys(a, b) {
+		compareLeaves(path+"["+key+"]", a[key], b[key], out)
+	}
+}
+
+// keyed indexes list items by their id where they have one, else by position.
+func keyed(items []any) map[string]any {
+	out := make(map[string]any, len(items))
+	for i, item := range items {
+		key := fmt.Sprintf("%05d", i)
+		if m, ok := item.(map[string]any); ok {
+			for _, field := range []string{"id", "object"} {
+				if id := preview.String(m, field); id != "" {
+					key = id
+				}
+			}
+		}
+		if _, taken := out[key]; taken {
+			key += "#" + strconv.Itoa(i)
+		}
+		out[key] = item
+	}
+	return out
+}
+
+func unionKeys(a, b map[string]any) []string {
+	var keys []string
+	for k := range a {
+		keys = append(keys, k)
+	}
+	for k := range b {
+		if _, both := a[k]; !both {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,109 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// What is said where there is nothing to count, and where nothing can be.
+const (
+	NoObjects = "no objects"
+	Uncounted = "objects that cannot be counted: "
+)
+
+// Pager reads collections that may be large.
+type Pager interface {
+	// Pages hands the objects of a kind in all namespaces to each, a page at a
+	// time, until there are none or each returns false. remaining is how many
+	// follow, as far as the server says.
+	Pages(ctx context.Context, apiVersion, kind string, each func(objects []map[string]any, remaining int) (more bool)) error
+}
+
+// Operands words how many objects there are of a live definition.
+func Operands(ctx context.Context, pager Pager, definition map[string]any) (string, error) {
+	kind := preview.String(definition, "spec", "names", "kind")
+	version := preview.ServedVersion(definition)
+	if version == "" {
+		return Uncounted + "it serves no version", nil
+	}
+	total, more, err := CountObjects(ctx, pager, preview.String(definition, "spec", "group")+"/"+version, kind)
+	switch {
+	case preview.ReasonOf(err) == preview.ReasonNotServed:
+		return Uncounted + "the cluster does not serve them", nil
+	case err != nil:
+		return "", err
+	case total == 0:
+		return NoObjects, nil
+	case more:
+		return fmt.Sprintf("more than %d %s objects", total, kind), nil
+	case total == 1:
+		return "1 " + kind + " object", nil
+	}
+	return strconv.Itoa(total) + " " + kind + " objects", nil
+}
+
+// CountStored counts the objects of a definition, as a sentence; where that
+// cannot be, the sentence says why. The error is that of ctx.
+func CountStored(ctx context.Context, definition map[string]any, pager Pager) (string, error) {
+	group, kind := preview.String(definition, "spec", "group"), preview.String(definition, "spec", "names", "kind")
+	const unknown = "how many objects are stored is unknown: "
+	for _, name := range slices.Backward(servedVersions(definition)) {
+		n, more, err := CountObjects(ctx, pager, group+"/"+name, kind)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case preview.ReasonOf(err) == preview.ReasonNotServed:
+			continue
+		case preview.ReasonOf(err) == preview.ReasonForbidden:
+			return unknown + "they may not be listed", nil
+		case err != nil:
+			return unknown + preview.Shorten(err.Error(), 300), nil
+		case more:
+			return fmt.Sprintf("at least %d objects are stored", n), nil
+		case n == 1:
+			return "1 object is stored", nil
+		}
+		return fmt.Sprintf("%d objects are stored", n), nil
+	}
+	return unknown + "the cluster serves none of its versions", nil
+}
+
+// CountObjects counts the objects of a kind: those of the first page, and as
+// many as the server says remain. Where it does not say, the pages are counted,
+// and more reports that they go on beyond [MaxChecked] objects.
+func CountObjects(ctx context.Context, pager Pager, apiVersion, kind string) (n int, more bool, err error) {
+	err = pager.Pages(ctx, apiVersion, kind, func(objects []map[string]any, remaining int) bool {
+		n += len(objects) + remaining
+		more = n >= MaxChecked && remaining == 0
+		return remaining == 0 && !more
+	})
+	return n, more, err
+}
+
+// ServedBy says which versions a definition serves.
+func ServedBy(definition map[string]any) string {
+	names := servedVersions(definition)
+	if len(names) == 0 {
+		return "serves no version"
+	}
+	return "serves " + strings.Join(names, ", ")
+}
+
+// servedVersions are the versions that a definition serves, the newest last.
+func servedVersions(definition map[string]any) []string {
+	var names []string
+	for _, v := range preview.Maps(preview.Map(definition, "spec"), "versions") {
+		if v["served"] == true {
+			names = append(names, preview.String(v, "name"))
+		}
+	}
+	slices.SortFunc(names, version.CompareKubeAwareVersionStrings)
+	return names
+}
