@@ -31,7 +31,7 @@ func (d *decider) decideForeign(ctx context.Context, o *preview.Object) error {
 	}
 	note := map[string]any{}
 	found.note(note)
-	return d.noteOwn(ownerKind, o.ID, note)
+	return d.Note(ownerKind, o.ID, note)
 }
 
 // ofOtherSet reports whether an object is of an ApplySet of another tool. Its

@@ -48,8 +48,8 @@ func TestWhatHelmWouldKeepIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := &preview.Object{Kind: "Secret", LiveBody: live(c.annotations)}
-			upgrade := &decider{plan: &preview.Plan{Release: release, Packages: []preview.Package{{Name: "demo"}}}}
-			uninstall := &decider{plan: &preview.Plan{Release: release}}
+			upgrade := &decider{recorder: newRecorder(&preview.Plan{Release: release, Packages: []preview.Package{{Name: "demo"}}}, nil, nil)}
+			uninstall := &decider{recorder: newRecorder(&preview.Plan{Release: release}, nil, nil)}
 			if a, b := upgrade.leftoverAction(o), uninstall.leftoverAction(o); a != c.upgrade || b != c.uninstall {
 				t.Errorf("upgrade %s, uninstall %s", a, b)
 			}

@@ -14,14 +14,10 @@ import (
 // decider turns sealed objects and leftovers into actions and live facts. It
 // fills the plan it was given and nothing else.
 type decider struct {
-	plan     *preview.Plan
-	cluster  Cluster // nil: offline
-	schemas  Schemas
-	progress func(string)
+	*recorder
+	schemas Schemas
 
-	namespaces map[string]bool // exists in the cluster
-	served     map[string]error
-	scopes     preview.Scopes
+	served map[string]error
 	// definitions are those that the plan brings.
 	definitions *schema.Index
 	releases    map[string]*other // other releases, by ApplySet id
@@ -42,7 +38,7 @@ func (d *decider) decide(ctx context.Context) error {
 		return fmt.Errorf("identifying the cluster: %w", err)
 	}
 	d.plan.Target = target
-	d.tell("reading %d objects", len(d.plan.Objects))
+	d.Tell("reading %d objects", len(d.plan.Objects))
 	if err := d.readMade(ctx); err != nil {
 		return err
 	}
@@ -76,7 +72,7 @@ func (d *decider) decide(ctx context.Context) error {
 	if err := d.readRoles(ctx); err != nil {
 		return err
 	}
-	if err := d.readFlyte(ctx); err != nil {
+	if err := readFlyte(ctx, d); err != nil {
 		return err
 	}
 	if err := d.readHosts(); err != nil {
@@ -214,7 +210,6 @@ func (d *decider) discover(ctx context.Context) error {
 	for i := range d.plan.Objects {
 		bodies = append(bodies, d.plan.Objects[i].Sealed)
 	}
-	d.scopes = preview.NewScopes(bodies)
 	d.definitions = schema.NewIndex(slices.Values(bodies))
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
@@ -358,14 +353,4 @@ func (d *decider) removesDefinitions() bool {
 func (d *decider) keptByHelm(o *preview.Object) bool {
 	_, hook := preview.Map(o.LiveBody, "metadata", "annotations")["helm.sh/hook"]
 	return o.HelmKeeps() || o.OfHelm() && hook && len(d.plan.Packages) > 0
-}
-
-func (d *decider) unknown(object, why string) {
-	d.plan.Unknowns = append(d.plan.Unknowns, preview.Unknown{Object: object, Why: why})
-}
-
-func (d *decider) tell(format string, args ...any) {
-	if d.progress != nil {
-		d.progress(fmt.Sprintf(format, args...))
-	}
 }

@@ -45,7 +45,7 @@ func (d *decider) readStored(ctx context.Context) error {
 		checker := schema.NewChecker(u.before, u.after)
 		outcome := &schema.Outcome{StoredVersions: storedVersions(u.before)}
 		if checker != nil {
-			d.tell("checking the stored objects of %s", u.object.Name)
+			d.Tell("checking the stored objects of %s", u.object.Name)
 			if err := d.checkStored(ctx, checker, outcome); err != nil {
 				return fmt.Errorf("reading the objects of %s: %w", u.object.Name, err)
 			}

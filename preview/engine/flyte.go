@@ -62,9 +62,9 @@ func flyteBuiltIn() []string {
 }
 
 // flyteFindings hold the engines of a plan to what their plugins need.
-func flyteFindings(p *preview.Plan) []preview.Finding {
+func flyteFindings(p *preview.Plan, seen flyteRecords) []preview.Finding {
 	out := flyteTemplates(p)
-	for _, e := range flyteEngines(p, func(config string) string { return preview.String(ownBody(p, flyteKind, config), "engines") }) {
+	for _, e := range flyteEngines(p, seen, func(config string) string { return preview.String(flyteRecord(seen, config), "engines") }) {
 		add := func(rule string, severity preview.Severity, title, why string, lines []string) {
 			if len(lines) > 0 {
 				out = append(out, preview.NewFinding(rule, severity, e.config.ID, "ConfigMap "+e.config.Name+" "+title, why, textsafe.Line(strings.Join(lines, "; "))))
@@ -78,7 +78,7 @@ func flyteFindings(p *preview.Plan) []preview.Finding {
 		add(RuleFlyteUnread, preview.NotKnown, "enables plugins of Flyte of which parts may not be read",
 			"Nobody can say whether these parts are there; nothing fails before the first task that needs one.", r.unread)
 		add(RuleFlyteIgnored, preview.Warning, "says of Flyte's plugins what the engine may not heed",
-			"The engine does not refuse what it does not know: the task type is run by another plugin, or fails.", flyteIgnored(p, e))
+			"The engine does not refuse what it does not know: the task type is run by another plugin, or fails.", flyteIgnored(e))
 		add(RuleFlyteRestart, preview.Warning, "changes the plugins of an engine that is not restarted",
 			"An engine loads its plugins when it starts, and goes on with those that it has.", flyteRestarts(p, e))
 		add(RuleFlyteLists, preview.Info, "changes the lists of Flyte's plugins",
@@ -86,7 +86,7 @@ func flyteFindings(p *preview.Plan) []preview.Finding {
 		severity, removed := flyteRemoved(e.before, e.after)
 		add(RuleFlyteReplaced, severity, "takes plugins of Flyte away",
 			"The engine replaces these lists by what the configuration says, and merges nothing.", removed)
-		severity, left := flyteLeft(p, e)
+		severity, left := flyteLeft(e)
 		add(RuleFlyteLeft, severity, "turns off plugins of Flyte that are in use",
 			"Nobody takes the finalizers off these objects any more, and aborting their tasks does not delete them.", left)
 	}
@@ -95,10 +95,10 @@ func flyteFindings(p *preview.Plan) []preview.Finding {
 
 // flyteLeft says which objects stay of plugins that are turned off, or whose
 // operator goes.
-func flyteLeft(p *preview.Plan, e flyteEngine) (preview.Severity, []string) {
+func flyteLeft(e flyteEngine) (preview.Severity, []string) {
 	severity := preview.NotKnown
 	var lines []string
-	left := preview.Map(ownBody(p, flyteKind, e.config.ID), "left")
+	left := preview.Map(e.seen, "left")
 	for _, plugin := range flytePlugins() {
 		what, _ := left[plugin.id].(string)
 		if what == "" || what == schema.NoObjects {
@@ -144,7 +144,7 @@ func flyteRemoved(before, after flyteTasks) (preview.Severity, []string) {
 
 // flyteIgnored says what a configuration asks for in vain, or what engines of
 // the two generations make different things of.
-func flyteIgnored(p *preview.Plan, e flyteEngine) []string {
+func flyteIgnored(e flyteEngine) []string {
 	if e.gone {
 		return nil
 	}
@@ -174,7 +174,7 @@ func flyteIgnored(p *preview.Plan, e flyteEngine) []string {
 			lines = append(lines, fmt.Sprintf("task type %s is for %s, which is no plugin of Flyte's own", taskType, id))
 		}
 	}
-	beside := preview.String(ownBody(p, flyteKind, e.config.ID), "beside")
+	beside := preview.String(e.seen, "beside")
 	if beside != "" {
 		lines = append(lines, "the engine reads ConfigMap "+beside+" too, which has task-plugins: of each list the one that it reads last counts")
 	}

@@ -134,21 +134,22 @@ type flyteEngine struct {
 	before, after flyteTasks
 	installed     bool
 	gone          bool
+	seen          map[string]any // what was recorded of it; nil where nothing was
 }
 
 // flyteEngines finds the engines of a plan. live are the generations that the
 // cluster's definitions tell of.
-func flyteEngines(p *preview.Plan, live func(config string) string) []flyteEngine {
+func flyteEngines(p *preview.Plan, seen flyteRecords, live func(config string) string) []flyteEngine {
 	var out []flyteEngine
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if !o.Is(preview.KindConfigMap) || o.Sealed == nil && o.Action != preview.ActionDelete {
 			continue
 		}
-		e := flyteEngine{config: o}
+		e := flyteEngine{config: o, seen: flyteRecord(seen, o.ID)}
 		// A plan from a record has no live bodies: what the review saw counts.
 		if e.before, e.installed = flyteConfig(o.LiveBody); o.LiveBody == nil {
-			e.before, e.installed = recordedTasks(ownBody(p, flyteKind, o.ID))
+			e.before, e.installed = recordedTasks(e.seen)
 		}
 		planned := false
 		e.after, planned = flyteConfig(o.Sealed)
@@ -181,7 +182,7 @@ func (t flyteTasks) record() map[string]any {
 	}
 	out := map[string]any{"types": types}
 	if !t.silent {
-		out["enabled"] = anyList(t.enabled)
+		out["enabled"] = append([]string{}, t.enabled...)
 	}
 	return out
 }

@@ -40,7 +40,7 @@ type flyteReview struct {
 }
 
 func newFlyteReview(p *preview.Plan, e flyteEngine) *flyteReview {
-	r := &flyteReview{plan: p, engine: e, seen: ownBody(p, flyteKind, e.config.ID)}
+	r := &flyteReview{plan: p, engine: e, seen: e.seen}
 	for _, plugin := range flytePlugins() {
 		if e.forgets(p, plugin) && !slices.Contains(strings.Fields(preview.String(r.seen, "configured")), plugin.id) {
 			part := flytePart{called: "configuration"}

@@ -14,6 +14,9 @@ import (
 // maxProjects bounds the namespaces of projects that are looked at.
 const maxProjects = 500
 
+// maxNamespaces bounds in how many namespaces RoleBindings are listed one by one.
+const maxNamespaces = 50
+
 // readProjects records what the namespaces of projects are, and what each has of
 // what plugins need in it; and what templates of other ConfigMaps make.
 func (r *flyteReader) readProjects(ctx context.Context) error {
@@ -76,7 +79,7 @@ func (r *flyteReader) readProjectParts(ctx context.Context, plugin flytePlugin, 
 	if err != nil {
 		return err
 	}
-	all := r.others(slices.Concat(accounts, bindings, roles))
+	all := r.Others(slices.Concat(accounts, bindings, roles))
 	for _, namespace := range namespaces {
 		if parts := boundParts(within(all, namespace), plugin.account); len(parts) > 0 {
 			preview.Map(r.projects, namespace)[plugin.id] = strings.Join(parts, " ")
@@ -98,14 +101,14 @@ func (r *flyteReader) roleBindings(ctx context.Context) ([]map[string]any, error
 	case err != nil:
 		return nil, err
 	case allowed:
-		r.local = slices.DeleteFunc(r.others(list), func(body map[string]any) bool { return !slices.Contains(wanted, preview.RefOf(body).Namespace) })
+		r.local = slices.DeleteFunc(r.Others(list), func(body map[string]any) bool { return !slices.Contains(wanted, preview.RefOf(body).Namespace) })
 		return r.local, nil
 	}
 	slices.Sort(wanted)
 	for i, namespace := range slices.Compact(wanted) {
-		if i == maxLocal {
+		if i == maxNamespaces {
 			for _, topic := range []string{"rights", "projects"} {
-				r.hide(topic, fmt.Sprintf("the RoleBindings of %d namespaces alone were listed", maxLocal))
+				r.hide(topic, fmt.Sprintf("the RoleBindings of %d namespaces alone were listed", maxNamespaces))
 			}
 			break
 		}
@@ -125,14 +128,14 @@ func (r *flyteReader) roleBindings(ctx context.Context) ([]map[string]any, error
 // writes or deletes.
 func (r *flyteReader) rolesNamed(ctx context.Context, topic string, bindings []map[string]any) ([]map[string]any, error) {
 	out, err := r.bodies(ctx, access.RoleRefs(bindings), func(ref preview.Ref) { r.hide(topic, ref.ID()+" may not be read") })
-	return r.others(out), err
+	return r.Others(out), err
 }
 
 // bodies reads objects, those that are there. hidden is told of each that may not
 // be read.
 func (r *flyteReader) bodies(ctx context.Context, refs []preview.Ref, hidden func(preview.Ref)) ([]map[string]any, error) {
 	var out []map[string]any
-	for i, result := range r.cluster.Read(ctx, refs) {
+	for i, result := range r.Read(ctx, refs) {
 		switch {
 		case result.Err != nil && !preview.Answered(result.Err):
 			return nil, fmt.Errorf("reading %s: %w", refs[i].ID(), result.Err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -18,17 +19,17 @@ const flyteKind = "FlyteEngine"
 
 // readFlyte looks in the cluster for the parts of plugins that the plan does not
 // bring, and counts what is left of those that it turns off.
-func (d *decider) readFlyte(ctx context.Context) error {
+func readFlyte(ctx context.Context, to flyteRecorder) error {
 	none := func(string) string { return "" }
-	if len(flyteEngines(d.plan, none)) == 0 {
+	if len(flyteEngines(to.Plan(), to, none)) == 0 {
 		return nil
 	}
-	live, err := d.readGenerations(ctx)
+	live, err := readGenerations(ctx, to)
 	if err != nil {
 		return err
 	}
-	for _, e := range flyteEngines(d.plan, func(string) string { return live }) {
-		r := &flyteReader{decider: d, e: e, fields: map[string]any{}}
+	for _, e := range flyteEngines(to.Plan(), to, func(string) string { return live }) {
+		r := &flyteReader{flyteRecorder: to, plan: to.Plan(), e: e, fields: map[string]any{}}
 		r.note("engines", live)
 		if e.installed {
 			r.fields["before"] = e.before.record()
@@ -36,7 +37,7 @@ func (d *decider) readFlyte(ctx context.Context) error {
 		if err := r.read(ctx); err != nil {
 			return err
 		}
-		if err := d.noteOwn(flyteKind, e.config.ID, r.fields); err != nil {
+		if err := to.Note(flyteKind, e.config.ID, r.fields); err != nil {
 			return err
 		}
 	}
@@ -45,13 +46,13 @@ func (d *decider) readFlyte(ctx context.Context) error {
 
 // readGenerations tells of which generations the cluster has the definitions,
 // besides those of the plan.
-func (d *decider) readGenerations(ctx context.Context) (string, error) {
+func readGenerations(ctx context.Context, to flyteRecorder) (string, error) {
 	var found []string
 	for generation, ref := range flyteGenerations() {
-		if d.plan.Object(ref.ID()) != nil {
+		if to.Plan().Object(ref.ID()) != nil {
 			continue
 		}
-		result := d.cluster.Read(ctx, []preview.Ref{ref})[0]
+		result := to.Read(ctx, []preview.Ref{ref})[0]
 		switch {
 		case result.Err != nil && !preview.Answered(result.Err):
 			return "", fmt.Errorf("reading %s: %w", ref.ID(), result.Err)
@@ -63,9 +64,20 @@ func (d *decider) readGenerations(ctx context.Context) (string, error) {
 	return strings.Join(found, " "), nil
 }
 
+// flyteRecord is what was recorded of the engine of a ConfigMap.
+func flyteRecord(seen flyteRecords, config string) map[string]any {
+	var out map[string]any
+	seen.Record(flyteKind, config, &out)
+	for _, field := range []string{"apiVersion", "kind", "metadata"} {
+		delete(out, field)
+	}
+	return out
+}
+
 // flyteReader looks in the cluster for what it has of one engine's plugins.
 type flyteReader struct {
-	*decider
+	flyteRecorder
+	plan      *preview.Plan
 	e         flyteEngine
 	used, off []flytePlugin
 	fields    map[string]any
@@ -89,12 +101,12 @@ func (r *flyteReader) read(ctx context.Context) error {
 	if len(r.used)+len(r.off) == 0 && !forgets && (!r.e.installed || sameTasks(r.e.before, r.e.after)) {
 		return nil
 	}
-	r.tell("looking for what the cluster has of the plugins of ConfigMap %s", r.e.config.Name)
+	r.Tell("looking for what the cluster has of the plugins of ConfigMap %s", r.e.config.Name)
 	if err := r.readOperators(ctx); err != nil {
 		return err
 	}
 	// A namespace that is to come holds no engine.
-	if !r.namespaces[r.e.config.Namespace] {
+	if !r.Exists(r.e.config.Namespace) {
 		return nil
 	}
 	if err := r.readConfigs(ctx); err != nil {
@@ -118,7 +130,7 @@ func (r *flyteReader) readOperators(ctx context.Context) error {
 	for _, plugin := range asked {
 		refs = append(refs, flyteDefinition(plugin))
 	}
-	for i, result := range r.cluster.Read(ctx, refs) {
+	for i, result := range r.Read(ctx, refs) {
 		state := flyteEstablished
 		switch {
 		case result.Err != nil && !preview.Answered(result.Err):
@@ -144,8 +156,8 @@ func (r *flyteReader) readOperators(ctx context.Context) error {
 	return nil
 }
 
-func (d *decider) deletes(ref preview.Ref) bool {
-	o := d.plan.Object(ref.ID())
+func (r *flyteReader) deletes(ref preview.Ref) bool {
+	o := r.plan.Object(ref.ID())
 	return o != nil && o.Action == preview.ActionDelete
 }
 
@@ -156,14 +168,14 @@ func isEstablished(definition map[string]any) bool {
 }
 
 // countLeft words how many objects there are of a plugin that is turned off.
-func (d *decider) countLeft(ctx context.Context, state string, definition map[string]any) (string, error) {
+func (r *flyteReader) countLeft(ctx context.Context, state string, definition map[string]any) (string, error) {
 	switch {
 	case state == flyteHidden:
 		return schema.Uncounted + "their definition may not be read", nil
 	case definition == nil, state == flyteAbsent: // or what goes with the definition, which says so itself
 		return schema.NoObjects, nil
 	}
-	what, err := d.operands(ctx, definition)
+	what, err := r.CountObjects(ctx, definition)
 	switch {
 	case err != nil && preview.Answered(err):
 		return schema.Uncounted + "they may not be listed", nil
@@ -233,7 +245,7 @@ func (r *flyteReader) readEngine(ctx context.Context) error {
 // named, that the plan neither writes nor deletes. Where they may not be listed
 // that is recorded: what a topic lacks is then not known to lack.
 func (r *flyteReader) list(ctx context.Context, topic, apiVersion, kind, namespace string) ([]map[string]any, error) {
-	found, err := r.cluster.List(ctx, apiVersion, kind, namespace, "")
+	found, err := r.List(ctx, apiVersion, kind, namespace, "")
 	switch {
 	case err != nil && preview.Answered(err) && namespace != "":
 		r.hide(topic, "the "+kind+"s of namespace "+namespace+" may not be listed")
@@ -244,7 +256,20 @@ func (r *flyteReader) list(ctx context.Context, topic, apiVersion, kind, namespa
 	case err != nil:
 		return nil, fmt.Errorf("listing %ss: %w", kind, err)
 	}
-	return r.others(found), nil
+	return r.Others(found), nil
+}
+
+// listRBAC lists a kind in the whole cluster; allowed is false when that may
+// not be read.
+func (r *flyteReader) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
+	list, err = r.List(ctx, access.APIVersion, kind, "", "")
+	switch {
+	case err != nil && preview.Answered(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("listing %ss: %w", kind, err)
+	}
+	return list, true, nil
 }
 
 // note records words, where there are any.

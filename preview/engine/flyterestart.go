@@ -16,7 +16,7 @@ func flyteRestarts(p *preview.Plan, e flyteEngine) []string {
 	if !e.installed || sameTasks(e.before, e.after) {
 		return nil
 	}
-	seen := ownBody(p, flyteKind, e.config.ID)
+	seen := e.seen
 	var lines []string
 	add := func(kind, name string) {
 		if e.gone {

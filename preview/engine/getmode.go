@@ -12,7 +12,7 @@ import (
 // live object and who owns its fields. What a create leads to beyond its own
 // fields is not known.
 func (d *decider) merge(ctx context.Context, pending []int) error {
-	d.tell("merging %d objects here: the cluster is only read", len(pending))
+	d.Tell("merging %d objects here: the cluster is only read", len(pending))
 	for _, i := range pending {
 		o := &d.plan.Objects[i]
 		if o.Action != preview.ActionUpdate && o.Action != preview.ActionPatch {

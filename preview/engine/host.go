@@ -26,7 +26,7 @@ func (d *decider) readHosts() error {
 			continue
 		}
 		loads := loadsSet(o, setConfigs(d.plan, o))
-		if err := d.noteOwn(hostKind, o.ID, map[string]any{"loads": loads}); err != nil {
+		if err := d.Note(hostKind, o.ID, map[string]any{"loads": loads}); err != nil {
 			return err
 		}
 	}

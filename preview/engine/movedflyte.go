@@ -14,29 +14,19 @@ import (
 // movedFlyte names what moved of what the cluster has of Flyte's plugins. What
 // the plan itself writes was never among it; objects of a plugin that the plan
 // writes or deletes too are counted with the others, and left out here.
-func movedFlyte(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
-	now := *p
-	now.Reads = slices.DeleteFunc(slices.Clone(p.Reads), func(r preview.Read) bool { return !strings.HasPrefix(r.ID, ownRef(flyteKind, "").ID()) })
-	recorded := len(now.Reads)
-	if recorded == 0 {
+func movedFlyte(ctx context.Context, to flyteRecorder) ([]string, error) {
+	names := to.Names(flyteKind)
+	if len(names) == 0 {
 		return nil, nil
 	}
-	d := &decider{plan: &now, cluster: cluster, namespaces: existedBefore(p)}
-	if err := d.readFlyte(ctx); err != nil {
+	fresh := flyteAgain{flyteRecorder: to, noted: map[string]map[string]any{}}
+	if err := readFlyte(ctx, fresh); err != nil {
 		return nil, err
 	}
-	fresh := map[string]preview.Read{}
-	for _, r := range now.Reads[recorded:] {
-		fresh[r.ID] = r
-	}
 	var moved []string
-	for _, was := range now.Reads[:recorded] {
-		is := fresh[was.ID]
-		if is.Fingerprint == was.Fingerprint {
-			continue
-		}
-		name := preview.String(was.Body, "metadata", "name")
-		for _, move := range diff.FactChanges(withoutOwn(p, was.Body), withoutOwn(p, is.Body)) {
+	for _, name := range names {
+		was, is := flyteRecord(to, name), fresh.noted[name]
+		for _, move := range diff.FactChanges(withoutOwn(to.Plan(), was), withoutOwn(to.Plan(), is)) {
 			if move.Reviewed == "" && gainedOf(move.Path) {
 				continue
 			}
@@ -46,13 +36,24 @@ func movedFlyte(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string
 	return moved, nil
 }
 
+// flyteAgain looks again: what is noted is kept beside what was recorded.
+type flyteAgain struct {
+	flyteRecorder
+	noted map[string]map[string]any // by name
+}
+
+func (a flyteAgain) Note(_, name string, record any) error {
+	a.noted[name], _ = record.(map[string]any)
+	return nil
+}
+
 // withoutOwn leaves out the number of objects of plugins of which the plan
 // writes or deletes some itself.
 func withoutOwn(p *preview.Plan, seen map[string]any) map[string]any {
 	out := maps.Clone(seen)
 	left := maps.Clone(preview.Map(seen, "left"))
 	for _, plugin := range flytePlugins() {
-		if slices.ContainsFunc(written(p.Objects), func(o preview.Object) bool { return o.Ref().Group() == plugin.group }) {
+		if slices.ContainsFunc(p.Objects, func(o preview.Object) bool { return o.Action.Writes() && o.Ref().Group() == plugin.group }) {
 			delete(left, plugin.id)
 		}
 	}

@@ -25,7 +25,9 @@ func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string
 	if err != nil {
 		return nil, err
 	}
-	flyte, err := movedFlyte(ctx, p, cluster)
+	again := newRecorder(p, cluster, nil)
+	again.namespaces = existedBefore(p)
+	flyte, err := movedFlyte(ctx, again)
 	return slices.Concat(moved, around, flyte), err
 }
 
@@ -158,7 +160,8 @@ func surroundingsNow(ctx context.Context, p *preview.Plan, cluster Cluster) ([]p
 		return nil, fmt.Errorf("identifying the cluster: %w", err)
 	}
 	now.Target = target
-	d := &decider{plan: &now, cluster: cluster, namespaces: existedBefore(p)}
+	d := &decider{recorder: newRecorder(&now, cluster, nil)}
+	d.namespaces = existedBefore(p)
 	if err := d.readReferences(ctx); err != nil {
 		return nil, err
 	}

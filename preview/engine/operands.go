@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
 // operandsKind is the kind under which the number of a definition's objects is
@@ -25,11 +24,11 @@ func (d *decider) countOperands(ctx context.Context) error {
 		if !isDeletedDefinition(o) {
 			continue
 		}
-		what, err := d.operands(ctx, o.LiveBody)
+		what, err := d.CountObjects(ctx, o.LiveBody)
 		if err != nil {
 			return fmt.Errorf("counting the %s objects that would be deleted with %s: %w", preview.String(o.LiveBody, "spec", "names", "kind"), o.Name, err)
 		}
-		if err := d.noteOwn(operandsKind, o.Name, map[string]any{"operands": what}); err != nil {
+		if err := d.Note(operandsKind, o.Name, map[string]any{"operands": what}); err != nil {
 			return err
 		}
 	}
@@ -39,10 +38,4 @@ func (d *decider) countOperands(ctx context.Context) error {
 // operandsOf is what was counted for a definition, empty when nothing was.
 func operandsOf(p *preview.Plan, o *preview.Object) string {
 	return preview.String(ownBody(p, operandsKind, o.Name), "operands")
-}
-
-// operands words how many objects there are of a live definition.
-func (d *decider) operands(ctx context.Context, definition map[string]any) (string, error) {
-	d.tell("counting the objects of %s", preview.String(definition, "metadata", "name"))
-	return schema.Operands(ctx, d.cluster, definition)
 }

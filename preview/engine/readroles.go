@@ -22,7 +22,7 @@ func (d *decider) readRoles(ctx context.Context) error {
 	if len(d.plan.Packages) == 0 || !access.Touches(objects) {
 		return nil
 	}
-	d.tell("reading the roles and bindings of the cluster")
+	d.Tell("reading the roles and bindings of the cluster")
 	roles, mayList, err := d.listRBAC(ctx, "ClusterRole")
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (d *decider) readRoles(ctx context.Context) error {
 	if len(ids) > 0 && !mayList {
 		d.cannotCollect(ids, "which ClusterRoles it collects may not be read")
 	} else {
-		for _, body := range access.Collected(ids, sealed, d.others(roles)) {
+		for _, body := range access.Collected(ids, sealed, d.Others(roles)) {
 			d.addRead(preview.RefOf(body).ID(), body)
 		}
 	}
@@ -130,7 +130,7 @@ func (d *decider) listLocalBindings(ctx context.Context) ([]map[string]any, erro
 
 // readHeld records the bindings of the cluster that matter to the plan.
 func (d *decider) readHeld(objects, bindings, roles []map[string]any) []map[string]any {
-	held := access.Held(objects, d.others(bindings), d.others(roles))
+	held := access.Held(objects, d.Others(bindings), d.Others(roles))
 	slices.SortFunc(held, func(a, b map[string]any) int {
 		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
 	})
@@ -147,29 +147,4 @@ func (d *decider) readHeld(objects, bindings, roles []map[string]any) []map[stri
 // kindID stands for all objects of a kind in the list of what is not known.
 func kindID(kind string) string {
 	return preview.Ref{APIVersion: access.APIVersion, Kind: kind, Name: "*"}.ID()
-}
-
-// listRBAC lists a kind in the whole cluster; allowed is false when that may
-// not be read.
-func (d *decider) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
-	list, err = d.cluster.List(ctx, access.APIVersion, kind, "", "")
-	switch {
-	case err != nil && preview.Answered(err):
-		return nil, false, nil
-	case err != nil:
-		return nil, false, fmt.Errorf("listing %ss: %w", kind, err)
-	}
-	return list, true, nil
-}
-
-// others leaves out what the plan itself writes or deletes. What is kept of
-// earlier revisions stays in effect.
-func (d *decider) others(bodies []map[string]any) []map[string]any {
-	own := map[string]bool{}
-	for i := range d.plan.Objects {
-		if o := &d.plan.Objects[i]; o.Action != preview.ActionKeep {
-			own[o.ID] = true
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool { return own[preview.RefOf(body).ID()] })
 }

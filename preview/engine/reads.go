@@ -15,19 +15,6 @@ import (
 // exists; an absent one has none.
 const present = "present"
 
-// addRead records a live object that a Fact came from and that is not changed.
-func (d *decider) addRead(id string, body map[string]any) {
-	kept := readBody(body)
-	fingerprint, err := preview.Hash(kept)
-	if err != nil {
-		d.unknown(id, "cannot be compared: "+err.Error())
-		return
-	}
-	d.plan.Reads = append(d.plan.Reads, preview.Read{
-		ID: id, UID: preview.String(body, "metadata", "uid"), Fingerprint: fingerprint, Body: kept,
-	})
-}
-
 // readBody cuts a read object down to what plans rest on: a namespace's labels,
 // a role's rules, whom a binding gives which role. Of an aggregated role the
 // rules are left out: they move with every role that it collects.
@@ -52,12 +39,6 @@ func readBody(body map[string]any) map[string]any {
 	return out
 }
 
-func (d *decider) cannotCollect(ids []string, why string) {
-	for _, id := range ids {
-		d.unknown(id, why)
-	}
-}
-
 // readReferences looks for what the plan's pods and packages need from the
 // cluster. A reference that may not be read is left out of the reads, and the
 // finding about it says so.
@@ -71,7 +52,7 @@ func (d *decider) readReferences(ctx context.Context) error {
 		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: ref.ID()})
 	}
 	if len(refs) > 0 {
-		d.tell("reading %d objects that the content refers to", len(refs))
+		d.Tell("reading %d objects that the content refers to", len(refs))
 	}
 	for i, r := range d.cluster.Read(ctx, refs) {
 		read := preview.Read{ID: refs[i].ID()}

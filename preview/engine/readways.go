@@ -31,9 +31,9 @@ func (d *decider) readWays(ctx context.Context, bindings, roles []map[string]any
 	if err != nil {
 		return err
 	}
-	w.bindings = d.others(bindings)
+	w.bindings = d.Others(bindings)
 	w.in = access.Input{
-		Objects: w.sealed, Existing: slices.Concat(w.bindings, d.others(roles), local),
+		Objects: w.sealed, Existing: slices.Concat(w.bindings, d.Others(roles), local),
 		Missing: d.plan.AbsentReads(), Accounts: installedBodies(d.plan),
 	}
 	var left int
@@ -78,7 +78,7 @@ func (d *decider) rolesOf(ctx context.Context, bindings []map[string]any) ([]map
 	if err == nil && !allowed {
 		d.unseenWay("Roles may not be listed")
 	}
-	return d.others(list), err
+	return d.Others(list), err
 }
 
 // wayfinder looks for ways over the accounts of a cluster.

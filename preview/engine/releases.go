@@ -73,33 +73,6 @@ func Sharers(p *preview.Plan, id string) []string {
 	return preview.Texts(ownBody(p, sharersKind, id)["sharers"])
 }
 
-// ownRef names a read of a kind of this tool's own.
-func ownRef(kind, name string) preview.Ref {
-	return preview.Ref{APIVersion: preview.APIVersion, Kind: kind, Name: name}
-}
-
-func ownBody(p *preview.Plan, kind, name string) map[string]any {
-	want := ownRef(kind, name).ID()
-	for _, read := range p.Reads {
-		if read.ID == want {
-			return read.Body
-		}
-	}
-	return nil
-}
-
-// noteOwn records what was found out about an object, as a read.
-func (d *decider) noteOwn(kind, name string, fields map[string]any) error {
-	ref := ownRef(kind, name)
-	fields["apiVersion"], fields["kind"], fields["metadata"] = ref.APIVersion, ref.Kind, map[string]any{"name": ref.Name}
-	fingerprint, err := preview.Hash(fields)
-	if err != nil {
-		return err
-	}
-	d.plan.Reads = append(d.plan.Reads, preview.Read{ID: ref.ID(), Fingerprint: fingerprint, Body: fields})
-	return nil
-}
-
 // other is another release, as its record tells it.
 type other struct {
 	state    string
@@ -192,7 +165,7 @@ func (d *decider) decideOfRelease(ctx context.Context, o *preview.Object) error 
 	case owner.state == ownerThere && same:
 		o.Action = preview.ActionShared // if the live one is still so
 	}
-	return d.noteOwn(ownerKind, o.ID, note)
+	return d.Note(ownerKind, o.ID, note)
 }
 
 // unreadable notes a record of another release that cannot be read: what that
@@ -209,7 +182,7 @@ func (d *decider) noteUnreadable() error {
 		return nil
 	}
 	slices.Sort(d.broken)
-	return d.noteOwn(unreadableKind, unreadableName, map[string]any{"records": anyList(d.broken)})
+	return d.Note(unreadableKind, unreadableName, map[string]any{"records": anyList(d.broken)})
 }
 
 const unreadableName = "records"
@@ -366,7 +339,7 @@ func (d *decider) readSharers(ctx context.Context) error {
 		if fields["sharers"] == nil && (err == nil || o.Action != preview.ActionDelete && len(d.plan.Packages) > 0) {
 			continue
 		}
-		if err := d.noteOwn(sharersKind, o.ID, fields); err != nil {
+		if err := d.Note(sharersKind, o.ID, fields); err != nil {
 			return err
 		}
 	}

@@ -71,12 +71,12 @@ func (d *decider) countResidents(ctx context.Context) error {
 		if !isDeletedNamespace(o) {
 			continue
 		}
-		d.tell("counting what namespace %s holds", o.Name)
+		d.Tell("counting what namespace %s holds", o.Name)
 		found, err := residents(ctx, d.plan, d.cluster, o.Name)
 		if err != nil {
 			return err
 		}
-		if err := d.noteOwn(residentsKind, o.Name, map[string]any{"objects": anyList(found)}); err != nil {
+		if err := d.Note(residentsKind, o.Name, map[string]any{"objects": anyList(found)}); err != nil {
 			return err
 		}
 	}

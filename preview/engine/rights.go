@@ -28,7 +28,7 @@ func (d *decider) installerRights(ctx context.Context) error {
 	p := *d.plan
 	p.Summary = preview.Summarize(p.Objects)
 	rights := slices.DeleteFunc(installer.Needed(&p, d.plural(ctx)), func(r preview.Right) bool { return r.Verb == "get" })
-	d.tell("asking the cluster for %d rights of yours", len(rights))
+	d.Tell("asking the cluster for %d rights of yours", len(rights))
 	lacking, err := d.lacking(ctx, rights)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -50,26 +49,6 @@ func (d *decider) readCredentialsMode(ctx context.Context) error {
 	case result.Err != nil && !preview.Answered(result.Err):
 		return fmt.Errorf("reading %s: %w", ref.ID(), result.Err)
 	}
-	return nil
-}
-
-// readSpec records fields of the spec of a live object, all without names.
-func (d *decider) readSpec(body map[string]any, fields ...string) error {
-	kept := readBody(body)
-	if spec := preview.CloneBody(preview.Map(body, "spec")); spec != nil {
-		if len(fields) > 0 {
-			maps.DeleteFunc(spec, func(key string, _ any) bool { return !slices.Contains(fields, key) })
-		}
-		kept["spec"] = spec
-	}
-	id := preview.RefOf(kept).ID()
-	fingerprint, err := preview.Hash(kept)
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", id, err)
-	}
-	d.plan.Reads = append(d.plan.Reads, preview.Read{
-		ID: id, UID: preview.String(body, "metadata", "uid"), Fingerprint: fingerprint, Body: kept,
-	})
 	return nil
 }
 

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Cluster is what looking for plugins asks of a cluster.
+type flyteCluster interface {
+	// Read answers in the order of refs.
+	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
+	// List returns the objects of a kind in a namespace (all when empty) that
+	// match a label selector.
+	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+	// CountObjects words how many objects there are of a live definition.
+	CountObjects(ctx context.Context, definition map[string]any) (string, error)
+}
+
+// Records is what was recorded when a plan was made, by a kind of this tool's
+// own and a name.
+type flyteRecords interface {
+	// Record decodes into a pointer; false where nothing was recorded.
+	Record(kind, name string, into any) bool
+	// Names are those that were recorded under a kind, in the order of the plan.
+	Names(kind string) []string
+}
+
+// Recorder is the plan while it is made: what is read of the cluster for it, and
+// what is recorded in it.
+type flyteRecorder interface {
+	flyteCluster
+	flyteRecords
+	Plan() *preview.Plan
+	// Exists reports whether a namespace is in the cluster.
+	Exists(namespace string) bool
+	// Others leaves out what the plan itself writes or deletes.
+	Others(bodies []map[string]any) []map[string]any
+	// Note records what was learnt. Its JSON is a Fact: a plan whose review rests
+	// on it moves when that does.
+	Note(kind, name string, record any) error
+	// Tell says what is being done.
+	Tell(format string, args ...any)
+}

@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+)
+
+// recorder reads a cluster for a plan, and records in the plan what it learns:
+// reads, and what is not known. It decides nothing.
+type recorder struct {
+	plan     *preview.Plan
+	cluster  Cluster // nil: offline
+	progress func(string)
+
+	namespaces map[string]bool // exists in the cluster
+	records    *records        // of this tool's own among the reads of the plan
+	own        map[string]bool // ids of what the plan writes or deletes, see others
+}
+
+func newRecorder(p *preview.Plan, cluster Cluster, progress func(string)) *recorder {
+	return &recorder{plan: p, cluster: cluster, progress: progress, records: newRecords(p)}
+}
+
+// Plan is the plan that is made.
+func (d *recorder) Plan() *preview.Plan { return d.plan }
+
+// Read answers in the order of refs.
+func (d *recorder) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
+	return d.cluster.Read(ctx, refs)
+}
+
+// List returns the objects of a kind in a namespace, or in all.
+func (d *recorder) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
+	return d.cluster.List(ctx, apiVersion, kind, namespace, selector)
+}
+
+// Exists reports whether a namespace is in the cluster.
+func (d *recorder) Exists(namespace string) bool { return d.namespaces[namespace] }
+
+// unknown records what could not be found out about an object.
+func (d *recorder) unknown(object, why string) {
+	d.plan.Unknowns = append(d.plan.Unknowns, preview.Unknown{Object: object, Why: why})
+}
+
+// Tell says what is being done.
+func (d *recorder) Tell(format string, args ...any) {
+	if d.progress != nil {
+		d.progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// addRead records a live object that a Fact came from and that is not changed.
+func (d *recorder) addRead(id string, body map[string]any) {
+	kept := readBody(body)
+	fingerprint, err := preview.Hash(kept)
+	if err != nil {
+		d.unknown(id, "cannot be compared: "+err.Error())
+		return
+	}
+	d.plan.Reads = append(d.plan.Reads, preview.Read{
+		ID: id, UID: preview.String(body, "metadata", "uid"), Fingerprint: fingerprint, Body: kept,
+	})
+}
+
+// cannotCollect records aggregated roles of which it is not known what they collect.
+func (d *recorder) cannotCollect(ids []string, why string) {
+	for _, id := range ids {
+		d.unknown(id, why)
+	}
+}
+
+// Note records what was found out about something, as a read of a kind of this
+// tool's own. Its fields are those of record's JSON.
+func (d *recorder) Note(kind, name string, record any) error {
+	ref := ownRef(kind, name)
+	data, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("recording %s: %w", ref.ID(), err)
+	}
+	value, err := preview.DecodeJSON(data)
+	if err != nil {
+		return fmt.Errorf("recording %s: %w", ref.ID(), err)
+	}
+	fields, _ := value.(map[string]any)
+	fields["apiVersion"], fields["kind"], fields["metadata"] = ref.APIVersion, ref.Kind, map[string]any{"name": ref.Name}
+	fingerprint, err := preview.Hash(fields)
+	if err != nil {
+		return fmt.Errorf("recording %s: %w", ref.ID(), err)
+	}
+	read := preview.Read{ID: ref.ID(), Fingerprint: fingerprint, Body: fields}
+	d.plan.Reads = append(d.plan.Reads, read)
+	d.records.add(read)
+	return nil
+}
+
+// Record decodes what was recorded under a kind and name.
+func (d *recorder) Record(kind, name string, into any) bool {
+	return d.records.Record(kind, name, into)
+}
+
+// Names are those that were recorded under a kind.
+func (d *recorder) Names(kind string) []string { return d.records.Names(kind) }
+
+// readSpec records fields of the spec of a live object, all without names.
+func (d *recorder) readSpec(body map[string]any, fields ...string) error {
+	kept := readBody(body)
+	if spec := preview.CloneBody(preview.Map(body, "spec")); spec != nil {
+		if len(fields) > 0 {
+			maps.DeleteFunc(spec, func(key string, _ any) bool { return !slices.Contains(fields, key) })
+		}
+		kept["spec"] = spec
+	}
+	id := preview.RefOf(kept).ID()
+	fingerprint, err := preview.Hash(kept)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", id, err)
+	}
+	d.plan.Reads = append(d.plan.Reads, preview.Read{
+		ID: id, UID: preview.String(body, "metadata", "uid"), Fingerprint: fingerprint, Body: kept,
+	})
+	return nil
+}
+
+// listRBAC lists a kind in the whole cluster; allowed is false when that may
+// not be read.
+func (d *recorder) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
+	list, err = d.cluster.List(ctx, access.APIVersion, kind, "", "")
+	switch {
+	case err != nil && preview.Answered(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("listing %ss: %w", kind, err)
+	}
+	return list, true, nil
+}
+
+// Others leaves out what the plan itself writes or deletes. What is kept of
+// earlier revisions stays in effect.
+func (d *recorder) Others(bodies []map[string]any) []map[string]any {
+	if d.own == nil {
+		d.own = map[string]bool{}
+		for i := range d.plan.Objects {
+			if o := &d.plan.Objects[i]; o.Action != preview.ActionKeep {
+				d.own[o.ID] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(bodies), func(body map[string]any) bool { return d.own[preview.RefOf(body).ID()] })
+}
+
+// CountObjects words how many objects there are of a live definition.
+func (d *recorder) CountObjects(ctx context.Context, definition map[string]any) (string, error) {
+	d.Tell("counting the objects of %s", preview.String(definition, "metadata", "name"))
+	return schema.Operands(ctx, d.cluster, definition)
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// records indexes what this tool recorded itself among the reads of a plan, by
+// kind and name. The kinds are served nowhere.
+type records struct {
+	bodies map[string]map[string]any
+	names  map[string][]string // by kind, in the order of the reads
+}
+
+func newRecords(p *preview.Plan) *records {
+	out := &records{bodies: map[string]map[string]any{}, names: map[string][]string{}}
+	for _, read := range p.Reads {
+		if preview.String(read.Body, "apiVersion") == preview.APIVersion {
+			out.add(read)
+		}
+	}
+	return out
+}
+
+func (r *records) add(read preview.Read) {
+	if r.bodies[read.ID] != nil {
+		return
+	}
+	r.bodies[read.ID] = read.Body
+	ref := preview.RefOf(read.Body)
+	r.names[ref.Kind] = append(r.names[ref.Kind], ref.Name)
+}
+
+// Names are those that were recorded under a kind.
+func (r *records) Names(kind string) []string { return r.names[kind] }
+
+// Record decodes what was recorded; false where nothing was. A field of another
+// type than is recorded counts as one that is not there.
+func (r *records) Record(kind, name string, into any) bool {
+	body := r.bodies[ownRef(kind, name).ID()]
+	if body == nil {
+		return false
+	}
+	data, err := json.Marshal(body)
+	if err != nil { // decoded from JSON: cannot fail
+		return false
+	}
+	var mismatch *json.UnmarshalTypeError
+	err = json.Unmarshal(data, into)
+	return err == nil || errors.As(err, &mismatch)
+}
+
+// ownRef names a read of a kind of this tool's own.
+func ownRef(kind, name string) preview.Ref {
+	return preview.Ref{APIVersion: preview.APIVersion, Kind: kind, Name: name}
+}
+
+func ownBody(p *preview.Plan, kind, name string) map[string]any {
+	want := ownRef(kind, name).ID()
+	for _, read := range p.Reads {
+		if read.ID == want {
+			return read.Body
+		}
+	}
+	return nil
+}
