@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -72,7 +73,7 @@ func (d *decider) decide(ctx context.Context) error {
 	if err := d.readRoles(ctx); err != nil {
 		return err
 	}
-	if err := readFlyte(ctx, d); err != nil {
+	if err := flyte.Read(ctx, d); err != nil {
 		return err
 	}
 	if err := d.readHosts(); err != nil {

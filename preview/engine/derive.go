@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
@@ -28,7 +29,7 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	slices.SortFunc(p.Unknowns, func(a, b preview.Unknown) int { return strings.Compare(a.Object, b.Object) })
 	p.Unknowns = slices.CompactFunc(p.Unknowns, func(a, b preview.Unknown) bool { return a.Object == b.Object })
 
-	extra := slices.Concat(notAppliable(p, schemas), needsExternal(p), foreignNamespaces(p), definitionFindings(p), sharedFindings(p), unreadableFindings(p), helmRecords(p), flyteFindings(p, newRecords(p)), hostFindings(p), noted(p), skipped(p), undoFindings(p), namespaceFindings(p), recordFindings(p))
+	extra := slices.Concat(notAppliable(p, schemas), needsExternal(p), foreignNamespaces(p), definitionFindings(p), sharedFindings(p), unreadableFindings(p), helmRecords(p), flyte.Findings(p, newRecords(p)), hostFindings(p), noted(p), skipped(p), undoFindings(p), namespaceFindings(p), recordFindings(p))
 	before, err := older(p, schemas)
 	if err != nil {
 		return err

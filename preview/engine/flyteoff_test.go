@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
 )
 
 // flyteRelease is a release of a plugin that is installed, in a cluster with
@@ -106,7 +107,7 @@ func TestFlytePluginThatIsTurnedOff(t *testing.T) {
 	}
 	client := connected(t, f.box)
 	reader := user("fl-off-reader", "{apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], verbs: [get, list, patch]}")
-	const left, removed, missing, restart = engine.RuleFlyteLeft, engine.RuleFlyteReplaced, engine.RuleFlyteIncomplete, engine.RuleFlyteRestart
+	const left, removed, missing, restart = flyte.RuleLeft, flyte.RuleReplaced, flyte.RuleIncomplete, flyte.RuleRestart
 	same := func(text string) string { return text }
 	for _, test := range []struct {
 		name, plan string
@@ -118,7 +119,7 @@ func TestFlytePluginThatIsTurnedOff(t *testing.T) {
 			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more; default-for-task-types has no dask any more",
 				missing: "plugin dask: no configuration: the plan brings daskjobs.kubernetes.dask.org, and enabled-plugins does not have it",
 				restart: "Deployment engine mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart deployment/engine -n fl-off",
-				engine.RuleFlyteLists: "enabled-plugins was container, sidecar, k8s-array, dask, and will be container, sidecar, k8s-array; " +
+				flyte.RuleLists: "enabled-plugins was container, sidecar, k8s-array, dask, and will be container, sidecar, k8s-array; " +
 					"default-for-task-types was {container: container, container_array: k8s-array, dask: dask, sidecar: sidecar}, and will be {container: container, container_array: k8s-array, sidecar: sidecar}"}},
 		{"the ConfigMap goes", definition + "\n---\n" + flyteRest, client, preview.Critical,
 			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more", missing: "",
@@ -174,7 +175,7 @@ func TestFlyteEngineOfThePlanIsRestartedOrNot(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := f.upgrade(t, client, test.plan)
-			flyteTold(t, p, map[string]string{engine.RuleFlyteRestart: test.want}, func(text string) string { return text })
+			flyteTold(t, p, map[string]string{flyte.RuleRestart: test.want}, func(text string) string { return text })
 			flyteToday(t, ofRecord(p))
 		})
 	}
@@ -222,8 +223,8 @@ func TestWhatAFlytePlanRestsOnMoves(t *testing.T) {
 	const plan = `{apiVersion: v1, kind: ConfigMap, metadata: {name: config}, data: {plugins.yaml: "tasks: {task-plugins: {default-for-task-types: {spark: spark, tensorflow: tensorflow}}}"}}`
 	v2 := flyteDefinition("TaskAction", "flyte.org")
 	flyteTold(t, planFrom(t, client, "fl-moves", plan), map[string]string{
-		engine.RuleFlyteIncomplete: "plugin tensorflow: no operator: nothing in the plan defines tfjobs.kubeflow.org, and the cluster's own definition is not established",
-		engine.RuleFlyteIgnored:    "task type spark is for plugin spark, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is",
+		flyte.RuleIncomplete: "plugin tensorflow: no operator: nothing in the plan defines tfjobs.kubeflow.org, and the cluster's own definition is not established",
+		flyte.RuleIgnored:    "task type spark is for plugin spark, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is",
 	}, here)
 	const name = "core/ConfigMap/fl-moves/config: "
 	for _, test := range []struct {
@@ -255,7 +256,7 @@ func TestWhatAFlytePlanRestsOnMoves(t *testing.T) {
 		})
 	}
 	last := planFrom(t, client, "fl-moves", plan)
-	flyteTold(t, last, map[string]string{engine.RuleFlyteIgnored: "", engine.RuleFlyteReplaced: ""}, here)
+	flyteTold(t, last, map[string]string{flyte.RuleIgnored: "", flyte.RuleReplaced: ""}, here)
 	tamperEveryLeaf(t, last)
 	removeDefinition(t, box, v2)
 }

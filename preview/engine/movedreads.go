@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
@@ -27,8 +28,8 @@ func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string
 	}
 	again := newRecorder(p, cluster, nil)
 	again.namespaces = existedBefore(p)
-	flyte, err := movedFlyte(ctx, again)
-	return slices.Concat(moved, around, flyte), err
+	plugins, err := flyte.Moved(ctx, again)
+	return slices.Concat(moved, around, plugins), err
 }
 
 // readVersions are the kinds of reads whose content decides something, and the

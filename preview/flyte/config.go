@@ -1,4 +1,4 @@
-package engine
+package flyte
 
 import (
 	"maps"
@@ -139,7 +139,7 @@ type flyteEngine struct {
 
 // flyteEngines finds the engines of a plan. live are the generations that the
 // cluster's definitions tell of.
-func flyteEngines(p *preview.Plan, seen flyteRecords, live func(config string) string) []flyteEngine {
+func flyteEngines(p *preview.Plan, seen Records, live func(config string) string) []flyteEngine {
 	var out []flyteEngine
 	for i := range p.Objects {
 		o := &p.Objects[i]

@@ -1,4 +1,4 @@
-package engine
+package flyte
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// movedFlyte names what moved of what the cluster has of Flyte's plugins. What
+// Moved names what moved of what the cluster has of Flyte's plugins. What
 // the plan itself writes was never among it; objects of a plugin that the plan
 // writes or deletes too are counted with the others, and left out here.
-func movedFlyte(ctx context.Context, to flyteRecorder) ([]string, error) {
+func Moved(ctx context.Context, to Recorder) ([]string, error) {
 	names := to.Names(flyteKind)
 	if len(names) == 0 {
 		return nil, nil
 	}
-	fresh := flyteAgain{flyteRecorder: to, noted: map[string]map[string]any{}}
-	if err := readFlyte(ctx, fresh); err != nil {
+	fresh := flyteAgain{Recorder: to, noted: map[string]map[string]any{}}
+	if err := Read(ctx, fresh); err != nil {
 		return nil, err
 	}
 	var moved []string
@@ -38,7 +38,7 @@ func movedFlyte(ctx context.Context, to flyteRecorder) ([]string, error) {
 
 // flyteAgain looks again: what is noted is kept beside what was recorded.
 type flyteAgain struct {
-	flyteRecorder
+	Recorder
 	noted map[string]map[string]any // by name
 }
 

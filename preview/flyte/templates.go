@@ -1,4 +1,4 @@
-package engine
+package flyte
 
 import (
 	"maps"
@@ -83,7 +83,7 @@ func flyteTemplates(p *preview.Plan) []preview.Finding {
 		if len(lines) == 0 {
 			continue
 		}
-		out = append(out, preview.NewFinding(RuleFlyteTemplates, severity, o.ID, "ConfigMap "+o.Name+" gives rights in every project",
+		out = append(out, preview.NewFinding(RuleTemplates, severity, o.ID, "ConfigMap "+o.Name+" gives rights in every project",
 			"The engine makes these objects in the namespace of each project, also of those to come; nobody reviews them then.", textsafe.Line(strings.Join(lines, "; "))))
 	}
 	return out

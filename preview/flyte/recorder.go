@@ -1,4 +1,4 @@
-package engine
+package flyte
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 )
 
 // Cluster is what looking for plugins asks of a cluster.
-type flyteCluster interface {
+type Cluster interface {
 	// Read answers in the order of refs.
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 	// List returns the objects of a kind in a namespace (all when empty) that
@@ -19,7 +19,7 @@ type flyteCluster interface {
 
 // Records is what was recorded when a plan was made, by a kind of this tool's
 // own and a name.
-type flyteRecords interface {
+type Records interface {
 	// Record decodes into a pointer; false where nothing was recorded.
 	Record(kind, name string, into any) bool
 	// Names are those that were recorded under a kind, in the order of the plan.
@@ -28,9 +28,9 @@ type flyteRecords interface {
 
 // Recorder is the plan while it is made: what is read of the cluster for it, and
 // what is recorded in it.
-type flyteRecorder interface {
-	flyteCluster
-	flyteRecords
+type Recorder interface {
+	Cluster
+	Records
 	Plan() *preview.Plan
 	// Exists reports whether a namespace is in the cluster.
 	Exists(namespace string) bool

@@ -1,4 +1,4 @@
-package engine
+package flyte
 
 import (
 	"fmt"
@@ -16,15 +16,15 @@ import (
 // resource, and for some what every project's namespace has: one that lacks a
 // part fails when a task first needs it.
 const (
-	RuleFlyteSections   = "flyte-sections"
-	RuleFlyteIncomplete = "flyte-section-missing"
-	RuleFlyteReplaced   = "flyte-default-removed"
-	RuleFlyteLeft       = "flyte-objects-left"
-	RuleFlyteUnread     = "flyte-unread"
-	RuleFlyteIgnored    = "flyte-config-ignored"
-	RuleFlyteRestart    = "flyte-engine-not-restarted"
-	RuleFlyteTemplates  = "flyte-project-rights"
-	RuleFlyteLists      = "flyte-lists-changed"
+	RuleSections   = "flyte-sections"
+	RuleIncomplete = "flyte-section-missing"
+	RuleReplaced   = "flyte-default-removed"
+	RuleLeft       = "flyte-objects-left"
+	RuleUnread     = "flyte-unread"
+	RuleIgnored    = "flyte-config-ignored"
+	RuleRestart    = "flyte-engine-not-restarted"
+	RuleTemplates  = "flyte-project-rights"
+	RuleLists      = "flyte-lists-changed"
 )
 
 // flytePlugin is a plugin with an operator, by its id (flyteplugins, tasks/plugins).
@@ -61,8 +61,8 @@ func flyteBuiltIn() []string {
 	}
 }
 
-// flyteFindings hold the engines of a plan to what their plugins need.
-func flyteFindings(p *preview.Plan, seen flyteRecords) []preview.Finding {
+// Findings hold the engines of a plan to what their plugins need.
+func Findings(p *preview.Plan, seen Records) []preview.Finding {
 	out := flyteTemplates(p)
 	for _, e := range flyteEngines(p, seen, func(config string) string { return preview.String(flyteRecord(seen, config), "engines") }) {
 		add := func(rule string, severity preview.Severity, title, why string, lines []string) {
@@ -71,23 +71,23 @@ func flyteFindings(p *preview.Plan, seen flyteRecords) []preview.Finding {
 			}
 		}
 		r := newFlyteReview(p, e)
-		add(RuleFlyteSections, preview.Info, "enables plugins of Flyte, of four parts each",
+		add(RuleSections, preview.Info, "enables plugins of Flyte, of four parts each",
 			"A plugin works where all four parts are there.", r.sections)
-		add(RuleFlyteIncomplete, preview.Warning, "enables plugins of Flyte that lack a part",
+		add(RuleIncomplete, preview.Warning, "enables plugins of Flyte that lack a part",
 			"Nothing fails before the first task that needs it.", r.missing)
-		add(RuleFlyteUnread, preview.NotKnown, "enables plugins of Flyte of which parts may not be read",
+		add(RuleUnread, preview.NotKnown, "enables plugins of Flyte of which parts may not be read",
 			"Nobody can say whether these parts are there; nothing fails before the first task that needs one.", r.unread)
-		add(RuleFlyteIgnored, preview.Warning, "says of Flyte's plugins what the engine may not heed",
+		add(RuleIgnored, preview.Warning, "says of Flyte's plugins what the engine may not heed",
 			"The engine does not refuse what it does not know: the task type is run by another plugin, or fails.", flyteIgnored(e))
-		add(RuleFlyteRestart, preview.Warning, "changes the plugins of an engine that is not restarted",
+		add(RuleRestart, preview.Warning, "changes the plugins of an engine that is not restarted",
 			"An engine loads its plugins when it starts, and goes on with those that it has.", flyteRestarts(p, e))
-		add(RuleFlyteLists, preview.Info, "changes the lists of Flyte's plugins",
+		add(RuleLists, preview.Info, "changes the lists of Flyte's plugins",
 			"The engine takes each list as a whole, so both are shown as a whole.", flyteLists(e))
 		severity, removed := flyteRemoved(e.before, e.after)
-		add(RuleFlyteReplaced, severity, "takes plugins of Flyte away",
+		add(RuleReplaced, severity, "takes plugins of Flyte away",
 			"The engine replaces these lists by what the configuration says, and merges nothing.", removed)
 		severity, left := flyteLeft(e)
-		add(RuleFlyteLeft, severity, "turns off plugins of Flyte that are in use",
+		add(RuleLeft, severity, "turns off plugins of Flyte that are in use",
 			"Nobody takes the finalizers off these objects any more, and aborting their tasks does not delete them.", left)
 	}
 	return out

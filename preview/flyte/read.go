@@ -1,4 +1,4 @@
-package engine
+package flyte
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 // fields are words, so that what moved can be named.
 const flyteKind = "FlyteEngine"
 
-// readFlyte looks in the cluster for the parts of plugins that the plan does not
+// Read looks in the cluster for the parts of plugins that the plan does not
 // bring, and counts what is left of those that it turns off.
-func readFlyte(ctx context.Context, to flyteRecorder) error {
+func Read(ctx context.Context, to Recorder) error {
 	none := func(string) string { return "" }
 	if len(flyteEngines(to.Plan(), to, none)) == 0 {
 		return nil
@@ -29,7 +29,7 @@ func readFlyte(ctx context.Context, to flyteRecorder) error {
 		return err
 	}
 	for _, e := range flyteEngines(to.Plan(), to, func(string) string { return live }) {
-		r := &flyteReader{flyteRecorder: to, plan: to.Plan(), e: e, fields: map[string]any{}}
+		r := &flyteReader{Recorder: to, plan: to.Plan(), e: e, fields: map[string]any{}}
 		r.note("engines", live)
 		if e.installed {
 			r.fields["before"] = e.before.record()
@@ -46,7 +46,7 @@ func readFlyte(ctx context.Context, to flyteRecorder) error {
 
 // readGenerations tells of which generations the cluster has the definitions,
 // besides those of the plan.
-func readGenerations(ctx context.Context, to flyteRecorder) (string, error) {
+func readGenerations(ctx context.Context, to Recorder) (string, error) {
 	var found []string
 	for generation, ref := range flyteGenerations() {
 		if to.Plan().Object(ref.ID()) != nil {
@@ -65,7 +65,7 @@ func readGenerations(ctx context.Context, to flyteRecorder) (string, error) {
 }
 
 // flyteRecord is what was recorded of the engine of a ConfigMap.
-func flyteRecord(seen flyteRecords, config string) map[string]any {
+func flyteRecord(seen Records, config string) map[string]any {
 	var out map[string]any
 	seen.Record(flyteKind, config, &out)
 	for _, field := range []string{"apiVersion", "kind", "metadata"} {
@@ -76,7 +76,7 @@ func flyteRecord(seen flyteRecords, config string) map[string]any {
 
 // flyteReader looks in the cluster for what it has of one engine's plugins.
 type flyteReader struct {
-	flyteRecorder
+	Recorder
 	plan      *preview.Plan
 	e         flyteEngine
 	used, off []flytePlugin
