@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// flyteTasks is what an engine's configuration says under tasks.task-plugins.
-type flyteTasks struct {
+// pluginConfig is what an engine's configuration says under tasks.task-plugins.
+type pluginConfig struct {
 	silent  bool // whether there is no list of enabled plugins
 	listed  bool // whether the list says which plugins there are; an empty one enables all
 	ignored bool // whether there is a list that the engine does not read
@@ -17,18 +17,18 @@ type flyteTasks struct {
 	byType  map[string]string // plugin by task type
 }
 
-// flyteDefaults are what an engine of v1 has where nobody says anything.
-func flyteDefaults() flyteTasks {
-	return flyteTasks{
+// v1Defaults are what an engine of v1 has where nobody says anything.
+func v1Defaults() pluginConfig {
+	return pluginConfig{
 		listed: true, enabled: []string{"container", "sidecar", "k8s-array"},
 		byType: map[string]string{"container": "container", "sidecar": "sidecar", "container_array": "k8s-array"},
 	}
 }
 
-// flyteConfig finds the configuration of an engine in a ConfigMap.
-func flyteConfig(body map[string]any) (flyteTasks, bool) {
-	out, found := flyteTasks{silent: true, byType: map[string]string{}}, false
-	for _, config := range flyteFiles(body, "task-plugins") {
+// configOf finds the configuration of an engine in a ConfigMap.
+func configOf(body map[string]any) (pluginConfig, bool) {
+	out, found := pluginConfig{silent: true, byType: map[string]string{}}, false
+	for _, config := range yamlFiles(body, "task-plugins") {
 		tasks := preview.Map(config, "tasks", "task-plugins")
 		if tasks == nil {
 			continue
@@ -37,14 +37,14 @@ func flyteConfig(body map[string]any) (flyteTasks, bool) {
 		if list, ok := tasks["enabled-plugins"].([]any); ok {
 			out.silent, out.listed, out.enabled = false, len(list) > 0, nil
 			for _, id := range preview.Texts(list) {
-				out.enabled = append(out.enabled, flyteName(id))
+				out.enabled = append(out.enabled, cleanName(id))
 			}
 		}
 		// The examples of flyte-binary write a list of maps with one entry each.
 		for _, entries := range append([]map[string]any{preview.Map(tasks, "default-for-task-types")}, preview.Maps(tasks, "default-for-task-types")...) {
 			for taskType, id := range entries {
 				if id, ok := id.(string); ok {
-					out.byType[flyteName(taskType)] = flyteName(id)
+					out.byType[cleanName(taskType)] = cleanName(id)
 				}
 			}
 		}
@@ -52,12 +52,12 @@ func flyteConfig(body map[string]any) (flyteTasks, bool) {
 	return out, found
 }
 
-// flyteName cleans a name as the engine does.
-func flyteName(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+// cleanName cleans a name as the engine does.
+func cleanName(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// flyteFiles are the files of a ConfigMap that mention a word and are YAML
+// yamlFiles are the files of a ConfigMap that mention a word and are YAML
 // maps, in the order in which the engine merges them.
-func flyteFiles(body map[string]any, word string) []map[string]any {
+func yamlFiles(body map[string]any, word string) []map[string]any {
 	var out []map[string]any
 	data := preview.Map(body, "data")
 	for _, key := range slices.Sorted(maps.Keys(data)) {
@@ -76,45 +76,45 @@ func flyteFiles(body map[string]any, word string) []map[string]any {
 	return out
 }
 
-func (t flyteTasks) has(id string) bool { return !t.listed || slices.Contains(t.enabled, id) }
+func (t pluginConfig) has(id string) bool { return !t.listed || slices.Contains(t.enabled, id) }
 
 // uses reports whether the configuration asks for a plugin by name.
-func (t flyteTasks) uses(id string) bool {
+func (t pluginConfig) uses(id string) bool {
 	return slices.Contains(t.enabled, id) || slices.Contains(slices.Collect(maps.Values(t.byType)), id)
 }
 
 // The generations of engines. One of v1 has the plugins of its list, and where
 // there is none those of its defaults; one of v2 has all that it was built with.
 const (
-	flyteV1 = "v1"
-	flyteV2 = "v2"
+	generationV1 = "v1"
+	generationV2 = "v2"
 )
 
 // of is what an engine of a generation makes of the configuration.
-func (t flyteTasks) of(generation string) flyteTasks {
+func (t pluginConfig) of(generation string) pluginConfig {
 	switch {
-	case generation == flyteV1 && t.silent:
-		t.listed, t.enabled = true, flyteDefaults().enabled
-	case generation == flyteV2:
+	case generation == generationV1 && t.silent:
+		t.listed, t.enabled = true, v1Defaults().enabled
+	case generation == generationV2:
 		t.ignored, t.listed, t.enabled = !t.silent, false, nil
 	}
 	return t
 }
 
-// flyteGenerations are the definitions of what engines execute, each of one
+// generations are the definitions of what engines execute, each of one
 // generation: which of them there are tells which engine it is.
-func flyteGenerations() map[string]preview.Ref {
+func generations() map[string]preview.Ref {
 	ref := preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
 	v1, v2 := ref, ref
 	v1.Name, v2.Name = "flyteworkflows.flyte.lyft.com", "taskactions.flyte.org"
-	return map[string]preview.Ref{flyteV1: v1, flyteV2: v2}
+	return map[string]preview.Ref{generationV1: v1, generationV2: v2}
 }
 
 // generationOf tells an engine's generation from the definitions that the plan
 // leaves and those that the cluster has besides, empty where that tells nothing.
 func generationOf(p *preview.Plan, live string) string {
 	found := strings.Fields(live)
-	for generation, ref := range flyteGenerations() {
+	for generation, ref := range generations() {
 		if o := p.Object(ref.ID()); o != nil && o.Action != preview.ActionDelete {
 			found = append(found, generation)
 		}
@@ -126,41 +126,41 @@ func generationOf(p *preview.Plan, live string) string {
 	return found[0]
 }
 
-// flyteEngine is the configuration of an engine in a plan: what it says now, and
+// engine is the configuration of an engine in a plan: what it says now, and
 // what it said. One that goes leaves the engine its own defaults.
-type flyteEngine struct {
+type engine struct {
 	config        *preview.Object
 	generation    string
-	before, after flyteTasks
+	before, after pluginConfig
 	installed     bool
 	gone          bool
 	seen          map[string]any // what was recorded of it; nil where nothing was
 }
 
-// flyteEngines finds the engines of a plan. live are the generations that the
+// enginesOf finds the engines of a plan. live are the generations that the
 // cluster's definitions tell of.
-func flyteEngines(p *preview.Plan, seen Records, live func(config string) string) []flyteEngine {
-	var out []flyteEngine
+func enginesOf(p *preview.Plan, seen Records, live func(config string) string) []engine {
+	var out []engine
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if !o.Is(preview.KindConfigMap) || o.Sealed == nil && o.Action != preview.ActionDelete {
 			continue
 		}
-		e := flyteEngine{config: o, seen: flyteRecord(seen, o.ID)}
+		e := engine{config: o, seen: recordOf(seen, o.ID)}
 		// A plan from a record has no live bodies: what the review saw counts.
-		if e.before, e.installed = flyteConfig(o.LiveBody); o.LiveBody == nil {
+		if e.before, e.installed = configOf(o.LiveBody); o.LiveBody == nil {
 			e.before, e.installed = recordedTasks(e.seen)
 		}
 		planned := false
-		e.after, planned = flyteConfig(o.Sealed)
+		e.after, planned = configOf(o.Sealed)
 		if !e.installed && !planned {
 			continue
 		}
 		e.gone = !planned
 		e.generation = generationOf(p, live(o.ID))
-		defaults := flyteDefaults()
-		if e.generation == flyteV2 { // where nothing is said, each plugin has the task types that it registers
-			defaults = flyteTasks{silent: true}
+		defaults := v1Defaults()
+		if e.generation == generationV2 { // where nothing is said, each plugin has the task types that it registers
+			defaults = pluginConfig{silent: true}
 		}
 		if !e.installed {
 			e.before = defaults
@@ -175,7 +175,7 @@ func flyteEngines(p *preview.Plan, seen Records, live func(config string) string
 }
 
 // record is a configuration as a read keeps it.
-func (t flyteTasks) record() map[string]any {
+func (t pluginConfig) record() map[string]any {
 	types := map[string]any{}
 	for taskType, id := range t.byType {
 		types[taskType] = id
@@ -187,12 +187,12 @@ func (t flyteTasks) record() map[string]any {
 	return out
 }
 
-func recordedTasks(seen map[string]any) (flyteTasks, bool) {
+func recordedTasks(seen map[string]any) (pluginConfig, bool) {
 	was := preview.Map(seen, "before")
 	if was == nil {
-		return flyteTasks{}, false
+		return pluginConfig{}, false
 	}
-	out := flyteTasks{byType: map[string]string{}, enabled: preview.Texts(was["enabled"])}
+	out := pluginConfig{byType: map[string]string{}, enabled: preview.Texts(was["enabled"])}
 	_, named := was["enabled"]
 	out.silent, out.listed = !named, len(out.enabled) > 0
 	for taskType, id := range preview.Map(was, "types") {
@@ -202,24 +202,24 @@ func recordedTasks(seen map[string]any) (flyteTasks, bool) {
 }
 
 // turnsOff reports whether a plugin that was asked for by name is not any more.
-func (e flyteEngine) turnsOff(plugin flytePlugin) bool {
+func (e engine) turnsOff(plugin taskPlugin) bool {
 	return e.before.uses(plugin.id) && !e.after.uses(plugin.id)
 }
 
 // had reports whether there may be jobs of a plugin: it was or is asked for by
 // name, or the engine has every plugin.
-func (e flyteEngine) had(plugin flytePlugin) bool {
-	return e.before.uses(plugin.id) || e.after.uses(plugin.id) || e.generation == flyteV2
+func (e engine) had(plugin taskPlugin) bool {
+	return e.before.uses(plugin.id) || e.after.uses(plugin.id) || e.generation == generationV2
 }
 
 // asks reports whether the engine is to have a plugin: its configuration names
 // it, or it is of v2, has them all, and the plan brings the plugin's operator.
-func (e flyteEngine) asks(p *preview.Plan, plugin flytePlugin) bool {
-	return !e.gone && (e.after.uses(plugin.id) || e.generation == flyteV2 && bringsResource(p, plugin))
+func (e engine) asks(p *preview.Plan, plugin taskPlugin) bool {
+	return !e.gone && (e.after.uses(plugin.id) || e.generation == generationV2 && bringsResource(p, plugin))
 }
 
 // forgets reports whether the plan brings a plugin's operator, and the list of
 // enabled plugins leaves the plugin out.
-func (e flyteEngine) forgets(p *preview.Plan, plugin flytePlugin) bool {
+func (e engine) forgets(p *preview.Plan, plugin taskPlugin) bool {
 	return !e.gone && !e.after.uses(plugin.id) && e.after.listed && bringsResource(p, plugin)
 }

@@ -27,20 +27,20 @@ const (
 	RuleLists      = "flyte-lists-changed"
 )
 
-// flytePlugin is a plugin with an operator, by its id (flyteplugins, tasks/plugins).
-type flytePlugin struct {
+// taskPlugin is a plugin with an operator, by its id (flyteplugins, tasks/plugins).
+type taskPlugin struct {
 	id, group, resource string
 	account             string // that every project's namespace needs
 }
 
 // singular is how the resource is called by mistake, in Flyte's own pages too.
-func (f flytePlugin) singular() string { return strings.TrimSuffix(f.resource, "s") }
+func (f taskPlugin) singular() string { return strings.TrimSuffix(f.resource, "s") }
 
 // definition is the name of the definition of the plugin's custom resource.
-func (f flytePlugin) definition() string { return f.resource + "." + f.group }
+func (f taskPlugin) definition() string { return f.resource + "." + f.group }
 
-func flytePlugins() []flytePlugin {
-	return []flytePlugin{
+func taskPlugins() []taskPlugin {
+	return []taskPlugin{
 		{id: "clustered-task", group: "jobset.x-k8s.io", resource: "jobsets"},
 		{id: "dask", group: "kubernetes.dask.org", resource: "daskjobs"},
 		{id: "mpi", group: "kubeflow.org", resource: "mpijobs"},
@@ -51,9 +51,9 @@ func flytePlugins() []flytePlugin {
 	}
 }
 
-// flyteBuiltIn are the plugins that engines have besides those with operators
+// builtInPlugins are the plugins that engines have besides those with operators
 // (flyteplugins, tasks/plugins), under the ids that configurations use.
-func flyteBuiltIn() []string {
+func builtInPlugins() []string {
 	return []string{
 		"agent-service", "athena", "aws_array", "bigquery", "connector-service", "container", "databricks", "echo", "fast-task",
 		"hive", "k8s-array", "noop", "presto", "qubole-hive-executor", "raw-container", "sagemaker_custom_training",
@@ -63,14 +63,14 @@ func flyteBuiltIn() []string {
 
 // Findings hold the engines of a plan to what their plugins need.
 func Findings(p *preview.Plan, seen Records) []preview.Finding {
-	out := flyteTemplates(p)
-	for _, e := range flyteEngines(p, seen, func(config string) string { return preview.String(flyteRecord(seen, config), "engines") }) {
+	out := templateFindings(p)
+	for _, e := range enginesOf(p, seen, func(config string) string { return preview.String(recordOf(seen, config), "engines") }) {
 		add := func(rule string, severity preview.Severity, title, why string, lines []string) {
 			if len(lines) > 0 {
 				out = append(out, preview.NewFinding(rule, severity, e.config.ID, "ConfigMap "+e.config.Name+" "+title, why, textsafe.Line(strings.Join(lines, "; "))))
 			}
 		}
-		r := newFlyteReview(p, e)
+		r := newReview(p, e)
 		add(RuleSections, preview.Info, "enables plugins of Flyte, of four parts each",
 			"A plugin works where all four parts are there.", r.sections)
 		add(RuleIncomplete, preview.Warning, "enables plugins of Flyte that lack a part",
@@ -78,28 +78,28 @@ func Findings(p *preview.Plan, seen Records) []preview.Finding {
 		add(RuleUnread, preview.NotKnown, "enables plugins of Flyte of which parts may not be read",
 			"Nobody can say whether these parts are there; nothing fails before the first task that needs one.", r.unread)
 		add(RuleIgnored, preview.Warning, "says of Flyte's plugins what the engine may not heed",
-			"The engine does not refuse what it does not know: the task type is run by another plugin, or fails.", flyteIgnored(e))
+			"The engine does not refuse what it does not know: the task type is run by another plugin, or fails.", ignoredLines(e))
 		add(RuleRestart, preview.Warning, "changes the plugins of an engine that is not restarted",
-			"An engine loads its plugins when it starts, and goes on with those that it has.", flyteRestarts(p, e))
+			"An engine loads its plugins when it starts, and goes on with those that it has.", restartLines(p, e))
 		add(RuleLists, preview.Info, "changes the lists of Flyte's plugins",
-			"The engine takes each list as a whole, so both are shown as a whole.", flyteLists(e))
-		severity, removed := flyteRemoved(e.before, e.after)
+			"The engine takes each list as a whole, so both are shown as a whole.", listLines(e))
+		severity, removed := removedLines(e.before, e.after)
 		add(RuleReplaced, severity, "takes plugins of Flyte away",
 			"The engine replaces these lists by what the configuration says, and merges nothing.", removed)
-		severity, left := flyteLeft(e)
+		severity, left := leftLines(e)
 		add(RuleLeft, severity, "turns off plugins of Flyte that are in use",
 			"Nobody takes the finalizers off these objects any more, and aborting their tasks does not delete them.", left)
 	}
 	return out
 }
 
-// flyteLeft says which objects stay of plugins that are turned off, or whose
+// leftLines says which objects stay of plugins that are turned off, or whose
 // operator goes.
-func flyteLeft(e flyteEngine) (preview.Severity, []string) {
+func leftLines(e engine) (preview.Severity, []string) {
 	severity := preview.NotKnown
 	var lines []string
 	left := preview.Map(e.seen, "left")
-	for _, plugin := range flytePlugins() {
+	for _, plugin := range taskPlugins() {
 		what, _ := left[plugin.id].(string)
 		if what == "" || what == schema.NoObjects {
 			continue
@@ -116,9 +116,9 @@ func flyteLeft(e flyteEngine) (preview.Severity, []string) {
 	return severity, lines
 }
 
-// flyteRemoved says what was there and is not any more. A task type whose plugin
+// removedLines says what was there and is not any more. A task type whose plugin
 // is not enabled is worse: the engine does not start.
-func flyteRemoved(before, after flyteTasks) (preview.Severity, []string) {
+func removedLines(before, after pluginConfig) (preview.Severity, []string) {
 	severity := preview.Warning
 	var lines []string
 	if after.listed {
@@ -142,9 +142,9 @@ func flyteRemoved(before, after flyteTasks) (preview.Severity, []string) {
 	return severity, lines
 }
 
-// flyteIgnored says what a configuration asks for in vain, or what engines of
+// ignoredLines says what a configuration asks for in vain, or what engines of
 // the two generations make different things of.
-func flyteIgnored(e flyteEngine) []string {
+func ignoredLines(e engine) []string {
 	if e.gone {
 		return nil
 	}
@@ -152,8 +152,8 @@ func flyteIgnored(e flyteEngine) []string {
 	if e.after.ignored {
 		lines = append(lines, "an engine of v2 does not read enabled-plugins: it has every plugin that it was built with")
 	}
-	known := flyteBuiltIn()
-	for _, plugin := range flytePlugins() {
+	known := builtInPlugins()
+	for _, plugin := range taskPlugins() {
 		known = append(known, plugin.id)
 	}
 	for _, id := range slices.Sorted(slices.Values(e.after.enabled)) {
@@ -165,10 +165,10 @@ func flyteIgnored(e flyteEngine) []string {
 		id := e.after.byType[taskType]
 		switch {
 		case slices.Contains(known, id):
-			if e.generation == "" && e.after.silent && !slices.Contains(flyteDefaults().enabled, id) {
+			if e.generation == "" && e.after.silent && !slices.Contains(v1Defaults().enabled, id) {
 				lines = append(lines, fmt.Sprintf("task type %s is for plugin %s, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is", taskType, id))
 			}
-		case e.generation == flyteV2:
+		case e.generation == generationV2:
 			lines = append(lines, fmt.Sprintf("task type %s is for %s, which is no plugin of Flyte's own: an engine of v2 that does not have it only warns, and the task type stays with the plugin that registers it", taskType, id))
 		default:
 			lines = append(lines, fmt.Sprintf("task type %s is for %s, which is no plugin of Flyte's own", taskType, id))

@@ -15,17 +15,17 @@ import (
 // the plan itself writes was never among it; objects of a plugin that the plan
 // writes or deletes too are counted with the others, and left out here.
 func Moved(ctx context.Context, to Recorder) ([]string, error) {
-	names := to.Names(flyteKind)
+	names := to.Names(recordKind)
 	if len(names) == 0 {
 		return nil, nil
 	}
-	fresh := flyteAgain{Recorder: to, noted: map[string]map[string]any{}}
+	fresh := rereader{Recorder: to, noted: map[string]map[string]any{}}
 	if err := Read(ctx, fresh); err != nil {
 		return nil, err
 	}
 	var moved []string
 	for _, name := range names {
-		was, is := flyteRecord(to, name), fresh.noted[name]
+		was, is := recordOf(to, name), fresh.noted[name]
 		for _, move := range diff.FactChanges(withoutOwn(to.Plan(), was), withoutOwn(to.Plan(), is)) {
 			if move.Reviewed == "" && gainedOf(move.Path) {
 				continue
@@ -36,13 +36,13 @@ func Moved(ctx context.Context, to Recorder) ([]string, error) {
 	return moved, nil
 }
 
-// flyteAgain looks again: what is noted is kept beside what was recorded.
-type flyteAgain struct {
+// rereader looks again: what is noted is kept beside what was recorded.
+type rereader struct {
 	Recorder
 	noted map[string]map[string]any // by name
 }
 
-func (a flyteAgain) Note(_, name string, record any) error {
+func (a rereader) Note(_, name string, record any) error {
 	a.noted[name], _ = record.(map[string]any)
 	return nil
 }
@@ -52,7 +52,7 @@ func (a flyteAgain) Note(_, name string, record any) error {
 func withoutOwn(p *preview.Plan, seen map[string]any) map[string]any {
 	out := maps.Clone(seen)
 	left := maps.Clone(preview.Map(seen, "left"))
-	for _, plugin := range flytePlugins() {
+	for _, plugin := range taskPlugins() {
 		if slices.ContainsFunc(p.Objects, func(o preview.Object) bool { return o.Action.Writes() && o.Ref().Group() == plugin.group }) {
 			delete(left, plugin.id)
 		}

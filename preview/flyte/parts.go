@@ -11,9 +11,9 @@ import (
 // inCluster is said of what is not in the plan and was seen in the cluster.
 const inCluster = "in the cluster already"
 
-// flytePart is one of the four parts of a plugin: what there is of it, or what
+// part is one of the four parts of a plugin: what there is of it, or what
 // lacks and how that is called, or why nobody knows.
-type flytePart struct {
+type part struct {
 	name, has     string
 	called, lacks string
 	unread        string
@@ -21,7 +21,7 @@ type flytePart struct {
 
 // lacking says what lacks, or, where something that may not be read could be
 // it, that it is not known.
-func (f *flytePart) lacking(what, hidden string) {
+func (f *part) lacking(what, hidden string) {
 	if hidden != "" {
 		f.unread = what + ", and " + hidden
 		return
@@ -29,28 +29,28 @@ func (f *flytePart) lacking(what, hidden string) {
 	f.lacks = what
 }
 
-// flyteReview says of each plugin what there is of its four parts, and which
+// review says of each plugin what there is of its four parts, and which
 // parts are neither in the plan nor, where one was read, in the cluster.
-type flyteReview struct {
+type review struct {
 	plan   *preview.Plan
-	engine flyteEngine
+	engine engine
 	seen   map[string]any // what was read of the cluster; nil offline
 
 	sections, missing, unread []string
 }
 
-func newFlyteReview(p *preview.Plan, e flyteEngine) *flyteReview {
-	r := &flyteReview{plan: p, engine: e, seen: e.seen}
-	for _, plugin := range flytePlugins() {
+func newReview(p *preview.Plan, e engine) *review {
+	r := &review{plan: p, engine: e, seen: e.seen}
+	for _, plugin := range taskPlugins() {
 		if e.forgets(p, plugin) && !slices.Contains(strings.Fields(preview.String(r.seen, "configured")), plugin.id) {
-			part := flytePart{called: "configuration"}
+			part := part{called: "configuration"}
 			part.lacking("the plan brings "+plugin.definition()+", and enabled-plugins does not have it", r.hidden("configs"))
 			r.note(plugin, part)
 		}
 		if !e.asks(p, plugin) {
 			continue
 		}
-		for _, part := range []flytePart{r.operator(plugin), r.configuration(plugin), r.rights(plugin), r.projects(plugin)} {
+		for _, part := range []part{r.operator(plugin), r.configuration(plugin), r.rights(plugin), r.projects(plugin)} {
 			r.note(plugin, part)
 			r.sections = append(r.sections, "plugin "+plugin.id+", "+part.name+": "+part.status())
 		}
@@ -58,7 +58,7 @@ func newFlyteReview(p *preview.Plan, e flyteEngine) *flyteReview {
 	return r
 }
 
-func (f flytePart) status() string {
+func (f part) status() string {
 	switch {
 	case f.lacks != "":
 		return "missing"
@@ -68,7 +68,7 @@ func (f flytePart) status() string {
 	return f.has
 }
 
-func (r *flyteReview) note(plugin flytePlugin, part flytePart) {
+func (r *review) note(plugin taskPlugin, part part) {
 	switch {
 	case part.lacks != "":
 		r.missing = append(r.missing, "plugin "+plugin.id+": no "+part.called+": "+part.lacks)
@@ -78,7 +78,7 @@ func (r *flyteReview) note(plugin flytePlugin, part flytePart) {
 }
 
 // hidden says what of a topic may not be read in the cluster.
-func (r *flyteReview) hidden(topics ...string) string {
+func (r *review) hidden(topics ...string) string {
 	var out []string
 	for _, topic := range topics {
 		if text := preview.String(r.seen, "hidden", topic); text != "" {
@@ -90,32 +90,32 @@ func (r *flyteReview) hidden(topics ...string) string {
 
 // How the definition of a plugin's custom resource was found in the cluster.
 const (
-	flyteEstablished = "established"
-	flyteUnready     = "not established"
-	flyteAbsent      = "absent"
-	flyteHidden      = "may not be read"
+	stateEstablished = "established"
+	stateUnready     = "not established"
+	stateAbsent      = "absent"
+	stateHidden      = "may not be read"
 )
 
-func (r *flyteReview) operator(plugin flytePlugin) flytePart {
-	part := flytePart{name: "operator", called: "operator"}
+func (r *review) operator(plugin taskPlugin) part {
+	part := part{name: "operator", called: "operator"}
 	what := plugin.definition()
 	if bringsResource(r.plan, plugin) {
-		part.has = inPlan(r.plan, packagesOf(r.plan, flyteDefinition(plugin).ID())) + what
+		part.has = inPlan(r.plan, packagesOf(r.plan, definitionRef(plugin).ID())) + what
 		return part
 	}
-	if o := r.plan.Object(flyteDefinition(plugin).ID()); o != nil && o.Action == preview.ActionKeep {
+	if o := r.plan.Object(definitionRef(plugin).ID()); o != nil && o.Action == preview.ActionKeep {
 		part.lacks = "the plan takes it away: of its objects only the definition " + what + " stays"
 		return part
 	}
 	nothing := "nothing in the plan defines " + what
 	switch preview.String(r.seen, "operators", plugin.id) {
-	case flyteEstablished:
+	case stateEstablished:
 		part.has = inCluster + ", " + what
-	case flyteUnready:
+	case stateUnready:
 		part.lacks = nothing + ", and the cluster's own definition is not established"
-	case flyteAbsent:
+	case stateAbsent:
 		part.lacks = nothing + ", and nothing in the cluster does"
-	case flyteHidden:
+	case stateHidden:
 		part.lacking(nothing, "whether the cluster does may not be read")
 	default:
 		part.lacks = nothing + ", so it has to be in the cluster"
@@ -123,9 +123,9 @@ func (r *flyteReview) operator(plugin flytePlugin) flytePart {
 	return part
 }
 
-func (r *flyteReview) configuration(plugin flytePlugin) flytePart {
-	part := flytePart{name: "engine configuration", has: inPlan(r.plan, packagesOf(r.plan, r.engine.config.ID)) + "ConfigMap " + r.engine.config.Name}
-	if r.engine.generation == flyteV2 && !r.engine.after.uses(plugin.id) {
+func (r *review) configuration(plugin taskPlugin) part {
+	part := part{name: "engine configuration", has: inPlan(r.plan, packagesOf(r.plan, r.engine.config.ID)) + "ConfigMap " + r.engine.config.Name}
+	if r.engine.generation == generationV2 && !r.engine.after.uses(plugin.id) {
 		part.has = "nothing needed, an engine of v2 has every plugin that it was built with"
 	}
 	return part
@@ -133,19 +133,19 @@ func (r *flyteReview) configuration(plugin flytePlugin) flytePart {
 
 // bringsResource reports whether the plan has the definition of a plugin's
 // custom resource, and with it, as is taken, its operator.
-func bringsResource(p *preview.Plan, plugin flytePlugin) bool {
-	o := p.Object(flyteDefinition(plugin).ID())
+func bringsResource(p *preview.Plan, plugin taskPlugin) bool {
+	o := p.Object(definitionRef(plugin).ID())
 	return o != nil && o.Sealed != nil
 }
 
 // losesResource reports whether a plugin's operator was of the release and is
 // no more, whether the definition stays or goes.
-func losesResource(p *preview.Plan, plugin flytePlugin) bool {
-	o := p.Object(flyteDefinition(plugin).ID())
+func losesResource(p *preview.Plan, plugin taskPlugin) bool {
+	o := p.Object(definitionRef(plugin).ID())
 	return o != nil && o.Sealed == nil
 }
 
-func flyteDefinition(plugin flytePlugin) preview.Ref {
+func definitionRef(plugin taskPlugin) preview.Ref {
 	return preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: plugin.definition()}
 }
 

@@ -19,7 +19,7 @@ const maxNamespaces = 50
 
 // readProjects records what the namespaces of projects are, and what each has of
 // what plugins need in it; and what templates of other ConfigMaps make.
-func (r *flyteReader) readProjects(ctx context.Context) error {
+func (r *reader) readProjects(ctx context.Context) error {
 	names := projectNamesOf(slices.Concat(preview.SealedBodies(r.plan.Objects), r.configs))
 	namespaces, err := r.list(ctx, "projects", "v1", "Namespace", "")
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *flyteReader) readProjects(ctx context.Context) error {
 }
 
 // readProjectParts records which parts of a plugin each project's namespace has.
-func (r *flyteReader) readProjectParts(ctx context.Context, plugin flytePlugin, namespaces []string) error {
+func (r *reader) readProjectParts(ctx context.Context, plugin taskPlugin, namespaces []string) error {
 	var refs []preview.Ref
 	for _, namespace := range namespaces {
 		refs = append(refs, access.AccountRef(preview.Subject{Namespace: namespace, Name: plugin.account}))
@@ -90,7 +90,7 @@ func (r *flyteReader) readProjectParts(ctx context.Context, plugin flytePlugin, 
 
 // roleBindings lists the RoleBindings of the engine's namespace and of the
 // projects', once.
-func (r *flyteReader) roleBindings(ctx context.Context) ([]map[string]any, error) {
+func (r *reader) roleBindings(ctx context.Context) ([]map[string]any, error) {
 	if r.listed {
 		return r.local, nil
 	}
@@ -126,14 +126,14 @@ func (r *flyteReader) roleBindings(ctx context.Context) ([]map[string]any, error
 
 // rolesNamed reads the roles that bindings name, but for what the plan itself
 // writes or deletes.
-func (r *flyteReader) rolesNamed(ctx context.Context, topic string, bindings []map[string]any) ([]map[string]any, error) {
+func (r *reader) rolesNamed(ctx context.Context, topic string, bindings []map[string]any) ([]map[string]any, error) {
 	out, err := r.bodies(ctx, access.RoleRefs(bindings), func(ref preview.Ref) { r.hide(topic, ref.ID()+" may not be read") })
 	return r.Others(out), err
 }
 
 // bodies reads objects, those that are there. hidden is told of each that may not
 // be read.
-func (r *flyteReader) bodies(ctx context.Context, refs []preview.Ref, hidden func(preview.Ref)) ([]map[string]any, error) {
+func (r *reader) bodies(ctx context.Context, refs []preview.Ref, hidden func(preview.Ref)) ([]map[string]any, error) {
 	var out []map[string]any
 	for i, result := range r.Read(ctx, refs) {
 		switch {

@@ -27,12 +27,12 @@ func projectNamesOf(configs []map[string]any) projectNames {
 		if !preview.IsKind(body, preview.KindConfigMap) {
 			continue
 		}
-		for _, file := range flyteFiles(body, "namespace_mapping") {
+		for _, file := range yamlFiles(body, "namespace_mapping") {
 			if template := preview.String(file, "namespace_mapping", "template"); template != "" {
 				out.template = template
 			}
 		}
-		for _, file := range flyteFiles(body, "domains") {
+		for _, file := range yamlFiles(body, "domains") {
 			for _, domain := range preview.Maps(file, "domains") {
 				if id := preview.String(domain, "id"); id != "" {
 					out.domains = append(out.domains, id)
@@ -54,7 +54,7 @@ func (n projectNames) pattern() *regexp.Regexp {
 	b.WriteString("^")
 	rest := n.template
 	for {
-		at := flyteVariable.FindStringIndex(rest)
+		at := templateVariable.FindStringIndex(rest)
 		if at == nil {
 			break
 		}
@@ -84,7 +84,7 @@ func projectParts() []string { return []string{"ServiceAccount", "Role", "RoleBi
 
 // projectNamespaces are the namespaces of projects that the cluster has, and
 // those that the plan's objects go into, sorted.
-func (r *flyteReview) projectNamespaces() []string {
+func (r *review) projectNamespaces() []string {
 	bodies := preview.SealedBodies(r.plan.Objects)
 	names := projectNames{template: preview.String(r.seen, "naming", "template"), domains: strings.Fields(preview.String(r.seen, "naming", "domains"))}
 	if names.template == "" {
@@ -106,8 +106,8 @@ func (r *flyteReview) projectNamespaces() []string {
 	return slices.Compact(out)
 }
 
-func (r *flyteReview) projects(plugin flytePlugin) flytePart {
-	part := flytePart{name: "per project", called: "objects of the projects"}
+func (r *review) projects(plugin taskPlugin) part {
+	part := part{name: "per project", called: "objects of the projects"}
 	if plugin.account == "" {
 		part.has = "nothing needed"
 		return part
@@ -161,7 +161,7 @@ func (r *flyteReview) projects(plugin flytePlugin) flytePart {
 // holding are those projects' namespaces that hold all of some parts, as the
 // cluster has them or the plan makes them; planned is whether the plan alone
 // makes them all.
-func (r *flyteReview) holding(plugin flytePlugin, projects, parts []string) (full []string, planned bool) {
+func (r *review) holding(plugin taskPlugin, projects, parts []string) (full []string, planned bool) {
 	bodies := preview.SealedBodies(r.plan.Objects)
 	planned = true
 	for _, namespace := range projects {

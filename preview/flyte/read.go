@@ -11,25 +11,25 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// flyteKind is the kind under which what the cluster has already of an engine's
+// recordKind is the kind under which what the cluster has already of an engine's
 // plugins is recorded as a read: a plan whose review said that a part is there
 // moves when the part goes. It is served nowhere: it is this tool's own. Its
 // fields are words, so that what moved can be named.
-const flyteKind = "FlyteEngine"
+const recordKind = "FlyteEngine"
 
 // Read looks in the cluster for the parts of plugins that the plan does not
 // bring, and counts what is left of those that it turns off.
 func Read(ctx context.Context, to Recorder) error {
 	none := func(string) string { return "" }
-	if len(flyteEngines(to.Plan(), to, none)) == 0 {
+	if len(enginesOf(to.Plan(), to, none)) == 0 {
 		return nil
 	}
 	live, err := readGenerations(ctx, to)
 	if err != nil {
 		return err
 	}
-	for _, e := range flyteEngines(to.Plan(), to, func(string) string { return live }) {
-		r := &flyteReader{Recorder: to, plan: to.Plan(), e: e, fields: map[string]any{}}
+	for _, e := range enginesOf(to.Plan(), to, func(string) string { return live }) {
+		r := &reader{Recorder: to, plan: to.Plan(), e: e, fields: map[string]any{}}
 		r.note("engines", live)
 		if e.installed {
 			r.fields["before"] = e.before.record()
@@ -37,7 +37,7 @@ func Read(ctx context.Context, to Recorder) error {
 		if err := r.read(ctx); err != nil {
 			return err
 		}
-		if err := to.Note(flyteKind, e.config.ID, r.fields); err != nil {
+		if err := to.Note(recordKind, e.config.ID, r.fields); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,7 @@ func Read(ctx context.Context, to Recorder) error {
 // besides those of the plan.
 func readGenerations(ctx context.Context, to Recorder) (string, error) {
 	var found []string
-	for generation, ref := range flyteGenerations() {
+	for generation, ref := range generations() {
 		if to.Plan().Object(ref.ID()) != nil {
 			continue
 		}
@@ -64,22 +64,22 @@ func readGenerations(ctx context.Context, to Recorder) (string, error) {
 	return strings.Join(found, " "), nil
 }
 
-// flyteRecord is what was recorded of the engine of a ConfigMap.
-func flyteRecord(seen Records, config string) map[string]any {
+// recordOf is what was recorded of the engine of a ConfigMap.
+func recordOf(seen Records, config string) map[string]any {
 	var out map[string]any
-	seen.Record(flyteKind, config, &out)
+	seen.Record(recordKind, config, &out)
 	for _, field := range []string{"apiVersion", "kind", "metadata"} {
 		delete(out, field)
 	}
 	return out
 }
 
-// flyteReader looks in the cluster for what it has of one engine's plugins.
-type flyteReader struct {
+// reader looks in the cluster for what it has of one engine's plugins.
+type reader struct {
 	Recorder
 	plan      *preview.Plan
-	e         flyteEngine
-	used, off []flytePlugin
+	e         engine
+	used, off []taskPlugin
 	fields    map[string]any
 	configs   []map[string]any // of the engine's namespace, besides those of the plan
 	projects  map[string]any   // what each project's namespace has, by its name
@@ -87,9 +87,9 @@ type flyteReader struct {
 	listed    bool             // whether local was read
 }
 
-func (r *flyteReader) read(ctx context.Context) error {
+func (r *reader) read(ctx context.Context) error {
 	forgets := false
-	for _, plugin := range flytePlugins() {
+	for _, plugin := range taskPlugins() {
 		if r.e.asks(r.plan, plugin) {
 			r.used = append(r.used, plugin)
 		}
@@ -122,25 +122,25 @@ func (r *flyteReader) read(ctx context.Context) error {
 
 // readOperators records how the definitions stand that used plugins need and
 // the plan does not bring, and how many objects those have that are turned off.
-func (r *flyteReader) readOperators(ctx context.Context) error {
+func (r *reader) readOperators(ctx context.Context) error {
 	operators, left := map[string]any{}, map[string]any{}
-	used := slices.DeleteFunc(slices.Clone(r.used), func(plugin flytePlugin) bool { return r.plan.Object(flyteDefinition(plugin).ID()) != nil })
+	used := slices.DeleteFunc(slices.Clone(r.used), func(plugin taskPlugin) bool { return r.plan.Object(definitionRef(plugin).ID()) != nil })
 	asked := slices.Concat(used, r.off)
 	refs := make([]preview.Ref, 0, len(asked))
 	for _, plugin := range asked {
-		refs = append(refs, flyteDefinition(plugin))
+		refs = append(refs, definitionRef(plugin))
 	}
 	for i, result := range r.Read(ctx, refs) {
-		state := flyteEstablished
+		state := stateEstablished
 		switch {
 		case result.Err != nil && !preview.Answered(result.Err):
 			return fmt.Errorf("reading %s: %w", refs[i].ID(), result.Err)
 		case result.Err != nil:
-			state = flyteHidden
+			state = stateHidden
 		case result.Body == nil, r.deletes(refs[i]):
-			state = flyteAbsent
+			state = stateAbsent
 		case !isEstablished(result.Body):
-			state = flyteUnready
+			state = stateUnready
 		}
 		if i < len(used) {
 			operators[asked[i].id] = state
@@ -156,7 +156,7 @@ func (r *flyteReader) readOperators(ctx context.Context) error {
 	return nil
 }
 
-func (r *flyteReader) deletes(ref preview.Ref) bool {
+func (r *reader) deletes(ref preview.Ref) bool {
 	o := r.plan.Object(ref.ID())
 	return o != nil && o.Action == preview.ActionDelete
 }
@@ -168,11 +168,11 @@ func isEstablished(definition map[string]any) bool {
 }
 
 // countLeft words how many objects there are of a plugin that is turned off.
-func (r *flyteReader) countLeft(ctx context.Context, state string, definition map[string]any) (string, error) {
+func (r *reader) countLeft(ctx context.Context, state string, definition map[string]any) (string, error) {
 	switch {
-	case state == flyteHidden:
+	case state == stateHidden:
 		return schema.Uncounted + "their definition may not be read", nil
-	case definition == nil, state == flyteAbsent: // or what goes with the definition, which says so itself
+	case definition == nil, state == stateAbsent: // or what goes with the definition, which says so itself
 		return schema.NoObjects, nil
 	}
 	what, err := r.CountObjects(ctx, definition)
@@ -188,14 +188,14 @@ func (r *flyteReader) countLeft(ctx context.Context, state string, definition ma
 // readConfigs reads the other ConfigMaps of the engine's namespace: they may
 // enable a plugin too, hold templates, and say what projects' namespaces are
 // called.
-func (r *flyteReader) readConfigs(ctx context.Context) (err error) {
+func (r *reader) readConfigs(ctx context.Context) (err error) {
 	if r.configs, err = r.list(ctx, "configs", "v1", "ConfigMap", r.e.config.Namespace); err != nil {
 		return err
 	}
 	var configured []string
-	for _, plugin := range flytePlugins() {
+	for _, plugin := range taskPlugins() {
 		if r.e.forgets(r.plan, plugin) && slices.ContainsFunc(r.configs, func(body map[string]any) bool {
-			tasks, ok := flyteConfig(body)
+			tasks, ok := configOf(body)
 			return ok && tasks.uses(plugin.id)
 		}) {
 			configured = append(configured, plugin.id)
@@ -207,7 +207,7 @@ func (r *flyteReader) readConfigs(ctx context.Context) (err error) {
 
 // readEngine records the workloads, the accounts and the rights of an engine
 // that the plan does not bring, and which other configurations it reads.
-func (r *flyteReader) readEngine(ctx context.Context) error {
+func (r *reader) readEngine(ctx context.Context) error {
 	workloads := preview.SealedBodies(r.plan.Objects)
 	if len(mounting(workloads, r.e.config.Ref())) == 0 {
 		deployments, err := r.list(ctx, "workloads", "apps/v1", "Deployment", r.e.config.Namespace)
@@ -231,7 +231,7 @@ func (r *flyteReader) readEngine(ctx context.Context) error {
 	for _, body := range mounting(workloads, r.e.config.Ref()) {
 		pod, _ := preview.PodTemplate(body)
 		for _, config := range r.configs {
-			if _, ok := flyteConfig(config); ok && mounts(pod, preview.RefOf(config)) {
+			if _, ok := configOf(config); ok && mounts(pod, preview.RefOf(config)) {
 				beside = append(beside, preview.RefOf(config).Name)
 			}
 		}
@@ -244,7 +244,7 @@ func (r *flyteReader) readEngine(ctx context.Context) error {
 // list lists the objects of a kind in a namespace, everywhere where none is
 // named, that the plan neither writes nor deletes. Where they may not be listed
 // that is recorded: what a topic lacks is then not known to lack.
-func (r *flyteReader) list(ctx context.Context, topic, apiVersion, kind, namespace string) ([]map[string]any, error) {
+func (r *reader) list(ctx context.Context, topic, apiVersion, kind, namespace string) ([]map[string]any, error) {
 	found, err := r.List(ctx, apiVersion, kind, namespace, "")
 	switch {
 	case err != nil && preview.Answered(err) && namespace != "":
@@ -261,7 +261,7 @@ func (r *flyteReader) list(ctx context.Context, topic, apiVersion, kind, namespa
 
 // listRBAC lists a kind in the whole cluster; allowed is false when that may
 // not be read.
-func (r *flyteReader) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
+func (r *reader) listRBAC(ctx context.Context, kind string) (list []map[string]any, allowed bool, err error) {
 	list, err = r.List(ctx, access.APIVersion, kind, "", "")
 	switch {
 	case err != nil && preview.Answered(err):
@@ -273,14 +273,14 @@ func (r *flyteReader) listRBAC(ctx context.Context, kind string) (list []map[str
 }
 
 // note records words, where there are any.
-func (r *flyteReader) note(key, words string) {
+func (r *reader) note(key, words string) {
 	if words != "" {
 		r.fields[key] = words
 	}
 }
 
 // hide records what of a topic may not be read.
-func (r *flyteReader) hide(topic, what string) {
+func (r *reader) hide(topic, what string) {
 	hidden := preview.Map(r.fields, "hidden")
 	if hidden == nil {
 		hidden = map[string]any{}

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// flyteRestarts names the workloads that go on as they are while the plan
+// restartLines names the workloads that go on as they are while the plan
 // changes the plugins of the engine that they are.
-func flyteRestarts(p *preview.Plan, e flyteEngine) []string {
+func restartLines(p *preview.Plan, e engine) []string {
 	if !e.installed || sameTasks(e.before, e.after) {
 		return nil
 	}
@@ -40,13 +40,13 @@ func flyteRestarts(p *preview.Plan, e flyteEngine) []string {
 	return lines
 }
 
-// flyteLists shows the lists that a plan changes, as they were and as they will
+// listLines shows the lists that a plan changes, as they were and as they will
 // be.
-func flyteLists(e flyteEngine) []string {
+func listLines(e engine) []string {
 	if !e.installed || e.gone || sameTasks(e.before, e.after) {
 		return nil
 	}
-	enabled := func(t flyteTasks) string {
+	enabled := func(t pluginConfig) string {
 		switch {
 		case len(t.enabled) > 0:
 			return strings.Join(t.enabled, ", ")
@@ -55,7 +55,7 @@ func flyteLists(e flyteEngine) []string {
 		}
 		return "empty, which is every plugin"
 	}
-	types := func(t flyteTasks) string {
+	types := func(t pluginConfig) string {
 		var out []string
 		for _, taskType := range slices.Sorted(maps.Keys(t.byType)) {
 			out = append(out, taskType+": "+t.byType[taskType])
@@ -72,7 +72,7 @@ func flyteLists(e flyteEngine) []string {
 	return lines
 }
 
-func sameTasks(a, b flyteTasks) bool {
+func sameTasks(a, b pluginConfig) bool {
 	return reflect.DeepEqual(a.record(), b.record())
 }
 

@@ -11,23 +11,23 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// flyteVerbs is what the engine does with a custom resource: it makes and watches
+// engineVerbs is what the engine does with a custom resource: it makes and watches
 // one for a task, takes its finalizers off, and deletes it to abort the task.
-func flyteVerbs() []string {
+func engineVerbs() []string {
 	return []string{"create", "get", "list", "watch", "patch", "update", "delete"}
 }
 
 // everywhere is the key of rights in every namespace: no namespace is called so.
 const everywhere = "*"
 
-func (r *flyteReview) rights(plugin flytePlugin) flytePart {
-	part := flytePart{name: "engine RBAC", called: "rights"}
+func (r *review) rights(plugin taskPlugin) part {
+	part := part{name: "engine RBAC", called: "rights"}
 	accounts := r.accounts()
 	known := len(accounts) > 0
 	if !known {
 		accounts = r.likelyAccounts()
 	}
-	var closest *flyteRights
+	var closest *accountRights
 	for _, account := range accounts {
 		held := r.rightsOf(account, plugin)
 		if part.has = held.complete(); part.has != "" {
@@ -44,14 +44,14 @@ func (r *flyteReview) rights(plugin flytePlugin) flytePart {
 		part.lacking("no workload mounts this ConfigMap, and "+closest.lacking(), r.hidden("workloads"))
 	default:
 		part.lacking(fmt.Sprintf("no workload mounts this ConfigMap, and no account of namespace %s that could be the engine's may %s %s",
-			r.engine.config.Namespace, strings.Join(flyteVerbs(), ", "), plugin.definition()), r.hidden("workloads"))
+			r.engine.config.Namespace, strings.Join(engineVerbs(), ", "), plugin.definition()), r.hidden("workloads"))
 	}
 	return part
 }
 
 // hiddenRights says which bindings and roles of the cluster may not be listed,
 // of those that an account of the plan may have or one of the cluster.
-func (r *flyteReview) hiddenRights() string {
+func (r *review) hiddenRights() string {
 	hidden := r.hidden("rights")
 	if hidden == "" && slices.ContainsFunc(r.plan.Unknowns, func(u preview.Unknown) bool { return strings.HasPrefix(u.Why, access.HeldUnknown) }) {
 		return "not all bindings of the cluster may be listed"
@@ -59,11 +59,11 @@ func (r *flyteReview) hiddenRights() string {
 	return hidden
 }
 
-// flyteRights is what an account may do with a plugin's custom resource.
-type flyteRights struct {
+// accountRights is what an account may do with a plugin's custom resource.
+type accountRights struct {
 	account   string
 	source    string // of what the plan gives it
-	plugin    flytePlugin
+	plugin    taskPlugin
 	lacks     []string // verbs that it may not everywhere
 	live      bool     // whether the cluster gives it all without the plan
 	wide      string   // what the cluster lets it do with every resource of every group
@@ -73,18 +73,18 @@ type flyteRights struct {
 	elsewhere []string // other namespaces in which it lacks nothing
 }
 
-func (r *flyteReview) rightsOf(account string, plugin flytePlugin) *flyteRights {
+func (r *review) rightsOf(account string, plugin taskPlugin) *accountRights {
 	subject := preview.Subject{Kind: "ServiceAccount", Namespace: r.engine.config.Namespace, Name: account}
 	live := preview.Map(r.seen, "rights", account, plugin.id)
 	lacked := func(namespace string) []string {
 		held := strings.Fields(preview.String(live, everywhere) + " " + preview.String(live, namespace))
-		return slices.DeleteFunc(flyteVerbs(), func(verb string) bool {
-			return slices.Contains(held, verb) || allowsFlyte(r.plan.Access.Grants, subject, plugin, plugin.resource, namespace, verb)
+		return slices.DeleteFunc(engineVerbs(), func(verb string) bool {
+			return slices.Contains(held, verb) || allows(r.plan.Access.Grants, subject, plugin, plugin.resource, namespace, verb)
 		})
 	}
-	out := &flyteRights{
+	out := &accountRights{
 		account: account, source: inPlan(r.plan, grantingPackages(r.plan, subject, plugin)), plugin: plugin, lacks: lacked(""), projects: r.projectNamespaces(),
-		live: len(strings.Fields(preview.String(live, everywhere))) == len(flyteVerbs()), wide: preview.String(r.seen, "wide", account),
+		live: len(strings.Fields(preview.String(live, everywhere))) == len(engineVerbs()), wide: preview.String(r.seen, "wide", account),
 	}
 	for _, namespace := range r.scopes(live) {
 		switch {
@@ -97,20 +97,20 @@ func (r *flyteReview) rightsOf(account string, plugin flytePlugin) *flyteRights 
 	}
 	singular := strings.Fields(preview.String(r.seen, "misnamed", account, plugin.id))
 	out.misnamed = slices.ContainsFunc(out.lacks, func(verb string) bool {
-		return slices.Contains(singular, verb) || allowsFlyte(r.plan.Access.Grants, subject, plugin, plugin.singular(), "", verb)
+		return slices.Contains(singular, verb) || allows(r.plan.Access.Grants, subject, plugin, plugin.singular(), "", verb)
 	})
 	return out
 }
 
-// allowsFlyte asks for a right to a plugin's resource, in every namespace where
+// allows asks for a right to a plugin's resource, in every namespace where
 // none is named.
-func allowsFlyte(grants []preview.Grant, subject preview.Subject, plugin flytePlugin, resource, namespace, verb string) bool {
+func allows(grants []preview.Grant, subject preview.Subject, plugin taskPlugin, resource, namespace, verb string) bool {
 	return access.Allows(grants, subject, access.Request{Namespace: namespace, Verb: verb, Group: plugin.group, Resource: resource})
 }
 
 // scopes are the namespaces in which anybody is given anything, besides those
 // of the projects: sorted.
-func (r *flyteReview) scopes(live map[string]any) []string {
+func (r *review) scopes(live map[string]any) []string {
 	out := slices.Clone(r.projectNamespaces())
 	for namespace := range live {
 		if namespace != everywhere {
@@ -128,7 +128,7 @@ func (r *flyteReview) scopes(live map[string]any) []string {
 
 // complete says where an account has all rights from, empty where it has not.
 // Rights in each project that there is do, though not for the next.
-func (f *flyteRights) complete() string {
+func (f *accountRights) complete() string {
 	source := f.source + "for ServiceAccount " + f.account
 	if f.live {
 		source = inCluster + ", for ServiceAccount " + f.account
@@ -144,7 +144,7 @@ func (f *flyteRights) complete() string {
 	return ""
 }
 
-func (f *flyteRights) lacking() string {
+func (f *accountRights) lacking() string {
 	text := fmt.Sprintf("ServiceAccount %s may not %s %s", f.account, strings.Join(f.lacks, ", "), f.plugin.definition())
 	if len(f.within) > 0 {
 		left := slices.DeleteFunc(slices.Clone(f.projects), func(namespace string) bool { return slices.Contains(f.within, namespace) })
@@ -161,7 +161,7 @@ func (f *flyteRights) lacking() string {
 
 // accounts are the accounts of the workloads that mount a configuration: those
 // of the plan, else those that were seen in the cluster.
-func (r *flyteReview) accounts() []string {
+func (r *review) accounts() []string {
 	if accounts := mountingAccounts(preview.SealedBodies(r.plan.Objects), r.engine.config); len(accounts) > 0 {
 		return accounts
 	}
@@ -171,7 +171,7 @@ func (r *flyteReview) accounts() []string {
 // likelyAccounts are, where no workload is known to mount the configuration, the
 // accounts of its namespace that the plan gives rights and no pod of the plan
 // runs as: an operator's own rights are not the engine's.
-func (r *flyteReview) likelyAccounts() []string {
+func (r *review) likelyAccounts() []string {
 	taken := map[string]bool{}
 	for _, body := range preview.SealedBodies(r.plan.Objects) {
 		if pod, _ := preview.PodTemplate(body); pod != nil && preview.RefOf(body).Namespace == r.engine.config.Namespace {
@@ -191,7 +191,7 @@ func (r *flyteReview) likelyAccounts() []string {
 // readRights records what the cluster lets an engine's accounts, and the groups
 // that they are in, do with the custom resources, everywhere and in single
 // namespaces. The plan's own grants are not among it.
-func (r *flyteReader) readRights(ctx context.Context, accounts []string) error {
+func (r *reader) readRights(ctx context.Context, accounts []string) error {
 	if len(accounts) == 0 || len(r.used) == 0 {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (r *flyteReader) readRights(ctx context.Context, accounts []string) error {
 			}
 		}
 		rights[account], misnamed[account] = byPlugin, wrong
-		anything := flytePlugin{group: everywhere}
+		anything := taskPlugin{group: everywhere}
 		if verbs := heldVerbs(grants, subject, anything, everywhere, ""); strings.Contains(verbs, "create") || strings.Contains(verbs, "patch") || strings.Contains(verbs, "update") {
 			wide[account] = strings.Join(strings.Fields(verbs), ", ")
 		}
@@ -242,7 +242,7 @@ func (r *flyteReader) readRights(ctx context.Context, accounts []string) error {
 
 // heldBy is what an account may do with a plugin's resource, as words: by
 // namespace where it is more than everywhere.
-func (r *flyteReader) heldBy(grants []preview.Grant, subject preview.Subject, plugin flytePlugin) map[string]any {
+func (r *reader) heldBy(grants []preview.Grant, subject preview.Subject, plugin taskPlugin) map[string]any {
 	all := heldVerbs(grants, subject, plugin, plugin.resource, "")
 	out := map[string]any{}
 	if all != "" {
@@ -256,8 +256,8 @@ func (r *flyteReader) heldBy(grants []preview.Grant, subject preview.Subject, pl
 	return out
 }
 
-func heldVerbs(grants []preview.Grant, subject preview.Subject, plugin flytePlugin, resource, namespace string) string {
-	return strings.Join(slices.DeleteFunc(flyteVerbs(), func(verb string) bool {
-		return !allowsFlyte(grants, subject, plugin, resource, namespace, verb)
+func heldVerbs(grants []preview.Grant, subject preview.Subject, plugin taskPlugin, resource, namespace string) string {
+	return strings.Join(slices.DeleteFunc(engineVerbs(), func(verb string) bool {
+		return !allows(grants, subject, plugin, resource, namespace, verb)
 	}), " ")
 }

@@ -36,12 +36,12 @@ func packagesOf(p *preview.Plan, ids ...string) []string {
 
 // grantingPackages are those of the roles and bindings through which an account
 // may do something with a plugin's custom resource.
-func grantingPackages(p *preview.Plan, account preview.Subject, plugin flytePlugin) []string {
+func grantingPackages(p *preview.Plan, account preview.Subject, plugin taskPlugin) []string {
 	var out []string
 	for _, g := range p.Access.Grants {
 		alone := []preview.Grant{g}
-		if !slices.ContainsFunc(flyteVerbs(), func(verb string) bool {
-			return allowsFlyte(alone, account, plugin, plugin.resource, g.Namespace, verb)
+		if !slices.ContainsFunc(engineVerbs(), func(verb string) bool {
+			return allows(alone, account, plugin, plugin.resource, g.Namespace, verb)
 		}) {
 			continue
 		}

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// flyteVariable is a variable of the templates that the engine renders into each
+// templateVariable is a variable of the templates that the engine renders into each
 // project's namespace; they are replaced as text, and know nothing else.
-var flyteVariable = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+var templateVariable = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 
 // anyProject stands for the namespace of a project in what templates make.
 const anyProject = "PROJECT-DOMAIN"
@@ -30,7 +30,7 @@ func templateObjects(config map[string]any) []map[string]any {
 		if !strings.Contains(text, "kind:") {
 			continue
 		}
-		docs, err := preview.Decode([]byte(flyteVariable.ReplaceAllStringFunc(text, func(variable string) string {
+		docs, err := preview.Decode([]byte(templateVariable.ReplaceAllStringFunc(text, func(variable string) string {
 			if name := strings.Trim(variable, "{ }"); name != "namespace" {
 				return "<" + name + ">"
 			}
@@ -61,10 +61,10 @@ func templateParts(configs, bodies []map[string]any, account string) []string {
 	return boundParts(all, account)
 }
 
-// flyteTemplates say what the templates of the plan's ConfigMaps give in the
+// templateFindings say what the templates of the plan's ConfigMaps give in the
 // namespace of each project: nobody reviews these objects when the engine makes
 // them. They are judged as if the plan brought them.
-func flyteTemplates(p *preview.Plan) []preview.Finding {
+func templateFindings(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding
 	var around *projectSurroundings // made for the first template: most plans have none
 	for i := range p.Objects {
