@@ -129,6 +129,13 @@ func (s situation) drift(t *testing.T, w *world, how string, want install.Kind) 
 		t.Fatalf("planned as %+v, want %s", o, s.action)
 	}
 	does(how)(t, w, raw, s.object)
+	if how == "serve" { // a definition is established before discovery has its kind
+		kind := plan.Object(s.object.id(ns))
+		until(t, kind.Kind+" is in discovery", func() bool {
+			_, err := connect(t, w.sandbox.Kubeconfig()).Kind(t.Context(), kind.APIVersion, kind.Kind)
+			return err == nil
+		})
+	}
 	written := len(w.writes(t))
 	opts := w.options(t)
 	opts.NoWait = true
