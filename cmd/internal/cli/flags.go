@@ -170,13 +170,6 @@ func (f *rolloutFlags) keep() int {
 	return f.historyMax
 }
 
-func (f *rolloutFlags) stage() string {
-	if f.stageTimeout == 0 {
-		return ""
-	}
-	return f.stageTimeout.String()
-}
-
 // addSelectionFlags adds the flags that choose among a package's versions.
 func addSelectionFlags(flags *pflag.FlagSet, o *planning.Selection) {
 	flags.StringVar(&o.Version, "version", "", "version or range of the package, such as 1.10.0 or '>=1.8 <2'")
