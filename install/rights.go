@@ -91,11 +91,8 @@ func unread(plan *preview.Plan) []string {
 
 // roleCommand writes down the roles that a plan takes.
 func roleCommand(p *preview.Plan) string {
-	command := report.RoleCommand(p)
-	for _, pkg := range p.Packages {
-		if pkg.Parameters.Values != "" && p.Request.File == "" {
-			return command + ", with the same --values and --set,"
-		}
+	if report.RoleCommandRenders(p) {
+		return report.RoleCommand(p) + ", a preview or upgrade with the same --values and --set,"
 	}
-	return command
+	return report.RoleCommand(p)
 }

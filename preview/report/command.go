@@ -64,6 +64,13 @@ func RoleCommand(p *preview.Plan) string {
 	return shell(append(words, "-o", InstallerRole))
 }
 
+// RoleCommandRenders reports whether the [RoleCommand] of a plan renders content
+// anew, with values that the plan does not name: rollback and show do not.
+func RoleCommandRenders(p *preview.Plan) bool {
+	renders := !asFile(p) && p.Request.File == "" && (needsReference(p) || command(p) == preview.RequestUpgrade)
+	return renders && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Parameters.Values != "" })
+}
+
 // InstallerRole is the form of output that is the roles of a plan.
 const InstallerRole = "installer-role"
 
