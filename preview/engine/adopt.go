@@ -29,8 +29,8 @@ func (d *decider) decideForeign(ctx context.Context, o *preview.Object) error {
 	if found.nothing() {
 		return nil
 	}
-	note := map[string]any{}
-	found.note(note)
+	note := ownerRecord{}
+	found.note(&note)
 	return d.Note(ownerKind, o.ID, note)
 }
 

@@ -8,52 +8,55 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// readAnswers asks the cluster again what rendering asked it. The answers are
+// answers asks again what templates asked.
+type answers struct{ passive }
+
+// read asks the cluster again what rendering asked it. The answers are
 // Facts: when one moves between review and apply, the objects are not those
 // that the content makes any more.
-func (d *decider) readAnswers(ctx context.Context) error {
+func (c answers) read(ctx context.Context, to *recorder) error {
 	var served []string
-	for _, pkg := range d.plan.Packages {
+	for _, pkg := range to.plan.Packages {
 		for _, read := range pkg.Parameters.ClusterReads {
 			if read.Kind == preview.ReadAPIVersion && served == nil {
 				var err error
-				if served, err = d.cluster.APIVersions(ctx); err != nil {
+				if served, err = to.cluster.APIVersions(ctx); err != nil {
 					return fmt.Errorf("asking the cluster for what it serves: %w", err)
 				}
 			}
-			value, err := d.answer(ctx, read, served)
+			value, err := c.answer(ctx, to, read, served)
 			if err != nil {
 				return err
 			}
-			d.plan.Reads = append(d.plan.Reads, preview.Read{ID: read.ID(), Fingerprint: value})
+			to.plan.Reads = append(to.plan.Reads, preview.Read{ID: read.ID(), Fingerprint: value})
 		}
 	}
 	return nil
 }
 
 // answer is the value that a cluster read has now.
-func (d *decider) answer(ctx context.Context, read preview.ClusterRead, served []string) (string, error) {
+func (c answers) answer(ctx context.Context, to *recorder, read preview.ClusterRead, served []string) (string, error) {
 	switch read.Kind {
 	case preview.ReadKubeVersion:
-		return d.plan.Target.Version, nil
+		return to.plan.Target.Version, nil
 	case preview.ReadAPIVersion:
 		return preview.APIVersionValue(served, read.Name), nil
 	case preview.ReadLookup:
-		return d.lookup(ctx, read.Name)
+		return c.lookup(ctx, to, read.Name)
 	}
 	return "", fmt.Errorf("the plan was made with an answer of the kind %.40q, which this version does not know", read.Kind)
 }
 
-func (d *decider) lookup(ctx context.Context, name string) (string, error) {
+func (c answers) lookup(ctx context.Context, to *recorder, name string) (string, error) {
 	ref, err := preview.ParseLookup(name)
 	if err != nil {
 		return "", err
 	}
 	var found []map[string]any
 	if ref.Name == "" {
-		found, err = d.cluster.List(ctx, ref.APIVersion, ref.Kind, ref.Namespace, "")
+		found, err = to.cluster.List(ctx, ref.APIVersion, ref.Kind, ref.Namespace, "")
 	} else {
-		result := d.cluster.Read(ctx, []preview.Ref{ref})[0]
+		result := to.cluster.Read(ctx, []preview.Ref{ref})[0]
 		if err = result.Err; result.Body != nil {
 			found = append(found, result.Body)
 		}
@@ -95,4 +98,16 @@ func sameAnswers(p *preview.Plan) error {
 		}
 	}
 	return nil
+}
+
+func (c answers) moved(ctx context.Context, again *rereading) ([]string, error) {
+	target, err := again.cluster.Target(ctx)
+	if err != nil && preview.ReasonOf(err) != preview.ReasonForbidden {
+		return nil, fmt.Errorf("identifying the cluster: %w", err)
+	}
+	now, err := again.now(ctx, func(ctx context.Context, to *recorder) error {
+		to.plan.Target = target
+		return c.read(ctx, to)
+	})
+	return again.changed(now), err
 }

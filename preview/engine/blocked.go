@@ -10,20 +10,22 @@ import (
 
 // BlockedBy is [preview.WhyBlocked] with what is known of the owner, and what to
 // do about it, in words that follow the object's id.
-func BlockedBy(p *preview.Plan, o *preview.Object) string {
+func BlockedBy(p *preview.Plan, o *preview.Object) string { return blockedBy(p, searched{p}, o) }
+
+func blockedBy(p *preview.Plan, seen recorded, o *preview.Object) string {
 	why := preview.WhyBlocked(o, p.Release)
 	if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
 		return why
 	}
-	if owner, ok := OwnerOf(p, o.ID); ok {
+	found := ownerIn(seen, o.ID)
+	if owner, ok := found.of(); ok {
 		return "belongs to " + owner.String() + ofRelease(o, owner)
 	}
-	owners, hidden := ownersOf(p, o.ID)
-	if len(owners) > 0 {
-		return letGo(o, owners[0])
+	if len(found.Owners) > 0 {
+		return letGo(o, found.Owners[0].ref())
 	}
-	if len(hidden) > 0 {
-		return "may belong to " + hidden[0] + ", which may not be read; get the right to read it, and preview again"
+	if len(found.Hidden) > 0 {
+		return "may belong to " + found.Hidden[0] + ", which may not be read; get the right to read it, and preview again"
 	}
 	owner, _ := preview.ForeignOwner(o.LiveBody, p.Release)
 	return why + fromSet(o, owner)
@@ -111,11 +113,12 @@ func quoted(name string) string {
 // in words that follow the object's id.
 func Adoptable(p *preview.Plan, o *preview.Object) string {
 	const how = "; plan with --adopt to take it over"
-	if release, left := Left(p, o.ID); left {
-		return "was left behind by release " + release + ", which is gone" + how
+	found := ownerIn(searched{p}, o.ID)
+	if found.State == ownerGone {
+		return "was left behind by release " + found.Release.Name + ", which is gone" + how
 	}
-	if owners, _ := ownersOf(p, o.ID); len(owners) > 0 {
-		return "belongs to " + owners[0].ID() + how + ", which deletes that and what would install it again"
+	if len(found.Owners) > 0 {
+		return "belongs to " + found.Owners[0].ref().ID() + how + ", which deletes that and what would install it again"
 	}
 	if owner, foreign := preview.ForeignOwner(o.LiveBody, p.Release); foreign {
 		return "was made by " + owner.String() + how

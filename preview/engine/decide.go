@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
-	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -22,7 +21,6 @@ type decider struct {
 	// definitions are those that the plan brings.
 	definitions *schema.Index
 	releases    map[string]*other // other releases, by ApplySet id
-	broken      []string          // ids of records of other releases that cannot be read
 	made        map[string]string // uids of the Namespaces that the release made, by name
 }
 
@@ -31,6 +29,19 @@ func (d *decider) decide(ctx context.Context) error {
 		d.decideOffline()
 		return nil
 	}
+	for _, step := range []func(context.Context) error{
+		d.identify, d.readMade, d.readNamespaces, d.discover, d.readObjects, d.dryRun,
+		d.check, d.decideUndo, d.installerRights, d.fingerprint,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// identify records which cluster it is.
+func (d *decider) identify(ctx context.Context) error {
 	target, err := d.cluster.Target(ctx)
 	switch {
 	case preview.ReasonOf(err) == preview.ReasonForbidden:
@@ -40,62 +51,10 @@ func (d *decider) decide(ctx context.Context) error {
 	}
 	d.plan.Target = target
 	d.Tell("reading %d objects", len(d.plan.Objects))
-	if err := d.readMade(ctx); err != nil {
-		return err
-	}
-	if err := d.readNamespaces(ctx); err != nil {
-		return err
-	}
-	if err := d.discover(ctx); err != nil {
-		return err
-	}
-	if err := d.readObjects(ctx); err != nil {
-		return err
-	}
-	if err := d.dryRun(ctx); err != nil {
-		return err
-	}
-	if err := d.readSharers(ctx); err != nil {
-		return err
-	}
-	if err := d.noteUnreadable(); err != nil {
-		return err
-	}
-	if err := d.readStored(ctx); err != nil {
-		return err
-	}
-	if err := d.countOperands(ctx); err != nil {
-		return err
-	}
-	if err := d.countResidents(ctx); err != nil {
-		return err
-	}
-	if err := d.readRoles(ctx); err != nil {
-		return err
-	}
-	if err := flyte.Read(ctx, d); err != nil {
-		return err
-	}
-	if err := d.readHosts(); err != nil {
-		return err
-	}
-	if err := d.readReferences(ctx); err != nil {
-		return err
-	}
-	if err := d.readSurroundings(ctx); err != nil {
-		return err
-	}
-	if err := d.readAnswers(ctx); err != nil {
-		return err
-	}
-	if err := decideUndo(d.plan); err != nil {
-		return err
-	}
-	if err := d.installerRights(ctx); err != nil {
-		return err
-	}
-	return d.fingerprint(ctx)
+	return nil
 }
+
+func (d *decider) decideUndo(context.Context) error { return decideUndo(d.plan) }
 
 // decideOffline assumes an empty cluster: every object is created.
 func (d *decider) decideOffline() {

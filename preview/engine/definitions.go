@@ -38,15 +38,19 @@ func definitionUpdates(p *preview.Plan) []update {
 	return out
 }
 
-// readStored checks the stored objects of each definition that the plan
+// storedObjects checks whether what is stored fits the definitions that the plan
+// changes.
+type storedObjects struct{ passive }
+
+// read checks the stored objects of each definition that the plan
 // updates, and records what came of it.
-func (d *decider) readStored(ctx context.Context) error {
-	for _, u := range definitionUpdates(d.plan) {
+func (c storedObjects) read(ctx context.Context, to *recorder) error {
+	for _, u := range definitionUpdates(to.plan) {
 		checker := schema.NewChecker(u.before, u.after)
 		outcome := &schema.Outcome{StoredVersions: storedVersions(u.before)}
 		if checker != nil {
-			d.Tell("checking the stored objects of %s", u.object.Name)
-			if err := d.checkStored(ctx, checker, outcome); err != nil {
+			to.Tell("checking the stored objects of %s", u.object.Name)
+			if err := c.checkStored(ctx, to, checker, outcome); err != nil {
 				return fmt.Errorf("reading the objects of %s: %w", u.object.Name, err)
 			}
 		}
@@ -59,17 +63,17 @@ func (d *decider) readStored(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: schema.OutcomeID(u.object.Name), Fingerprint: fingerprint, Body: body})
+		to.plan.Reads = append(to.plan.Reads, preview.Read{ID: schema.OutcomeID(u.object.Name), Fingerprint: fingerprint, Body: body})
 	}
 	return nil
 }
 
-func (d *decider) checkStored(ctx context.Context, checker *schema.Checker, outcome *schema.Outcome) error {
+func (c storedObjects) checkStored(ctx context.Context, to *recorder, checker *schema.Checker, outcome *schema.Outcome) error {
 	outcome.Unchecked = checker.Unchecked
 	var err error
 	for _, version := range checker.ReadAs {
 		var broken error
-		err = d.cluster.Pages(ctx, checker.Group+"/"+version, checker.Kind, func(objects []map[string]any, remaining int) bool {
+		err = to.cluster.Pages(ctx, checker.Group+"/"+version, checker.Kind, func(objects []map[string]any, remaining int) bool {
 			room := min(len(objects), schema.MaxChecked-outcome.Checked)
 			remaining += len(objects) - room
 			objects = objects[:room]
@@ -118,9 +122,10 @@ func storedVersions(definition map[string]any) []string {
 // maxIssues bounds how many changes of a schema one finding lists.
 const maxIssues = 40
 
-// definitionFindings judges updates and deletions of CustomResourceDefinitions:
+// findings judge updates and deletions of CustomResourceDefinitions:
 // one finding for each rule and definition.
-func definitionFindings(p *preview.Plan) []preview.Finding {
+func (storedObjects) findings(of *view) []preview.Finding {
+	p := of.plan
 	rules := map[string]schema.Rule{}
 	for _, rule := range schema.Rules() {
 		rules[rule.Name] = rule
@@ -161,7 +166,7 @@ func definitionFindings(p *preview.Plan) []preview.Finding {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; isDeletedDefinition(o) {
 			title, evidence := rules[schema.RuleDeleted].Title, "the definition is deleted"
-			if lost := operandsOf(p, o); lost != "" {
+			if lost := operandsOf(of, o); lost != "" {
 				title, evidence = "is deleted, and with it "+lost, evidence+", and with it "+lost
 			}
 			add(schema.RuleDeleted, preview.Critical, o, title, evidence)

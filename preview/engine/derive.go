@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
-	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
@@ -29,13 +28,17 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	slices.SortFunc(p.Unknowns, func(a, b preview.Unknown) int { return strings.Compare(a.Object, b.Object) })
 	p.Unknowns = slices.CompactFunc(p.Unknowns, func(a, b preview.Unknown) bool { return a.Object == b.Object })
 
-	extra := slices.Concat(notAppliable(p, schemas), needsExternal(p), foreignNamespaces(p), definitionFindings(p), sharedFindings(p), unreadableFindings(p), helmRecords(p), flyte.Findings(p, newRecords(p)), hostFindings(p), noted(p), skipped(p), undoFindings(p), namespaceFindings(p), recordFindings(p))
+	of := &view{plan: p, schemas: schemas, records: newRecords(p)}
+	var extra []preview.Finding
+	for _, c := range checks() {
+		extra = append(extra, c.findings(of)...)
+	}
 	before, err := older(p, schemas)
 	if err != nil {
 		return err
 	}
 	findings, err := risk.Evaluate(risk.Input{
-		Plan: p, Reach: reach(p), RelatedImages: relatedImages(p), Extra: extra, Blocked: func(o *preview.Object) string { return BlockedBy(p, o) }, Accepted: acceptable(p), Older: inOlder(before),
+		Plan: p, Reach: reach(p), RelatedImages: relatedImages(p), Extra: extra, Blocked: func(o *preview.Object) string { return blockedBy(p, of, o) }, Accepted: acceptable(p), Older: inOlder(before),
 	})
 	if err != nil {
 		return fmt.Errorf("judging risks: %w", err)

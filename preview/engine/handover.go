@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
 )
 
 // onlyCSV reports whether nothing stands behind an object but a
@@ -27,8 +26,8 @@ func (d *decider) planHandOver(ctx context.Context) error {
 	csvs := map[string]preview.Ref{}
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
-		if owners, _ := ownersOf(d.plan, o.ID); o.Action == preview.ActionAdopt && len(owners) > 0 {
-			csvs[owners[0].ID()] = owners[0]
+		if owners := ownerIn(d, o.ID).Owners; o.Action == preview.ActionAdopt && len(owners) > 0 {
+			csvs[owners[0].ref().ID()] = owners[0].ref()
 		}
 	}
 	namespaces := map[string]bool{}
@@ -67,33 +66,10 @@ func (d *decider) planHandOver(ctx context.Context) error {
 	}
 	for i := range d.plan.Objects {
 		if o := &d.plan.Objects[i]; isFormerOwner(o.Ref()) && o.Action == preview.ActionDelete && o.Package == "" {
-			o.Adoption = &preview.Adoption{Releases: released(d.plan, o)}
+			o.Adoption = &preview.Adoption{Releases: released(d.plan, d, o)}
 		}
 	}
 	return nil
-}
-
-// helmRecords tell what becomes of Helm's own record of a release of which
-// objects are taken over: nothing, and that it must go.
-func helmRecords(p *preview.Plan) []preview.Finding {
-	var out []preview.Finding
-	seen := map[string]bool{}
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		name := preview.MarkValue(o.LiveBody, "meta.helm.sh/release-name")
-		namespace := preview.MarkValue(o.LiveBody, "meta.helm.sh/release-namespace")
-		if o.Action != preview.ActionAdopt || o.Adoption == nil || name == "" || seen[namespace+"/"+name] {
-			continue
-		}
-		seen[namespace+"/"+name] = true
-		remove := "kubectl delete secret -l owner=helm,name=" + quoted(name)
-		if namespace != "" {
-			remove += " -n " + quoted(namespace)
-		}
-		out = append(out, preview.NewFinding(RuleHelmRecord, preview.Warning, o.ID, "Helm release "+name+" keeps its record",
-			pages.New()[RuleHelmRecord].Why, "the Secrets sh.helm.release.v1."+name+".v* stay; after the install: "+remove))
-	}
-	return out
 }
 
 func isFormerOwner(ref preview.Ref) bool {
@@ -108,15 +84,18 @@ func subscribes(subscription map[string]any, csv preview.Ref) bool {
 
 // released lists the objects that a former owner lets go of when it is deleted,
 // sorted.
-func released(p *preview.Plan, former *preview.Object) []string {
+func released(p *preview.Plan, seen recorded, former *preview.Object) []string {
 	var out []string
 	for i := range p.Objects {
 		o := &p.Objects[i]
-		owners, _ := ownersOf(p, o.ID)
-		if o.Action != preview.ActionAdopt || len(owners) == 0 {
+		if o.Action != preview.ActionAdopt {
 			continue
 		}
-		if owners[0] == former.Ref() || former.Kind == subscriptionKind && subscribes(former.LiveBody, owners[0]) {
+		owners := ownerIn(seen, o.ID).Owners
+		if len(owners) == 0 {
+			continue
+		}
+		if owner := owners[0].ref(); owner == former.Ref() || former.Kind == subscriptionKind && subscribes(former.LiveBody, owner) {
 			out = append(out, o.ID)
 		}
 	}

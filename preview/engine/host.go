@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -18,15 +19,23 @@ const BootContainer = "kubectl-operator-plugins"
 // It is served nowhere: it is this tool's own.
 const hostKind = "PluginHost"
 
-// readHosts looks at the pod templates of hosts that are restarted.
-func (d *decider) readHosts() error {
-	for i := range d.plan.Objects {
-		o := &d.plan.Objects[i]
+// hostRecord says whether the pods of a host have anything of its set.
+type hostRecord struct {
+	Loads bool `json:"loads"`
+}
+
+// pluginHosts looks at the hosts of plugin sets.
+type pluginHosts struct{ passive }
+
+// read looks at the pod templates of hosts that are restarted.
+func (pluginHosts) read(_ context.Context, to *recorder) error {
+	for i := range to.plan.Objects {
+		o := &to.plan.Objects[i]
 		if !o.Patches() || o.LetsGo() || o.LiveBody == nil {
 			continue
 		}
-		loads := loadsSet(o, setConfigs(d.plan, o))
-		if err := d.Note(hostKind, o.ID, map[string]any{"loads": loads}); err != nil {
+		loads := loadsSet(o, setConfigs(to.plan, o))
+		if err := to.Note(hostKind, o.ID, hostRecord{Loads: loads}); err != nil {
 			return err
 		}
 	}
@@ -66,15 +75,17 @@ func loadsSet(host *preview.Object, configs []string) bool {
 	return slices.ContainsFunc(preview.Maps(pod, "containers"), has) || slices.ContainsFunc(preview.Maps(pod, "initContainers"), boots)
 }
 
-// hostFindings tell of hosts that a restart gives nothing new.
-func hostFindings(p *preview.Plan) []preview.Finding {
+// findings are about hosts that a restart gives nothing new.
+func (pluginHosts) findings(of *view) []preview.Finding {
+	p := of.plan
 	var out []preview.Finding
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if !o.Patches() || o.LetsGo() {
 			continue
 		}
-		if seen := ownBody(p, hostKind, o.ID); seen == nil || seen["loads"] == true {
+		var seen hostRecord
+		if !of.Record(hostKind, o.ID, &seen) || seen.Loads {
 			continue
 		}
 		out = append(out, preview.NewFinding(RuleNotLoaded, preview.Warning, o.ID, objectLabel(o.ID)+" has nothing that loads the set",

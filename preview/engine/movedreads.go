@@ -2,13 +2,11 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
-	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 )
 
@@ -18,58 +16,41 @@ import (
 // has of Flyte's plugins. It is for a plan that was applied in part: what its own
 // writes move is left out.
 func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
-	moved, err := movedObjects(ctx, p, cluster)
-	if err != nil {
-		return nil, err
-	}
-	around, err := movedSurroundings(ctx, p, cluster)
-	if err != nil {
-		return nil, err
-	}
-	again := newRecorder(p, cluster, nil)
-	again.namespaces = existedBefore(p)
-	plugins, err := flyte.Moved(ctx, again)
-	return slices.Concat(moved, around, plugins), err
-}
-
-// readVersions are the kinds of reads whose content decides something, and the
-// version they are read in.
-var readVersions = map[string]string{
-	"/Namespace":                     "v1",
-	"rbac.authorization.k8s.io/Role": access.APIVersion, "rbac.authorization.k8s.io/ClusterRole": access.APIVersion,
-	"rbac.authorization.k8s.io/RoleBinding": access.APIVersion, "rbac.authorization.k8s.io/ClusterRoleBinding": access.APIVersion,
-}
-
-func movedObjects(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
-	var refs []preview.Ref
-	var was []preview.Read
-	for _, read := range p.Reads {
-		group, kind, namespace, name, err := preview.ParseID(read.ID)
-		version := readVersions[group+"/"+kind]
-		if err != nil || version == "" || read.UID == "" {
-			continue
-		}
-		refs = append(refs, preview.Ref{APIVersion: version, Kind: kind, Namespace: namespace, Name: name})
-		was = append(was, read)
-	}
+	again := &rereading{plan: p, cluster: cluster, namespaces: existedBefore(p), was: fingerprints(p.Reads), own: ownAnswers(p)}
 	var moved []string
-	for i, r := range cluster.Read(ctx, refs) {
-		if r.Err != nil {
-			return nil, fmt.Errorf("reading %s again: %w", was[i].ID, r.Err)
-		}
-		if r.Body == nil {
-			moved = append(moved, was[i].ID+" is gone since the review")
-			continue
-		}
-		same, err := recordedAs(p, r.Body, was[i].Fingerprint)
+	for _, c := range checks() {
+		found, err := c.moved(ctx, again)
 		if err != nil {
-			return nil, fmt.Errorf("reading %s again: %w", was[i].ID, err)
+			return nil, err
 		}
-		if !same {
-			moved = append(moved, was[i].ID+" is not what it was at the review")
-		}
+		moved = append(moved, found...)
 	}
 	return moved, nil
+}
+
+// rereading is a plan of which checks read again what they recorded.
+type rereading struct {
+	plan       *preview.Plan
+	cluster    Cluster
+	namespaces map[string]bool   // that existed at the review
+	was        map[string]string // fingerprints by the ids of the reads
+	own        map[string]bool   // answers that the plan itself changes
+}
+
+// recorder has what was recorded. What is recorded anew is not kept.
+func (a *rereading) recorder() *recorder {
+	now := *a.plan
+	to := newRecorder(&now, a.cluster, nil)
+	to.namespaces = a.namespaces
+	return to
+}
+
+// now are the reads that a check would record now.
+func (a *rereading) now(ctx context.Context, read func(context.Context, *recorder) error) ([]preview.Read, error) {
+	to := a.recorder()
+	to.plan.Reads = nil
+	err := read(ctx, to)
+	return to.plan.Reads, err
 }
 
 // recordedAs reports whether a live object has the fingerprint of a read. A
@@ -94,21 +75,15 @@ func recordedAs(p *preview.Plan, live map[string]any, fingerprint string) (bool,
 	return false, nil
 }
 
-// movedSurroundings names quotas, references and answers that moved. What was
-// absent and exists now may be the work of what the plan has installed so far.
-func movedSurroundings(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {
-	list, err := surroundingsNow(ctx, p, cluster)
-	if err != nil {
-		return nil, err
-	}
-	was, now := fingerprints(p.Reads), fingerprints(list)
-	own := ownAnswers(p)
+// changed names reads that are not as they were. What was absent and exists now
+// may be the work of what the plan has installed so far.
+func (a *rereading) changed(now []preview.Read) []string {
 	var moved []string
-	for _, r := range list {
-		before, known := was[r.ID]
-		_, unread := was[listUnread(r.ID)]
+	for _, r := range now {
+		before, known := a.was[r.ID]
+		_, unread := a.was[listUnread(r.ID)]
 		switch {
-		case own[r.ID], known && (before == "" || before == r.Fingerprint):
+		case a.own[r.ID], known && (before == "" || before == r.Fingerprint):
 		case known && r.Fingerprint == "":
 			moved = append(moved, r.ID+" is gone since the review")
 		case known:
@@ -119,14 +94,21 @@ func movedSurroundings(ctx context.Context, p *preview.Plan, cluster Cluster) ([
 			moved = append(moved, r.ID+" is new since the review")
 		}
 	}
-	for _, r := range p.Reads {
+	return moved
+}
+
+// unlisted names what was listed at the review and is not any more.
+func (a *rereading) unlisted(list []preview.Read) []string {
+	now := fingerprints(list)
+	var moved []string
+	for _, r := range a.plan.Reads {
 		_, there := now[r.ID]
 		_, unread := now[listUnread(r.ID)]
 		if listUnread(r.ID) != "" && !there && !unread {
 			moved = append(moved, r.ID+" is gone since the review")
 		}
 	}
-	return moved, nil
+	return moved
 }
 
 func fingerprints(reads []preview.Read) map[string]string {
@@ -149,27 +131,6 @@ func listUnread(id string) string {
 		return ""
 	}
 	return risk.UnreadID(kind, namespace)
-}
-
-// surroundingsNow reads what planning would, of the namespaces that existed at
-// the review.
-func surroundingsNow(ctx context.Context, p *preview.Plan, cluster Cluster) ([]preview.Read, error) {
-	now := *p
-	now.Reads = nil
-	target, err := cluster.Target(ctx)
-	if err != nil && preview.ReasonOf(err) != preview.ReasonForbidden {
-		return nil, fmt.Errorf("identifying the cluster: %w", err)
-	}
-	now.Target = target
-	d := &decider{recorder: newRecorder(&now, cluster, nil)}
-	d.namespaces = existedBefore(p)
-	if err := d.readReferences(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.readSurroundings(ctx); err != nil {
-		return nil, err
-	}
-	return now.Reads, d.readAnswers(ctx)
 }
 
 // existedBefore are the namespaces that the review found in the cluster.

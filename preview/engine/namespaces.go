@@ -15,11 +15,15 @@ const RuleForeignNamespace = "foreign-namespace"
 // maxForeign bounds the objects that are listed of one namespace.
 const maxForeign = 50
 
-// foreignNamespaces finds objects that somebody who installs into one namespace
+// foreignNamespaces finds what goes into other namespaces than the release.
+type foreignNamespaces struct{ passive }
+
+// findings are about objects that somebody who installs into one namespace
 // would not expect in another: one finding for each of these. Where the objects
 // of registry+v1 go follows from the install mode, which is shown, and a section
 // may have a namespace of its own.
-func foreignNamespaces(p *preview.Plan) []preview.Finding {
+func (foreignNamespaces) findings(of *view) []preview.Finding {
+	p := of.plan
 	own := map[string]string{} // namespace, besides the release's, by package
 	by := map[string]bool{}
 	for _, pkg := range p.Packages {

@@ -40,7 +40,7 @@ func TestForeignNamespaces(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for _, f := range foreignNamespaces(tt.plan) {
+			for _, f := range (foreignNamespaces{}).findings(&view{plan: tt.plan}) {
 				lines := strings.Split(f.Evidence, "\n")
 				got = append(got, strings.Join([]string{f.Object, f.Title, lines[len(lines)-1]}, ", "))
 				if f.Severity != preview.Warning || f.Rule != RuleForeignNamespace {

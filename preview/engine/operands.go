@@ -15,20 +15,28 @@ func isDeletedDefinition(o *preview.Object) bool {
 	return o.Is(preview.KindCustomResourceDefinition) && o.Action == preview.ActionDelete
 }
 
-// countOperands records how many objects go with each definition that the plan
+// operandsRecord says how many objects a definition has.
+type operandsRecord struct {
+	Operands string `json:"operands"`
+}
+
+// operands counts the objects that go with definitions.
+type operands struct{ passive }
+
+// read records how many objects go with each definition that the plan
 // deletes. The numbers are Facts: one more object than was reviewed, and the
 // plan is not carried out. What cannot be counted cannot be approved.
-func (d *decider) countOperands(ctx context.Context) error {
-	for i := range d.plan.Objects {
-		o := &d.plan.Objects[i]
+func (operands) read(ctx context.Context, to *recorder) error {
+	for i := range to.plan.Objects {
+		o := &to.plan.Objects[i]
 		if !isDeletedDefinition(o) {
 			continue
 		}
-		what, err := d.CountObjects(ctx, o.LiveBody)
+		what, err := to.CountObjects(ctx, o.LiveBody)
 		if err != nil {
 			return fmt.Errorf("counting the %s objects that would be deleted with %s: %w", preview.String(o.LiveBody, "spec", "names", "kind"), o.Name, err)
 		}
-		if err := d.Note(operandsKind, o.Name, map[string]any{"operands": what}); err != nil {
+		if err := to.Note(operandsKind, o.Name, operandsRecord{Operands: what}); err != nil {
 			return err
 		}
 	}
@@ -36,6 +44,8 @@ func (d *decider) countOperands(ctx context.Context) error {
 }
 
 // operandsOf is what was counted for a definition, empty when nothing was.
-func operandsOf(p *preview.Plan, o *preview.Object) string {
-	return preview.String(ownBody(p, operandsKind, o.Name), "operands")
+func operandsOf(seen recorded, o *preview.Object) string {
+	var found operandsRecord
+	seen.Record(operandsKind, o.Name, &found)
+	return found.Operands
 }

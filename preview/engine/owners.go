@@ -175,27 +175,13 @@ func controlledApp(record string) (name string, ok bool) {
 func (b behind) nothing() bool { return len(b.owners)+len(b.hidden) == 0 }
 
 // note enters what was found into what is recorded of the object.
-func (b behind) note(fields map[string]any) {
-	owners := make([]any, 0, len(b.owners))
+func (b behind) note(record *ownerRecord) {
+	record.Owners = make([]recordOwner, 0, len(b.owners))
 	for _, body := range b.owners {
 		ref := preview.RefOf(body)
-		owners = append(owners, map[string]any{
-			"apiVersion": ref.APIVersion, "kind": ref.Kind, "namespace": ref.Namespace, "name": ref.Name,
-			"uid": preview.String(body, "metadata", "uid"),
+		record.Owners = append(record.Owners, recordOwner{
+			APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: preview.String(body, "metadata", "uid"),
 		})
 	}
-	fields["owners"], fields["hidden"] = owners, anyList(b.hidden)
-}
-
-// ownersOf returns what stood behind an object at review, and what of that
-// could not be read.
-func ownersOf(p *preview.Plan, id string) (owners []preview.Ref, hidden []string) {
-	body := ownBody(p, ownerKind, id)
-	for _, item := range preview.Maps(body, "owners") {
-		owners = append(owners, preview.Ref{
-			APIVersion: preview.String(item, "apiVersion"), Kind: preview.String(item, "kind"),
-			Namespace: preview.String(item, "namespace"), Name: preview.String(item, "name"),
-		})
-	}
-	return owners, preview.Texts(body["hidden"])
+	record.Hidden = append([]string{}, b.hidden...)
 }

@@ -14,56 +14,59 @@ import (
 // maxHeld bounds how many bindings of the cluster a plan records.
 const maxHeld = 1000
 
-// readRoles reads what the cluster holds besides the plan and grants rest on:
+// roles looks at what the cluster permits besides the plan.
+type roles struct{ passive }
+
+// read reads what the cluster holds besides the plan and grants rest on:
 // bindings to the plan's accounts and roles, the roles that bindings name and
 // the plan does not bring, and the ClusterRoles that aggregated ones collect.
-func (d *decider) readRoles(ctx context.Context) error {
-	objects := slices.Concat(preview.SealedBodies(d.plan.Objects), installedBodies(d.plan))
-	if len(d.plan.Packages) == 0 || !access.Touches(objects) {
+func (c roles) read(ctx context.Context, to *recorder) error {
+	objects := slices.Concat(preview.SealedBodies(to.plan.Objects), installedBodies(to.plan))
+	if len(to.plan.Packages) == 0 || !access.Touches(objects) {
 		return nil
 	}
-	d.Tell("reading the roles and bindings of the cluster")
-	roles, mayList, err := d.listRBAC(ctx, "ClusterRole")
+	to.Tell("reading the roles and bindings of the cluster")
+	roles, mayList, err := to.listRBAC(ctx, "ClusterRole")
 	if err != nil {
 		return err
 	}
-	bindings, err := d.listBindings(ctx)
+	bindings, err := c.listBindings(ctx, to)
 	if err != nil {
 		return err
 	}
-	held := d.readHeld(objects, bindings, roles)
-	sealed := preview.SealedBodies(d.plan.Objects)
+	held := c.readHeld(to, objects, bindings, roles)
+	sealed := preview.SealedBodies(to.plan.Objects)
 	named := access.RoleRefs(slices.Concat(sealed, held))
 	// A role that the plan takes away is no more.
-	own := d.plan.ObjectsByID()
+	own := to.plan.ObjectsByID()
 	named = slices.DeleteFunc(named, func(ref preview.Ref) bool { return own[ref.ID()] != nil })
-	read, err := d.readNamed(ctx, named)
+	read, err := c.readNamed(ctx, to, named)
 	if err != nil {
 		return err
 	}
 	ids := access.Collecting(sealed, slices.Concat(held, read))
 	if len(ids) > 0 && !mayList {
-		d.cannotCollect(ids, "which ClusterRoles it collects may not be read")
+		to.cannotCollect(ids, "which ClusterRoles it collects may not be read")
 	} else {
-		for _, body := range access.Collected(ids, sealed, d.Others(roles)) {
-			d.addRead(preview.RefOf(body).ID(), body)
+		for _, body := range access.Collected(ids, sealed, to.Others(roles)) {
+			to.addRead(preview.RefOf(body).ID(), body)
 		}
 	}
-	return d.readWays(ctx, bindings, roles)
+	return newWayfinder(to).read(ctx, bindings, roles)
 }
 
 // readNamed reads roles by their names.
-func (d *decider) readNamed(ctx context.Context, refs []preview.Ref) (bodies []map[string]any, err error) {
-	for i, r := range d.cluster.Read(ctx, refs) {
+func (c roles) readNamed(ctx context.Context, to *recorder, refs []preview.Ref) (bodies []map[string]any, err error) {
+	for i, r := range to.cluster.Read(ctx, refs) {
 		id := refs[i].ID()
 		switch {
 		case r.Err == nil && r.Body != nil:
-			d.addRead(id, r.Body)
+			to.addRead(id, r.Body)
 			bodies = append(bodies, r.Body)
 		case r.Err == nil:
-			d.plan.Reads = append(d.plan.Reads, preview.Read{ID: id})
+			to.plan.Reads = append(to.plan.Reads, preview.Read{ID: id})
 		case preview.ReasonOf(r.Err) == preview.ReasonForbidden:
-			d.unknown(id, "forbidden")
+			to.unknown(id, "forbidden")
 		default:
 			return nil, fmt.Errorf("reading %s: %w", id, r.Err)
 		}
@@ -72,20 +75,20 @@ func (d *decider) readNamed(ctx context.Context, refs []preview.Ref) (bodies []m
 }
 
 // listBindings lists the bindings of the cluster, as many as the user may.
-func (d *decider) listBindings(ctx context.Context) ([]map[string]any, error) {
-	bindings, allowed, err := d.listRBAC(ctx, "ClusterRoleBinding")
+func (c roles) listBindings(ctx context.Context, to *recorder) ([]map[string]any, error) {
+	bindings, allowed, err := to.listRBAC(ctx, "ClusterRoleBinding")
 	if err != nil {
 		return nil, err
 	}
 	if !allowed {
-		d.unknown(kindID("ClusterRoleBinding"), access.HeldUnknown+"forbidden")
+		to.unknown(kindID("ClusterRoleBinding"), access.HeldUnknown+"forbidden")
 	}
-	list, allowed, err := d.listRBAC(ctx, "RoleBinding")
+	list, allowed, err := to.listRBAC(ctx, "RoleBinding")
 	if err != nil {
 		return nil, err
 	}
 	if !allowed {
-		if list, err = d.listLocalBindings(ctx); err != nil {
+		if list, err = c.listLocalBindings(ctx, to); err != nil {
 			return nil, err
 		}
 	}
@@ -99,14 +102,14 @@ const maxLocal = 50
 // touches, where those of the whole cluster may not be listed. Those of other
 // namespaces may give its accounts something too, so the plan says which were
 // seen and is not complete.
-func (d *decider) listLocalBindings(ctx context.Context) ([]map[string]any, error) {
+func (c roles) listLocalBindings(ctx context.Context, to *recorder) ([]map[string]any, error) {
 	var bindings []map[string]any
 	var seen, forbidden []string
-	for _, namespace := range slices.Sorted(maps.Keys(d.namespaces)) {
-		if !d.namespaces[namespace] || len(seen)+len(forbidden) == maxLocal {
+	for _, namespace := range slices.Sorted(maps.Keys(to.namespaces)) {
+		if !to.namespaces[namespace] || len(seen)+len(forbidden) == maxLocal {
 			continue
 		}
-		list, err := d.cluster.List(ctx, access.APIVersion, "RoleBinding", namespace, "")
+		list, err := to.cluster.List(ctx, access.APIVersion, "RoleBinding", namespace, "")
 		switch {
 		case err != nil && preview.Answered(err):
 			forbidden = append(forbidden, namespace)
@@ -124,22 +127,22 @@ func (d *decider) listLocalBindings(ctx context.Context) ([]map[string]any, erro
 			why += ", and not those of " + strings.Join(forbidden, ", ")
 		}
 	}
-	d.unknown(kindID("RoleBinding"), access.HeldUnknown+why)
+	to.unknown(kindID("RoleBinding"), access.HeldUnknown+why)
 	return bindings, nil
 }
 
 // readHeld records the bindings of the cluster that matter to the plan.
-func (d *decider) readHeld(objects, bindings, roles []map[string]any) []map[string]any {
-	held := access.Held(objects, d.Others(bindings), d.Others(roles))
+func (c roles) readHeld(to *recorder, objects, bindings, roles []map[string]any) []map[string]any {
+	held := access.Held(objects, to.Others(bindings), to.Others(roles))
 	slices.SortFunc(held, func(a, b map[string]any) int {
 		return strings.Compare(preview.RefOf(a).ID(), preview.RefOf(b).ID())
 	})
 	if len(held) > maxHeld {
-		d.unknown(kindID("ClusterRoleBinding"), fmt.Sprintf("what the cluster already gives the plan's accounts: of %d bindings the first %d were read", len(held), maxHeld))
+		to.unknown(kindID("ClusterRoleBinding"), fmt.Sprintf("what the cluster already gives the plan's accounts: of %d bindings the first %d were read", len(held), maxHeld))
 		held = held[:maxHeld]
 	}
 	for _, body := range held {
-		d.addRead(preview.RefOf(body).ID(), body)
+		to.addRead(preview.RefOf(body).ID(), body)
 	}
 	return held
 }
@@ -147,4 +150,46 @@ func (d *decider) readHeld(objects, bindings, roles []map[string]any) []map[stri
 // kindID stands for all objects of a kind in the list of what is not known.
 func kindID(kind string) string {
 	return preview.Ref{APIVersion: access.APIVersion, Kind: kind, Name: "*"}.ID()
+}
+
+// moved names the roles, bindings and namespaces that are not as they were.
+func (roles) moved(ctx context.Context, again *rereading) ([]string, error) {
+	p := again.plan
+	var refs []preview.Ref
+	var was []preview.Read
+	for _, read := range p.Reads {
+		group, kind, namespace, name, err := preview.ParseID(read.ID)
+		version := readVersions[group+"/"+kind]
+		if err != nil || version == "" || read.UID == "" {
+			continue
+		}
+		refs = append(refs, preview.Ref{APIVersion: version, Kind: kind, Namespace: namespace, Name: name})
+		was = append(was, read)
+	}
+	var moved []string
+	for i, r := range again.cluster.Read(ctx, refs) {
+		if r.Err != nil {
+			return nil, fmt.Errorf("reading %s again: %w", was[i].ID, r.Err)
+		}
+		if r.Body == nil {
+			moved = append(moved, was[i].ID+" is gone since the review")
+			continue
+		}
+		same, err := recordedAs(p, r.Body, was[i].Fingerprint)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s again: %w", was[i].ID, err)
+		}
+		if !same {
+			moved = append(moved, was[i].ID+" is not what it was at the review")
+		}
+	}
+	return moved, nil
+}
+
+// readVersions are the kinds of reads whose content decides something, and the
+// version they are read in.
+var readVersions = map[string]string{
+	"/Namespace":                     "v1",
+	"rbac.authorization.k8s.io/Role": access.APIVersion, "rbac.authorization.k8s.io/ClusterRole": access.APIVersion,
+	"rbac.authorization.k8s.io/RoleBinding": access.APIVersion, "rbac.authorization.k8s.io/ClusterRoleBinding": access.APIVersion,
 }

@@ -2,10 +2,7 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"runtime"
-	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
@@ -38,80 +35,6 @@ func readBody(body map[string]any) map[string]any {
 	}
 	return out
 }
-
-// readReferences looks for what the plan's pods and packages need from the
-// cluster. A reference that may not be read is left out of the reads, and the
-// finding about it says so.
-func (d *decider) readReferences(ctx context.Context) error {
-	var refs []preview.Ref
-	for _, ref := range externalReferences(d.plan) {
-		if ref.Namespace == "" || d.namespaces[ref.Namespace] {
-			refs = append(refs, ref)
-			continue
-		}
-		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: ref.ID()})
-	}
-	if len(refs) > 0 {
-		d.Tell("reading %d objects that the content refers to", len(refs))
-	}
-	for i, r := range d.cluster.Read(ctx, refs) {
-		read := preview.Read{ID: refs[i].ID()}
-		switch {
-		case r.Err == nil && r.Body != nil:
-			read.Fingerprint = present
-		case r.Err != nil && preview.Answered(r.Err):
-			continue
-		case r.Err != nil:
-			return fmt.Errorf("reading %s: %w", read.ID, r.Err)
-		}
-		d.plan.Reads = append(d.plan.Reads, read)
-	}
-	return d.readRequired(ctx)
-}
-
-func (d *decider) readRequired(ctx context.Context) error {
-	for _, api := range requiredAPIs(d.plan) {
-		cut := strings.LastIndex(api, "/")
-		read := preview.Read{ID: apiReadID(api)}
-		_, err := d.cluster.Kind(ctx, api[:cut], api[cut+1:])
-		switch {
-		case err == nil:
-			read.Fingerprint = present
-		case !preview.Answered(err):
-			return fmt.Errorf("discovering %s: %w", api, err)
-		}
-		d.plan.Reads = append(d.plan.Reads, read)
-	}
-	return nil
-}
-
-// requiredAPIs lists what the packages require and the plan does not bring.
-func requiredAPIs(p *preview.Plan) []string {
-	brought := map[string]bool{}
-	for i := range p.Objects {
-		body := p.Objects[i].Sealed
-		if !preview.IsKind(body, preview.KindCustomResourceDefinition) {
-			continue
-		}
-		group, kind := preview.String(body, "spec", "group"), preview.String(body, "spec", "names", "kind")
-		for _, v := range preview.List(body, "spec", "versions") {
-			version, _ := v.(map[string]any)
-			brought[group+"/"+preview.String(version, "name")+"/"+kind] = true
-		}
-	}
-	var out []string
-	for _, pkg := range p.Packages {
-		for _, api := range pkg.Requires {
-			if !brought[api] && strings.Contains(api, "/") {
-				out = append(out, api)
-			}
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-func apiReadID(api string) string { return "api/" + api }
 
 // maxFingerprints bounds how many are computed at a time: one that sensitive
 // values enter takes 32 MB.

@@ -14,31 +14,30 @@ import (
 // maxChecks bounds in how many rounds accounts are looked up.
 const maxChecks = 20
 
-// readWays records what the shortest way of each of the plan's accounts to a
+// read records what the shortest way of each of the plan's accounts to a
 // permission over the whole cluster rests on: the accounts of the cluster that
 // it leads over, their bindings and roles. These are Facts: the finding about a
 // way follows from them, and a plan whose way is no more is planned again.
 // Other accounts and bindings of the cluster may come and go.
-func (d *decider) readWays(ctx context.Context, bindings, roles []map[string]any) error {
-	w := &wayfinder{decider: d, checked: map[preview.Subject]bool{}}
-	w.sealed = preview.SealedBodies(d.plan.Objects)
-	w.own = grants(d.plan)
-	w.from = plannedAccounts(d.plan)
+func (w *wayfinder) read(ctx context.Context, bindings, roles []map[string]any) error {
+	w.sealed = preview.SealedBodies(w.plan.Objects)
+	w.own = grants(w.plan)
+	w.from = plannedAccounts(w.plan)
 	if !w.anyLeads() {
 		return nil
 	}
-	local, err := d.rolesOf(ctx, bindings)
+	local, err := w.rolesOf(ctx, bindings)
 	if err != nil {
 		return err
 	}
-	w.bindings = d.Others(bindings)
+	w.bindings = w.Others(bindings)
 	w.in = access.Input{
-		Objects: w.sealed, Existing: slices.Concat(w.bindings, d.Others(roles), local),
-		Missing: d.plan.AbsentReads(), Accounts: installedBodies(d.plan),
+		Objects: w.sealed, Existing: slices.Concat(w.bindings, w.Others(roles), local),
+		Missing: w.plan.AbsentReads(), Accounts: installedBodies(w.plan),
 	}
 	var left int
 	if w.others, left = access.Others(w.in); left > 0 {
-		d.unseenWay(fmt.Sprintf("%d bindings of the cluster were left out, there are too many", left))
+		w.unseenWay(fmt.Sprintf("%d bindings of the cluster were left out, there are too many", left))
 	}
 	ways, err := w.find(ctx)
 	if err != nil {
@@ -51,8 +50,8 @@ func (d *decider) readWays(ctx context.Context, bindings, roles []map[string]any
 }
 
 // unseenWay records what was not looked at when ways were looked for.
-func (d *decider) unseenWay(what string) {
-	d.plan.Reads = append(d.plan.Reads, preview.Read{ID: risk.UnseenWay(what)})
+func (w *wayfinder) unseenWay(what string) {
+	w.plan.Reads = append(w.plan.Reads, preview.Read{ID: risk.UnseenWay(what)})
 }
 
 // plannedAccounts are the ServiceAccounts that the plan brings, as many as ways
@@ -70,25 +69,29 @@ func plannedAccounts(p *preview.Plan) []preview.Subject {
 
 // rolesOf lists the Roles of the cluster when bindings to accounts refer to
 // any: what they permit may be a step of a way.
-func (d *decider) rolesOf(ctx context.Context, bindings []map[string]any) ([]map[string]any, error) {
+func (w *wayfinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]map[string]any, error) {
 	if !slices.ContainsFunc(bindings, func(b map[string]any) bool { return access.RoleOf(b).Is(preview.KindRole) }) {
 		return nil, nil
 	}
-	list, allowed, err := d.listRBAC(ctx, "Role")
+	list, allowed, err := w.listRBAC(ctx, "Role")
 	if err == nil && !allowed {
-		d.unseenWay("Roles may not be listed")
+		w.unseenWay("Roles may not be listed")
 	}
-	return d.Others(list), err
+	return w.Others(list), err
 }
 
 // wayfinder looks for ways over the accounts of a cluster.
 type wayfinder struct {
-	*decider
+	*recorder
 	sealed, bindings []map[string]any
 	own, others      []preview.Grant
 	from             []preview.Subject
 	in               access.Input
 	checked          map[preview.Subject]bool // exists
+}
+
+func newWayfinder(to *recorder) *wayfinder {
+	return &wayfinder{recorder: to, checked: map[preview.Subject]bool{}}
 }
 
 // anyLeads reports whether an account of the plan may act as another at all.

@@ -21,7 +21,8 @@ type recorder struct {
 
 	namespaces map[string]bool // exists in the cluster
 	records    *records        // of this tool's own among the reads of the plan
-	own        map[string]bool // ids of what the plan writes or deletes, see others
+	own        map[string]bool // ids of what the plan writes or deletes, see Others
+	broken     []string        // ids of records of other releases that cannot be read
 }
 
 func newRecorder(p *preview.Plan, cluster Cluster, progress func(string)) *recorder {
@@ -159,4 +160,12 @@ func (d *recorder) Others(bodies []map[string]any) []map[string]any {
 func (d *recorder) CountObjects(ctx context.Context, definition map[string]any) (string, error) {
 	d.Tell("counting the objects of %s", preview.String(definition, "metadata", "name"))
 	return schema.Operands(ctx, d.cluster, definition)
+}
+
+// unreadable notes a record of another release that cannot be read: what that
+// shares is not known, and it stops no other release.
+func (d *recorder) unreadable(secret map[string]any) {
+	if id := preview.RefOf(secret).ID(); !slices.Contains(d.broken, id) {
+		d.broken = append(d.broken, id)
+	}
 }

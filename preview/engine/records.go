@@ -39,7 +39,22 @@ func (r *records) Names(kind string) []string { return r.names[kind] }
 // Record decodes what was recorded; false where nothing was. A field of another
 // type than is recorded counts as one that is not there.
 func (r *records) Record(kind, name string, into any) bool {
-	body := r.bodies[ownRef(kind, name).ID()]
+	return decode(r.bodies[ownRef(kind, name).ID()], into)
+}
+
+// searched finds single records among the reads of a plan, without an index.
+type searched struct{ plan *preview.Plan }
+
+func (s searched) Record(kind, name string, into any) bool {
+	return decode(bodyRead(s.plan, ownRef(kind, name).ID()), into)
+}
+
+// recorded finds what this tool recorded of something.
+type recorded interface {
+	Record(kind, name string, into any) bool
+}
+
+func decode(body map[string]any, into any) bool {
 	if body == nil {
 		return false
 	}
@@ -57,10 +72,10 @@ func ownRef(kind, name string) preview.Ref {
 	return preview.Ref{APIVersion: preview.APIVersion, Kind: kind, Name: name}
 }
 
-func ownBody(p *preview.Plan, kind, name string) map[string]any {
-	want := ownRef(kind, name).ID()
+// bodyRead is a live object that a plan only read, nil where it did not.
+func bodyRead(p *preview.Plan, id string) map[string]any {
 	for _, read := range p.Reads {
-		if read.ID == want {
+		if read.ID == id {
 			return read.Body
 		}
 	}

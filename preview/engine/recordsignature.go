@@ -26,11 +26,15 @@ func RecordRule(s *preview.RecordSignature) string {
 	return ""
 }
 
-// recordFindings is about the record that a plan stands on, where it decides
+// ownRecord finds what rests on an unverified record of the release itself.
+type ownRecord struct{ passive }
+
+// findings are about the record that a plan stands on, where it decides
 // something: what a failure goes back to, which objects are deleted, and which
 // findings were accepted before. Content that a rollback takes from one has a
 // note of its own.
-func recordFindings(p *preview.Plan) []preview.Finding {
+func (ownRecord) findings(of *view) []preview.Finding {
+	p := of.plan
 	rule := RecordRule(p.Base.Signature)
 	if p.Base.Revision == 0 || rule == "" {
 		return nil

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -18,14 +20,14 @@ type reference struct {
 // does not bring, sorted, each once.
 func externalReferences(p *preview.Plan) []preview.Ref {
 	var out []preview.Ref
-	for _, r := range references(p) {
+	for _, r := range referencesOf(p) {
 		out = append(out, r.ref)
 	}
 	slices.SortFunc(out, func(a, b preview.Ref) int { return strings.Compare(a.ID(), b.ID()) })
 	return slices.CompactFunc(out, func(a, b preview.Ref) bool { return a.ID() == b.ID() })
 }
 
-func references(p *preview.Plan) []reference {
+func referencesOf(p *preview.Plan) []reference {
 	brought := broughtBy(p)
 	var out []reference
 	for i := range p.Objects {
@@ -69,4 +71,122 @@ func broughtBy(p *preview.Plan) map[string]bool {
 		}
 	}
 	return ids
+}
+
+// references looks for what the plan's pods and packages need from the cluster.
+type references struct{}
+
+// read looks for what the plan's pods and packages need from the
+// cluster. A reference that may not be read is left out of the reads, and the
+// finding about it says so.
+func (c references) read(ctx context.Context, to *recorder) error {
+	var refs []preview.Ref
+	for _, ref := range externalReferences(to.plan) {
+		if ref.Namespace == "" || to.namespaces[ref.Namespace] {
+			refs = append(refs, ref)
+			continue
+		}
+		to.plan.Reads = append(to.plan.Reads, preview.Read{ID: ref.ID()})
+	}
+	if len(refs) > 0 {
+		to.Tell("reading %d objects that the content refers to", len(refs))
+	}
+	for i, r := range to.cluster.Read(ctx, refs) {
+		read := preview.Read{ID: refs[i].ID()}
+		switch {
+		case r.Err == nil && r.Body != nil:
+			read.Fingerprint = present
+		case r.Err != nil && preview.Answered(r.Err):
+			continue
+		case r.Err != nil:
+			return fmt.Errorf("reading %s: %w", read.ID, r.Err)
+		}
+		to.plan.Reads = append(to.plan.Reads, read)
+	}
+	return c.readRequired(ctx, to)
+}
+
+func (c references) readRequired(ctx context.Context, to *recorder) error {
+	for _, api := range requiredAPIs(to.plan) {
+		cut := strings.LastIndex(api, "/")
+		read := preview.Read{ID: apiReadID(api)}
+		_, err := to.cluster.Kind(ctx, api[:cut], api[cut+1:])
+		switch {
+		case err == nil:
+			read.Fingerprint = present
+		case !preview.Answered(err):
+			return fmt.Errorf("discovering %s: %w", api, err)
+		}
+		to.plan.Reads = append(to.plan.Reads, read)
+	}
+	return nil
+}
+
+// requiredAPIs lists what the packages require and the plan does not bring.
+func requiredAPIs(p *preview.Plan) []string {
+	brought := map[string]bool{}
+	for i := range p.Objects {
+		body := p.Objects[i].Sealed
+		if !preview.IsKind(body, preview.KindCustomResourceDefinition) {
+			continue
+		}
+		group, kind := preview.String(body, "spec", "group"), preview.String(body, "spec", "names", "kind")
+		for _, v := range preview.List(body, "spec", "versions") {
+			version, _ := v.(map[string]any)
+			brought[group+"/"+preview.String(version, "name")+"/"+kind] = true
+		}
+	}
+	var out []string
+	for _, pkg := range p.Packages {
+		for _, api := range pkg.Requires {
+			if !brought[api] && strings.Contains(api, "/") {
+				out = append(out, api)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func apiReadID(api string) string { return "api/" + api }
+
+// findings are what must exist and neither plan nor cluster has.
+// Offline nothing can be said about it.
+func (references) findings(of *view) []preview.Finding {
+	p := of.plan
+	if p.ReadMode == preview.ReadOffline {
+		return nil
+	}
+	reads := map[string]*preview.Read{}
+	for i := range p.Reads {
+		reads[p.Reads[i].ID] = &p.Reads[i]
+	}
+	var out []preview.Finding
+	seen := map[string]bool{}
+	for _, r := range referencesOf(p) {
+		id := r.ref.ID()
+		read, looked := reads[id]
+		if seen[id] || looked && read.Fingerprint != "" {
+			continue
+		}
+		seen[id] = true
+		evidence := id + " is neither in the plan nor in the cluster"
+		if !looked {
+			evidence = id + " may not be read, so nobody knows whether it exists"
+		}
+		out = append(out, preview.NewFinding(RuleNeedsExternal, preview.Warning, r.from, "needs "+r.ref.Kind+" "+r.ref.Name,
+			"Pods that refer to it do not start until somebody creates it.", evidence))
+	}
+	for _, api := range requiredAPIs(p) {
+		if read, looked := reads[apiReadID(api)]; looked && read.Fingerprint == "" {
+			out = append(out, preview.NewFinding(RuleNeedsExternal, preview.Warning, "api/"+api, "needs the API "+api,
+				"The package says that it works with this API, and the cluster does not serve it.", "the cluster does not serve "+api))
+		}
+	}
+	return out
+}
+
+func (c references) moved(ctx context.Context, again *rereading) ([]string, error) {
+	now, err := again.now(ctx, c.read)
+	return again.changed(now), err
 }

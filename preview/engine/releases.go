@@ -4,25 +4,59 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
-	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// What the records of other releases say is recorded as reads of this tool's
-// own kinds: of whom an object is, and who else relies on one of this release.
-const (
-	ownerKind   = "Owner"
-	sharersKind = "Sharers"
-	// unreadableKind lists the records that say nothing which can be read.
-	unreadableKind = "Unreadable"
-)
+// ownerKind is the kind under which it is recorded whose an object is: a release's,
+// or that of other tools.
+const ownerKind = "Owner"
 
-// RuleRecordUnreadable finds records of other releases that cannot be read.
-const RuleRecordUnreadable = "record-unreadable"
+// ownerRecord is whose an object is. Of a release it has the state, of what other
+// tools act on the owners.
+type ownerRecord struct {
+	State   string         `json:"state,omitempty"`
+	Same    *bool          `json:"same,omitempty"`
+	Release *recordRelease `json:"release,omitempty"`
+	Owners  []recordOwner  `json:"owners,omitzero"`
+	Hidden  []string       `json:"hidden,omitzero"`
+}
+
+type recordRelease struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+}
+
+type recordOwner struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+	UID        string `json:"uid"`
+}
+
+func (o recordOwner) ref() preview.Ref {
+	return preview.Ref{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+}
+
+// ownerIn is what was recorded of the owner of an object.
+func ownerIn(seen recorded, id string) ownerRecord {
+	var out ownerRecord
+	seen.Record(ownerKind, id, &out)
+	if out.Release == nil {
+		out.Release = &recordRelease{}
+	}
+	return out
+}
+
+// of is the release that has the object; ok is false where none does any more.
+func (r ownerRecord) of() (o Owner, ok bool) {
+	if r.State != ownerThere && r.State != ownerHidden {
+		return Owner{}, false
+	}
+	return Owner{Name: r.Release.Name, Namespace: r.Release.Namespace, Hidden: r.State == ownerHidden, Same: r.Same != nil && *r.Same}, true
+}
 
 // How the release stands whose mark an object carries.
 const (
@@ -46,31 +80,6 @@ func (o Owner) String() string {
 		return "release " + o.Name
 	}
 	return "release " + o.Name + " in namespace " + o.Namespace
-}
-
-// OwnerOf returns the release that an object of a plan belongs to, as it was
-// read at review; ok is false where it belongs to none, or to one that is gone.
-func OwnerOf(p *preview.Plan, id string) (o Owner, ok bool) {
-	body := ownBody(p, ownerKind, id)
-	if state := preview.String(body, "state"); state != ownerThere && state != ownerHidden {
-		return Owner{}, false
-	}
-	return Owner{
-		Name: preview.String(body, "release", "name"), Namespace: preview.String(body, "release", "namespace"),
-		Hidden: preview.String(body, "state") == ownerHidden, Same: preview.Value(body, "same") == true,
-	}, true
-}
-
-// Left returns the release that left an object behind when it went.
-func Left(p *preview.Plan, id string) (release string, ok bool) {
-	body := ownBody(p, ownerKind, id)
-	return preview.String(body, "release", "name"), preview.String(body, "state") == ownerGone
-}
-
-// Sharers returns the releases that rely on a CustomResourceDefinition of this
-// one, as words, sorted.
-func Sharers(p *preview.Plan, id string) []string {
-	return preview.Texts(ownBody(p, sharersKind, id)["sharers"])
 }
 
 // other is another release, as its record tells it.
@@ -148,17 +157,14 @@ func (d *decider) decideOfRelease(ctx context.Context, o *preview.Object) error 
 		}
 		same = digest == held.Digest
 	}
-	note := map[string]any{
-		"state": owner.state, "same": same,
-		"release": map[string]any{"name": owner.release.Name, "namespace": owner.release.Namespace},
-	}
+	note := ownerRecord{State: owner.state, Same: &same, Release: &recordRelease{Name: owner.release.Name, Namespace: owner.release.Namespace}}
 	switch {
 	case owner.state == ownerGone:
 		found, err := d.standsBehind(ctx, o.LiveBody)
 		if err != nil {
 			return err
 		}
-		found.note(note)
+		found.note(&note)
 		if o.Action = preview.ActionAdopt; !found.nothing() {
 			o.Action = preview.ActionBlocked
 		}
@@ -166,39 +172,6 @@ func (d *decider) decideOfRelease(ctx context.Context, o *preview.Object) error 
 		o.Action = preview.ActionShared // if the live one is still so
 	}
 	return d.Note(ownerKind, o.ID, note)
-}
-
-// unreadable notes a record of another release that cannot be read: what that
-// shares is not known, and it stops no other release.
-func (d *decider) unreadable(secret map[string]any) {
-	if id := preview.RefOf(secret).ID(); !slices.Contains(d.broken, id) {
-		d.broken = append(d.broken, id)
-	}
-}
-
-// noteUnreadable records which records could not be read.
-func (d *decider) noteUnreadable() error {
-	if len(d.broken) == 0 {
-		return nil
-	}
-	slices.Sort(d.broken)
-	return d.Note(unreadableKind, unreadableName, map[string]any{"records": anyList(d.broken)})
-}
-
-const unreadableName = "records"
-
-// unreadableFindings name the records that could not be read, one finding each.
-func unreadableFindings(p *preview.Plan) []preview.Finding {
-	var out []preview.Finding
-	for _, id := range preview.Texts(ownBody(p, unreadableKind, unreadableName)["records"]) {
-		ref := preview.Ref{}
-		if _, kind, namespace, name, err := preview.ParseID(id); err == nil {
-			ref = preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
-		}
-		out = append(out, preview.NewFinding(RuleRecordUnreadable, preview.Warning, id, "Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and cannot be read",
-			"Whether that release relies on what this plan changes is not known. Look at it: kubectl get "+argument(ref)+" -o yaml", id+": what it holds cannot be read"))
-	}
-	return out
 }
 
 func isDefinition(o *preview.Object) bool {
@@ -297,94 +270,10 @@ func (d *decider) withAction(action preview.Action) []int {
 	return at
 }
 
-// readSharers finds out which other releases rely on the definitions that the
-// plan changes, or whose release it removes. Who may not list the records gets
-// no answer: a removal says so, and deletes no definition without one.
-func (d *decider) readSharers(ctx context.Context) error {
-	var at []int
-	for i := range d.plan.Objects {
-		if o := &d.plan.Objects[i]; isDefinition(o) && o.LiveBody != nil && preview.Ours(o.LiveBody, d.plan.Release) && d.touches(o) {
-			at = append(at, i)
-		}
-	}
-	if len(at) == 0 {
-		return nil
-	}
-	secrets, err := d.cluster.List(ctx, "v1", "Secret", "", preview.LabelSetID)
-	if err != nil && !preview.Answered(err) {
-		return fmt.Errorf("looking for releases that share definitions: %w", err)
-	}
-	sharers := map[string][]string{}
-	for _, secret := range secrets {
-		release, holdings, ok, err := preview.HoldingsOf(secret)
-		if err != nil && release != d.plan.Release {
-			d.unreadable(secret)
-		}
-		if !ok || err != nil || holdings.Gone || release == d.plan.Release {
-			continue
-		}
-		for name, held := range holdings.Definitions {
-			if held.Shared {
-				sharers[name] = append(sharers[name], Owner{Name: release.Name, Namespace: release.Namespace}.String())
-			}
-		}
-	}
-	for _, i := range at {
-		o := &d.plan.Objects[i]
-		fields := map[string]any{"hidden": err != nil}
-		if list := sharers[o.Name]; len(list) > 0 {
-			slices.Sort(list)
-			fields["sharers"] = anyList(list)
-		}
-		if fields["sharers"] == nil && (err == nil || o.Action != preview.ActionDelete && len(d.plan.Packages) > 0) {
-			continue
-		}
-		if err := d.Note(sharersKind, o.ID, fields); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func anyList(texts []string) []any {
 	out := make([]any, 0, len(texts))
 	for _, text := range texts {
 		out = append(out, text)
 	}
 	return out
-}
-
-// sharedFindings say who relies on a definition that the plan changes, or whose
-// release it removes.
-func sharedFindings(p *preview.Plan) []preview.Finding {
-	why := ""
-	for _, rule := range schema.Rules() {
-		if rule.Name == schema.RuleShared {
-			why = rule.Why
-		}
-	}
-	var out []preview.Finding
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		body := ownBody(p, sharersKind, o.ID)
-		if body == nil {
-			continue
-		}
-		severity, title, evidence := preview.Warning, "is shared with "+strings.Join(Sharers(p, o.ID), ", "), strings.Join(Sharers(p, o.ID), ", ")
-		switch {
-		case evidence == "" && o.Action != preview.ActionDelete: // it stays, and loses the release that looks after it
-			title, evidence = "may be shared with other releases", "the records of other releases may not be listed"
-		case evidence == "":
-			severity, title, evidence = preview.NotKnown, "may be shared with other releases", "the records of other releases may not be listed"
-		case len(p.Packages) == 0:
-			severity = preview.Critical
-		}
-		out = append(out, preview.NewFinding(schema.RuleShared, severity, o.ID, o.Kind+" "+o.Name+" "+title, why, o.ID+": "+evidence))
-	}
-	return out
-}
-
-// touches reports whether a plan changes what a sharer relies on.
-func (d *decider) touches(o *preview.Object) bool {
-	return len(d.plan.Packages) == 0 || o.Action == preview.ActionUpdate || o.Action == preview.ActionDelete
 }

@@ -62,21 +62,29 @@ func (d *decider) removesNamespace(live map[string]any) bool {
 	return removesNamespaces(d.plan) && uid != "" && d.made[preview.String(live, "metadata", "name")] == uid && preview.MadeBy(live, d.plan.Release)
 }
 
-// countResidents records what each Namespace that the plan deletes holds of
+// residentsRecord lists, by id, what a namespace holds of others.
+type residentsRecord struct {
+	Objects []string `json:"objects"`
+}
+
+// residents lists what goes with namespaces.
+type residents struct{ passive }
+
+// read records what each Namespace that the plan deletes holds of
 // others. That is a Fact: one more object than was reviewed, and the plan is not
 // carried out. What cannot be counted cannot be approved.
-func (d *decider) countResidents(ctx context.Context) error {
-	for i := range d.plan.Objects {
-		o := &d.plan.Objects[i]
+func (residents) read(ctx context.Context, to *recorder) error {
+	for i := range to.plan.Objects {
+		o := &to.plan.Objects[i]
 		if !isDeletedNamespace(o) {
 			continue
 		}
-		d.Tell("counting what namespace %s holds", o.Name)
-		found, err := residents(ctx, d.plan, d.cluster, o.Name)
+		to.Tell("counting what namespace %s holds", o.Name)
+		found, err := residentsIn(ctx, to.plan, to.cluster, o.Name)
 		if err != nil {
 			return err
 		}
-		if err := d.Note(residentsKind, o.Name, map[string]any{"objects": anyList(found)}); err != nil {
+		if err := to.Note(residentsKind, o.Name, residentsRecord{Objects: append([]string{}, found...)}); err != nil {
 			return err
 		}
 	}
@@ -86,13 +94,13 @@ func (d *decider) countResidents(ctx context.Context) error {
 // NewResidents names what a Namespace that a plan deletes holds now and did not
 // at the review.
 func NewResidents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
-	found, err := residents(ctx, p, cluster, namespace)
-	was := residentsOf(p, namespace)
+	found, err := residentsIn(ctx, p, cluster, namespace)
+	was := residentsOf(searched{p}, namespace)
 	return slices.DeleteFunc(found, func(id string) bool { return slices.Contains(was, id) }), err
 }
 
-// residents lists, by id, what a namespace holds of others.
-func residents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
+// residentsIn lists, by id, what a namespace holds of others.
+func residentsIn(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
 	found, err := cluster.Residents(ctx, namespace)
 	if err != nil && !preview.Answered(err) {
 		return nil, fmt.Errorf("counting what would be deleted with namespace %s: %w", namespace, err)
@@ -187,13 +195,16 @@ func ofRecord(body map[string]any, release preview.Release) bool {
 }
 
 // residentsOf is what was counted for a Namespace, by id.
-func residentsOf(p *preview.Plan, namespace string) []string {
-	return preview.Texts(ownBody(p, residentsKind, namespace)["objects"])
+func residentsOf(seen recorded, namespace string) []string {
+	var found residentsRecord
+	seen.Record(residentsKind, namespace, &found)
+	return found.Objects
 }
 
-// namespaceFindings say what a removal deletes with Namespaces, and which it
+// findings say what a removal deletes with Namespaces, and which it
 // was asked to delete and does not.
-func namespaceFindings(p *preview.Plan) []preview.Finding {
+func (residents) findings(of *view) []preview.Finding {
+	p := of.plan
 	if !removesNamespaces(p) {
 		return nil
 	}
@@ -204,7 +215,7 @@ func namespaceFindings(p *preview.Plan) []preview.Finding {
 		goes = goes || isDeletedNamespace(o) && o.Name == p.Release.Namespace
 		switch {
 		case isDeletedNamespace(o):
-			out = append(out, deletedNamespace(p, o))
+			out = append(out, deletedNamespace(of, o))
 		case o.Is(preview.KindNamespace):
 			out = append(out, keptNamespace(p, o.Name, o.LiveBody))
 		}
@@ -215,18 +226,8 @@ func namespaceFindings(p *preview.Plan) []preview.Finding {
 	return out
 }
 
-// bodyRead is a live object that a plan only read, nil where it did not.
-func bodyRead(p *preview.Plan, id string) map[string]any {
-	for _, read := range p.Reads {
-		if read.ID == id {
-			return read.Body
-		}
-	}
-	return nil
-}
-
-func deletedNamespace(p *preview.Plan, o *preview.Object) preview.Finding {
-	ids := residentsOf(p, o.Name)
+func deletedNamespace(seen recorded, o *preview.Object) preview.Finding {
+	ids := residentsOf(seen, o.Name)
 	title, evidence := "nothing of others", "it holds nothing of others"
 	if len(ids) > 0 {
 		title, evidence = counts(ids)+" of others", namedOrCounted(ids)

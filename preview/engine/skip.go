@@ -55,7 +55,11 @@ func lost(kind string) string { // a word for the reader, which decides nothing
 	return "what its controller would do is not done"
 }
 
-func skipped(p *preview.Plan) []preview.Finding {
+// skipped finds what is left out.
+type skipped struct{ passive }
+
+func (skipped) findings(of *view) []preview.Finding {
+	p := of.plan
 	var out []preview.Finding
 	for i := range p.Objects {
 		o := &p.Objects[i]

@@ -12,60 +12,64 @@ import (
 // maxLimits bounds the quotas and limit ranges that are read of one namespace.
 const maxLimits = 100
 
-// readSurroundings reads the ResourceQuotas and LimitRanges of the namespaces
+// surroundings looks at what bounds the plan's pods: quotas, limits, the platforms
+// of nodes, and how credentials are served.
+type surroundings struct{ passive }
+
+// read reads the ResourceQuotas and LimitRanges of the namespaces
 // that pods of the plan go into. Their specs are Facts; what is used of a
 // quota is not. Where they may not be listed, the plan says so and is
 // complete all the same: a quota never changes what apply sends.
-func (d *decider) readSurroundings(ctx context.Context) error {
-	for _, namespace := range podNamespaces(d.plan) {
-		if !d.namespaces[namespace] {
+func (c surroundings) read(ctx context.Context, to *recorder) error {
+	for _, namespace := range podNamespaces(to.plan) {
+		if !to.namespaces[namespace] {
 			continue // a new namespace has none
 		}
 		for _, kind := range []string{"ResourceQuota", "LimitRange"} {
-			if err := d.readLimits(ctx, kind, namespace); err != nil {
+			if err := c.readLimits(ctx, to, kind, namespace); err != nil {
 				return err
 			}
 		}
 	}
-	if err := d.readCredentialsMode(ctx); err != nil {
+	if err := c.readCredentialsMode(ctx, to); err != nil {
 		return err
 	}
-	return d.readNodes(ctx)
+	return c.readNodes(ctx, to)
 }
 
 // readCredentialsMode reads how the cluster serves CredentialsRequests, where
 // the plan has some. A cluster without such an object serves none.
-func (d *decider) readCredentialsMode(ctx context.Context) error {
+func (c surroundings) readCredentialsMode(ctx context.Context, to *recorder) error {
 	ref := risk.CredentialsRef()
-	if !risk.ReadsCredentialsMode(cloudAccess(d.plan)) || d.plan.Object(ref.ID()) != nil {
+	if !risk.ReadsCredentialsMode(cloudAccess(to.plan)) || to.plan.Object(ref.ID()) != nil {
 		return nil
 	}
-	result := d.cluster.Read(ctx, []preview.Ref{ref})[0]
+	result := to.cluster.Read(ctx, []preview.Ref{ref})[0]
 	switch {
 	case result.Body != nil:
-		return d.readSpec(result.Body, "credentialsMode")
+		return to.readSpec(result.Body, "credentialsMode")
 	case preview.ReasonOf(result.Err) == preview.ReasonForbidden:
-		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: risk.UnreadID(ref.Kind, "")})
+		to.plan.Reads = append(to.plan.Reads, preview.Read{ID: risk.UnreadID(ref.Kind, "")})
 	case result.Err != nil && !preview.Answered(result.Err):
 		return fmt.Errorf("reading %s: %w", ref.ID(), result.Err)
 	}
 	return nil
 }
 
-func (d *decider) readLimits(ctx context.Context, kind, namespace string) error {
-	found, err := d.cluster.List(ctx, "v1", kind, namespace, "")
+func (c surroundings) readLimits(ctx context.Context, to *recorder, kind, namespace string) error {
+	found, err := to.cluster.List(ctx, "v1", kind, namespace, "")
 	switch {
 	case err != nil && preview.Answered(err), len(found) > maxLimits:
-		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: risk.UnreadID(kind, namespace)})
+		to.plan.Reads = append(to.plan.Reads, preview.Read{ID: risk.UnreadID(kind, namespace)})
 		return nil
 	case err != nil:
 		return fmt.Errorf("listing the %ss of namespace %s: %w", kind, namespace, err)
 	}
 	for _, body := range found {
-		if d.plan.Object(preview.RefOf(body).ID()) != nil {
+		if to.plan.Object(preview.RefOf(body).ID()) != nil {
 			continue // the plan's own
 		}
-		if err := d.readSpec(body); err != nil {
+		if err := to.readSpec(body); err != nil {
 			return err
 		}
 	}
@@ -86,16 +90,16 @@ func podNamespaces(p *preview.Plan) []string {
 
 // readNodes reads which platforms the nodes have, where the plan knows on
 // which its images run.
-func (d *decider) readNodes(ctx context.Context) error {
-	if !slices.ContainsFunc(d.plan.Packages, func(pkg preview.Package) bool {
+func (c surroundings) readNodes(ctx context.Context, to *recorder) error {
+	if !slices.ContainsFunc(to.plan.Packages, func(pkg preview.Package) bool {
 		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == risk.RuleImagePinned })
 	}) {
 		return nil
 	}
-	nodes, err := d.cluster.List(ctx, "v1", "Node", "", "")
+	nodes, err := to.cluster.List(ctx, "v1", "Node", "", "")
 	switch {
 	case err != nil && preview.Answered(err):
-		d.plan.Reads = append(d.plan.Reads, preview.Read{ID: risk.UnreadID("Node", "")})
+		to.plan.Reads = append(to.plan.Reads, preview.Read{ID: risk.UnreadID("Node", "")})
 		return nil
 	case err != nil:
 		return fmt.Errorf("listing the nodes: %w", err)
@@ -103,8 +107,13 @@ func (d *decider) readNodes(ctx context.Context) error {
 	for _, node := range nodes {
 		info := preview.Map(node, "status", "nodeInfo")
 		if os, arch := preview.String(info, "operatingSystem"), preview.String(info, "architecture"); os != "" && arch != "" {
-			d.plan.Reads = append(d.plan.Reads, preview.Read{ID: risk.NodesID(os + "/" + arch), Fingerprint: present})
+			to.plan.Reads = append(to.plan.Reads, preview.Read{ID: risk.NodesID(os + "/" + arch), Fingerprint: present})
 		}
 	}
 	return nil // derive drops what several nodes have in common
+}
+
+func (c surroundings) moved(ctx context.Context, again *rereading) ([]string, error) {
+	now, err := again.now(ctx, c.read)
+	return append(again.changed(now), again.unlisted(now)...), err
 }

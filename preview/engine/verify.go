@@ -200,6 +200,7 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 	if err != nil {
 		return tampered("a recorded live object cannot be compared: " + err.Error())
 	}
+	seen := newRecords(p)
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		if live[i] != o.Live {
@@ -208,7 +209,7 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 		if o.Digest == "" && o.LiveBody != nil && preview.RefOf(o.LiveBody) != o.Ref() {
 			return tampered("object " + o.ID + " is not of the version in which it was read")
 		}
-		if err := checkAdoption(p, o, typer); err != nil {
+		if err := checkAdoption(p, seen, o, typer); err != nil {
 			return err
 		}
 		result := ""
@@ -234,12 +235,12 @@ func checkRecorded(p *preview.Plan, typer preview.Typer) error {
 	return nil
 }
 
-func checkAdoption(p *preview.Plan, o *preview.Object, typer preview.Typer) error {
+func checkAdoption(p *preview.Plan, seen *records, o *preview.Object, typer preview.Typer) error {
 	if o.Adoption == nil {
 		return nil
 	}
 	if o.FormerOwner() && o.Sealed == nil && isFormerOwner(o.Ref()) {
-		if want := (&preview.Adoption{Releases: released(p, o)}); len(want.Releases) == 0 || !reflect.DeepEqual(want, o.Adoption) {
+		if want := (&preview.Adoption{Releases: released(p, seen, o)}); len(want.Releases) == 0 || !reflect.DeepEqual(want, o.Adoption) {
 			return tampered("what " + o.ID + " lets go of is not what the recorded live objects say")
 		}
 		return nil

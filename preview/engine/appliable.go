@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+)
+
+// appliable finds what no API server would take.
+type appliable struct{ passive }
+
+// findings are about objects that server-side apply refuses whatever the
+// cluster holds.
+func (appliable) findings(of *view) []preview.Finding {
+	p := of.plan
+	var out []preview.Finding
+	definitions := schema.NewIndex(slices.Values(preview.SealedBodies(p.Objects)))
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		if o.Sealed == nil {
+			continue
+		}
+		if problem := misfit(definitions, o, of.schemas); problem != "" {
+			out = append(out, preview.NewFinding(RuleNotAppliable, preview.Critical, o.ID, o.Kind+" "+o.Name+" cannot be applied",
+				"The API server refuses this object on every apply; the install would stop at it.", o.ID+": "+preview.Shorten(problem, 500)))
+		}
+	}
+	return out
+}
+
+// misfit says why an object does not fit the schema of its kind: the embedded
+// one, or that of a definition in the same plan, which no dry run can know yet.
+func misfit(definitions *schema.Index, o *preview.Object, schemas Schemas) string {
+	if err := schemas.Check(o.Sealed); preview.ReasonOf(err) == preview.ReasonNotAppliable {
+		return err.Error()
+	}
+	problems, err := definitions.Problems(o.Sealed)
+	if err != nil {
+		return "its definition cannot be used: " + err.Error()
+	}
+	return strings.Join(problems, "; ")
+}

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
+)
+
+// check looks at one thing besides the objects that a plan writes: it reads what
+// the cluster has of it, says what is found, and says what moved since. A new one
+// is a type in a file of its own and a row in [checks].
+type check interface {
+	// read records what the check rests on, once the actions of all objects are
+	// decided. What is recorded is a Fact.
+	read(ctx context.Context, to *recorder) error
+	// findings judge a plan by what was recorded in it, and by nothing else: those
+	// of a saved plan are derived again.
+	findings(of *view) []preview.Finding
+	// moved reads again, and names what is not as it was recorded. What the plan's
+	// own writes change is left out: it was applied in part.
+	moved(ctx context.Context, again *rereading) ([]string, error)
+}
+
+// checks are all checks, in the order in which they read.
+func checks() []check {
+	return []check{
+		sharing{}, unreadableRecords{}, storedObjects{}, operands{}, residents{}, roles{}, pluginHosts{},
+		references{}, surroundings{}, answers{}, flytePlugins{},
+		appliable{}, foreignNamespaces{}, helmRecords{}, notes{}, skipped{}, undos{}, ownRecord{},
+	}
+}
+
+// passive is a check that does nothing. One that only reads, or only finds,
+// embeds it.
+type passive struct{}
+
+func (passive) read(context.Context, *recorder) error               { return nil }
+func (passive) findings(*view) []preview.Finding                    { return nil }
+func (passive) moved(context.Context, *rereading) ([]string, error) { return nil, nil }
+
+// view is a plan with decisions, and what was recorded in it.
+type view struct {
+	plan    *preview.Plan
+	schemas Schemas
+	*records
+}
+
+// check lets every check read.
+func (d *decider) check(ctx context.Context) error {
+	for _, c := range checks() {
+		if err := c.read(ctx, d.recorder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flytePlugins hands the plan to what is known of Flyte.
+type flytePlugins struct{}
+
+func (flytePlugins) read(ctx context.Context, to *recorder) error { return flyte.Read(ctx, to) }
+
+func (flytePlugins) findings(of *view) []preview.Finding { return flyte.Findings(of.plan, of) }
+
+func (flytePlugins) moved(ctx context.Context, again *rereading) ([]string, error) {
+	return flyte.Moved(ctx, again.recorder())
+}

@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
+)
+
+// helmRecords finds releases of Helm that objects are taken over from.
+type helmRecords struct{ passive }
+
+// findings tell what becomes of Helm's own record of a release of which
+// objects are taken over: nothing, and that it must go.
+func (helmRecords) findings(of *view) []preview.Finding {
+	p := of.plan
+	var out []preview.Finding
+	seen := map[string]bool{}
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		name := preview.MarkValue(o.LiveBody, "meta.helm.sh/release-name")
+		namespace := preview.MarkValue(o.LiveBody, "meta.helm.sh/release-namespace")
+		if o.Action != preview.ActionAdopt || o.Adoption == nil || name == "" || seen[namespace+"/"+name] {
+			continue
+		}
+		seen[namespace+"/"+name] = true
+		remove := "kubectl delete secret -l owner=helm,name=" + quoted(name)
+		if namespace != "" {
+			remove += " -n " + quoted(namespace)
+		}
+		out = append(out, preview.NewFinding(RuleHelmRecord, preview.Warning, o.ID, "Helm release "+name+" keeps its record",
+			pages.New()[RuleHelmRecord].Why, "the Secrets sh.helm.release.v1."+name+".v* stay; after the install: "+remove))
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+)
+
+// sharersKind is the kind under which it is recorded who else relies on a
+// definition of the release.
+const sharersKind = "Sharers"
+
+// sharersRecord names the releases that rely on a definition; Hidden is whether
+// there may be more, as their records may not be listed.
+type sharersRecord struct {
+	Hidden  bool     `json:"hidden"`
+	Sharers []string `json:"sharers,omitempty"`
+}
+
+// sharing looks for other releases that rely on the definitions of this one.
+type sharing struct{ passive }
+
+// read finds out which other releases rely on the definitions that the
+// plan changes, or whose release it removes. Who may not list the records gets
+// no answer: a removal says so, and deletes no definition without one.
+func (c sharing) read(ctx context.Context, to *recorder) error {
+	var at []int
+	for i := range to.plan.Objects {
+		if o := &to.plan.Objects[i]; isDefinition(o) && o.LiveBody != nil && preview.Ours(o.LiveBody, to.plan.Release) && c.touches(to, o) {
+			at = append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	secrets, err := to.cluster.List(ctx, "v1", "Secret", "", preview.LabelSetID)
+	if err != nil && !preview.Answered(err) {
+		return fmt.Errorf("looking for releases that share definitions: %w", err)
+	}
+	sharers := map[string][]string{}
+	for _, secret := range secrets {
+		release, holdings, ok, err := preview.HoldingsOf(secret)
+		if err != nil && release != to.plan.Release {
+			to.unreadable(secret)
+		}
+		if !ok || err != nil || holdings.Gone || release == to.plan.Release {
+			continue
+		}
+		for name, held := range holdings.Definitions {
+			if held.Shared {
+				sharers[name] = append(sharers[name], Owner{Name: release.Name, Namespace: release.Namespace}.String())
+			}
+		}
+	}
+	for _, i := range at {
+		o := &to.plan.Objects[i]
+		found := sharersRecord{Hidden: err != nil, Sharers: sharers[o.Name]}
+		slices.Sort(found.Sharers)
+		if len(found.Sharers) == 0 && (err == nil || o.Action != preview.ActionDelete && len(to.plan.Packages) > 0) {
+			continue
+		}
+		if err := to.Note(sharersKind, o.ID, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findings say who relies on a definition that the plan changes, or whose
+// release it removes.
+func (sharing) findings(of *view) []preview.Finding {
+	p := of.plan
+	why := ""
+	for _, rule := range schema.Rules() {
+		if rule.Name == schema.RuleShared {
+			why = rule.Why
+		}
+	}
+	var out []preview.Finding
+	for i := range p.Objects {
+		o := &p.Objects[i]
+		var found sharersRecord
+		if !of.Record(sharersKind, o.ID, &found) {
+			continue
+		}
+		evidence := strings.Join(found.Sharers, ", ")
+		severity, title := preview.Warning, "is shared with "+evidence
+		switch {
+		case evidence == "" && o.Action != preview.ActionDelete: // it stays, and loses the release that looks after it
+			title, evidence = "may be shared with other releases", "the records of other releases may not be listed"
+		case evidence == "":
+			severity, title, evidence = preview.NotKnown, "may be shared with other releases", "the records of other releases may not be listed"
+		case len(p.Packages) == 0:
+			severity = preview.Critical
+		}
+		out = append(out, preview.NewFinding(schema.RuleShared, severity, o.ID, o.Kind+" "+o.Name+" "+title, why, o.ID+": "+evidence))
+	}
+	return out
+}
+
+// touches reports whether a plan changes what a sharer relies on.
+func (c sharing) touches(to *recorder, o *preview.Object) bool {
+	return len(to.plan.Packages) == 0 || o.Action == preview.ActionUpdate || o.Action == preview.ActionDelete
+}
+
+// Sharers returns the releases that rely on a CustomResourceDefinition of this
+// one, as words, sorted.
+func Sharers(p *preview.Plan, id string) []string {
+	var found sharersRecord
+	searched{p}.Record(sharersKind, id, &found)
+	return found.Sharers
+}

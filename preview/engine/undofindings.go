@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// undos finds what a failure leads to.
+type undos struct{ passive }
+
+// findings tell what a failure leads to, object by object: it is approved
+// with the plan.
+func (undos) findings(of *view) []preview.Finding {
+	p := of.plan
+	if p.Undo == nil {
+		return nil
+	}
+	counts := p.Undo.Counts()
+	var parts, lines []string
+	for _, action := range preview.Actions() {
+		if n := counts.Count(action); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, action))
+		}
+		for _, o := range p.Undo.Objects {
+			if o.Action == action {
+				lines = append(lines, string(action)+" "+o.ID)
+			}
+		}
+	}
+	title := fmt.Sprintf("a failure goes back to revision %d: ", p.Undo.Revision)
+	if p.Undo.Revision == 0 {
+		title = "a failure removes what the plan made: "
+	}
+	why := "Where the apply fails after a write, it does this by itself, and nothing else; what somebody else changed meanwhile stops it."
+	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
+	out := []preview.Finding{preview.NewFinding(RuleUndo, preview.Info, release, title+strings.Join(parts, ", "), why, strings.Join(lines, preview.EvidenceMark))}
+	for _, f := range p.Undo.Findings {
+		back := preview.NewFinding(f.Rule, preview.Critical, "rollback/"+f.Object, "after a failure: "+f.Title, f.Why,
+			fmt.Sprintf("going back to revision %d", p.Undo.Revision)+preview.EvidenceMark+f.Evidence)
+		back.Ref = f.Ref
+		out = append(out, back)
+	}
+	return append(out, recreated(p)...)
+}
+
+// recreated names the objects that an undo brings and that are not in the
+// cluster now: they were deleted since the revision was applied, or were never
+// of it.
+func recreated(p *preview.Plan) []preview.Finding {
+	var out []preview.Finding
+	objects := map[string]*preview.Object{}
+	for i := range p.Objects {
+		objects[p.Objects[i].ID] = &p.Objects[i]
+	}
+	for _, o := range p.Undo.Objects {
+		now := objects[o.ID]
+		if o.Digest == "" || now != nil && now.LiveBody != nil || o.Action == preview.ActionSkip {
+			continue
+		}
+		out = append(out, preview.NewFinding(RuleUndoRecreates, preview.Warning, o.ID, o.Ref().Kind+" "+o.Ref().Name+" is not in the cluster, and a failure brings it",
+			"It was deleted after that revision was applied, or the record was changed: find out which before it comes back.",
+			fmt.Sprintf("%s: revision %d has it as %s", o.ID, p.Undo.Revision, o.Digest)))
+	}
+	return out
+}
+
+// onceOnly leaves out what an undo leads to where the plan has the same finding:
+// it is approved or refused there.
+func onceOnly(p *preview.Plan) {
+	if p.Undo == nil {
+		return
+	}
+	own := map[string]bool{}
+	for _, f := range p.Findings {
+		own[f.Fingerprint] = true
+	}
+	twice := map[string]bool{}
+	for _, f := range p.Undo.Findings {
+		twice[f.Rule+"/rollback/"+f.Object] = own[f.Fingerprint]
+	}
+	p.Findings = slices.DeleteFunc(p.Findings, func(f preview.Finding) bool { return twice[f.ID] })
+}

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// RuleRecordUnreadable finds records of other releases that cannot be read.
+const RuleRecordUnreadable = "record-unreadable"
+
+// unreadableKind is the kind under which records are listed that say nothing which
+// can be read.
+const unreadableKind = "Unreadable"
+
+// unreadableRecord lists them by id.
+type unreadableRecord struct {
+	Records []string `json:"records"`
+}
+
+// unreadableRecords names records of other releases that cannot be read.
+type unreadableRecords struct{ passive }
+
+// read records which records could not be read.
+func (unreadableRecords) read(_ context.Context, to *recorder) error {
+	if len(to.broken) == 0 {
+		return nil
+	}
+	slices.Sort(to.broken)
+	return to.Note(unreadableKind, unreadableName, unreadableRecord{Records: to.broken})
+}
+
+const unreadableName = "records"
+
+// findings name the records that could not be read, one finding each.
+func (unreadableRecords) findings(of *view) []preview.Finding {
+	var found unreadableRecord
+	of.Record(unreadableKind, unreadableName, &found)
+	var out []preview.Finding
+	for _, id := range found.Records {
+		ref := preview.Ref{}
+		if _, kind, namespace, name, err := preview.ParseID(id); err == nil {
+			ref = preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
+		}
+		out = append(out, preview.NewFinding(RuleRecordUnreadable, preview.Warning, id, "Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and cannot be read",
+			"Whether that release relies on what this plan changes is not known. Look at it: kubectl get "+argument(ref)+" -o yaml", id+": what it holds cannot be read"))
+	}
+	return out
+}
