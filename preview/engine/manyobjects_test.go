@@ -23,6 +23,29 @@ data:
   account.yaml: "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default, namespace: '{{ namespace }}'}}"
 ---
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a%[1]d}, rules: []}`,
+	"engines of Flyte and their workloads": `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a%[1]d, namespace: n}
+data:
+  plugins.yaml: "tasks: {task-plugins: {enabled-plugins: [container, sidecar, k8s-array, ray, spark], default-for-task-types: {ray: ray, spark: spark}}}"
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: a%[1]d, namespace: n}
+spec:
+  selector: {matchLabels: {app: a}}
+  template:
+    metadata: {labels: {app: a}}
+    spec: {serviceAccountName: a%[1]d, containers: [{name: c, image: "example.com/a:1"}], volumes: [{name: config, configMap: {name: a%[1]d}}]}
+---
+{apiVersion: v1, kind: ServiceAccount, metadata: {name: a%[1]d, namespace: n}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: a%[1]d, namespace: n}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: system:node-proxier}
+subjects: [{kind: ServiceAccount, name: a%[1]d, namespace: n}]`,
 	"definitions and their objects": `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

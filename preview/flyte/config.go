@@ -112,10 +112,10 @@ func generations() map[string]preview.Ref {
 
 // generationOf tells an engine's generation from the definitions that the plan
 // leaves and those that the cluster has besides, empty where that tells nothing.
-func generationOf(p *preview.Plan, live string) string {
+func generationOf(x *index, live string) string {
 	found := strings.Fields(live)
 	for generation, ref := range generations() {
-		if o := p.Object(ref.ID()); o != nil && o.Action != preview.ActionDelete {
+		if o := x.objects[ref.ID()]; o != nil && o.Action != preview.ActionDelete {
 			found = append(found, generation)
 		}
 	}
@@ -134,22 +134,22 @@ type engine struct {
 	before, after pluginConfig
 	installed     bool
 	gone          bool
-	seen          map[string]any // what was recorded of it; nil where nothing was
+	seen          record // what was recorded of it; empty where nothing was
 }
 
 // enginesOf finds the engines of a plan. live are the generations that the
 // cluster's definitions tell of.
-func enginesOf(p *preview.Plan, seen Records, live func(config string) string) []engine {
+func enginesOf(x *index, seen Records, live func(engine) string) []engine {
 	var out []engine
-	for i := range p.Objects {
-		o := &p.Objects[i]
+	for i := range x.plan.Objects {
+		o := &x.plan.Objects[i]
 		if !o.Is(preview.KindConfigMap) || o.Sealed == nil && o.Action != preview.ActionDelete {
 			continue
 		}
 		e := engine{config: o, seen: recordOf(seen, o.ID)}
 		// A plan from a record has no live bodies: what the review saw counts.
 		if e.before, e.installed = configOf(o.LiveBody); o.LiveBody == nil {
-			e.before, e.installed = recordedTasks(e.seen)
+			e.before, e.installed = recordedTasks(e.seen.Before)
 		}
 		planned := false
 		e.after, planned = configOf(o.Sealed)
@@ -157,7 +157,7 @@ func enginesOf(p *preview.Plan, seen Records, live func(config string) string) [
 			continue
 		}
 		e.gone = !planned
-		e.generation = generationOf(p, live(o.ID))
+		e.generation = generationOf(x, live(e))
 		defaults := v1Defaults()
 		if e.generation == generationV2 { // where nothing is said, each plugin has the task types that it registers
 			defaults = pluginConfig{silent: true}
@@ -175,29 +175,23 @@ func enginesOf(p *preview.Plan, seen Records, live func(config string) string) [
 }
 
 // record is a configuration as a read keeps it.
-func (t pluginConfig) record() map[string]any {
-	types := map[string]any{}
-	for taskType, id := range t.byType {
-		types[taskType] = id
+func (t pluginConfig) record() *configRecord {
+	out := &configRecord{Types: maps.Clone(t.byType)}
+	if out.Types == nil {
+		out.Types = map[string]string{}
 	}
-	out := map[string]any{"types": types}
 	if !t.silent {
-		out["enabled"] = append([]string{}, t.enabled...)
+		out.Enabled = append([]string{}, t.enabled...)
 	}
 	return out
 }
 
-func recordedTasks(seen map[string]any) (pluginConfig, bool) {
-	was := preview.Map(seen, "before")
+func recordedTasks(was *configRecord) (pluginConfig, bool) {
 	if was == nil {
 		return pluginConfig{}, false
 	}
-	out := pluginConfig{byType: map[string]string{}, enabled: preview.Texts(was["enabled"])}
-	_, named := was["enabled"]
-	out.silent, out.listed = !named, len(out.enabled) > 0
-	for taskType, id := range preview.Map(was, "types") {
-		out.byType[taskType], _ = id.(string)
-	}
+	out := pluginConfig{silent: was.Enabled == nil, listed: len(was.Enabled) > 0, enabled: was.Enabled, byType: map[string]string{}}
+	maps.Copy(out.byType, was.Types)
 	return out, true
 }
 
@@ -214,12 +208,12 @@ func (e engine) had(plugin taskPlugin) bool {
 
 // asks reports whether the engine is to have a plugin: its configuration names
 // it, or it is of v2, has them all, and the plan brings the plugin's operator.
-func (e engine) asks(p *preview.Plan, plugin taskPlugin) bool {
-	return !e.gone && (e.after.uses(plugin.id) || e.generation == generationV2 && bringsResource(p, plugin))
+func (e engine) asks(x *index, plugin taskPlugin) bool {
+	return !e.gone && (e.after.uses(plugin.id) || e.generation == generationV2 && bringsResource(x, plugin))
 }
 
 // forgets reports whether the plan brings a plugin's operator, and the list of
 // enabled plugins leaves the plugin out.
-func (e engine) forgets(p *preview.Plan, plugin taskPlugin) bool {
-	return !e.gone && !e.after.uses(plugin.id) && e.after.listed && bringsResource(p, plugin)
+func (e engine) forgets(x *index, plugin taskPlugin) bool {
+	return !e.gone && !e.after.uses(plugin.id) && e.after.listed && bringsResource(x, plugin)
 }

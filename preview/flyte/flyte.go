@@ -63,14 +63,14 @@ func builtInPlugins() []string {
 
 // Findings hold the engines of a plan to what their plugins need.
 func Findings(p *preview.Plan, seen Records) []preview.Finding {
-	out := templateFindings(p)
-	for _, e := range enginesOf(p, seen, func(config string) string { return preview.String(recordOf(seen, config), "engines") }) {
+	x, out := newIndex(p), templateFindings(p)
+	for _, e := range enginesOf(x, seen, func(e engine) string { return e.seen.Engines }) {
 		add := func(rule string, severity preview.Severity, title, why string, lines []string) {
 			if len(lines) > 0 {
 				out = append(out, preview.NewFinding(rule, severity, e.config.ID, "ConfigMap "+e.config.Name+" "+title, why, textsafe.Line(strings.Join(lines, "; "))))
 			}
 		}
-		r := newReview(p, e)
+		r := newReview(x, e)
 		add(RuleSections, preview.Info, "enables plugins of Flyte, of four parts each",
 			"A plugin works where all four parts are there.", r.sections)
 		add(RuleIncomplete, preview.Warning, "enables plugins of Flyte that lack a part",
@@ -80,7 +80,7 @@ func Findings(p *preview.Plan, seen Records) []preview.Finding {
 		add(RuleIgnored, preview.Warning, "says of Flyte's plugins what the engine may not heed",
 			"The engine does not refuse what it does not know: the task type is run by another plugin, or fails.", ignoredLines(e))
 		add(RuleRestart, preview.Warning, "changes the plugins of an engine that is not restarted",
-			"An engine loads its plugins when it starts, and goes on with those that it has.", restartLines(p, e))
+			"An engine loads its plugins when it starts, and goes on with those that it has.", restartLines(x, e))
 		add(RuleLists, preview.Info, "changes the lists of Flyte's plugins",
 			"The engine takes each list as a whole, so both are shown as a whole.", listLines(e))
 		severity, removed := removedLines(e.before, e.after)
@@ -98,9 +98,8 @@ func Findings(p *preview.Plan, seen Records) []preview.Finding {
 func leftLines(e engine) (preview.Severity, []string) {
 	severity := preview.NotKnown
 	var lines []string
-	left := preview.Map(e.seen, "left")
 	for _, plugin := range taskPlugins() {
-		what, _ := left[plugin.id].(string)
+		what := e.seen.Left[plugin.id]
 		if what == "" || what == schema.NoObjects {
 			continue
 		}
@@ -174,8 +173,7 @@ func ignoredLines(e engine) []string {
 			lines = append(lines, fmt.Sprintf("task type %s is for %s, which is no plugin of Flyte's own", taskType, id))
 		}
 	}
-	beside := preview.String(e.seen, "beside")
-	if beside != "" {
+	if beside := e.seen.Beside; beside != "" {
 		lines = append(lines, "the engine reads ConfigMap "+beside+" too, which has task-plugins: of each list the one that it reads last counts")
 	}
 	return lines

@@ -19,7 +19,7 @@ func Moved(ctx context.Context, to Recorder) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	fresh := rereader{Recorder: to, noted: map[string]map[string]any{}}
+	fresh := rereader{Recorder: to, noted: map[string]record{}}
 	if err := Read(ctx, fresh); err != nil {
 		return nil, err
 	}
@@ -39,28 +39,24 @@ func Moved(ctx context.Context, to Recorder) ([]string, error) {
 // rereader looks again: what is noted is kept beside what was recorded.
 type rereader struct {
 	Recorder
-	noted map[string]map[string]any // by name
+	noted map[string]record // by name
 }
 
-func (a rereader) Note(_, name string, record any) error {
-	a.noted[name], _ = record.(map[string]any)
+func (a rereader) Note(_, name string, found any) error {
+	a.noted[name], _ = found.(record)
 	return nil
 }
 
 // withoutOwn leaves out the number of objects of plugins of which the plan
 // writes or deletes some itself.
-func withoutOwn(p *preview.Plan, seen map[string]any) map[string]any {
-	out := maps.Clone(seen)
-	left := maps.Clone(preview.Map(seen, "left"))
+func withoutOwn(p *preview.Plan, seen record) record {
+	seen.Left = maps.Clone(seen.Left)
 	for _, plugin := range taskPlugins() {
 		if slices.ContainsFunc(p.Objects, func(o preview.Object) bool { return o.Action.Writes() && o.Ref().Group() == plugin.group }) {
-			delete(left, plugin.id)
+			delete(seen.Left, plugin.id)
 		}
 	}
-	if left != nil {
-		out["left"] = left
-	}
-	return out
+	return seen
 }
 
 // gainedOf reports whether what is new at a path may be the work of what the plan

@@ -32,22 +32,22 @@ func (f *part) lacking(what, hidden string) {
 // review says of each plugin what there is of its four parts, and which
 // parts are neither in the plan nor, where one was read, in the cluster.
 type review struct {
-	plan   *preview.Plan
+	*index
 	engine engine
-	seen   map[string]any // what was read of the cluster; nil offline
+	seen   record // what was read of the cluster; empty offline
 
 	sections, missing, unread []string
 }
 
-func newReview(p *preview.Plan, e engine) *review {
-	r := &review{plan: p, engine: e, seen: e.seen}
+func newReview(x *index, e engine) *review {
+	r := &review{index: x, engine: e, seen: e.seen}
 	for _, plugin := range taskPlugins() {
-		if e.forgets(p, plugin) && !slices.Contains(strings.Fields(preview.String(r.seen, "configured")), plugin.id) {
+		if e.forgets(x, plugin) && !slices.Contains(strings.Fields(r.seen.Configured), plugin.id) {
 			part := part{called: "configuration"}
 			part.lacking("the plan brings "+plugin.definition()+", and enabled-plugins does not have it", r.hidden("configs"))
 			r.note(plugin, part)
 		}
-		if !e.asks(p, plugin) {
+		if !e.asks(x, plugin) {
 			continue
 		}
 		for _, part := range []part{r.operator(plugin), r.configuration(plugin), r.rights(plugin), r.projects(plugin)} {
@@ -81,7 +81,7 @@ func (r *review) note(plugin taskPlugin, part part) {
 func (r *review) hidden(topics ...string) string {
 	var out []string
 	for _, topic := range topics {
-		if text := preview.String(r.seen, "hidden", topic); text != "" {
+		if text := r.seen.Hidden[topic]; text != "" {
 			out = append(out, text)
 		}
 	}
@@ -99,16 +99,16 @@ const (
 func (r *review) operator(plugin taskPlugin) part {
 	part := part{name: "operator", called: "operator"}
 	what := plugin.definition()
-	if bringsResource(r.plan, plugin) {
-		part.has = inPlan(r.plan, packagesOf(r.plan, definitionRef(plugin).ID())) + what
+	if bringsResource(r.index, plugin) {
+		part.has = inPlan(r.plan, packagesOf(r.index, definitionRef(plugin).ID())) + what
 		return part
 	}
-	if o := r.plan.Object(definitionRef(plugin).ID()); o != nil && o.Action == preview.ActionKeep {
+	if o := r.objects[definitionRef(plugin).ID()]; o != nil && o.Action == preview.ActionKeep {
 		part.lacks = "the plan takes it away: of its objects only the definition " + what + " stays"
 		return part
 	}
 	nothing := "nothing in the plan defines " + what
-	switch preview.String(r.seen, "operators", plugin.id) {
+	switch r.seen.Operators[plugin.id] {
 	case stateEstablished:
 		part.has = inCluster + ", " + what
 	case stateUnready:
@@ -124,7 +124,7 @@ func (r *review) operator(plugin taskPlugin) part {
 }
 
 func (r *review) configuration(plugin taskPlugin) part {
-	part := part{name: "engine configuration", has: inPlan(r.plan, packagesOf(r.plan, r.engine.config.ID)) + "ConfigMap " + r.engine.config.Name}
+	part := part{name: "engine configuration", has: inPlan(r.plan, packagesOf(r.index, r.engine.config.ID)) + "ConfigMap " + r.engine.config.Name}
 	if r.engine.generation == generationV2 && !r.engine.after.uses(plugin.id) {
 		part.has = "nothing needed, an engine of v2 has every plugin that it was built with"
 	}
@@ -133,15 +133,15 @@ func (r *review) configuration(plugin taskPlugin) part {
 
 // bringsResource reports whether the plan has the definition of a plugin's
 // custom resource, and with it, as is taken, its operator.
-func bringsResource(p *preview.Plan, plugin taskPlugin) bool {
-	o := p.Object(definitionRef(plugin).ID())
+func bringsResource(x *index, plugin taskPlugin) bool {
+	o := x.objects[definitionRef(plugin).ID()]
 	return o != nil && o.Sealed != nil
 }
 
 // losesResource reports whether a plugin's operator was of the release and is
 // no more, whether the definition stays or goes.
-func losesResource(p *preview.Plan, plugin taskPlugin) bool {
-	o := p.Object(definitionRef(plugin).ID())
+func losesResource(x *index, plugin taskPlugin) bool {
+	o := x.objects[definitionRef(plugin).ID()]
 	return o != nil && o.Sealed == nil
 }
 
@@ -149,11 +149,11 @@ func definitionRef(plugin taskPlugin) preview.Ref {
 	return preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: plugin.definition()}
 }
 
-// mountingAccounts are the accounts, sorted, of workloads that mount a ConfigMap.
-// The webhook of an engine may mount it too.
-func mountingAccounts(bodies []map[string]any, config *preview.Object) []string {
+// accountsOf are the accounts, sorted, of workloads. The webhook of an engine may
+// mount its configuration too.
+func accountsOf(workloads []map[string]any) []string {
 	var out []string
-	for _, body := range mounting(bodies, config.Ref()) {
+	for _, body := range workloads {
 		pod, _ := preview.PodTemplate(body)
 		out = append(out, accountOf(pod))
 	}
@@ -171,14 +171,29 @@ func mounting(bodies []map[string]any, config preview.Ref) []map[string]any {
 
 // mounts reports whether pods read a ConfigMap, be it optional or not.
 func mounts(pod map[string]any, config preview.Ref) bool {
-	for _, volume := range preview.Maps(pod, "volumes") {
-		for _, source := range append(preview.Maps(volume, "projected", "sources"), volume) {
-			if preview.String(source, "configMap", "name") == config.Name {
-				return true
-			}
+	return slices.Contains(mounted(pod, config.Namespace), config.ID())
+}
+
+// mounted lists the ids of the ConfigMaps that pods read, be it optional or not.
+func mounted(pod map[string]any, namespace string) []string {
+	var out []string
+	add := func(name string) {
+		id := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: name}.ID()
+		if name != "" && !slices.Contains(out, id) {
+			out = append(out, id)
 		}
 	}
-	return slices.ContainsFunc(preview.PodReferences(pod, config.Namespace), func(ref preview.Ref) bool { return ref.ID() == config.ID() })
+	for _, volume := range preview.Maps(pod, "volumes") {
+		for _, source := range append(preview.Maps(volume, "projected", "sources"), volume) {
+			add(preview.String(source, "configMap", "name"))
+		}
+	}
+	for _, ref := range preview.PodReferences(pod, namespace) {
+		if ref.Is(preview.KindConfigMap) {
+			add(ref.Name)
+		}
+	}
+	return out
 }
 
 func accountOf(pod map[string]any) string {

@@ -20,7 +20,9 @@ const maxNamespaces = 50
 // readProjects records what the namespaces of projects are, and what each has of
 // what plugins need in it; and what templates of other ConfigMaps make.
 func (r *reader) readProjects(ctx context.Context) error {
-	names := projectNamesOf(slices.Concat(preview.SealedBodies(r.plan.Objects), r.configs))
+	names := projectNames{template: r.plan.naming.template, domains: slices.Clone(r.plan.naming.domains)}
+	names.add(r.configs)
+	names = names.withDefaults()
 	namespaces, err := r.list(ctx, "projects", "v1", "Namespace", "")
 	if err != nil {
 		return err
@@ -37,24 +39,22 @@ func (r *reader) readProjects(ctx context.Context) error {
 		r.hide("projects", fmt.Sprintf("of %d project namespaces only %d were looked at", len(found), maxProjects))
 		found = found[:maxProjects]
 	}
-	r.projects = map[string]any{}
+	r.found.Projects, r.found.Templates = map[string]map[string]string{}, map[string]string{}
 	for _, name := range found {
-		r.projects[name] = map[string]any{}
+		r.found.Projects[name] = map[string]string{}
 	}
-	templates := map[string]any{}
 	for _, plugin := range r.used {
 		if plugin.account == "" {
 			continue
 		}
 		if parts := templateParts(r.configs, nil, plugin.account); len(parts) > 0 {
-			templates[plugin.id] = strings.Join(parts, " ")
+			r.found.Templates[plugin.id] = strings.Join(parts, " ")
 		}
 		if err := r.readProjectParts(ctx, plugin, found); err != nil {
 			return err
 		}
 	}
-	r.fields["projects"], r.fields["templates"] = r.projects, templates
-	r.fields["naming"] = map[string]any{"template": names.template, "domains": strings.Join(names.domains, " ")}
+	r.found.Naming = &namingRecord{Template: names.template, Domains: strings.Join(names.domains, " ")}
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (r *reader) readProjectParts(ctx context.Context, plugin taskPlugin, namesp
 	all := r.Others(slices.Concat(accounts, bindings, roles))
 	for _, namespace := range namespaces {
 		if parts := boundParts(within(all, namespace), plugin.account); len(parts) > 0 {
-			preview.Map(r.projects, namespace)[plugin.id] = strings.Join(parts, " ")
+			r.found.Projects[namespace][plugin.id] = strings.Join(parts, " ")
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func (r *reader) roleBindings(ctx context.Context) ([]map[string]any, error) {
 		return r.local, nil
 	}
 	r.listed = true
-	wanted := append(slices.Sorted(maps.Keys(r.projects)), r.e.config.Namespace)
+	wanted := append(slices.Sorted(maps.Keys(r.found.Projects)), r.e.config.Namespace)
 	list, allowed, err := r.listRBAC(ctx, "RoleBinding")
 	switch {
 	case err != nil:
@@ -118,7 +118,7 @@ func (r *reader) roleBindings(ctx context.Context) ([]map[string]any, error) {
 		}
 		r.local = append(r.local, list...)
 	}
-	if hidden := preview.String(r.fields, "hidden", "rights"); hidden != "" {
+	if hidden := r.found.Hidden["rights"]; hidden != "" {
 		r.hide("projects", hidden)
 	}
 	return r.local, nil

@@ -1,6 +1,7 @@
 package flyte
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -21,31 +22,35 @@ type projectNames struct {
 	domains  []string
 }
 
-func projectNamesOf(configs []map[string]any) projectNames {
-	out := projectNames{template: "{{ project }}-{{ domain }}"}
+// add takes in what configurations say. The last template counts, and all domains.
+func (n *projectNames) add(configs []map[string]any) {
 	for _, body := range configs {
 		if !preview.IsKind(body, preview.KindConfigMap) {
 			continue
 		}
 		for _, file := range yamlFiles(body, "namespace_mapping") {
 			if template := preview.String(file, "namespace_mapping", "template"); template != "" {
-				out.template = template
+				n.template = template
 			}
 		}
 		for _, file := range yamlFiles(body, "domains") {
 			for _, domain := range preview.Maps(file, "domains") {
 				if id := preview.String(domain, "id"); id != "" {
-					out.domains = append(out.domains, id)
+					n.domains = append(n.domains, id)
 				}
 			}
 		}
 	}
-	if len(out.domains) == 0 {
-		out.domains = []string{"development", "staging", "production"}
+}
+
+// withDefaults are the names where configurations say nothing.
+func (n projectNames) withDefaults() projectNames {
+	n.template = cmp.Or(n.template, "{{ project }}-{{ domain }}")
+	if len(n.domains) == 0 {
+		n.domains = []string{"development", "staging", "production"}
 	}
-	slices.Sort(out.domains)
-	out.domains = slices.Compact(out.domains)
-	return out
+	n.domains = slices.Compact(slices.Sorted(slices.Values(n.domains)))
+	return n
 }
 
 // pattern matches the names that namespaces of projects have.
@@ -85,23 +90,11 @@ func projectParts() []string { return []string{"ServiceAccount", "Role", "RoleBi
 // projectNamespaces are the namespaces of projects that the cluster has, and
 // those that the plan's objects go into, sorted.
 func (r *review) projectNamespaces() []string {
-	bodies := preview.SealedBodies(r.plan.Objects)
-	names := projectNames{template: preview.String(r.seen, "naming", "template"), domains: strings.Fields(preview.String(r.seen, "naming", "domains"))}
-	if names.template == "" {
-		names = projectNamesOf(bodies)
+	names := r.naming.withDefaults()
+	if r.seen.Naming != nil {
+		names = projectNames{template: r.seen.Naming.Template, domains: strings.Fields(r.seen.Naming.Domains)}
 	}
-	pattern := names.pattern()
-	out := slices.Collect(maps.Keys(preview.Map(r.seen, "projects")))
-	for _, body := range bodies {
-		ref := preview.RefOf(body)
-		name := ref.Namespace
-		if ref.Is(preview.KindNamespace) {
-			name = ref.Name
-		}
-		if name != "" && pattern.MatchString(name) {
-			out = append(out, name)
-		}
-	}
+	out := append(slices.Collect(maps.Keys(r.seen.Projects)), r.projectsCalled(names)...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -112,9 +105,8 @@ func (r *review) projects(plugin taskPlugin) part {
 		part.has = "nothing needed"
 		return part
 	}
-	bodies := preview.SealedBodies(r.plan.Objects)
-	made := templateParts(bodies, bodies, plugin.account)
-	there := strings.Fields(preview.String(r.seen, "templates", plugin.id))
+	made := r.madeFor(plugin.account)
+	there := strings.Fields(r.seen.Templates[plugin.id])
 	var has, seen, rest []string
 	for _, kind := range projectParts() {
 		switch {
@@ -128,7 +120,7 @@ func (r *review) projects(plugin taskPlugin) part {
 	}
 	var words []string
 	if len(has) > 0 {
-		words = append(words, inPlan(r.plan, templatePackages(r.plan, plugin.account))+strings.Join(has, " and "))
+		words = append(words, inPlan(r.plan, r.packagesFor(plugin.account))+strings.Join(has, " and "))
 	}
 	if len(seen) > 0 {
 		words = append(words, inCluster+", "+strings.Join(seen, " and "))
@@ -162,11 +154,10 @@ func (r *review) projects(plugin taskPlugin) part {
 // cluster has them or the plan makes them; planned is whether the plan alone
 // makes them all.
 func (r *review) holding(plugin taskPlugin, projects, parts []string) (full []string, planned bool) {
-	bodies := preview.SealedBodies(r.plan.Objects)
 	planned = true
 	for _, namespace := range projects {
-		made := boundParts(within(bodies, namespace), plugin.account)
-		live := strings.Fields(preview.String(r.seen, "projects", namespace, plugin.id))
+		made := r.partsIn(plugin.account, namespace)
+		live := strings.Fields(r.seen.Projects[namespace][plugin.id])
 		lacks := func(kinds []string) bool {
 			return slices.ContainsFunc(parts, func(kind string) bool { return !slices.Contains(kinds, kind) })
 		}

@@ -11,33 +11,26 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// recordKind is the kind under which what the cluster has already of an engine's
-// plugins is recorded as a read: a plan whose review said that a part is there
-// moves when the part goes. It is served nowhere: it is this tool's own. Its
-// fields are words, so that what moved can be named.
-const recordKind = "FlyteEngine"
-
 // Read looks in the cluster for the parts of plugins that the plan does not
 // bring, and counts what is left of those that it turns off.
 func Read(ctx context.Context, to Recorder) error {
-	none := func(string) string { return "" }
-	if len(enginesOf(to.Plan(), to, none)) == 0 {
+	x := newIndex(to.Plan())
+	if len(enginesOf(x, to, func(engine) string { return "" })) == 0 {
 		return nil
 	}
-	live, err := readGenerations(ctx, to)
+	live, err := readGenerations(ctx, x, to)
 	if err != nil {
 		return err
 	}
-	for _, e := range enginesOf(to.Plan(), to, func(string) string { return live }) {
-		r := &reader{Recorder: to, plan: to.Plan(), e: e, fields: map[string]any{}}
-		r.note("engines", live)
+	for _, e := range enginesOf(x, to, func(engine) string { return live }) {
+		r := &reader{Recorder: to, plan: x, e: e, found: record{Engines: live}}
 		if e.installed {
-			r.fields["before"] = e.before.record()
+			r.found.Before = e.before.record()
 		}
 		if err := r.read(ctx); err != nil {
 			return err
 		}
-		if err := to.Note(recordKind, e.config.ID, r.fields); err != nil {
+		if err := to.Note(recordKind, e.config.ID, r.found); err != nil {
 			return err
 		}
 	}
@@ -46,10 +39,10 @@ func Read(ctx context.Context, to Recorder) error {
 
 // readGenerations tells of which generations the cluster has the definitions,
 // besides those of the plan.
-func readGenerations(ctx context.Context, to Recorder) (string, error) {
+func readGenerations(ctx context.Context, x *index, to Recorder) (string, error) {
 	var found []string
 	for generation, ref := range generations() {
-		if to.Plan().Object(ref.ID()) != nil {
+		if x.objects[ref.ID()] != nil {
 			continue
 		}
 		result := to.Read(ctx, []preview.Ref{ref})[0]
@@ -64,25 +57,14 @@ func readGenerations(ctx context.Context, to Recorder) (string, error) {
 	return strings.Join(found, " "), nil
 }
 
-// recordOf is what was recorded of the engine of a ConfigMap.
-func recordOf(seen Records, config string) map[string]any {
-	var out map[string]any
-	seen.Record(recordKind, config, &out)
-	for _, field := range []string{"apiVersion", "kind", "metadata"} {
-		delete(out, field)
-	}
-	return out
-}
-
 // reader looks in the cluster for what it has of one engine's plugins.
 type reader struct {
 	Recorder
-	plan      *preview.Plan
+	plan      *index
 	e         engine
 	used, off []taskPlugin
-	fields    map[string]any
+	found     record
 	configs   []map[string]any // of the engine's namespace, besides those of the plan
-	projects  map[string]any   // what each project's namespace has, by its name
 	local     []map[string]any // RoleBindings of the engine's namespace and the projects'
 	listed    bool             // whether local was read
 }
@@ -123,8 +105,8 @@ func (r *reader) read(ctx context.Context) error {
 // readOperators records how the definitions stand that used plugins need and
 // the plan does not bring, and how many objects those have that are turned off.
 func (r *reader) readOperators(ctx context.Context) error {
-	operators, left := map[string]any{}, map[string]any{}
-	used := slices.DeleteFunc(slices.Clone(r.used), func(plugin taskPlugin) bool { return r.plan.Object(definitionRef(plugin).ID()) != nil })
+	operators, left := map[string]string{}, map[string]string{}
+	used := slices.DeleteFunc(slices.Clone(r.used), func(plugin taskPlugin) bool { return r.plan.objects[definitionRef(plugin).ID()] != nil })
 	asked := slices.Concat(used, r.off)
 	refs := make([]preview.Ref, 0, len(asked))
 	for _, plugin := range asked {
@@ -152,12 +134,12 @@ func (r *reader) readOperators(ctx context.Context) error {
 		}
 		left[asked[i].id] = what
 	}
-	r.fields["operators"], r.fields["left"] = operators, left
+	r.found.Operators, r.found.Left = operators, left
 	return nil
 }
 
 func (r *reader) deletes(ref preview.Ref) bool {
-	o := r.plan.Object(ref.ID())
+	o := r.plan.objects[ref.ID()]
 	return o != nil && o.Action == preview.ActionDelete
 }
 
@@ -201,34 +183,34 @@ func (r *reader) readConfigs(ctx context.Context) (err error) {
 			configured = append(configured, plugin.id)
 		}
 	}
-	r.note("configured", strings.Join(configured, " "))
+	r.found.Configured = strings.Join(configured, " ")
 	return nil
 }
 
 // readEngine records the workloads, the accounts and the rights of an engine
 // that the plan does not bring, and which other configurations it reads.
 func (r *reader) readEngine(ctx context.Context) error {
-	workloads := preview.SealedBodies(r.plan.Objects)
-	if len(mounting(workloads, r.e.config.Ref())) == 0 {
+	workloads := r.plan.workloads(r.e.config)
+	if len(workloads) == 0 {
 		deployments, err := r.list(ctx, "workloads", "apps/v1", "Deployment", r.e.config.Namespace)
 		if err != nil {
 			return err
 		}
-		workloads = append(workloads, deployments...)
+		workloads = mounting(deployments, r.e.config.Ref())
 		var names []string
-		for _, body := range mounting(deployments, r.e.config.Ref()) {
+		for _, body := range workloads {
 			names = append(names, preview.RefOf(body).Name)
 		}
 		slices.Sort(names)
-		r.note("workloads", strings.Join(names, " "))
-		accounts := mountingAccounts(deployments, r.e.config)
-		r.note("accounts", strings.Join(accounts, " "))
+		r.found.Workloads = strings.Join(names, " ")
+		accounts := accountsOf(workloads)
+		r.found.Accounts = strings.Join(accounts, " ")
 		if err := r.readRights(ctx, accounts); err != nil {
 			return err
 		}
 	}
 	var beside []string
-	for _, body := range mounting(workloads, r.e.config.Ref()) {
+	for _, body := range workloads {
 		pod, _ := preview.PodTemplate(body)
 		for _, config := range r.configs {
 			if _, ok := configOf(config); ok && mounts(pod, preview.RefOf(config)) {
@@ -237,7 +219,7 @@ func (r *reader) readEngine(ctx context.Context) error {
 		}
 	}
 	slices.Sort(beside)
-	r.note("beside", strings.Join(slices.Compact(beside), ", "))
+	r.found.Beside = strings.Join(slices.Compact(beside), ", ")
 	return nil
 }
 
@@ -272,25 +254,15 @@ func (r *reader) listRBAC(ctx context.Context, kind string) (list []map[string]a
 	return list, true, nil
 }
 
-// note records words, where there are any.
-func (r *reader) note(key, words string) {
-	if words != "" {
-		r.fields[key] = words
-	}
-}
-
 // hide records what of a topic may not be read.
 func (r *reader) hide(topic, what string) {
-	hidden := preview.Map(r.fields, "hidden")
-	if hidden == nil {
-		hidden = map[string]any{}
-		r.fields["hidden"] = hidden
+	if r.found.Hidden == nil {
+		r.found.Hidden = map[string]string{}
 	}
-	known, _ := hidden[topic].(string)
-	switch {
+	switch known := r.found.Hidden[topic]; {
 	case known == "":
-		hidden[topic] = what
+		r.found.Hidden[topic] = what
 	case !strings.Contains(known, what):
-		hidden[topic] = known + ", and " + what
+		r.found.Hidden[topic] = known + ", and " + what
 	}
 }

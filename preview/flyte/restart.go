@@ -12,11 +12,10 @@ import (
 
 // restartLines names the workloads that go on as they are while the plan
 // changes the plugins of the engine that they are.
-func restartLines(p *preview.Plan, e engine) []string {
+func restartLines(x *index, e engine) []string {
 	if !e.installed || sameTasks(e.before, e.after) {
 		return nil
 	}
-	seen := e.seen
 	var lines []string
 	add := func(kind, name string) {
 		if e.gone {
@@ -26,15 +25,15 @@ func restartLines(p *preview.Plan, e engine) []string {
 		lines = append(lines, fmt.Sprintf("%[1]s %[2]s mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart %[3]s/%[2]s -n %[4]s",
 			kind, name, strings.ToLower(kind), e.config.Namespace))
 	}
-	for i := range p.Objects {
-		if o := &p.Objects[i]; o.Sealed != nil && leavesPods(o) && len(mounting([]map[string]any{o.Sealed}, e.config.Ref())) > 0 {
+	for _, o := range x.mounting[e.config.Ref().ID()] {
+		if leavesPods(o) {
 			add(o.Kind, o.Name)
 		}
 	}
-	for _, name := range strings.Fields(preview.String(seen, "workloads")) {
+	for _, name := range strings.Fields(e.seen.Workloads) {
 		add("Deployment", name)
 	}
-	if hidden := preview.String(seen, "hidden", "workloads"); hidden != "" {
+	if hidden := e.seen.Hidden["workloads"]; hidden != "" {
 		lines = append(lines, hidden+": what mounts this ConfigMap has to be restarted")
 	}
 	return lines

@@ -22,7 +22,7 @@ const everywhere = "*"
 
 func (r *review) rights(plugin taskPlugin) part {
 	part := part{name: "engine RBAC", called: "rights"}
-	accounts := r.accounts()
+	accounts := r.engineAccounts()
 	known := len(accounts) > 0
 	if !known {
 		accounts = r.likelyAccounts()
@@ -75,18 +75,18 @@ type accountRights struct {
 
 func (r *review) rightsOf(account string, plugin taskPlugin) *accountRights {
 	subject := preview.Subject{Kind: "ServiceAccount", Namespace: r.engine.config.Namespace, Name: account}
-	live := preview.Map(r.seen, "rights", account, plugin.id)
+	live, grants := r.seen.Rights[account][plugin.id], r.grantsOf(subject)
 	lacked := func(namespace string) []string {
-		held := strings.Fields(preview.String(live, everywhere) + " " + preview.String(live, namespace))
+		held := strings.Fields(live[everywhere] + " " + live[namespace])
 		return slices.DeleteFunc(engineVerbs(), func(verb string) bool {
-			return slices.Contains(held, verb) || allows(r.plan.Access.Grants, subject, plugin, plugin.resource, namespace, verb)
+			return slices.Contains(held, verb) || allows(grants, subject, plugin, plugin.resource, namespace, verb)
 		})
 	}
 	out := &accountRights{
-		account: account, source: inPlan(r.plan, grantingPackages(r.plan, subject, plugin)), plugin: plugin, lacks: lacked(""), projects: r.projectNamespaces(),
-		live: len(strings.Fields(preview.String(live, everywhere))) == len(engineVerbs()), wide: preview.String(r.seen, "wide", account),
+		account: account, source: inPlan(r.plan, grantingPackages(r.index, subject, plugin)), plugin: plugin, lacks: lacked(""), projects: r.projectNamespaces(),
+		live: len(strings.Fields(live[everywhere])) == len(engineVerbs()), wide: r.seen.Wide[account],
 	}
-	for _, namespace := range r.scopes(live) {
+	for _, namespace := range r.scopes(out.projects, live, grants) {
 		switch {
 		case len(lacked(namespace)) > 0:
 		case slices.Contains(out.projects, namespace):
@@ -95,9 +95,9 @@ func (r *review) rightsOf(account string, plugin taskPlugin) *accountRights {
 			out.elsewhere = append(out.elsewhere, namespace)
 		}
 	}
-	singular := strings.Fields(preview.String(r.seen, "misnamed", account, plugin.id))
+	singular := strings.Fields(r.seen.Misnamed[account][plugin.id])
 	out.misnamed = slices.ContainsFunc(out.lacks, func(verb string) bool {
-		return slices.Contains(singular, verb) || allows(r.plan.Access.Grants, subject, plugin, plugin.singular(), "", verb)
+		return slices.Contains(singular, verb) || allows(grants, subject, plugin, plugin.singular(), "", verb)
 	})
 	return out
 }
@@ -108,16 +108,16 @@ func allows(grants []preview.Grant, subject preview.Subject, plugin taskPlugin, 
 	return access.Allows(grants, subject, access.Request{Namespace: namespace, Verb: verb, Group: plugin.group, Resource: resource})
 }
 
-// scopes are the namespaces in which anybody is given anything, besides those
+// scopes are the namespaces in which the account is given anything, besides those
 // of the projects: sorted.
-func (r *review) scopes(live map[string]any) []string {
-	out := slices.Clone(r.projectNamespaces())
+func (r *review) scopes(projects []string, live map[string]string, grants []preview.Grant) []string {
+	out := slices.Clone(projects)
 	for namespace := range live {
 		if namespace != everywhere {
 			out = append(out, namespace)
 		}
 	}
-	for _, g := range r.plan.Access.Grants {
+	for _, g := range grants {
 		if g.Scope == preview.ScopeNamespace {
 			out = append(out, g.Namespace)
 		}
@@ -159,33 +159,23 @@ func (f *accountRights) lacking() string {
 	return text
 }
 
-// accounts are the accounts of the workloads that mount a configuration: those
+// engineAccounts are the accounts of the workloads that mount a configuration: those
 // of the plan, else those that were seen in the cluster.
-func (r *review) accounts() []string {
-	if accounts := mountingAccounts(preview.SealedBodies(r.plan.Objects), r.engine.config); len(accounts) > 0 {
+func (r *review) engineAccounts() []string {
+	if accounts := accountsOf(r.workloads(r.engine.config)); len(accounts) > 0 {
 		return accounts
 	}
-	return strings.Fields(preview.String(r.seen, "accounts"))
+	return strings.Fields(r.seen.Accounts)
 }
 
 // likelyAccounts are, where no workload is known to mount the configuration, the
 // accounts of its namespace that the plan gives rights and no pod of the plan
 // runs as: an operator's own rights are not the engine's.
 func (r *review) likelyAccounts() []string {
-	taken := map[string]bool{}
-	for _, body := range preview.SealedBodies(r.plan.Objects) {
-		if pod, _ := preview.PodTemplate(body); pod != nil && preview.RefOf(body).Namespace == r.engine.config.Namespace {
-			taken[accountOf(pod)] = true
-		}
-	}
-	var out []string
-	for _, g := range r.plan.Access.Grants {
-		if g.Subject.Kind == preview.SubjectServiceAccount && g.Subject.Namespace == r.engine.config.Namespace && !taken[g.Subject.Name] {
-			out = append(out, g.Subject.Name)
-		}
-	}
+	namespace := r.engine.config.Namespace
+	out := slices.DeleteFunc(slices.Clone(r.granted[namespace]), func(name string) bool { return r.accounts[namespace][name] })
 	slices.Sort(out)
-	return slices.Compact(out)
+	return out
 }
 
 // readRights records what the cluster lets an engine's accounts, and the groups
@@ -220,10 +210,10 @@ func (r *reader) readRights(ctx context.Context, accounts []string) error {
 	}
 	in.Existing = slices.Concat(roles, named, held)
 	grants := access.Compute(in)
-	rights, wide, misnamed := map[string]any{}, map[string]any{}, map[string]any{}
+	rights, wide, misnamed := map[string]map[string]map[string]string{}, map[string]string{}, map[string]map[string]string{}
 	for _, account := range accounts {
 		subject := preview.Subject{Kind: "ServiceAccount", Namespace: r.e.config.Namespace, Name: account}
-		byPlugin, wrong := map[string]any{}, map[string]any{}
+		byPlugin, wrong := map[string]map[string]string{}, map[string]string{}
 		for _, plugin := range r.used {
 			byPlugin[plugin.id] = r.heldBy(grants, subject, plugin)
 			if verbs := heldVerbs(grants, subject, plugin, plugin.singular(), ""); verbs != "" {
@@ -236,19 +226,19 @@ func (r *reader) readRights(ctx context.Context, accounts []string) error {
 			wide[account] = strings.Join(strings.Fields(verbs), ", ")
 		}
 	}
-	r.fields["rights"], r.fields["wide"], r.fields["misnamed"] = rights, wide, misnamed
+	r.found.Rights, r.found.Wide, r.found.Misnamed = rights, wide, misnamed
 	return nil
 }
 
 // heldBy is what an account may do with a plugin's resource, as words: by
 // namespace where it is more than everywhere.
-func (r *reader) heldBy(grants []preview.Grant, subject preview.Subject, plugin taskPlugin) map[string]any {
+func (r *reader) heldBy(grants []preview.Grant, subject preview.Subject, plugin taskPlugin) map[string]string {
 	all := heldVerbs(grants, subject, plugin, plugin.resource, "")
-	out := map[string]any{}
+	out := map[string]string{}
 	if all != "" {
 		out[everywhere] = all
 	}
-	for _, namespace := range append(slices.Sorted(maps.Keys(r.projects)), r.e.config.Namespace) {
+	for _, namespace := range append(slices.Sorted(maps.Keys(r.found.Projects)), r.e.config.Namespace) {
 		if verbs := heldVerbs(grants, subject, plugin, plugin.resource, namespace); verbs != all {
 			out[namespace] = verbs
 		}

@@ -24,10 +24,10 @@ func inPlan(p *preview.Plan, packages []string) string {
 }
 
 // packagesOf are the packages of the objects with some ids.
-func packagesOf(p *preview.Plan, ids ...string) []string {
+func packagesOf(x *index, ids ...string) []string {
 	var out []string
 	for _, id := range ids {
-		if o := p.Object(id); o != nil {
+		if o := x.objects[id]; o != nil {
 			out = append(out, o.Package)
 		}
 	}
@@ -36,9 +36,9 @@ func packagesOf(p *preview.Plan, ids ...string) []string {
 
 // grantingPackages are those of the roles and bindings through which an account
 // may do something with a plugin's custom resource.
-func grantingPackages(p *preview.Plan, account preview.Subject, plugin taskPlugin) []string {
+func grantingPackages(x *index, account preview.Subject, plugin taskPlugin) []string {
 	var out []string
-	for _, g := range p.Access.Grants {
+	for _, g := range x.grantsOf(account) {
 		alone := []preview.Grant{g}
 		if !slices.ContainsFunc(engineVerbs(), func(verb string) bool {
 			return allows(alone, account, plugin, plugin.resource, g.Namespace, verb)
@@ -46,7 +46,7 @@ func grantingPackages(p *preview.Plan, account preview.Subject, plugin taskPlugi
 			continue
 		}
 		for _, via := range g.Via {
-			out = append(out, packagesOf(p, access.ViaRef(via).ID())...)
+			out = append(out, packagesOf(x, access.ViaRef(via).ID())...)
 		}
 	}
 	return out

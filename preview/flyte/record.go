@@ -1,0 +1,47 @@
+package flyte
+
+// recordKind is the kind under which what the cluster has already of an engine's
+// plugins is recorded: a plan whose review said that a part is there moves when
+// the part goes.
+const recordKind = "FlyteEngine"
+
+// record is what was learnt of the cluster for the engine of one ConfigMap. Its
+// fields are words, so that what moved can be named.
+type record struct {
+	Engines    string            `json:"engines,omitempty"` // generations whose definitions the cluster has
+	Before     *configRecord     `json:"before,omitempty"`
+	Operators  map[string]string `json:"operators,omitzero"` // states of definitions, by plugin
+	Left       map[string]string `json:"left,omitzero"`      // how many objects stay, by plugin
+	Configured string            `json:"configured,omitempty"`
+	Workloads  string            `json:"workloads,omitempty"`
+	Accounts   string            `json:"accounts,omitempty"`
+	Beside     string            `json:"beside,omitempty"`
+	Hidden     map[string]string `json:"hidden,omitempty"` // what may not be read, by topic
+
+	Naming    *namingRecord                `json:"naming,omitempty"`
+	Projects  map[string]map[string]string `json:"projects,omitzero"`  // parts by namespace and plugin
+	Templates map[string]string            `json:"templates,omitzero"` // parts by plugin
+
+	Rights   map[string]map[string]map[string]string `json:"rights,omitzero"`   // verbs by account, plugin and namespace
+	Wide     map[string]string                       `json:"wide,omitzero"`     // verbs by account
+	Misnamed map[string]map[string]string            `json:"misnamed,omitzero"` // verbs by account and plugin
+}
+
+// configRecord is a configuration as it was.
+type configRecord struct {
+	Types   map[string]string `json:"types"`
+	Enabled []string          `json:"enabled,omitzero"` // nil where there is no list
+}
+
+// namingRecord says how namespaces of projects are called.
+type namingRecord struct {
+	Template string `json:"template"`
+	Domains  string `json:"domains"`
+}
+
+// recordOf is what was recorded of the engine of a ConfigMap.
+func recordOf(seen Records, config string) record {
+	var out record
+	seen.Record(recordKind, config, &out)
+	return out
+}
