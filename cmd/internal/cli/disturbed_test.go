@@ -3,9 +3,11 @@ package cli_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -23,8 +25,11 @@ const (
 	// disturbedInOne is how many share a control plane, so that its audit log
 	// stays one file.
 	disturbedInOne = 100
-	// How many there are without an environment that says so.
-	usualOutages, usualKills = 8, 4
+	// How many there are without an environment that says so, and from which on:
+	// together they disturb each phase once, and no run is killed twice, since each
+	// kill is followed by 15 s in which the lock of the dead is watched.
+	usualOutages, firstUsualOutage = 4, 4
+	usualKills, firstUsualKill     = 3, 1
 )
 
 // TestRandomDisturbances runs the program in each phase of a release's life over
@@ -36,45 +41,56 @@ func TestRandomDisturbances(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
 	references := undisturbedPhases(t, box, schemas)
-	t.Run("outages", func(t *testing.T) { disturb(t, box, references, usualOutages, (*disturbed).sufferOutage) })
-	t.Run("kills", func(t *testing.T) { disturb(t, box, references, usualKills, (*disturbed).sufferKill) })
+	usually := os.Getenv(soakRuns) == ""
+	t.Run("outages", func(t *testing.T) {
+		from, to := seeds(t, usualOutages)
+		if usually { // both wait more than they compute
+			t.Parallel()
+			from, to = from+firstUsualOutage, to+firstUsualOutage
+		}
+		disturb(t, box, references, from, to, (*disturbed).sufferOutage)
+	})
+	t.Run("kills", func(t *testing.T) {
+		from, to := seeds(t, usualKills)
+		if usually {
+			t.Parallel()
+			from, to = from+firstUsualKill, to+firstUsualKill
+		}
+		disturb(t, box, references, from, to, (*disturbed).sufferKill)
+	})
 }
 
-// undisturbedPhases runs each phase once.
-func undisturbedPhases(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas) []*reference {
+// undisturbedPhases run each phase once, when what it leads to is asked for first;
+// they return nil for one that failed.
+func undisturbedPhases(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas) []func() *reference {
 	t.Helper()
-	references, all := make([]*reference, len(phases)), make([]*disturbed, len(phases))
-	var group errgroup.Group
-	group.SetLimit(disturbedAtOnce)
+	references, all := make([]func() *reference, len(phases)), make([]*disturbed, len(phases))
 	for i, p := range phases {
 		all[i] = newDisturbed(t, box, schemas, fmt.Sprint("whole-", i), p, i)
-		group.Go(func() error { references[i] = undisturbed(all[i]); return nil })
+		references[i] = sync.OnceValue(func() *reference { return undisturbed(all[i]) })
 	}
-	_ = group.Wait() // each has its own findings
-	for _, d := range all {
-		for _, finding := range d.findings {
-			t.Errorf("%s, undisturbed: %s", d.phase.name, finding)
+	t.Cleanup(func() {
+		for _, d := range all {
+			for _, finding := range d.findings {
+				t.Errorf("undisturbed, %s: %s", d.phase.name, finding)
+			}
 		}
-	}
-	if t.Failed() {
-		t.FailNow()
-	}
+	})
 	return references
 }
 
 // disturb does something to releases, in one phase after another.
-func disturb(t *testing.T, box *sandbox.Sandbox, references []*reference, usual int, how func(*disturbed, *reference)) {
+func disturb(t *testing.T, box *sandbox.Sandbox, references []func() *reference, from, to int, how func(*disturbed, *reference)) {
 	t.Helper()
-	from, to := seeds(t, usual)
-	for ; from < to; from += disturbedInOne {
-		if to-from > usual {
+	for many := to-from > disturbedAtOnce; from < to; from += disturbedInOne {
+		if many {
 			box = sandboxtest.New(t)
 		}
 		disturbSome(t, box, references, from, min(from+disturbedInOne, to), how)
 	}
 }
 
-func disturbSome(t *testing.T, box *sandbox.Sandbox, references []*reference, from, to int, how func(*disturbed, *reference)) {
+func disturbSome(t *testing.T, box *sandbox.Sandbox, references []func() *reference, from, to int, how func(*disturbed, *reference)) {
 	t.Helper()
 	schemas, kind := k8s.NewSchemas(), path.Base(t.Name())[:1]
 	all := make([]*disturbed, 0, to-from)
@@ -84,9 +100,11 @@ func disturbSome(t *testing.T, box *sandbox.Sandbox, references []*reference, fr
 		d := newDisturbed(t, box, schemas, fmt.Sprint(kind, seed), phases[seed%len(phases)], seed)
 		all = append(all, d)
 		group.Go(func() error {
-			if want := references[seed%len(phases)]; d.prepare() {
-				how(d, want)
-				d.judge(want)
+			if d.prepare() {
+				if want := references[seed%len(phases)](); want != nil {
+					how(d, want)
+					d.judge(want)
+				}
 			}
 			// At once: a soak that is stopped has said what it did.
 			t.Logf("seed %d, %s: %s: %d findings", d.seed, d.phase.name, strings.Join(d.story, "; "), len(d.findings))
