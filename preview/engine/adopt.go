@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
 // decideForeign decides on an object that is not of this release. It can be
@@ -18,20 +19,25 @@ func (d *decider) decideForeign(ctx context.Context, o *preview.Object) error {
 	if owner, marked := preview.ForeignOwner(o.LiveBody, d.plan.Release); marked && owner.Tool == preview.ToolRelease {
 		return d.decideOfRelease(ctx, o)
 	}
-	found, err := d.standsBehind(ctx, o.LiveBody)
+	found, err := d.controllers(ctx, o.LiveBody)
 	if err != nil {
 		return err
 	}
 	o.Action = preview.ActionBlocked
-	if found.onlyCSV() || found.nothing() && !d.ofOtherSet(o) {
+	if found.OnlyCSV() || found.None() && !d.ofOtherSet(o) {
 		o.Action = preview.ActionAdopt
 	}
-	if found.nothing() {
+	if found.None() {
 		return nil
 	}
 	note := ownerRecord{}
-	found.note(&note)
+	note.add(found)
 	return d.Note(ownerKind, o.ID, note)
+}
+
+// controllers finds what acts on an object besides releases.
+func (d *decider) controllers(ctx context.Context, live map[string]any) (owners.Controllers, error) {
+	return owners.Finder{Cluster: d.cluster, Release: d.plan.Release}.Find(ctx, live)
 }
 
 // ofOtherSet reports whether an object is of an ApplySet of another tool. Its

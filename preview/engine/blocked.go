@@ -2,10 +2,9 @@ package engine
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
 // BlockedBy is [preview.WhyBlocked] with what is known of the owner, and what to
@@ -22,7 +21,7 @@ func blockedBy(p *preview.Plan, seen recorded, o *preview.Object) string {
 		return "belongs to " + owner.String() + ofRelease(o, owner)
 	}
 	if len(found.Owners) > 0 {
-		return letGo(o, found.Owners[0].ref())
+		return owners.LetGo(o, found.Owners[0].ref())
 	}
 	if len(found.Hidden) > 0 {
 		return "may belong to " + found.Hidden[0] + ", which may not be read; get the right to read it, and preview again"
@@ -33,7 +32,7 @@ func blockedBy(p *preview.Plan, seen recorded, o *preview.Object) string {
 
 // ofRelease says what another release's object takes to be shared.
 func ofRelease(o *preview.Object, owner Owner) string {
-	look := "kubectl operator status " + quoted(owner.Name) + " -n " + quoted(owner.Namespace)
+	look := "kubectl operator status " + preview.ShellWord(owner.Name) + " -n " + preview.ShellWord(owner.Namespace)
 	switch {
 	case owner.Hidden:
 		return ", whose record may not be read: only a release that may be read can share; get the right to list Secrets, and preview again"
@@ -51,62 +50,7 @@ func fromSet(o *preview.Object, owner preview.Owner) string {
 		return ""
 	}
 	return fmt.Sprintf(", whose parent kubectl get secrets,configmaps -A -l %s=%s finds; take it out of that set, then: kubectl label %s %s-",
-		preview.LabelSetID, quoted(owner.Name), argument(o.Ref()), preview.LabelPartOf)
-}
-
-// letGo says what makes the owner of an object let go of it, step by step, and
-// leaves the object as it is.
-func letGo(o *preview.Object, owner preview.Ref) string {
-	patch := func(merge string) string {
-		return "kubectl patch " + argument(owner) + " --type=merge -p '" + merge + "'"
-	}
-	remove, note := "kubectl delete "+argument(owner), ""
-	steps := []string{remove}
-	switch owner.GroupKind() {
-	case "olm.operatorframework.io/ClusterExtension":
-		steps = []string{remove + " --cascade=orphan"}
-		note = " (an operator-controller that writes its owner references back while it deletes has to be updated first)"
-	case "kustomize.toolkit.fluxcd.io/Kustomization", "helm.toolkit.fluxcd.io/HelmRelease":
-		steps = []string{patch(`{"spec":{"suspend":true}}`), remove}
-		note = " (Flux leaves the objects of what is suspended; take it out of its Git repository first, or it comes back)"
-	case "argoproj.io/Application":
-		steps = []string{patch(`{"metadata":{"finalizers":null}}`), remove}
-		note = " (what makes the Application, such as an ApplicationSet, comes first, or it comes back)"
-	case "kappctrl.k14s.io/App", "packaging.carvel.dev/PackageInstall":
-		steps = []string{patch(`{"spec":{"noopDelete":true}}`), remove}
-	case "ConfigMap":
-		if owner.ID() != o.ID && preview.MarkValue(o.LiveBody, "kapp.k14s.io/app") != "" {
-			note = " (it is kapp's record, and nothing else goes with it)"
-			break
-		}
-		steps = []string{remove + " --cascade=orphan"}
-	default:
-		steps = []string{remove + " --cascade=orphan"}
-	}
-	return fmt.Sprintf("belongs to %s; to take it over: %s%s, then plan with --adopt", owner.ID(), strings.Join(steps, " && "), note)
-}
-
-// argument names an object for kubectl: KIND.GROUP NAME -n NAMESPACE.
-func argument(ref preview.Ref) string {
-	text := strings.ToLower(ref.Kind)
-	if group := ref.Group(); group != "" {
-		text += "." + group
-	}
-	text = quoted(text) + " " + quoted(ref.Name)
-	if ref.Namespace != "" {
-		text += " -n " + quoted(ref.Namespace)
-	}
-	return text
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9._/=:-]+$`)
-
-// quoted makes a name from the cluster one word for a shell.
-func quoted(name string) string {
-	if plainWord.MatchString(name) {
-		return name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+		preview.LabelSetID, preview.ShellWord(owner.Name), preview.KubectlArgument(o.Ref()), preview.LabelPartOf)
 }
 
 // Adoptable says what an object that exists is, and that --adopt takes it over,

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ func derive(p *preview.Plan, schemas Schemas) error {
 	p.Access.Grants = grants(p)
 	p.Access.Wildcards = builtInWildcards(p)
 	p.Cloud = cloudAccess(p)
-	p.Images = images(p)
+	p.Images = p.NamedImages()
 	slices.SortFunc(p.Reads, func(a, b preview.Read) int { return strings.Compare(a.ID, b.ID) })
 	p.Reads = slices.CompactFunc(p.Reads, func(a, b preview.Read) bool { return a.ID == b.ID })
 	slices.SortFunc(p.Unknowns, func(a, b preview.Unknown) int { return strings.Compare(a.Object, b.Object) })
@@ -97,79 +96,12 @@ func installedBodies(p *preview.Plan) []map[string]any {
 }
 
 func cloudAccess(p *preview.Plan) preview.Cloud {
-	installed := cloudSources(p, func(o *preview.Object) map[string]any {
+	installed := cloud.Sources(p, func(o *preview.Object) map[string]any {
 		if o.LiveBody == nil || !preview.Ours(o.LiveBody, p.Release) {
 			return nil
 		}
 		return o.LiveBody
 	})
-	planned := cloudSources(p, func(o *preview.Object) map[string]any { return o.Sealed })
+	planned := cloud.Sources(p, func(o *preview.Object) map[string]any { return o.Sealed })
 	return cloud.Delta(cloud.ScanAll(installed), cloud.ScanAll(planned))
-}
-
-// cloudSources groups bodies by package: each has annotations of its own.
-func cloudSources(p *preview.Plan, body func(*preview.Object) map[string]any) []cloud.Input {
-	byPackage := map[string][]map[string]any{}
-	for i := range p.Objects {
-		if b := body(&p.Objects[i]); b != nil {
-			byPackage[p.Objects[i].Package] = append(byPackage[p.Objects[i].Package], b)
-		}
-	}
-	var out []cloud.Input
-	for _, name := range slices.Sorted(maps.Keys(byPackage)) {
-		objects := byPackage[name]
-		out = append(out, cloud.Input{Objects: objects, Annotations: packageAnnotations(objects), PackageID: name})
-	}
-	return out
-}
-
-// packageAnnotations recovers a package's own annotations from its pod
-// templates, which registry+v1 copies them to. So they come from sealed
-// content, and a saved plan gives the same answer.
-func packageAnnotations(objects []map[string]any) map[string]string {
-	out := map[string]string{}
-	for _, body := range objects {
-		if !preview.IsKind(body, preview.KindDeployment) {
-			continue
-		}
-		_, meta := preview.PodTemplate(body)
-		for key, v := range preview.Map(meta, "annotations") {
-			if text, ok := v.(string); ok && (strings.Contains(key, "operators.openshift.io/") || key == cloud.Examples) {
-				out[key] = text
-			}
-		}
-	}
-	return out
-}
-
-// images lists every image a pod of the plan names, or a plugin runs in, once.
-func images(p *preview.Plan) []preview.Image {
-	usedBy := map[string][]string{}
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		pod, _ := preview.PodTemplate(o.Sealed)
-		for _, field := range []string{"initContainers", "containers"} {
-			for _, container := range preview.Maps(pod, field) {
-				if image := preview.String(container, "image"); image != "" {
-					usedBy[image] = append(usedBy[image], o.ID)
-				}
-			}
-		}
-	}
-	for _, pkg := range p.Packages {
-		for _, e := range pkg.Executors {
-			usedBy[e.Image] = append(usedBy[e.Image], e.By)
-		}
-	}
-	out := make([]preview.Image, 0, len(usedBy))
-	for reference, users := range usedBy {
-		slices.Sort(users)
-		image := preview.Image{Reference: reference, UsedBy: slices.Compact(users)}
-		if _, digest, ok := strings.Cut(reference, "@"); ok {
-			image.Digest, image.Pinned = digest, true
-		}
-		out = append(out, image)
-	}
-	slices.SortFunc(out, func(a, b preview.Image) int { return strings.Compare(a.Reference, b.Reference) })
-	return out
 }

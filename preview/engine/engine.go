@@ -164,7 +164,10 @@ func Finish(p *preview.Plan, schemas Schemas) error {
 	if err := p.Seal(); err != nil {
 		return err
 	}
-	return checkSet(p)
+	if err := p.CheckSet(); err != nil {
+		return tampered(err.Error())
+	}
+	return nil
 }
 
 // Recheck plans the sealed content of a plan again on fresh reads, in the same

@@ -7,17 +7,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
-
-// onlyCSV reports whether nothing stands behind an object but a
-// ClusterServiceVersion of OLM v0. A copy that OLM made for another namespace is
-// no owner of anything.
-func (b behind) onlyCSV() bool {
-	return len(b.owners) == 1 && len(b.hidden) == 0 && isCSV(preview.RefOf(b.owners[0])) &&
-		preview.String(b.owners[0], "metadata", "labels", "olm.copiedFrom") == ""
-}
-
-func isCSV(ref preview.Ref) bool { return ref.APIVersion == olmAPI && ref.Kind == csvKind }
 
 // planHandOver adds to a plan what makes OLM v0 let go of what is taken over
 // from it: its ClusterServiceVersions are deleted, and before them the
@@ -26,8 +17,8 @@ func (d *decider) planHandOver(ctx context.Context) error {
 	csvs := map[string]preview.Ref{}
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
-		if owners := ownerIn(d, o.ID).Owners; o.Action == preview.ActionAdopt && len(owners) > 0 {
-			csvs[owners[0].ref().ID()] = owners[0].ref()
+		if found := ownerIn(d, o.ID).Owners; o.Action == preview.ActionAdopt && len(found) > 0 {
+			csvs[found[0].ref().ID()] = found[0].ref()
 		}
 	}
 	namespaces := map[string]bool{}
@@ -37,16 +28,16 @@ func (d *decider) planHandOver(ctx context.Context) error {
 		namespaces[ref.Namespace] = true
 	}
 	for namespace := range namespaces {
-		subscriptions, err := d.cluster.List(ctx, olmAPI, subscriptionKind, namespace, "")
+		subscriptions, err := d.cluster.List(ctx, owners.OLMAPI, owners.SubscriptionKind, namespace, "")
 		if err != nil && !preview.Answered(err) {
 			return fmt.Errorf("listing the Subscriptions in namespace %s: %w", namespace, err)
 		}
 		if preview.ReasonOf(err) == preview.ReasonForbidden {
-			d.unknown(preview.Ref{APIVersion: olmAPI, Kind: subscriptionKind, Namespace: namespace, Name: "of-" + namespace}.ID(),
+			d.unknown(preview.Ref{APIVersion: owners.OLMAPI, Kind: owners.SubscriptionKind, Namespace: namespace, Name: "of-" + namespace}.ID(),
 				"the Subscriptions that would install it again may not be listed")
 		}
 		for _, body := range subscriptions {
-			if slices.ContainsFunc(refs, func(csv preview.Ref) bool { return subscribes(body, csv) }) {
+			if slices.ContainsFunc(refs, func(csv preview.Ref) bool { return owners.Subscribes(body, csv) }) {
 				refs = append(refs, preview.RefOf(body))
 			}
 		}
@@ -65,21 +56,11 @@ func (d *decider) planHandOver(ctx context.Context) error {
 		})
 	}
 	for i := range d.plan.Objects {
-		if o := &d.plan.Objects[i]; isFormerOwner(o.Ref()) && o.Action == preview.ActionDelete && o.Package == "" {
+		if o := &d.plan.Objects[i]; owners.IsOLM(o.Ref()) && o.Action == preview.ActionDelete && o.Package == "" {
 			o.Adoption = &preview.Adoption{Releases: released(d.plan, d, o)}
 		}
 	}
 	return nil
-}
-
-func isFormerOwner(ref preview.Ref) bool {
-	return ref.APIVersion == olmAPI && (ref.Kind == csvKind || ref.Kind == subscriptionKind)
-}
-
-// subscribes reports whether a Subscription installed a ClusterServiceVersion.
-func subscribes(subscription map[string]any, csv preview.Ref) bool {
-	return preview.RefOf(subscription).Namespace == csv.Namespace && isCSV(csv) &&
-		(preview.String(subscription, "status", "installedCSV") == csv.Name || preview.String(subscription, "status", "currentCSV") == csv.Name)
 }
 
 // released lists the objects that a former owner lets go of when it is deleted,
@@ -91,11 +72,11 @@ func released(p *preview.Plan, seen recorded, former *preview.Object) []string {
 		if o.Action != preview.ActionAdopt {
 			continue
 		}
-		owners := ownerIn(seen, o.ID).Owners
-		if len(owners) == 0 {
+		found := ownerIn(seen, o.ID).Owners
+		if len(found) == 0 {
 			continue
 		}
-		if owner := owners[0].ref(); owner == former.Ref() || former.Kind == subscriptionKind && subscribes(former.LiveBody, owner) {
+		if owner := found[0].ref(); owner == former.Ref() || former.Kind == owners.SubscriptionKind && owners.Subscribes(former.LiveBody, owner) {
 			out = append(out, o.ID)
 		}
 	}

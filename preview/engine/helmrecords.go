@@ -22,9 +22,9 @@ func (helmRecords) findings(of *view) []preview.Finding {
 			continue
 		}
 		seen[namespace+"/"+name] = true
-		remove := "kubectl delete secret -l owner=helm,name=" + quoted(name)
+		remove := "kubectl delete secret -l owner=helm,name=" + preview.ShellWord(name)
 		if namespace != "" {
-			remove += " -n " + quoted(namespace)
+			remove += " -n " + preview.ShellWord(namespace)
 		}
 		out = append(out, preview.NewFinding(RuleHelmRecord, preview.Warning, o.ID, "Helm release "+name+" keeps its record",
 			pages.New()[RuleHelmRecord].Why, "the Secrets sh.helm.release.v1."+name+".v* stay; after the install: "+remove))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
 // ownerKind is the kind under which it is recorded whose an object is: a release's,
@@ -48,6 +49,18 @@ func ownerIn(seen recorded, id string) ownerRecord {
 		out.Release = &recordRelease{}
 	}
 	return out
+}
+
+// add enters what acts on the object.
+func (r *ownerRecord) add(found owners.Controllers) {
+	r.Owners = make([]recordOwner, 0, len(found.Objects))
+	for _, body := range found.Objects {
+		ref := preview.RefOf(body)
+		r.Owners = append(r.Owners, recordOwner{
+			APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: preview.String(body, "metadata", "uid"),
+		})
+	}
+	r.Hidden = append([]string{}, found.Hidden...)
 }
 
 // of is the release that has the object; ok is false where none does any more.
@@ -160,12 +173,12 @@ func (d *decider) decideOfRelease(ctx context.Context, o *preview.Object) error 
 	note := ownerRecord{State: owner.state, Same: &same, Release: &recordRelease{Name: owner.release.Name, Namespace: owner.release.Namespace}}
 	switch {
 	case owner.state == ownerGone:
-		found, err := d.standsBehind(ctx, o.LiveBody)
+		found, err := d.controllers(ctx, o.LiveBody)
 		if err != nil {
 			return err
 		}
-		found.note(&note)
-		if o.Action = preview.ActionAdopt; !found.nothing() {
+		note.add(found)
+		if o.Action = preview.ActionAdopt; !found.None() {
 			o.Action = preview.ActionBlocked
 		}
 	case owner.state == ownerThere && same:

@@ -44,7 +44,7 @@ func (unreadableRecords) findings(of *view) []preview.Finding {
 			ref = preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
 		}
 		out = append(out, preview.NewFinding(RuleRecordUnreadable, preview.Warning, id, "Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and cannot be read",
-			"Whether that release relies on what this plan changes is not known. Look at it: kubectl get "+argument(ref)+" -o yaml", id+": what it holds cannot be read"))
+			"Whether that release relies on what this plan changes is not known. Look at it: kubectl get "+preview.KubectlArgument(ref)+" -o yaml", id+": what it holds cannot be read"))
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/owners"
 )
 
 // Verify checks a plan that was loaded with its bodies. Facts must hash to its
@@ -149,8 +150,8 @@ func checkShape(p *preview.Plan) error {
 		}
 		packages[pkg.Name] = true
 	}
-	if err := checkSet(p); err != nil {
-		return err
+	if err := p.CheckSet(); err != nil {
+		return tampered(err.Error())
 	}
 	if _, err := p.Options.ExpiresAt(); err != nil {
 		return tampered(err.Error())
@@ -239,7 +240,7 @@ func checkAdoption(p *preview.Plan, seen *records, o *preview.Object, typer prev
 	if o.Adoption == nil {
 		return nil
 	}
-	if o.FormerOwner() && o.Sealed == nil && isFormerOwner(o.Ref()) {
+	if o.FormerOwner() && o.Sealed == nil && owners.IsOLM(o.Ref()) {
 		if want := (&preview.Adoption{Releases: released(p, seen, o)}); len(want.Releases) == 0 || !reflect.DeepEqual(want, o.Adoption) {
 			return tampered("what " + o.ID + " lets go of is not what the recorded live objects say")
 		}

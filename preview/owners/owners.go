@@ -1,4 +1,4 @@
-package engine
+package owners
 
 import (
 	"cmp"
@@ -11,28 +11,42 @@ import (
 
 // The APIs of tools that own objects.
 const (
-	olmAPI           = "operators.coreos.com/v1alpha1"
+	OLMAPI           = "operators.coreos.com/v1alpha1"
 	extensionAPI     = "olm.operatorframework.io/v1"
 	applicationAPI   = "argoproj.io/v1alpha1"
 	kappAPI          = "kappctrl.k14s.io/v1alpha1"
 	installAPI       = "packaging.carvel.dev/v1alpha1"
-	csvKind          = "ClusterServiceVersion"
-	subscriptionKind = "Subscription"
+	CSVKind          = "ClusterServiceVersion"
+	SubscriptionKind = "Subscription"
 )
 
-// behind is what acts on an object because of its marks, or owns it by
-// reference: as long as one exists, the object is not simply taken over. hidden
+// Controllers is what acts on an object because of its marks, or owns it by
+// reference: as long as one exists, the object is not simply taken over. Hidden
 // names what may not be read.
-type behind struct {
-	owners []map[string]any
-	hidden []string
+type Controllers struct {
+	Objects []map[string]any
+	Hidden  []string
 }
 
-func (d *decider) standsBehind(ctx context.Context, live map[string]any) (behind, error) {
-	var out behind
-	found := d.byReference(ctx, live)
-	for _, owner := range preview.ForeignOwners(live, d.plan.Release) {
-		found = append(found, d.behindMark(ctx, owner, live)...)
+// Cluster is what finding owners asks of a cluster.
+type Cluster interface {
+	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
+	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
+	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+}
+
+// Finder looks for what acts on objects besides a release.
+type Finder struct {
+	Cluster Cluster
+	Release preview.Release
+}
+
+// Find reads what acts on a live object.
+func (f Finder) Find(ctx context.Context, live map[string]any) (Controllers, error) {
+	var out Controllers
+	found := f.byReference(ctx, live)
+	for _, owner := range preview.ForeignOwners(live, f.Release) {
+		found = append(found, f.byMark(ctx, owner, live)...)
 	}
 	seen := map[string]bool{}
 	for _, r := range found {
@@ -42,9 +56,9 @@ func (d *decider) standsBehind(ctx context.Context, live map[string]any) (behind
 			return out, fmt.Errorf("reading the owner %s: %w", id, r.Err)
 		case seen[id], preview.ReasonOf(r.Err) == preview.ReasonNotServed, r.Err == nil && r.Body == nil:
 		case r.Err != nil:
-			out.hidden = append(out.hidden, id)
+			out.Hidden = append(out.Hidden, id)
 		default:
-			out.owners = append(out.owners, r.Body)
+			out.Objects = append(out.Objects, r.Body)
 		}
 		seen[id] = true
 	}
@@ -52,17 +66,17 @@ func (d *decider) standsBehind(ctx context.Context, live map[string]any) (behind
 }
 
 // byReference reads the owners by reference that still exist.
-func (d *decider) byReference(ctx context.Context, live map[string]any) []preview.ReadResult {
+func (f Finder) byReference(ctx context.Context, live map[string]any) []preview.ReadResult {
 	var out []preview.ReadResult
 	for _, item := range preview.Maps(preview.Map(live, "metadata"), "ownerReferences") {
 		ref := preview.Ref{
 			APIVersion: preview.String(item, "apiVersion"), Kind: preview.String(item, "kind"),
 			Namespace: preview.RefOf(live).Namespace, Name: preview.String(item, "name"),
 		}
-		if namespaced, err := d.cluster.Kind(ctx, ref.APIVersion, ref.Kind); err == nil && !namespaced {
+		if namespaced, err := f.Cluster.Kind(ctx, ref.APIVersion, ref.Kind); err == nil && !namespaced {
 			ref.Namespace = ""
 		}
-		r := d.cluster.Read(ctx, []preview.Ref{ref})[0]
+		r := f.Cluster.Read(ctx, []preview.Ref{ref})[0]
 		if r.Err == nil && preview.String(r.Body, "metadata", "uid") != preview.String(item, "uid") {
 			continue // another one of that name
 		}
@@ -71,37 +85,37 @@ func (d *decider) byReference(ctx context.Context, live map[string]any) []previe
 	return out
 }
 
-// behindMark finds what stands behind one mark. Nothing does behind Helm's: its
+// byMark finds what stands behind one mark. Nothing does behind Helm's: its
 // record is read by nobody until somebody runs Helm.
-func (d *decider) behindMark(ctx context.Context, owner preview.Owner, live map[string]any) []preview.ReadResult {
+func (f Finder) byMark(ctx context.Context, owner preview.Owner, live map[string]any) []preview.ReadResult {
 	namespace := preview.RefOf(live).Namespace
 	in := func(key string) string { return cmp.Or(preview.MarkValue(live, key), namespace) }
 	switch owner.Tool {
 	case preview.ToolOLMv1:
-		return d.firstServed(ctx, preview.Ref{Kind: "ClusterExtension", Name: owner.Name}, extensionAPI)
+		return f.firstServed(ctx, preview.Ref{Kind: "ClusterExtension", Name: owner.Name}, extensionAPI)
 	case preview.ToolOLMv0:
-		kind := cmp.Or(preview.MarkValue(live, "olm.owner.kind"), csvKind)
-		return d.firstServed(ctx, preview.Ref{Kind: kind, Namespace: in("olm.owner.namespace"), Name: owner.Name}, olmAPI)
+		kind := cmp.Or(preview.MarkValue(live, "olm.owner.kind"), CSVKind)
+		return f.firstServed(ctx, preview.Ref{Kind: kind, Namespace: in("olm.owner.namespace"), Name: owner.Name}, OLMAPI)
 	case preview.ToolKustomization:
-		return d.firstServed(ctx, preview.Ref{Kind: "Kustomization", Namespace: in("kustomize.toolkit.fluxcd.io/namespace"), Name: owner.Name},
+		return f.firstServed(ctx, preview.Ref{Kind: "Kustomization", Namespace: in("kustomize.toolkit.fluxcd.io/namespace"), Name: owner.Name},
 			"kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2")
 	case preview.ToolHelmRelease:
-		return d.firstServed(ctx, preview.Ref{Kind: "HelmRelease", Namespace: in("helm.toolkit.fluxcd.io/namespace"), Name: owner.Name},
+		return f.firstServed(ctx, preview.Ref{Kind: "HelmRelease", Namespace: in("helm.toolkit.fluxcd.io/namespace"), Name: owner.Name},
 			"helm.toolkit.fluxcd.io/v2", "helm.toolkit.fluxcd.io/v2beta2")
 	case preview.ToolArgo:
-		return d.applications(ctx, owner.Name)
+		return f.applications(ctx, owner.Name)
 	case preview.ToolCarvel:
-		return d.carvelApps(ctx, owner.Name)
+		return f.carvelApps(ctx, owner.Name)
 	}
 	return nil
 }
 
 // firstServed reads an object in the first of several versions that the cluster
 // serves.
-func (d *decider) firstServed(ctx context.Context, ref preview.Ref, apis ...string) []preview.ReadResult {
+func (f Finder) firstServed(ctx context.Context, ref preview.Ref, apis ...string) []preview.ReadResult {
 	var r preview.ReadResult
 	for _, ref.APIVersion = range apis {
-		r = d.cluster.Read(ctx, []preview.Ref{ref})[0]
+		r = f.Cluster.Read(ctx, []preview.Ref{ref})[0]
 		if preview.ReasonOf(r.Err) != preview.ReasonNotServed {
 			break
 		}
@@ -110,8 +124,8 @@ func (d *decider) firstServed(ctx context.Context, ref preview.Ref, apis ...stri
 }
 
 // all lists a kind in every namespace, and keeps what wanted says.
-func (d *decider) all(ctx context.Context, ref preview.Ref, selector string, wanted func(body map[string]any) bool) []preview.ReadResult {
-	bodies, err := d.cluster.List(ctx, ref.APIVersion, ref.Kind, "", selector)
+func (f Finder) all(ctx context.Context, ref preview.Ref, selector string, wanted func(body map[string]any) bool) []preview.ReadResult {
+	bodies, err := f.Cluster.List(ctx, ref.APIVersion, ref.Kind, "", selector)
 	if err != nil {
 		return []preview.ReadResult{{Ref: ref, Err: err}}
 	}
@@ -127,10 +141,10 @@ func (d *decider) all(ctx context.Context, ref preview.Ref, selector string, wan
 // applications finds the Argo CD Application of a tracking id, which is
 // APPLICATION:GROUP/KIND:NAMESPACE/NAME, or of an instance label. One that is
 // in another namespace than Argo CD goes by NAMESPACE_NAME.
-func (d *decider) applications(ctx context.Context, mark string) []preview.ReadResult {
+func (f Finder) applications(ctx context.Context, mark string) []preview.ReadResult {
 	name, _, _ := strings.Cut(mark, ":")
 	ref := preview.Ref{APIVersion: applicationAPI, Kind: "Application", Name: name}
-	return d.all(ctx, ref, "", func(body map[string]any) bool {
+	return f.all(ctx, ref, "", func(body map[string]any) bool {
 		at := preview.RefOf(body)
 		return at.Name == name || at.Namespace+"_"+at.Name == name
 	})
@@ -139,9 +153,9 @@ func (d *decider) applications(ctx context.Context, mark string) []preview.ReadR
 // carvelApps finds the record of kapp whose label an object carries: a ConfigMap
 // that holds the label's value. Where kapp-controller made it, its App or
 // PackageInstall is the owner.
-func (d *decider) carvelApps(ctx context.Context, label string) []preview.ReadResult {
+func (f Finder) carvelApps(ctx context.Context, label string) []preview.ReadResult {
 	ref := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Name: "of-kapp-app-" + label}
-	records := d.all(ctx, ref, "kapp.k14s.io/is-app", func(body map[string]any) bool {
+	records := f.all(ctx, ref, "kapp.k14s.io/is-app", func(body map[string]any) bool {
 		spec, err := preview.DecodeJSON([]byte(preview.String(body, "data", "spec")))
 		fields, _ := spec.(map[string]any)
 		return err == nil && preview.String(fields, "labelValue") == label
@@ -153,7 +167,7 @@ func (d *decider) carvelApps(ctx context.Context, label string) []preview.ReadRe
 		}
 		for _, kind := range []preview.Ref{{APIVersion: installAPI, Kind: "PackageInstall"}, {APIVersion: kappAPI, Kind: "App"}} {
 			kind.Namespace, kind.Name = record.Ref.Namespace, name
-			if r := d.cluster.Read(ctx, []preview.Ref{kind})[0]; r.Err == nil && r.Body != nil {
+			if r := f.Cluster.Read(ctx, []preview.Ref{kind})[0]; r.Err == nil && r.Body != nil {
 				records[i] = r
 				break
 			}
@@ -172,16 +186,5 @@ func controlledApp(record string) (name string, ok bool) {
 	return "", false
 }
 
-func (b behind) nothing() bool { return len(b.owners)+len(b.hidden) == 0 }
-
-// note enters what was found into what is recorded of the object.
-func (b behind) note(record *ownerRecord) {
-	record.Owners = make([]recordOwner, 0, len(b.owners))
-	for _, body := range b.owners {
-		ref := preview.RefOf(body)
-		record.Owners = append(record.Owners, recordOwner{
-			APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, UID: preview.String(body, "metadata", "uid"),
-		})
-	}
-	record.Hidden = append([]string{}, b.hidden...)
-}
+// None reports whether nothing acts on the object.
+func (c Controllers) None() bool { return len(c.Objects)+len(c.Hidden) == 0 }

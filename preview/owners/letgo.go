@@ -1,0 +1,40 @@
+package owners
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// LetGo says what makes the owner of an object let go of it, step by step, and
+// leaves the object as it is.
+func LetGo(o *preview.Object, owner preview.Ref) string {
+	patch := func(merge string) string {
+		return "kubectl patch " + preview.KubectlArgument(owner) + " --type=merge -p '" + merge + "'"
+	}
+	remove, note := "kubectl delete "+preview.KubectlArgument(owner), ""
+	steps := []string{remove}
+	switch owner.GroupKind() {
+	case "olm.operatorframework.io/ClusterExtension":
+		steps = []string{remove + " --cascade=orphan"}
+		note = " (an operator-controller that writes its owner references back while it deletes has to be updated first)"
+	case "kustomize.toolkit.fluxcd.io/Kustomization", "helm.toolkit.fluxcd.io/HelmRelease":
+		steps = []string{patch(`{"spec":{"suspend":true}}`), remove}
+		note = " (Flux leaves the objects of what is suspended; take it out of its Git repository first, or it comes back)"
+	case "argoproj.io/Application":
+		steps = []string{patch(`{"metadata":{"finalizers":null}}`), remove}
+		note = " (what makes the Application, such as an ApplicationSet, comes first, or it comes back)"
+	case "kappctrl.k14s.io/App", "packaging.carvel.dev/PackageInstall":
+		steps = []string{patch(`{"spec":{"noopDelete":true}}`), remove}
+	case "ConfigMap":
+		if owner.ID() != o.ID && preview.MarkValue(o.LiveBody, "kapp.k14s.io/app") != "" {
+			note = " (it is kapp's record, and nothing else goes with it)"
+			break
+		}
+		steps = []string{remove + " --cascade=orphan"}
+	default:
+		steps = []string{remove + " --cascade=orphan"}
+	}
+	return fmt.Sprintf("belongs to %s; to take it over: %s%s, then plan with --adopt", owner.ID(), strings.Join(steps, " && "), note)
+}
