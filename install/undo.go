@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/undo"
 )
 
 // StageUndo is what the events of an undo begin with.
@@ -86,7 +87,7 @@ func (r *run) beginUndo(ctx context.Context) (*run, error) {
 	if err != nil {
 		return nil, r.fail(doing, "", err)
 	}
-	reasons := engine.Undoes(r.plan, back)
+	reasons := undo.Differences(r.plan, back)
 	foreign, err := r.foreignEdits(ctx, back)
 	if err != nil {
 		return nil, r.fail(doing, "", err)
@@ -317,7 +318,7 @@ func (r *run) takeUndo(ctx context.Context) (*run, error) {
 	if err != nil {
 		return nil, r.fail(doing, "", err)
 	}
-	if reasons := engine.Undoes(r.plan, back); len(reasons) > 0 {
+	if reasons := undo.Differences(r.plan, back); len(reasons) > 0 {
 		return nil, r.fail(doing, "", refusal(doing, "", reasons...))
 	}
 	u := r.undoRun(back, r.before)

@@ -383,6 +383,10 @@ type Read struct {
 	Body map[string]any `json:"-"`
 }
 
+// Present is the fingerprint of a read that only asked whether something exists;
+// an absent one has none.
+const Present = "present"
+
 // ReadBodies are the objects that the plan was read from and does not change.
 func (p *Plan) ReadBodies() []map[string]any {
 	var out []map[string]any

@@ -31,15 +31,15 @@ func bindsAnother(o *preview.Object) bool {
 	return o.LiveBody != nil && access.RoleOf(o.LiveBody) != access.RoleOf(o.Sealed)
 }
 
-// escalation is how the API server begins to refuse a role or binding that gives
+// escalationRefusal is how the API server begins to refuse a role or binding that gives
 // more than its writer has.
-const escalation = "is attempting to grant RBAC permissions not currently held"
+const escalationRefusal = "is attempting to grant RBAC permissions not currently held"
 
 // escalates reports whether a binding was refused because of the rights of who
 // asks, after everything that comes before that check.
 func escalates(err error) bool {
 	refusal, ok := errors.AsType[*preview.Refusal](err)
-	return ok && (refusal.Reason == preview.ReasonRoleMissing || refusal.Reason == preview.ReasonForbidden && strings.Contains(refusal.Message, escalation))
+	return ok && (refusal.Reason == preview.ReasonRoleMissing || refusal.Reason == preview.ReasonForbidden && strings.Contains(refusal.Message, escalationRefusal))
 }
 
 // decideOwnBinding computes what an update of a binding to a role of the plan

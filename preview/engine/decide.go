@@ -156,7 +156,7 @@ func (d *decider) readNamespaces(ctx context.Context) error {
 			case d.removesNamespace(r.Body): // it belongs to the plan that made it, and to no package
 				d.plan.Objects = append(d.plan.Objects, leftover(Member{Ref: r.Ref}))
 			default:
-				d.addRead(r.Ref.ID(), r.Body)
+				d.AddRead(r.Ref.ID(), r.Body)
 			}
 		}
 	}

@@ -261,7 +261,7 @@ func (d *decider) decideFromRefusal(ctx context.Context, o *preview.Object, err 
 // forbidden names the rights for lack of which an object was refused. A role is
 // refused for what it gives.
 func (d *decider) forbidden(ctx context.Context, o *preview.Object, refusal *preview.Refusal) error {
-	if strings.Contains(refusal.Message, escalation) && !isBinding(o) {
+	if strings.Contains(refusal.Message, escalationRefusal) && !isBinding(o) {
 		lacks, err := d.missingOf(ctx, o.Ref(), []map[string]any{o.Sealed}, o.Namespace)
 		if err != nil || lacks {
 			return err

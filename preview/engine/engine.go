@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+	"github.com/kubectl-operator/kubectl-operator/preview/undo"
 )
 
 // Cluster is what planning asks of a cluster: reads and dry runs, no writes.
@@ -193,7 +194,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
 		ReadMode: mode, Options: old.Options, Packages: old.Packages, Files: old.Files,
 		Platform: old.Platform, Platforms: old.Platforms, Generation: old.Generation, Location: old.Location,
-		Undo: comesBack(old.Undo),
+		Undo: undo.ComesBack(old.Undo),
 	}
 	for i := range old.Objects {
 		o := &old.Objects[i]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/escalation"
 )
 
 // maxHeld bounds how many bindings of the cluster a plan records.
@@ -49,10 +50,12 @@ func (c roles) read(ctx context.Context, to *recorder) error {
 		to.cannotCollect(ids, "which ClusterRoles it collects may not be read")
 	} else {
 		for _, body := range access.Collected(ids, sealed, to.Others(roles)) {
-			to.addRead(preview.RefOf(body).ID(), body)
+			to.AddRead(preview.RefOf(body).ID(), body)
 		}
 	}
-	return newWayfinder(to).read(ctx, bindings, roles)
+	return escalation.Read(ctx, to, escalation.Input{
+		Grants: grants(to.plan), Installed: installedBodies(to.plan), Bindings: bindings, Roles: roles,
+	})
 }
 
 // readNamed reads roles by their names.
@@ -61,7 +64,7 @@ func (c roles) readNamed(ctx context.Context, to *recorder, refs []preview.Ref) 
 		id := refs[i].ID()
 		switch {
 		case r.Err == nil && r.Body != nil:
-			to.addRead(id, r.Body)
+			to.AddRead(id, r.Body)
 			bodies = append(bodies, r.Body)
 		case r.Err == nil:
 			to.plan.Reads = append(to.plan.Reads, preview.Read{ID: id})
@@ -142,7 +145,7 @@ func (c roles) readHeld(to *recorder, objects, bindings, roles []map[string]any)
 		held = held[:maxHeld]
 	}
 	for _, body := range held {
-		to.addRead(preview.RefOf(body).ID(), body)
+		to.AddRead(preview.RefOf(body).ID(), body)
 	}
 	return held
 }
@@ -192,4 +195,23 @@ var readVersions = map[string]string{
 	"/Namespace":                     "v1",
 	"rbac.authorization.k8s.io/Role": access.APIVersion, "rbac.authorization.k8s.io/ClusterRole": access.APIVersion,
 	"rbac.authorization.k8s.io/RoleBinding": access.APIVersion, "rbac.authorization.k8s.io/ClusterRoleBinding": access.APIVersion,
+}
+
+// reach is what the recorded reads say about the accounts of the cluster.
+func reach(p *preview.Plan) access.NetInput {
+	in := access.Input{
+		Objects: preview.SealedBodies(p.Objects), Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: installedBodies(p),
+	}
+	others, _ := access.Others(in)
+	out := access.NetInput{Others: others, Roles: in}
+	exist := map[string]bool{}
+	for _, r := range p.Reads {
+		exist[r.ID] = r.Fingerprint == preview.Present
+	}
+	for _, s := range access.Acting(others) {
+		if exist[access.AccountRef(s).ID()] {
+			out.Exist = append(out.Exist, s)
+		}
+	}
+	return out
 }

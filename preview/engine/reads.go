@@ -8,10 +8,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// present is the fingerprint of a read that only asked whether something
-// exists; an absent one has none.
-const present = "present"
-
 // readBody cuts a read object down to what plans rest on: a namespace's labels,
 // a role's rules, whom a binding gives which role. Of an aggregated role the
 // rules are left out: they move with every role that it collects.

@@ -57,8 +57,8 @@ func (d *recorder) Tell(format string, args ...any) {
 	}
 }
 
-// addRead records a live object that a Fact came from and that is not changed.
-func (d *recorder) addRead(id string, body map[string]any) {
+// AddRead records a live object that a Fact came from and that is not changed.
+func (d *recorder) AddRead(id string, body map[string]any) {
 	kept := readBody(body)
 	fingerprint, err := preview.Hash(kept)
 	if err != nil {

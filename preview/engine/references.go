@@ -95,7 +95,7 @@ func (c references) read(ctx context.Context, to *recorder) error {
 		read := preview.Read{ID: refs[i].ID()}
 		switch {
 		case r.Err == nil && r.Body != nil:
-			read.Fingerprint = present
+			read.Fingerprint = preview.Present
 		case r.Err != nil && preview.Answered(r.Err):
 			continue
 		case r.Err != nil:
@@ -113,7 +113,7 @@ func (c references) readRequired(ctx context.Context, to *recorder) error {
 		_, err := to.cluster.Kind(ctx, api[:cut], api[cut+1:])
 		switch {
 		case err == nil:
-			read.Fingerprint = present
+			read.Fingerprint = preview.Present
 		case !preview.Answered(err):
 			return fmt.Errorf("discovering %s: %w", api, err)
 		}

@@ -107,7 +107,7 @@ func (c surroundings) readNodes(ctx context.Context, to *recorder) error {
 	for _, node := range nodes {
 		info := preview.Map(node, "status", "nodeInfo")
 		if os, arch := preview.String(info, "operatingSystem"), preview.String(info, "architecture"); os != "" && arch != "" {
-			to.plan.Reads = append(to.plan.Reads, preview.Read{ID: risk.NodesID(os + "/" + arch), Fingerprint: present})
+			to.plan.Reads = append(to.plan.Reads, preview.Read{ID: risk.NodesID(os + "/" + arch), Fingerprint: preview.Present})
 		}
 	}
 	return nil // derive drops what several nodes have in common

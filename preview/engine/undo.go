@@ -3,12 +3,11 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/undo"
 )
 
 // Earlier is what a plan goes back to when its apply fails: the content of the
@@ -79,53 +78,12 @@ func CheckJudged(ctx context.Context, p *preview.Plan, e *Earlier, cluster Clust
 	return nil
 }
 
-// comesBack keeps of an undo what comes back, as [Earlier.sealed] made it.
-func comesBack(u *preview.Undo) *preview.Undo {
-	if u == nil {
-		return nil
-	}
-	out := &preview.Undo{Revision: u.Revision, ContentDigest: u.ContentDigest, Findings: u.Findings}
-	for _, o := range u.Objects {
-		if o.Digest != "" {
-			out.Objects = append(out.Objects, preview.UndoObject{ID: o.ID, APIVersion: o.APIVersion, Digest: o.Digest})
-		}
-	}
-	return out
-}
-
-// decideUndo decides what the undo does with each object, from what the plan
-// does with it. What could not be taken back is a [Refused].
+// decideUndo decides what the undo does with each object. What could not be taken
+// back is a [Refused].
 func decideUndo(p *preview.Plan) error {
-	if p.Undo == nil {
-		return nil
-	}
-	back := map[string]preview.UndoObject{}
-	for _, o := range p.Undo.Objects {
-		back[o.ID] = o
-	}
-	var out []preview.UndoObject
-	var reasons []string
-	for i := range p.Objects {
-		o := &p.Objects[i]
-		was, has := back[o.ID]
-		delete(back, o.ID)
-		if why := irrevocable(p, o, has); why != "" {
-			reasons = append(reasons, o.ID+" "+why)
-			continue
-		}
-		if action := undoing(p, o, was.Digest); action != "" {
-			out = append(out, preview.UndoObject{ID: o.ID, APIVersion: o.APIVersion, Action: action, Digest: was.Digest})
-		}
-	}
-	for _, o := range back { // gone from the cluster before the plan was made
-		o.Action = preview.ActionCreate
-		out = append(out, o)
-	}
-	if len(reasons) > 0 {
+	if reasons := undo.Decide(p); len(reasons) > 0 {
 		return irrevocableError(reasons)
 	}
-	slices.SortFunc(out, func(a, b preview.UndoObject) int { return strings.Compare(a.ID, b.ID) })
-	p.Undo = &preview.Undo{Revision: p.Undo.Revision, ContentDigest: p.Undo.ContentDigest, Objects: out, Findings: p.Undo.Findings}
 	return nil
 }
 
@@ -137,85 +95,11 @@ func irrevocableError(reasons []string) error {
 	}
 }
 
-// undoing is what takes back what the plan does with an object. digest is that
-// of the object which comes back, empty where none does; an empty action means
-// that there is nothing to take back.
-func undoing(p *preview.Plan, o *preview.Object, digest string) preview.Action {
-	// Sensitive values are hashed with the pin of their package, which is
-	// another one for every version.
-	same := digest == o.Digest || o.Action == preview.ActionUnchanged && preview.HasSensitive(o.Sealed)
-	switch {
-	case o.Action == preview.ActionBlocked:
-		return "" // and no such plan is applied
-	case digest != "" && (o.Action == preview.ActionSkip || o.Action == preview.ActionShared):
-		return o.Action
-	case digest != "" && o.Action == preview.ActionDelete:
-		return preview.ActionCreate
-	case digest != "" && (o.Action == preview.ActionKeep || same):
-		return preview.ActionUnchanged
-	case digest != "" && o.Patches():
-		return preview.ActionPatch
-	case digest != "":
-		return preview.ActionUpdate
-	case o.Action == preview.ActionPatch:
-		return preview.ActionPatch // what is patched is taken back
-	case o.Action == preview.ActionCreate && !o.Is(preview.KindCustomResourceDefinition, preview.KindNamespace):
-		return preview.ActionDelete
-	case o.Action == preview.ActionSkip:
-		return ""
-	}
-	return preview.ActionKeep
-}
-
-// irrevocable says why what the plan does with an object cannot be taken back;
-// it is empty where it can. comesBack tells that the revision has the object.
-func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
-	switch {
-	case o.Action == preview.ActionUnknown:
-		return "could not be read, so nobody knows what it was"
-	case o.Action == preview.ActionReplace:
-		return "is deleted and created again, and what it held does not come back"
-	case o.Action == preview.ActionAdopt:
-		return "is taken over, and cannot be given back to its former owner"
-	case o.Hook != nil && o.Action != preview.ActionUnchanged && o.Action != preview.ActionSkip:
-		return "is a hook, and what it does cannot be taken back"
-	case p.Takes(o):
-		return "takes fields over from other managers, which cannot be given back"
-	case o.Action == preview.ActionUpdate && !comesBack:
-		return "is changed, and what it was is of no installed revision"
-	case o.Action == preview.ActionDelete && !comesBack:
-		return "is deleted, and is of no installed revision that could bring it back"
-	case o.Action == preview.ActionDelete:
-		switch o.GroupKind() {
-		case preview.KindSecret:
-			return "is deleted, and its values are not on record"
-		case preview.KindPersistentVolumeClaim, preview.KindPersistentVolume:
-			return "is deleted, and what it stores does not come back"
-		}
-	case o.Action == preview.ActionUpdate && o.Is(preview.KindSecret):
-		return lostValue(o)
-	}
-	return ""
-}
-
-// lostValue names a key of an updated Secret whose value is lost with the
-// update, as no record has it.
-func lostValue(o *preview.Object) string {
-	for _, key := range slices.Sorted(maps.Keys(o.SecretKeys)) {
-		_, stays := preview.Map(o.ResultBody, "data")[key]
-		switch change := o.SecretKeys[key]; {
-		case change == "changed", change == "removed" && !stays:
-			return fmt.Sprintf("loses the value of its key %s, which is not on record", key)
-		}
-	}
-	return ""
-}
-
 // CheckEarlier holds the undo of a plan against the revision that it goes back
 // to, as that is on record now: the same objects, and no definition that could
 // not go back without loss.
 func CheckEarlier(p *preview.Plan, e *Earlier) error {
-	want, have := comesBack(p.Undo), e.sealed()
+	want, have := undo.ComesBack(p.Undo), e.sealed()
 	byID := func(a, b preview.UndoObject) int { return strings.Compare(a.ID, b.ID) }
 	slices.SortFunc(have.Objects, byID)
 	if want.Revision != have.Revision || want.ContentDigest != have.ContentDigest || !slices.Equal(want.Objects, have.Objects) {
@@ -260,62 +144,4 @@ func afterUpdate(o *preview.Object) map[string]any {
 	}
 	after["status"] = map[string]any{"storedVersions": stored}
 	return after
-}
-
-// Undoes says where a plan is not the undo that another one seals, made after
-// all of that one was applied or a part; nothing where it is.
-func Undoes(p, back *preview.Plan) []string {
-	if p.Undo == nil {
-		return []string{"the plan seals no undo"}
-	}
-	want := map[string]preview.UndoObject{}
-	for _, o := range p.Undo.Objects {
-		want[o.ID] = o
-	}
-	var reasons []string
-	if back.ContentDigest != p.Undo.ContentDigest {
-		reasons = append(reasons, fmt.Sprintf("revision %d does not come back as it was reviewed: its content was %s and is now %s", p.Undo.Revision, diff.OrNone(p.Undo.ContentDigest), diff.OrNone(back.ContentDigest)))
-	}
-	if c := back.Options.Conflicts; c != preview.ConflictsFail && (c != preview.ConflictsLeave || p.Options.Conflicts != c) {
-		reasons = append(reasons, fmt.Sprintf("the undo would settle conflicts by %q, which the plan does not say", c))
-	}
-	for i := range back.Objects {
-		o := &back.Objects[i]
-		sealed, known := want[o.ID]
-		switch {
-		case !known && o.Action == preview.ActionKeep:
-		case !known:
-			reasons = append(reasons, fmt.Sprintf("%s: the undo that was approved does not know it", o.ID))
-		case o.Digest != sealed.Digest && !(sealed.Digest == "" && o.LetsGo()):
-			reasons = append(reasons, o.ID+" would come back as another object than was approved")
-		case !partOf(sealed.Action, o.Action) && !(o.Action == preview.ActionCreate && creates(p, o.ID)):
-			reasons = append(reasons, fmt.Sprintf("%s is not as the plan left it: approved was to %s it, now it would be %s", o.ID, sealed.Action, o.Action))
-		}
-		for _, c := range back.Unsettled(o) {
-			reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s now", o.ID, c.Manager, c.Path))
-		}
-	}
-	for _, u := range back.Unknowns {
-		reasons = append(reasons, fmt.Sprintf("%s could not be read: %s", u.Object, u.Why))
-	}
-	return reasons
-}
-
-// creates reports whether a plan creates an object: where it did not come to
-// that, the undo may have to.
-func creates(p *preview.Plan, id string) bool {
-	o := p.Object(id)
-	return o != nil && o.Action == preview.ActionCreate
-}
-
-// partOf reports whether an action is what is left of a sealed one, where the
-// plan came to an object or did not.
-func partOf(sealed, now preview.Action) bool {
-	switch sealed {
-	case preview.ActionCreate:
-		return now == sealed || now == preview.ActionUpdate || now == preview.ActionUnchanged
-	case preview.ActionUpdate, preview.ActionPatch:
-		return now == sealed || now == preview.ActionUnchanged
-	}
-	return now == sealed
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/owners"
+	"github.com/kubectl-operator/kubectl-operator/preview/undo"
 )
 
 // Verify checks a plan that was loaded with its bodies. Facts must hash to its
@@ -29,7 +30,7 @@ func Verify(loaded *preview.Plan, schemas Schemas) (p *preview.Plan, notice stri
 	fresh.Objects = slices.Clone(loaded.Objects)
 	fresh.Reads = slices.Clone(loaded.Reads)
 	fresh.Unknowns = slices.Clone(loaded.Unknowns)
-	fresh.Undo = comesBack(loaded.Undo)
+	fresh.Undo = undo.ComesBack(loaded.Undo)
 	if err := decideUndo(&fresh); err != nil {
 		return nil, "", tampered(err.Error())
 	}
@@ -258,7 +259,7 @@ func checkAdoption(p *preview.Plan, seen *records, o *preview.Object, typer prev
 
 func checkRead(r preview.Read) error {
 	if r.Body == nil {
-		if r.Fingerprint != "" && r.Fingerprint != present || r.UID != "" {
+		if r.Fingerprint != "" && r.Fingerprint != preview.Present || r.UID != "" {
 			return tampered("the recorded read " + r.ID + " is missing")
 		}
 		return nil

@@ -1,4 +1,6 @@
-package engine
+// Package escalation looks for the ways on which an account of a plan comes to
+// permissions over the whole cluster by acting as other accounts.
+package escalation
 
 import (
 	"context"
@@ -14,26 +16,49 @@ import (
 // maxChecks bounds in how many rounds accounts are looked up.
 const maxChecks = 20
 
-// read records what the shortest way of each of the plan's accounts to a
+// Recorder is the plan while it is made: what is read of the cluster for it, and
+// what is recorded in it.
+type Recorder interface {
+	Plan() *preview.Plan
+	// Read answers in the order of refs.
+	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
+	// List returns the objects of a kind in a namespace (all when empty) that
+	// match a label selector.
+	List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error)
+	// Others leaves out what the plan itself writes or deletes.
+	Others(bodies []map[string]any) []map[string]any
+	// AddRead records a live object as far as plans rest on it.
+	AddRead(id string, body map[string]any)
+}
+
+// Input is what ways are looked for in.
+type Input struct {
+	Grants    []preview.Grant  // what the plan permits
+	Installed []map[string]any // the live objects of the release
+	Bindings  []map[string]any // of the cluster
+	Roles     []map[string]any
+}
+
+// Read records what the shortest way of each of the plan's accounts to a
 // permission over the whole cluster rests on: the accounts of the cluster that
 // it leads over, their bindings and roles. These are Facts: the finding about a
 // way follows from them, and a plan whose way is no more is planned again.
 // Other accounts and bindings of the cluster may come and go.
-func (w *wayfinder) read(ctx context.Context, bindings, roles []map[string]any) error {
+func Read(ctx context.Context, to Recorder, in Input) error {
+	w := &wayfinder{Recorder: to, plan: to.Plan(), own: in.Grants, checked: map[preview.Subject]bool{}}
 	w.sealed = preview.SealedBodies(w.plan.Objects)
-	w.own = grants(w.plan)
 	w.from = plannedAccounts(w.plan)
 	if !w.anyLeads() {
 		return nil
 	}
-	local, err := w.rolesOf(ctx, bindings)
+	local, err := w.rolesOf(ctx, in.Bindings)
 	if err != nil {
 		return err
 	}
-	w.bindings = w.Others(bindings)
+	w.bindings = w.Others(in.Bindings)
 	w.in = access.Input{
-		Objects: w.sealed, Existing: slices.Concat(w.bindings, w.Others(roles), local),
-		Missing: w.plan.AbsentReads(), Accounts: installedBodies(w.plan),
+		Objects: w.sealed, Existing: slices.Concat(w.bindings, w.Others(in.Roles), local),
+		Missing: w.plan.AbsentReads(), Accounts: in.Installed,
 	}
 	var left int
 	if w.others, left = access.Others(w.in); left > 0 {
@@ -73,25 +98,26 @@ func (w *wayfinder) rolesOf(ctx context.Context, bindings []map[string]any) ([]m
 	if !slices.ContainsFunc(bindings, func(b map[string]any) bool { return access.RoleOf(b).Is(preview.KindRole) }) {
 		return nil, nil
 	}
-	list, allowed, err := w.listRBAC(ctx, "Role")
-	if err == nil && !allowed {
+	list, err := w.List(ctx, access.APIVersion, "Role", "", "")
+	switch {
+	case err != nil && preview.Answered(err):
 		w.unseenWay("Roles may not be listed")
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("listing Roles: %w", err)
 	}
-	return w.Others(list), err
+	return w.Others(list), nil
 }
 
 // wayfinder looks for ways over the accounts of a cluster.
 type wayfinder struct {
-	*recorder
+	Recorder
+	plan             *preview.Plan
 	sealed, bindings []map[string]any
 	own, others      []preview.Grant
 	from             []preview.Subject
 	in               access.Input
 	checked          map[preview.Subject]bool // exists
-}
-
-func newWayfinder(to *recorder) *wayfinder {
-	return &wayfinder{recorder: to, checked: map[preview.Subject]bool{}}
 }
 
 // anyLeads reports whether an account of the plan may act as another at all.
@@ -145,7 +171,7 @@ func (w *wayfinder) check(ctx context.Context, candidates []preview.Subject, nam
 		}
 	}
 	unread := map[string]bool{}
-	for i, r := range w.cluster.Read(ctx, refs) {
+	for i, r := range w.Read(ctx, refs) {
 		switch {
 		case r.Err != nil && !preview.Answered(r.Err):
 			return fmt.Errorf("reading %s: %w", refs[i].ID(), r.Err)
@@ -164,7 +190,7 @@ func (w *wayfinder) check(ctx context.Context, candidates []preview.Subject, nam
 func (w *wayfinder) record(way access.Way) {
 	for _, account := range way.Accounts {
 		if w.checked[account] {
-			w.plan.Reads = append(w.plan.Reads, preview.Read{ID: access.AccountRef(account).ID(), Fingerprint: present})
+			w.plan.Reads = append(w.plan.Reads, preview.Read{ID: access.AccountRef(account).ID(), Fingerprint: preview.Present})
 		}
 	}
 	for _, g := range way.Rests {
@@ -193,7 +219,7 @@ func (w *wayfinder) record(way access.Way) {
 func (w *wayfinder) addRole(role map[string]any) {
 	id := preview.RefOf(role).ID()
 	if preview.String(role, "metadata", "uid") != "" && !w.hasRead(id) {
-		w.addRead(id, role)
+		w.AddRead(id, role)
 	}
 }
 
@@ -211,24 +237,5 @@ func (w *wayfinder) addBinding(body map[string]any, subject preview.Subject) {
 		keep = append(keep, access.Subjects(w.plan.Reads[at].Body)...)
 		w.plan.Reads = slices.Delete(w.plan.Reads, at, at+1)
 	}
-	w.addRead(id, access.OnlySubjects(body, keep))
-}
-
-// reach is what the recorded reads say about the accounts of the cluster.
-func reach(p *preview.Plan) access.NetInput {
-	in := access.Input{
-		Objects: preview.SealedBodies(p.Objects), Existing: p.ReadBodies(), Missing: p.AbsentReads(), Accounts: installedBodies(p),
-	}
-	others, _ := access.Others(in)
-	out := access.NetInput{Others: others, Roles: in}
-	exist := map[string]bool{}
-	for _, r := range p.Reads {
-		exist[r.ID] = r.Fingerprint == present
-	}
-	for _, s := range access.Acting(others) {
-		if exist[access.AccountRef(s).ID()] {
-			out.Exist = append(out.Exist, s)
-		}
-	}
-	return out
+	w.AddRead(id, access.OnlySubjects(body, keep))
 }
