@@ -51,7 +51,7 @@ func (d *decider) ofOtherSet(o *preview.Object) bool {
 // write takes off, and what the apply after it leads to. That apply cannot be
 // tried before the first write, so it is merged here; a forced dry run of it
 // says what the API server would refuse.
-func (d *decider) decideAdoptions(ctx context.Context) error {
+func (d dryRunner) decideAdoptions(ctx context.Context) error {
 	var tries []preview.DryRun
 	var at []int
 	for i := range d.plan.Objects {

@@ -34,7 +34,7 @@ func Compare(contents, older []Content, against preview.Against, opts Options) (
 		}
 	}
 	p.Against.ContentDigest = preview.PlanContentDigest(digests)
-	d := &decider{recorder: newRecorder(p, nil, opts.Progress), schemas: opts.Schemas}
+	d := newDecider(p, nil, opts.Schemas, opts.Progress)
 	d.decideAgainst(installed)
 	if err := d.fingerprint(context.Background()); err != nil {
 		return nil, err

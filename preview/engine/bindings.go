@@ -20,7 +20,7 @@ func isBinding(o *preview.Object) bool {
 // What the API server answers to its dry run depends on who asks: it checks the
 // role as it is stored now, if it is, and only for users who may not bind it. So
 // the answer is no Fact, and reviewer and deployer plan the same.
-func (d *decider) bindsOwnRole(o *preview.Object) bool {
+func (d dryRunner) bindsOwnRole(o *preview.Object) bool {
 	return isBinding(o) && d.plan.Object(access.RoleOf(o.Sealed).ID()) != nil
 }
 
@@ -44,7 +44,7 @@ func escalates(err error) bool {
 
 // decideOwnBinding computes what an update of a binding to a role of the plan
 // leads to. What a create leads to beyond its own fields is not known.
-func (d *decider) decideOwnBinding(ctx context.Context, o *preview.Object) error {
+func (d dryRunner) decideOwnBinding(ctx context.Context, o *preview.Object) error {
 	if o.LiveBody == nil {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (d *decider) decideOwnBinding(ctx context.Context, o *preview.Object) error
 
 // decideBindings asks of each binding what the API server will ask when it is
 // written: bind on its role, or all that the role permits as the plan leaves it.
-func (d *decider) decideBindings(ctx context.Context) error {
+func (d rights) decideBindings(ctx context.Context) error {
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
 		if !applies(o.Action) || !isBinding(o) {
@@ -79,7 +79,7 @@ func applies(a preview.Action) bool {
 	return false
 }
 
-func (d *decider) decideBinding(ctx context.Context, o *preview.Object) error {
+func (d rights) decideBinding(ctx context.Context, o *preview.Object) error {
 	to := access.RoleOf(o.Sealed)
 	bind := preview.Right{Verb: "bind", Group: rbacAPIGroup, Resource: "clusterroles", Namespace: o.Namespace, Name: to.Name}
 	if to.Is(preview.KindRole) {
@@ -100,7 +100,7 @@ func (d *decider) decideBinding(ctx context.Context, o *preview.Object) error {
 }
 
 // rolesBehind returns the role as the plan leaves it, and those it collects.
-func (d *decider) rolesBehind(to preview.Ref) []map[string]any {
+func (d rights) rolesBehind(to preview.Ref) []map[string]any {
 	sealed, read := preview.SealedBodies(d.plan.Objects), d.plan.ReadBodies()
 	all := slices.Concat(read, sealed)
 	var out []map[string]any

@@ -20,8 +20,13 @@ type decider struct {
 	served map[string]error
 	// definitions are those that the plan brings.
 	definitions *schema.Index
-	releases    map[string]*other // other releases, by ApplySet id
+	releases    *otherReleases
 	made        map[string]string // uids of the Namespaces that the release made, by name
+}
+
+func newDecider(p *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) *decider {
+	to := newRecorder(p, cluster, progress)
+	return &decider{recorder: to, schemas: schemas, releases: &otherReleases{recorder: to, known: map[string]*other{}}}
 }
 
 func (d *decider) decide(ctx context.Context) error {
@@ -30,8 +35,8 @@ func (d *decider) decide(ctx context.Context) error {
 		return nil
 	}
 	for _, step := range []func(context.Context) error{
-		d.identify, d.readMade, d.readNamespaces, d.discover, d.readObjects, d.dryRun,
-		d.check, d.decideUndo, d.installerRights, d.fingerprint,
+		d.identify, d.readMade, d.readNamespaces, d.discover, d.readObjects, dryRunner{d}.dryRun,
+		d.check, d.decideUndo, rights{d.recorder}.installerRights, d.fingerprint,
 	} {
 		if err := step(ctx); err != nil {
 			return err

@@ -15,8 +15,12 @@ import (
 // dry run is read again. Controllers move status fields all the time.
 const maxRounds = 5
 
+// dryRunner decides what creates and updates lead to, by dry runs or, where the
+// cluster is only read, by merges.
+type dryRunner struct{ *decider }
+
 // dryRun asks what creates and updates would lead to.
-func (d *decider) dryRun(ctx context.Context) error {
+func (d dryRunner) dryRun(ctx context.Context) error {
 	var pending []int
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
@@ -73,7 +77,7 @@ func asksDryRun(a preview.Action) bool {
 	return a == preview.ActionCreate || a == preview.ActionUpdate || a == preview.ActionPatch
 }
 
-func (d *decider) secretKeys() {
+func (d dryRunner) secretKeys() {
 	for i := range d.plan.Objects {
 		o := &d.plan.Objects[i]
 		if o.Sealed != nil && o.Action != preview.ActionUnknown {
@@ -89,7 +93,7 @@ func (d *decider) secretKeys() {
 // dryRunRound asks for each pending object, and again for those whose conflicts
 // the reviewed options settle. It returns the objects that were not what had
 // been read.
-func (d *decider) dryRunRound(ctx context.Context, pending []int) (moved []int, err error) {
+func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int, err error) {
 	for len(pending) > 0 {
 		var contested []int
 		results, err := d.askDryRuns(ctx, d.dryRuns(pending))
@@ -125,7 +129,7 @@ func (d *decider) dryRunRound(ctx context.Context, pending []int) (moved []int, 
 const dryRunsAtOnce = 200
 
 // askDryRuns asks for dry runs and tells how many were answered.
-func (d *decider) askDryRuns(ctx context.Context, items []preview.DryRun) ([]preview.DryRunResult, error) {
+func (d dryRunner) askDryRuns(ctx context.Context, items []preview.DryRun) ([]preview.DryRunResult, error) {
 	results := make([]preview.DryRunResult, 0, len(items))
 	for some := range slices.Chunk(items, dryRunsAtOnce) {
 		d.Tell("asking the cluster for dry runs: %d of %d", len(results), len(items))
@@ -137,7 +141,7 @@ func (d *decider) askDryRuns(ctx context.Context, items []preview.DryRun) ([]pre
 	return results, nil
 }
 
-func (d *decider) dryRuns(pending []int) []preview.DryRun {
+func (d dryRunner) dryRuns(pending []int) []preview.DryRun {
 	items := make([]preview.DryRun, 0, len(pending))
 	for _, i := range pending {
 		o := &d.plan.Objects[i]
@@ -153,7 +157,7 @@ func (d *decider) dryRuns(pending []int) []preview.DryRun {
 
 // settles enters newly found conflicts, and reports whether asking again in
 // the way that the reviewed options settle them can get further.
-func (d *decider) settles(o *preview.Object, err error) bool {
+func (d dryRunner) settles(o *preview.Object, err error) bool {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) || refusal.Reason != preview.ReasonConflict {
 		return false
@@ -169,7 +173,7 @@ func (d *decider) settles(o *preview.Object, err error) bool {
 }
 
 // readAgain reads objects that moved, and returns those that still need a dry run.
-func (d *decider) readAgain(ctx context.Context, moved []int) (pending []int, err error) {
+func (d dryRunner) readAgain(ctx context.Context, moved []int) (pending []int, err error) {
 	refs := make([]preview.Ref, 0, len(moved))
 	for _, i := range moved {
 		refs = append(refs, d.plan.Objects[i].Ref())
@@ -191,7 +195,7 @@ func (d *decider) readAgain(ctx context.Context, moved []int) (pending []int, er
 }
 
 // withoutDryRun settles an object whose namespace or kind does not exist yet.
-func (d *decider) withoutDryRun(o *preview.Object) {
+func (d dryRunner) withoutDryRun(o *preview.Object) {
 	if o.Namespace == "" || d.namespaces[o.Namespace] {
 		return
 	}
@@ -202,7 +206,7 @@ func (d *decider) withoutDryRun(o *preview.Object) {
 	}
 }
 
-func (d *decider) decideFromResult(o *preview.Object, result map[string]any) error {
+func (d dryRunner) decideFromResult(o *preview.Object, result map[string]any) error {
 	o.ResultBody = result
 	hash, err := diff.ResultHash(o.LiveBody, result)
 	if err != nil {
@@ -226,7 +230,7 @@ func secretMoves(live, result map[string]any) bool {
 
 // decideFromRefusal reads a refused dry run. What cannot be settled is
 // unknown; what the network ate is an error.
-func (d *decider) decideFromRefusal(ctx context.Context, o *preview.Object, err error) error {
+func (d dryRunner) decideFromRefusal(ctx context.Context, o *preview.Object, err error) error {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) {
 		return fmt.Errorf("dry run of %s: %w", o.ID, err)
@@ -246,7 +250,7 @@ func (d *decider) decideFromRefusal(ctx context.Context, o *preview.Object, err 
 			return nil // the finding says so, with the field
 		}
 	case preview.ReasonForbidden:
-		if err := d.forbidden(ctx, o, refusal); err != nil {
+		if err := (rights{d.recorder}).forbidden(ctx, o, refusal); err != nil {
 			return err
 		}
 		o.Action = preview.ActionUnknown
@@ -260,7 +264,7 @@ func (d *decider) decideFromRefusal(ctx context.Context, o *preview.Object, err 
 
 // forbidden names the rights for lack of which an object was refused. A role is
 // refused for what it gives.
-func (d *decider) forbidden(ctx context.Context, o *preview.Object, refusal *preview.Refusal) error {
+func (d rights) forbidden(ctx context.Context, o *preview.Object, refusal *preview.Refusal) error {
 	if strings.Contains(refusal.Message, escalationRefusal) && !isBinding(o) {
 		lacks, err := d.missingOf(ctx, o.Ref(), []map[string]any{o.Sealed}, o.Namespace)
 		if err != nil || lacks {

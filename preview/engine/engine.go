@@ -219,7 +219,7 @@ func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, clus
 
 // plan decides, derives and seals.
 func plan(ctx context.Context, p *preview.Plan, cluster Cluster, opts Options) error {
-	d := &decider{recorder: newRecorder(p, cluster, opts.Progress), schemas: opts.Schemas}
+	d := newDecider(p, cluster, opts.Schemas, opts.Progress)
 	if err := d.decide(ctx); err != nil {
 		return err
 	}

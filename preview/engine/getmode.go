@@ -11,7 +11,7 @@ import (
 // merge decides without dry runs: what an update leads to is computed from the
 // live object and who owns its fields. What a create leads to beyond its own
 // fields is not known.
-func (d *decider) merge(ctx context.Context, pending []int) error {
+func (d dryRunner) merge(ctx context.Context, pending []int) error {
 	d.Tell("merging %d objects here: the cluster is only read", len(pending))
 	for _, i := range pending {
 		o := &d.plan.Objects[i]

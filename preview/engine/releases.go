@@ -102,10 +102,16 @@ type other struct {
 	holdings preview.Holdings
 }
 
+// otherReleases looks up the releases that objects carry the marks of.
+type otherReleases struct {
+	*recorder
+	known map[string]*other // by ApplySet id
+}
+
 // releaseOf finds the release by whose ApplySet id an object is marked. name is
 // what the object says that it is called.
-func (d *decider) releaseOf(ctx context.Context, setID, name string) (*other, error) {
-	if known := d.releases[setID]; known != nil {
+func (d *otherReleases) releaseOf(ctx context.Context, setID, name string) (*other, error) {
+	if known := d.known[setID]; known != nil {
 		return known, nil
 	}
 	found := &other{state: ownerGone, release: preview.Release{Name: name}}
@@ -130,16 +136,13 @@ func (d *decider) releaseOf(ctx context.Context, setID, name string) (*other, er
 			found.state = ownerGone
 		}
 	}
-	if d.releases == nil {
-		d.releases = map[string]*other{}
-	}
-	d.releases[setID] = found
+	d.known[setID] = found
 	return found, nil
 }
 
 // guessRecord reads the record where it most likely is, for users who may not
 // list the Secrets of all namespaces.
-func (d *decider) guessRecord(ctx context.Context, setID, name string) ([]map[string]any, error) {
+func (d *otherReleases) guessRecord(ctx context.Context, setID, name string) ([]map[string]any, error) {
 	for _, namespace := range []string{name, d.plan.Release.Namespace} {
 		if preview.SetID(preview.Release{Name: name, Namespace: namespace}) != setID {
 			continue
@@ -158,7 +161,7 @@ func (d *decider) guessRecord(ctx context.Context, setID, name string) ([]map[st
 // has, only a CustomResourceDefinition that is the same can be shared.
 func (d *decider) decideOfRelease(ctx context.Context, o *preview.Object) error {
 	setID := preview.String(o.LiveBody, "metadata", "labels", preview.LabelPartOf)
-	owner, err := d.releaseOf(ctx, setID, preview.String(o.LiveBody, "metadata", "labels", preview.LabelRelease))
+	owner, err := d.releases.releaseOf(ctx, setID, preview.String(o.LiveBody, "metadata", "labels", preview.LabelRelease))
 	if err != nil {
 		return err
 	}
@@ -201,7 +204,7 @@ func (d *decider) markedFor(o *preview.Object, release preview.Release) map[stri
 // decideShared holds the live form of each definition that another release has
 // sealed alike against what was sealed: applying it in that release's name must
 // change nothing. Nothing is ever sent.
-func (d *decider) decideShared(ctx context.Context) error {
+func (d dryRunner) decideShared(ctx context.Context) error {
 	pending := d.withAction(preview.ActionShared)
 	for round := 1; len(pending) > 0; round++ {
 		results := d.tryShared(ctx, pending)
@@ -228,11 +231,11 @@ func (d *decider) decideShared(ctx context.Context) error {
 
 // tryShared asks what applying each in its owner's name leads to. Who may not
 // write the owner's definitions gets the answer from a merge.
-func (d *decider) tryShared(ctx context.Context, pending []int) []preview.DryRunResult {
+func (d dryRunner) tryShared(ctx context.Context, pending []int) []preview.DryRunResult {
 	items := make([]preview.DryRun, 0, len(pending))
 	for _, i := range pending {
 		o := &d.plan.Objects[i]
-		owner := d.releases[preview.String(o.LiveBody, "metadata", "labels", preview.LabelPartOf)]
+		owner := d.releases.known[preview.String(o.LiveBody, "metadata", "labels", preview.LabelPartOf)]
 		items = append(items, preview.DryRun{
 			Body: d.markedFor(o, owner.release),
 			UID:  preview.String(o.LiveBody, "metadata", "uid"), ResourceVersion: preview.String(o.LiveBody, "metadata", "resourceVersion"),
@@ -255,7 +258,7 @@ func (d *decider) tryShared(ctx context.Context, pending []int) []preview.DryRun
 
 // readShared reads definitions again that changed between their read and their
 // dry run.
-func (d *decider) readShared(ctx context.Context, at []int) error {
+func (d dryRunner) readShared(ctx context.Context, at []int) error {
 	refs := make([]preview.Ref, 0, len(at))
 	for _, i := range at {
 		refs = append(refs, d.plan.Objects[i].Ref())
@@ -273,7 +276,7 @@ func (d *decider) readShared(ctx context.Context, at []int) error {
 	return nil
 }
 
-func (d *decider) withAction(action preview.Action) []int {
+func (d dryRunner) withAction(action preview.Action) []int {
 	var at []int
 	for i := range d.plan.Objects {
 		if d.plan.Objects[i].Action == action {

@@ -9,7 +9,7 @@ import (
 
 // decideReplacements settles the objects whose immutable fields change: which
 // of them may be deleted and created again, and what the creation leads to.
-func (d *decider) decideReplacements(ctx context.Context) error {
+func (d dryRunner) decideReplacements(ctx context.Context) error {
 	var probes []preview.DryRun
 	var at []int
 	for i := range d.plan.Objects {

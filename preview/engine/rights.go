@@ -14,11 +14,14 @@ const maxAsked = 2000
 
 const rbacAPIGroup = "rbac.authorization.k8s.io"
 
+// rights finds out what the current user may not do that the plan takes.
+type rights struct{ *recorder }
+
 // installerRights finds out what the current user lacks to carry the plan out,
 // and decides the bindings: a dry run checks a role against what its writer
 // holds, but a binding only against the role as it is stored now. In mode get
 // nobody is asked.
-func (d *decider) installerRights(ctx context.Context) error {
+func (d rights) installerRights(ctx context.Context) error {
 	if d.plan.ReadMode != preview.ReadDryRun {
 		return nil
 	}
@@ -42,7 +45,7 @@ func (d *decider) installerRights(ctx context.Context) error {
 }
 
 // plural names resources as the cluster does.
-func (d *decider) plural(ctx context.Context) installer.Plural {
+func (d rights) plural(ctx context.Context) installer.Plural {
 	return func(apiVersion, kind string) string {
 		name, _ := d.cluster.Plural(ctx, apiVersion, kind) // what is not served yet has the name its definition gives
 		return name
@@ -51,7 +54,7 @@ func (d *decider) plural(ctx context.Context) installer.Plural {
 
 // lacking returns those of rights that the user does not have. What could not
 // be found out is not among them: the write itself would tell.
-func (d *decider) lacking(ctx context.Context, rights []preview.Right) ([]preview.Right, error) {
+func (d rights) lacking(ctx context.Context, rights []preview.Right) ([]preview.Right, error) {
 	var out []preview.Right
 	for i, answer := range d.cluster.May(ctx, rights) {
 		switch {
@@ -64,14 +67,14 @@ func (d *decider) lacking(ctx context.Context, rights []preview.Right) ([]previe
 	return out, nil
 }
 
-func (d *decider) missing(r preview.Right, why string) { d.missingFor("", r, why) }
+func (d rights) missing(r preview.Right, why string) { d.missingFor("", r, why) }
 
 // maxMissing bounds how many rights are named that one role gives.
 const maxMissing = 20
 
 // missingOf names what a role of the plan gives and the user does not hold: the
 // API server permits no user to grant more. It reports whether there is any.
-func (d *decider) missingOf(ctx context.Context, role preview.Ref, bodies []map[string]any, namespace string) (bool, error) {
+func (d rights) missingOf(ctx context.Context, role preview.Ref, bodies []map[string]any, namespace string) (bool, error) {
 	var held []preview.Right
 	for _, body := range bodies {
 		held = append(held, installer.Held(body, namespace)...)
@@ -86,7 +89,7 @@ func (d *decider) missingOf(ctx context.Context, role preview.Ref, bodies []map[
 	return len(lacking) > 0, err
 }
 
-func (d *decider) missingFor(role string, r preview.Right, why string) {
+func (d rights) missingFor(role string, r preview.Right, why string) {
 	m := preview.MissingRight{Verb: r.Verb, Resource: r.What(), Why: why, Role: role}
 	if r.URL != "" {
 		m.Resource = r.URL

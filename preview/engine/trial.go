@@ -22,7 +22,7 @@ import (
 //
 // What this cannot see is what the namespace will refuse by rules of its own: its
 // quotas, its Pod Security level, webhooks and policies that select it.
-func (d *decider) tryElsewhere(ctx context.Context) error {
+func (d dryRunner) tryElsewhere(ctx context.Context) error {
 	var absent []int
 	for i := range d.plan.Objects {
 		if o := &d.plan.Objects[i]; d.comesWithNamespace(o) {
@@ -39,12 +39,12 @@ func (d *decider) tryElsewhere(ctx context.Context) error {
 
 // comesWithNamespace reports whether an object of a kind that is served is created
 // in a namespace of the plan.
-func (d *decider) comesWithNamespace(o *preview.Object) bool {
+func (d dryRunner) comesWithNamespace(o *preview.Object) bool {
 	return o.Action == preview.ActionCreate && o.Namespace != "" && !d.namespaces[o.Namespace] && d.served[o.APIVersion+"/"+o.Kind] == nil
 }
 
 // try asks for dry runs of copies, and returns the objects whose name is taken.
-func (d *decider) try(ctx context.Context, objects []int, name func(*preview.Object) string) (taken []int, err error) {
+func (d dryRunner) try(ctx context.Context, objects []int, name func(*preview.Object) string) (taken []int, err error) {
 	for some := range slices.Chunk(objects, dryRunsAtOnce) {
 		items := make([]preview.DryRun, 0, len(some))
 		for _, i := range some {
@@ -70,7 +70,7 @@ func (d *decider) try(ctx context.Context, objects []int, name func(*preview.Obj
 
 // triedInVain reads the refusal of a copy. One that is about the namespace may be
 // about the wrong one.
-func (d *decider) triedInVain(o *preview.Object, err error) {
+func (d dryRunner) triedInVain(o *preview.Object, err error) {
 	var refusal *preview.Refusal
 	if !errors.As(err, &refusal) {
 		refusal = &preview.Refusal{Message: err.Error()}
