@@ -285,11 +285,3 @@ func (d dryRunner) withAction(action preview.Action) []int {
 	}
 	return at
 }
-
-func anyList(texts []string) []any {
-	out := make([]any, 0, len(texts))
-	for _, text := range texts {
-		out = append(out, text)
-	}
-	return out
-}

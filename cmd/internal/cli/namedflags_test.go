@@ -42,7 +42,7 @@ func TestMessagesNameFlagsThatTheirCommandsHave(t *testing.T) {
 		}
 	})
 	found := 0
-	for _, dir := range []string{"install", "preview", "preview/engine"} {
+	for _, dir := range []string{"install", "preview", "preview/engine", "preview/owners"} {
 		for place, text := range literals(t, filepath.Join("..", "..", "..", dir)) {
 			for _, at := range namedFlag.FindAllStringIndex(text, -1) {
 				found++
