@@ -114,7 +114,8 @@ type phase struct {
 	applies []string // flags of the command that its review does not have
 }
 
-// unhealthy is a check that fails, soon.
+// unhealthy is a check that fails, soon: the stage after that of its object waits
+// for it first, as long as the review says.
 var unhealthy = []string{"--health-check", `ConfigMap/settings=self.data.mode == "none"`, "--rollout-timeout", "3s"}
 
 var phases = []phase{
@@ -123,7 +124,7 @@ var phases = []phase{
 	{name: "rollback", before: []string{"one", "two"}, command: []string{"rollback", "NAME"}},
 	{name: "uninstall", before: []string{"one"}, command: []string{"uninstall", "NAME"}},
 	{name: "remove", before: []string{"one"}, command: []string{"uninstall", "NAME", "--include-crds", "--include-namespaces"}, whole: true, applies: []string{"--receipt", "DIR/receipt.json"}},
-	{name: "undoing-upgrade", before: []string{"one"}, command: []string{"upgrade", "NAME", "DIR/two", "--on-failure", "rollback"}, undoes: true, applies: unhealthy},
+	{name: "undoing-upgrade", before: []string{"one"}, command: []string{"upgrade", "NAME", "DIR/two", "--on-failure", "rollback", "--stage-timeout", "10s"}, undoes: true, applies: unhealthy},
 	{name: "undoing-install", command: []string{"install", "DIR/one", "NAME", "--on-failure", "rollback"}, undoes: true, applies: unhealthy},
 }
 
