@@ -9,7 +9,7 @@ import (
 )
 
 // answers asks again what templates asked.
-type answers struct{ passive }
+type answers struct{ noCheck }
 
 // read asks the cluster again what rendering asked it. The answers are
 // Facts: when one moves between review and apply, the objects are not those

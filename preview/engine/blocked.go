@@ -9,9 +9,9 @@ import (
 
 // BlockedBy is [preview.WhyBlocked] with what is known of the owner, and what to
 // do about it, in words that follow the object's id.
-func BlockedBy(p *preview.Plan, o *preview.Object) string { return blockedBy(p, searched{p}, o) }
+func BlockedBy(p *preview.Plan, o *preview.Object) string { return blockedBy(p, recordSearch{p}, o) }
 
-func blockedBy(p *preview.Plan, seen recorded, o *preview.Object) string {
+func blockedBy(p *preview.Plan, seen recordReader, o *preview.Object) string {
 	why := preview.WhyBlocked(o, p.Release)
 	if preview.String(o.LiveBody, "metadata", "deletionTimestamp") != "" {
 		return why
@@ -57,7 +57,7 @@ func fromSet(o *preview.Object, owner preview.Owner) string {
 // in words that follow the object's id.
 func Adoptable(p *preview.Plan, o *preview.Object) string {
 	const how = "; plan with --adopt to take it over"
-	found := ownerIn(searched{p}, o.ID)
+	found := ownerIn(recordSearch{p}, o.ID)
 	if found.State == ownerGone {
 		return "was left behind by release " + found.Release.Name + ", which is gone" + how
 	}

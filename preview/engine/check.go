@@ -25,19 +25,19 @@ type check interface {
 // checks are all checks, in the order in which they read.
 func checks() []check {
 	return []check{
-		sharing{}, unreadableRecords{}, storedObjects{}, operands{}, residents{}, roles{}, pluginHosts{},
+		sharedDefinitions{}, unreadableRecords{}, storedObjects{}, operands{}, residents{}, roles{}, pluginHosts{},
 		references{}, surroundings{}, answers{}, flytePlugins{},
-		appliable{}, foreignNamespaces{}, helmRecords{}, notes{}, skipped{}, undos{}, ownRecord{},
+		schemaFit{}, foreignNamespaces{}, helmRecords{}, notes{}, skippedObjects{}, undoEffects{}, ownRecord{},
 	}
 }
 
-// passive is a check that does nothing. One that only reads, or only finds,
+// noCheck is a check that does nothing. One that only reads, or only finds,
 // embeds it.
-type passive struct{}
+type noCheck struct{}
 
-func (passive) read(context.Context, *recorder) error               { return nil }
-func (passive) findings(*view) []preview.Finding                    { return nil }
-func (passive) moved(context.Context, *rereading) ([]string, error) { return nil, nil }
+func (noCheck) read(context.Context, *recorder) error               { return nil }
+func (noCheck) findings(*view) []preview.Finding                    { return nil }
+func (noCheck) moved(context.Context, *rereading) ([]string, error) { return nil, nil }
 
 // view is a plan with decisions, and what was recorded in it.
 type view struct {

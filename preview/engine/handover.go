@@ -65,7 +65,7 @@ func (d *decider) planHandOver(ctx context.Context) error {
 
 // released lists the objects that a former owner lets go of when it is deleted,
 // sorted.
-func released(p *preview.Plan, seen recorded, former *preview.Object) []string {
+func released(p *preview.Plan, seen recordReader, former *preview.Object) []string {
 	var out []string
 	for i := range p.Objects {
 		o := &p.Objects[i]

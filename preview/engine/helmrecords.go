@@ -6,7 +6,7 @@ import (
 )
 
 // helmRecords finds releases of Helm that objects are taken over from.
-type helmRecords struct{ passive }
+type helmRecords struct{ noCheck }
 
 // findings tell what becomes of Helm's own record of a release of which
 // objects are taken over: nothing, and that it must go.

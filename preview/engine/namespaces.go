@@ -16,7 +16,7 @@ const RuleForeignNamespace = "foreign-namespace"
 const maxForeign = 50
 
 // foreignNamespaces finds what goes into other namespaces than the release.
-type foreignNamespaces struct{ passive }
+type foreignNamespaces struct{ noCheck }
 
 // findings are about objects that somebody who installs into one namespace
 // would not expect in another: one finding for each of these. Where the objects

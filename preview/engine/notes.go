@@ -9,7 +9,7 @@ import (
 )
 
 // notes finds what resolving and rendering noted.
-type notes struct{ passive }
+type notes struct{ noCheck }
 
 // findings turn what resolving and rendering noted into findings. How severe a
 // note is and why it matters, the page of its rule says.

@@ -21,7 +21,7 @@ type operandsRecord struct {
 }
 
 // operands counts the objects that go with definitions.
-type operands struct{ passive }
+type operands struct{ noCheck }
 
 // read records how many objects go with each definition that the plan
 // deletes. The numbers are Facts: one more object than was reviewed, and the
@@ -44,7 +44,7 @@ func (operands) read(ctx context.Context, to *recorder) error {
 }
 
 // operandsOf is what was counted for a definition, empty when nothing was.
-func operandsOf(seen recorded, o *preview.Object) string {
+func operandsOf(seen recordReader, o *preview.Object) string {
 	var found operandsRecord
 	seen.Record(operandsKind, o.Name, &found)
 	return found.Operands

@@ -25,7 +25,7 @@ type hostRecord struct {
 }
 
 // pluginHosts looks at the hosts of plugin sets.
-type pluginHosts struct{ passive }
+type pluginHosts struct{ noCheck }
 
 // read looks at the pod templates of hosts that are restarted.
 func (pluginHosts) read(_ context.Context, to *recorder) error {

@@ -42,15 +42,15 @@ func (r *records) Record(kind, name string, into any) bool {
 	return decode(r.bodies[ownRef(kind, name).ID()], into)
 }
 
-// searched finds single records among the reads of a plan, without an index.
-type searched struct{ plan *preview.Plan }
+// recordSearch finds single records among the reads of a plan, without an index.
+type recordSearch struct{ plan *preview.Plan }
 
-func (s searched) Record(kind, name string, into any) bool {
+func (s recordSearch) Record(kind, name string, into any) bool {
 	return decode(bodyRead(s.plan, ownRef(kind, name).ID()), into)
 }
 
-// recorded finds what this tool recorded of something.
-type recorded interface {
+// recordReader finds what this tool recorded of something.
+type recordReader interface {
 	Record(kind, name string, into any) bool
 }
 

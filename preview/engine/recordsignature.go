@@ -27,7 +27,7 @@ func RecordRule(s *preview.RecordSignature) string {
 }
 
 // ownRecord finds what rests on an unverified record of the release itself.
-type ownRecord struct{ passive }
+type ownRecord struct{ noCheck }
 
 // findings are about the record that a plan stands on, where it decides
 // something: what a failure goes back to, which objects are deleted, and which

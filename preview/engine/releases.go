@@ -42,7 +42,7 @@ func (o recordOwner) ref() preview.Ref {
 }
 
 // ownerIn is what was recorded of the owner of an object.
-func ownerIn(seen recorded, id string) ownerRecord {
+func ownerIn(seen recordReader, id string) ownerRecord {
 	var out ownerRecord
 	seen.Record(ownerKind, id, &out)
 	if out.Release == nil {

@@ -68,7 +68,7 @@ type residentsRecord struct {
 }
 
 // residents lists what goes with namespaces.
-type residents struct{ passive }
+type residents struct{ noCheck }
 
 // read records what each Namespace that the plan deletes holds of
 // others. That is a Fact: one more object than was reviewed, and the plan is not
@@ -95,7 +95,7 @@ func (residents) read(ctx context.Context, to *recorder) error {
 // at the review.
 func NewResidents(ctx context.Context, p *preview.Plan, cluster Cluster, namespace string) ([]string, error) {
 	found, err := residentsIn(ctx, p, cluster, namespace)
-	was := residentsOf(searched{p}, namespace)
+	was := residentsOf(recordSearch{p}, namespace)
 	return slices.DeleteFunc(found, func(id string) bool { return slices.Contains(was, id) }), err
 }
 
@@ -195,7 +195,7 @@ func ofRecord(body map[string]any, release preview.Release) bool {
 }
 
 // residentsOf is what was counted for a Namespace, by id.
-func residentsOf(seen recorded, namespace string) []string {
+func residentsOf(seen recordReader, namespace string) []string {
 	var found residentsRecord
 	seen.Record(residentsKind, namespace, &found)
 	return found.Objects
@@ -226,7 +226,7 @@ func (residents) findings(of *view) []preview.Finding {
 	return out
 }
 
-func deletedNamespace(seen recorded, o *preview.Object) preview.Finding {
+func deletedNamespace(seen recordReader, o *preview.Object) preview.Finding {
 	ids := residentsOf(seen, o.Name)
 	title, evidence := "nothing of others", "it holds nothing of others"
 	if len(ids) > 0 {

@@ -16,7 +16,7 @@ import (
 const maxHeld = 1000
 
 // roles looks at what the cluster permits besides the plan.
-type roles struct{ passive }
+type roles struct{ noCheck }
 
 // read reads what the cluster holds besides the plan and grants rest on:
 // bindings to the plan's accounts and roles, the roles that bindings name and

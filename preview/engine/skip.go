@@ -55,10 +55,10 @@ func lost(kind string) string { // a word for the reader, which decides nothing
 	return "what its controller would do is not done"
 }
 
-// skipped finds what is left out.
-type skipped struct{ passive }
+// skippedObjects finds what is left out.
+type skippedObjects struct{ noCheck }
 
-func (skipped) findings(of *view) []preview.Finding {
+func (skippedObjects) findings(of *view) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
 	for i := range p.Objects {

@@ -14,7 +14,7 @@ const maxLimits = 100
 
 // surroundings looks at what bounds the plan's pods: quotas, limits, the platforms
 // of nodes, and how credentials are served.
-type surroundings struct{ passive }
+type surroundings struct{ noCheck }
 
 // read reads the ResourceQuotas and LimitRanges of the namespaces
 // that pods of the plan go into. Their specs are Facts; what is used of a

@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// undos finds what a failure leads to.
-type undos struct{ passive }
+// undoEffects finds what a failure leads to.
+type undoEffects struct{ noCheck }
 
 // findings tell what a failure leads to, object by object: it is approved
 // with the plan.
-func (undos) findings(of *view) []preview.Finding {
+func (undoEffects) findings(of *view) []preview.Finding {
 	p := of.plan
 	if p.Undo == nil {
 		return nil

@@ -20,7 +20,7 @@ type unreadableRecord struct {
 }
 
 // unreadableRecords names records of other releases that cannot be read.
-type unreadableRecords struct{ passive }
+type unreadableRecords struct{ noCheck }
 
 // read records which records could not be read.
 func (unreadableRecords) read(_ context.Context, to *recorder) error {

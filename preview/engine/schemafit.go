@@ -8,12 +8,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
-// appliable finds what no API server would take.
-type appliable struct{ passive }
+// schemaFit finds what no API server would take.
+type schemaFit struct{ noCheck }
 
 // findings are about objects that server-side apply refuses whatever the
 // cluster holds.
-func (appliable) findings(of *view) []preview.Finding {
+func (schemaFit) findings(of *view) []preview.Finding {
 	p := of.plan
 	var out []preview.Finding
 	definitions := schema.NewIndex(slices.Values(preview.SealedBodies(p.Objects)))

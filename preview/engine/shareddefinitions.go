@@ -21,13 +21,13 @@ type sharersRecord struct {
 	Sharers []string `json:"sharers,omitempty"`
 }
 
-// sharing looks for other releases that rely on the definitions of this one.
-type sharing struct{ passive }
+// sharedDefinitions looks for other releases that rely on the definitions of this one.
+type sharedDefinitions struct{ noCheck }
 
 // read finds out which other releases rely on the definitions that the
 // plan changes, or whose release it removes. Who may not list the records gets
 // no answer: a removal says so, and deletes no definition without one.
-func (c sharing) read(ctx context.Context, to *recorder) error {
+func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 	var at []int
 	for i := range to.plan.Objects {
 		if o := &to.plan.Objects[i]; isDefinition(o) && o.LiveBody != nil && preview.Ours(o.LiveBody, to.plan.Release) && c.touches(to, o) {
@@ -72,7 +72,7 @@ func (c sharing) read(ctx context.Context, to *recorder) error {
 
 // findings say who relies on a definition that the plan changes, or whose
 // release it removes.
-func (sharing) findings(of *view) []preview.Finding {
+func (sharedDefinitions) findings(of *view) []preview.Finding {
 	p := of.plan
 	why := ""
 	for _, rule := range schema.Rules() {
@@ -103,7 +103,7 @@ func (sharing) findings(of *view) []preview.Finding {
 }
 
 // touches reports whether a plan changes what a sharer relies on.
-func (c sharing) touches(to *recorder, o *preview.Object) bool {
+func (c sharedDefinitions) touches(to *recorder, o *preview.Object) bool {
 	return len(to.plan.Packages) == 0 || o.Action == preview.ActionUpdate || o.Action == preview.ActionDelete
 }
 
@@ -111,6 +111,6 @@ func (c sharing) touches(to *recorder, o *preview.Object) bool {
 // one, as words, sorted.
 func Sharers(p *preview.Plan, id string) []string {
 	var found sharersRecord
-	searched{p}.Record(sharersKind, id, &found)
+	recordSearch{p}.Record(sharersKind, id, &found)
 	return found.Sharers
 }
