@@ -148,19 +148,6 @@ func (r *run) hasWork() bool {
 	return r.plan.Summary.Changes() || isUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
 }
 
-// isUninstall tells a removal by its objects, which are Facts: nothing but
-// deletes and keeps, and hosts that are let go of, on top of an installed
-// revision.
-func isUninstall(plan *preview.Plan) bool {
-	for i := range plan.Objects {
-		o := &plan.Objects[i]
-		if a := o.Action; a != preview.ActionDelete && a != preview.ActionKeep && !o.LetsGo() {
-			return false
-		}
-	}
-	return plan.Base.Revision > 0
-}
-
 // underLock repeats the checks now that nobody else writes this release, and
 // records what is about to happen.
 func (r *run) underLock(ctx context.Context) error {

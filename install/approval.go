@@ -75,3 +75,21 @@ type ObjectReceipt struct {
 	Cause    rollout.Cause `json:"cause,omitempty"`
 	Offender string        `json:"offender,omitempty"`
 }
+
+// ObjectState is where an object stands during apply and rollout.
+type ObjectState string
+
+// The object states, in the order an object goes through them.
+const (
+	StatePending  ObjectState = "pending"
+	StateSent     ObjectState = "sent"     // request under way: in flight
+	StateReleased ObjectState = "released" // taken off its former owner, and not applied yet
+	StateApplied  ObjectState = "applied"  // acknowledged
+	StateWaiting  ObjectState = "waiting"  // applied, not ready yet
+	StateReady    ObjectState = "ready"    // applied and healthy
+	StateRemoving ObjectState = "removing" // deletion acknowledged
+	StateRemoved  ObjectState = "removed"
+	StateFailed   ObjectState = "failed"
+	StateSkipped  ObjectState = "skipped"  // not sent: its kind is not served
+	StateDiverged ObjectState = "diverged" // applied, and not what was reviewed
+)

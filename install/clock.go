@@ -1,7 +1,6 @@
 package install
 
 import (
-	"context"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
@@ -41,14 +40,4 @@ func stampOf(clock Clock) stamp {
 // clock that was set ahead only costs a renewal.
 func (s stamp) since(earlier stamp) time.Duration {
 	return max(s.boot-earlier.boot, s.wall.Sub(earlier.wall))
-}
-
-// sleep returns nil after d, or the context's error when that ends first.
-func sleep(ctx context.Context, clock Clock, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-clock.After(d):
-		return nil
-	}
 }

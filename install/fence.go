@@ -2,20 +2,9 @@ package install
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
-
-// fence names the run that wrote a record, and stands in its Secret: the holder
-// of the lock, how often the lease had changed hands, and the revision. A run
-// that was stopped for longer than its lease lasts finds another one there.
-type fence struct {
-	Holder      string `json:"holder"`
-	Transitions int64  `json:"transitions"`
-	Revision    int    `json:"revision"`
-}
 
 // fence is that of a record which the holder of the lock writes.
 func (l *lock) fence(revision int) fence {
@@ -33,22 +22,6 @@ func (l *lock) taken() error {
 		l.lost(errLockLost)
 	}
 	return errLockLost
-}
-
-func (f fence) encoded() string {
-	data, _ := json.Marshal(f) // two numbers and a string
-	return base64.StdEncoding.EncodeToString(data)
-}
-
-// fenceOf reads the fence of a Secret; the zero value where it has none, as a
-// record of an earlier version of this tool.
-func fenceOf(secret map[string]any) fence {
-	var f fence
-	text, err := base64.StdEncoding.DecodeString(preview.String(secret, "data", keyFence))
-	if err != nil || json.Unmarshal(text, &f) != nil {
-		return fence{}
-	}
-	return f
 }
 
 // DropLease deletes the Lease that the run which wrote the newest record left

@@ -50,3 +50,13 @@ func pause(ctx context.Context, clock Clock, err error, n int) error {
 	}
 	return sleep(ctx, clock, pauseAfter(err, n))
 }
+
+// sleep returns nil after d, or the context's error when that ends first.
+func sleep(ctx context.Context, clock Clock, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-clock.After(d):
+		return nil
+	}
+}

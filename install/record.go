@@ -343,3 +343,23 @@ func (r *Record) namespaces(more []preview.Object) string {
 	delete(set, r.Release.Namespace)
 	return strings.Join(slices.Sorted(maps.Keys(set)), ",")
 }
+
+// isUninstall tells a removal by its objects, which are Facts: nothing but
+// deletes and keeps, and hosts that are let go of, on top of an installed
+// revision.
+func isUninstall(plan *preview.Plan) bool {
+	for i := range plan.Objects {
+		o := &plan.Objects[i]
+		if a := o.Action; a != preview.ActionDelete && a != preview.ActionKeep && !o.LetsGo() {
+			return false
+		}
+	}
+	return plan.Base.Revision > 0
+}
+
+// Undoes names the failed revision that a revision takes back, and the digest
+// of its plan: whoever approved that approved this.
+type Undoes struct {
+	Revision int    `json:"revision"`
+	Digest   string `json:"digest"`
+}

@@ -14,13 +14,6 @@ import (
 // StageUndo is what the events of an undo begin with.
 const StageUndo = "undo"
 
-// Undoes names the failed revision that a revision takes back, and the digest
-// of its plan: whoever approved that approved this.
-type Undoes struct {
-	Revision int    `json:"revision"`
-	Digest   string `json:"digest"`
-}
-
 // undoesItself reports whether an error leads to the undo that the plan seals:
 // something failed, or took longer than it may. A run that was told to stop, or
 // that does not know what became of a write, is resumed instead.

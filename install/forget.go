@@ -1,0 +1,80 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// surplus are the revisions to forget. A limit below 1 is none. The last that
+// was applied stays whatever the limit: it is what a rollback goes back to.
+func surplus(older []Older, limit int) []int {
+	var out []int
+	if limit < 1 {
+		return nil
+	}
+	last := lastApplied(older)
+	for _, o := range older[:max(0, len(older)-(limit-1))] {
+		if o.Revision != last {
+			out = append(out, o.Revision)
+		}
+	}
+	return out
+}
+
+// lastApplied is the newest revision of a list that was applied, 0 when none
+// was.
+func lastApplied(older []Older) int {
+	for _, o := range slices.Backward(older) {
+		if o.State == RecordApplied {
+			return o.Revision
+		}
+	}
+	return 0
+}
+
+// remove deletes what is kept of an older revision. The record itself goes
+// last, so that one of which something is missing can still be told from one
+// that was never there.
+func (s *store) remove(ctx context.Context, revision int) error {
+	for _, slot := range []int{0, 1, 2} {
+		var parts []map[string]any
+		for i := 1; ; i++ {
+			secret, err := s.cluster.Get(ctx, secretRef(s.release, partName(s.release.Name, revision, slotPart(slot, i))))
+			if err != nil {
+				return err
+			}
+			if secret == nil {
+				break
+			}
+			parts = append(parts, secret)
+		}
+		for _, part := range slices.Backward(parts) {
+			if err := s.delete(ctx, part); err != nil {
+				return err
+			}
+		}
+	}
+	secret, err := s.cluster.Get(ctx, secretRef(s.release, partName(s.release.Name, revision, 0)))
+	if err != nil || secret == nil {
+		return err
+	}
+	return s.delete(ctx, secret)
+}
+
+func (s *store) delete(ctx context.Context, secret map[string]any) error {
+	ref := preview.RefOf(secret)
+	if preview.String(secret, "type") != secretType {
+		return fmt.Errorf("Secret %s/%s is not a record", ref.Namespace, ref.Name)
+	}
+	if err := s.lock.confirm(ctx); err != nil {
+		return err
+	}
+	err := s.cluster.Delete(ctx, ref, uidOf(secret), versionOf(secret), preview.Background)
+	if preview.ReasonOf(err) == preview.ReasonNotFound {
+		return nil
+	}
+	return err
+}

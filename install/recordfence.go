@@ -1,0 +1,33 @@
+package install
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// fence names the run that wrote a record, and stands in its Secret: the holder
+// of the lock, how often the lease had changed hands, and the revision. A run
+// that was stopped for longer than its lease lasts finds another one there.
+type fence struct {
+	Holder      string `json:"holder"`
+	Transitions int64  `json:"transitions"`
+	Revision    int    `json:"revision"`
+}
+
+func (f fence) encoded() string {
+	data, _ := json.Marshal(f) // two numbers and a string
+	return base64.StdEncoding.EncodeToString(data)
+}
+
+// fenceOf reads the fence of a Secret; the zero value where it has none, as a
+// record of an earlier version of this tool.
+func fenceOf(secret map[string]any) fence {
+	var f fence
+	text, err := base64.StdEncoding.DecodeString(preview.String(secret, "data", keyFence))
+	if err != nil || json.Unmarshal(text, &f) != nil {
+		return fence{}
+	}
+	return f
+}
