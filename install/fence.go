@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// fence is that of a record which the holder of the lock writes.
-func (l *lock) fence(revision int) fence {
+// Fence is that of a record which the holder of the lock writes.
+func (l *lock) Fence(revision int) fence {
 	if l == nil {
 		return fence{Revision: revision}
 	}
@@ -16,8 +16,8 @@ func (l *lock) fence(revision int) fence {
 	return fence{Holder: l.holder, Transitions: transitionsOf(l.live), Revision: revision}
 }
 
-// taken ends what is done under a lock that another run turned out to hold.
-func (l *lock) taken() error {
+// Taken ends what is done under a lock that another run turned out to hold.
+func (l *lock) Taken() error {
 	if l != nil {
 		l.lost(errLockLost)
 	}

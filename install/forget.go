@@ -69,7 +69,7 @@ func (s *store) delete(ctx context.Context, secret map[string]any) error {
 	if preview.String(secret, "type") != secretType {
 		return fmt.Errorf("Secret %s/%s is not a record", ref.Namespace, ref.Name)
 	}
-	if err := s.lock.confirm(ctx); err != nil {
+	if err := s.lock.Confirm(ctx); err != nil {
 		return err
 	}
 	err := s.cluster.Delete(ctx, ref, uidOf(secret), versionOf(secret), preview.Background)

@@ -244,11 +244,11 @@ func (l *lock) age() time.Duration {
 	return stampOf(l.clock).since(*renewed)
 }
 
-// confirm comes before each write, and after each create: it returns nil only
+// Confirm comes before each write, and after each create: it returns nil only
 // while this run is the only writer. Where the last renewal is too old to be
 // sure of that, because the process was stopped or the machine suspended, the
 // lease is renewed first.
-func (l *lock) confirm(ctx context.Context) error {
+func (l *lock) Confirm(ctx context.Context) error {
 	switch {
 	case l == nil || l.leaving.Load():
 		return nil
@@ -257,12 +257,12 @@ func (l *lock) confirm(ctx context.Context) error {
 	case l.age() < doubtAfter:
 		return nil
 	}
-	return l.prove(ctx)
+	return l.Prove(ctx)
 }
 
-// prove renews the lease now. One that was taken, or cannot be renewed, ends
+// Prove renews the lease now. One that was taken, or cannot be renewed, ends
 // what is done under the lock.
-func (l *lock) prove(ctx context.Context) error {
+func (l *lock) Prove(ctx context.Context) error {
 	if l == nil || l.leaving.Load() {
 		return nil
 	}
@@ -301,7 +301,7 @@ func (l *lock) wake(ctx context.Context) {
 	}
 	defer l.resting.Store(false)
 	// A run that was told to stop records what it did, under the lock too.
-	_ = l.confirm(context.WithoutCancel(ctx)) // it ends what is done under the lock
+	_ = l.Confirm(context.WithoutCancel(ctx)) // it ends what is done under the lock
 }
 
 // renew writes the lease as this run's once more.

@@ -50,7 +50,7 @@ func (r *run) withoutLock(ctx context.Context, cause error, e *Error) {
 func (r *run) judgeCreate(ctx context.Context, o *preview.Object, live map[string]any) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	err := r.lock.confirm(last)
+	err := r.lock.Confirm(last)
 	if !errors.Is(err, errLockLost) {
 		return nil // what cannot be confirmed stops before the next write
 	}

@@ -270,13 +270,25 @@ func loadPlan(ctx context.Context, cluster Getter, record *Record) (*recorded, e
 	return plan, nil
 }
 
+// Lock is what the writer of a release's records holds.
+type Lock interface {
+	// Confirm returns nil only while this run is the only writer.
+	Confirm(ctx context.Context) error
+	// Prove is Confirm by a renewal, whatever the age of the last one.
+	Prove(ctx context.Context) error
+	// Taken ends what is done under a lock that another run turned out to hold.
+	Taken() error
+	// Fence names this run in a record that it writes.
+	Fence(revision int) fence
+}
+
 // store writes the records of one release. Only the holder of the lock has one.
 type store struct {
 	cluster Cluster
 	release preview.Release
 	tool    string
 	clock   Clock
-	lock    *lock
+	lock    Lock
 	keys    RecordKeys
 	// parent is the record's Secret as last read under the lock, or written.
 	parent map[string]any
@@ -331,7 +343,7 @@ func (s *store) save(ctx context.Context, record *Record, more []preview.Object)
 		preview.AnnotationKinds: record.groupKinds(more),
 		preview.AnnotationExtra: record.namespaces(more),
 	}
-	preview.Map(body, "data")[keyFence] = s.lock.fence(record.Revision).encoded()
+	preview.Map(body, "data")[keyFence] = s.lock.Fence(record.Revision).encoded()
 	written, err := s.write(ctx, body, s.parent)
 	if err != nil {
 		return err
@@ -408,7 +420,7 @@ func (s *store) write(ctx context.Context, body, live map[string]any) (map[strin
 	parent := live // nil for what is no record itself
 	var last error
 	for try := range maxAttempts {
-		if err := s.lock.confirm(ctx); err != nil {
+		if err := s.lock.Confirm(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", doing, err)
 		}
 		item := preview.DryRun{Body: body, Force: true}
@@ -453,13 +465,13 @@ func (s *store) write(ctx context.Context, body, live map[string]any) (map[strin
 // be this run's still: then no other run wrote what was read.
 func (s *store) mayReplace(ctx context.Context, live, body, parent map[string]any) error {
 	if live == nil {
-		return s.lock.confirm(ctx)
+		return s.lock.Confirm(ctx)
 	}
 	stored, own := fenceOf(live), fenceOf(body)
 	if own != (fence{}) && stored != own && (parent == nil || stored != fenceOf(parent)) {
-		return s.lock.taken()
+		return s.lock.Taken()
 	}
-	return s.lock.prove(ctx)
+	return s.lock.Prove(ctx)
 }
 
 // holds reports whether a stored Secret is what was sent.

@@ -32,7 +32,7 @@ func newRecords(t *testing.T, name string) *records {
 	if _, err := client.Apply(t.Context(), preview.DryRun{Body: namespace}); err != nil {
 		t.Fatal(err)
 	}
-	return &records{Client: client, store: &store{cluster: client, release: preview.Release{Name: "demo", Namespace: name}, tool: "1.0.0", clock: systemClock{}}}
+	return &records{Client: client, store: &store{cluster: client, release: preview.Release{Name: "demo", Namespace: name}, tool: "1.0.0", clock: systemClock{}, lock: (*lock)(nil)}}
 }
 
 // add records a plan as the next revision, in a state.

@@ -162,7 +162,7 @@ func (r *run) sendOnce(ctx context.Context, send func(context.Context) error) er
 		if err := ctx.Err(); err != nil {
 			return notSent(err)
 		}
-		if err := r.lock.confirm(ctx); err != nil {
+		if err := r.lock.Confirm(ctx); err != nil {
 			return notSent(err)
 		}
 		return send(late)
