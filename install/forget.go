@@ -8,6 +8,21 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
+// forget deletes the oldest revisions beyond a limit, 0 for the usual one, and
+// takes them out of a record, which is to be saved then.
+func (s *store) forget(ctx context.Context, record *Record, limit int) error {
+	if limit == 0 {
+		limit = preview.DefaultHistoryMax
+	}
+	for _, revision := range surplus(record.Older, limit) {
+		if err := s.remove(ctx, revision); err != nil {
+			return fmt.Errorf("the record of revision %d could not be removed: %w", revision, err)
+		}
+		record.Older = slices.DeleteFunc(record.Older, func(o Older) bool { return o.Revision == revision })
+	}
+	return nil
+}
+
 // surplus are the revisions to forget. A limit below 1 is none. The last that
 // was applied stays whatever the limit: it is what a rollback goes back to.
 func surplus(older []Older, limit int) []int {

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -33,6 +34,14 @@ func newRecords(t *testing.T, name string) *records {
 		t.Fatal(err)
 	}
 	return &records{Client: client, store: &store{cluster: client, release: preview.Release{Name: "demo", Namespace: name}, tool: "1.0.0", clock: systemClock{}, lock: (*lock)(nil)}}
+}
+
+// forget leaves so many revisions on record.
+func (r *records) forget(t *testing.T, limit int) {
+	t.Helper()
+	if err := errors.Join(r.store.forget(t.Context(), r.newest, limit), r.store.save(t.Context(), r.newest, nil)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // add records a plan as the next revision, in a state.
@@ -222,13 +231,12 @@ func TestOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 	}
 	enlarge(t, r, r.add(t, manyPlan(t, 2), RecordApplied))
 	r.add(t, manyPlan(t, 2), RecordApplied)
-	run := &run{record: r.newest, store: r.store, cluster: r, opts: Options{HistoryMax: 3, Clock: systemClock{}}, plan: &preview.Plan{}}
-	run.prune(t.Context())
-	if want := []Older{{4, RecordFailed}, {5, RecordApplied}}; !slices.Equal(run.record.Older, want) {
-		t.Errorf("on record are %v, want %v", run.record.Older, want)
+	r.forget(t, 3)
+	if want := []Older{{4, RecordFailed}, {5, RecordApplied}}; !slices.Equal(r.newest.Older, want) {
+		t.Errorf("on record are %v, want %v", r.newest.Older, want)
 	}
 	got, err := LoadRecord(t.Context(), r, r.store.release)
-	if err != nil || !slices.Equal(got.Older, run.record.Older) {
+	if err != nil || !slices.Equal(got.Older, r.newest.Older) {
 		t.Errorf("the stored record lists %v, %v", got.Older, err)
 	}
 	for _, revision := range []int{4, 5} {
@@ -241,14 +249,12 @@ func TestOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 			t.Errorf("revision %d: %v, %v, want none", revision, old, err)
 		}
 	}
-	run.opts.HistoryMax = 1
-	run.prune(t.Context())
+	r.forget(t, 1)
 	if names := r.names(t); !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, ".v5.") }) || slices.Contains(names, ".v4.0") {
 		t.Errorf("with a limit of 1 there is %v, want what a rollback goes back to", names)
 	}
 	r.add(t, manyPlan(t, 2), RecordApplied)
-	run.record = r.newest
-	run.prune(t.Context())
+	r.forget(t, 1)
 	if want := []string{"", ".v6.0", ".v6.1", ".v7.1"}; !slices.Equal(r.names(t), want) {
 		t.Errorf("left are %v, want %v", r.names(t), want)
 	}
