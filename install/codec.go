@@ -340,3 +340,13 @@ func slotPart(slot, i int) int { return 100*slot + i }
 func releaseOf(secretName string) (string, bool) {
 	return strings.CutPrefix(secretName, preview.RecordName(""))
 }
+
+// pin is the digest that sensitive values of a package are hashed with.
+func (plan *recorded) pin(name string) string {
+	for _, pkg := range plan.Packages {
+		if pkg.Name == name && len(pkg.Sources) > 0 {
+			return pkg.Sources[0].Digest
+		}
+	}
+	return ""
+}

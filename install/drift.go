@@ -137,16 +137,6 @@ func compareRecorded(schemas engine.Schemas, plan *recorded, item Item, live map
 	return DriftNone, nil, ""
 }
 
-// pin is the digest that sensitive values of a package are hashed with.
-func (plan *recorded) pin(name string) string {
-	for _, pkg := range plan.Packages {
-		if pkg.Name == name && len(pkg.Sources) > 0 {
-			return pkg.Sources[0].Digest
-		}
-	}
-	return ""
-}
-
 // WithLiveValues makes a Secret of its recorded shape and the values that the
 // live one has under the same keys. A key that it does not have is an error.
 func WithLiveValues(shape, live map[string]any) (map[string]any, error) {

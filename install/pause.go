@@ -60,3 +60,6 @@ func sleep(ctx context.Context, clock Clock, d time.Duration) error {
 		return nil
 	}
 }
+
+// maxAttempts bounds how often one write is tried.
+const maxAttempts = 5

@@ -274,6 +274,17 @@ func (r *Record) disowning(id string) {
 	}
 }
 
+// dropIntent takes an object out of the inventory that was only about to be
+// created or adopted. What an earlier revision owned stays.
+func (r *Record) dropIntent(id string) {
+	for _, item := range r.Inventory {
+		if item.Ref().ID() == id && (item.UID == "" || item.Action == preview.ActionAdopt) {
+			r.disown(id)
+			return
+		}
+	}
+}
+
 // disown takes a deleted object out of the inventory.
 func (r *Record) disown(id string) {
 	r.Inventory = slices.DeleteFunc(r.Inventory, func(i Item) bool { return i.Ref().ID() == id })

@@ -281,15 +281,14 @@ func TestInventoryFollowsTheWrites(t *testing.T) {
 	if len(record.Inventory) != 1 || record.Inventory[0].UID != "2" {
 		t.Fatalf("a new record owns %v, want what the plan still lists", record.Inventory)
 	}
-	r := &run{record: record}
 	configMap, secret := &plan.Objects[0], &plan.Objects[1]
 	record.own(configMap, "")
 	record.own(secret, "")
 	if len(record.Inventory) != 2 || record.Inventory[0].UID != "2" {
 		t.Errorf("the intent made %v: it must add, and forget no uid", record.Inventory)
 	}
-	r.dropIntent(secret)
-	r.dropIntent(configMap)
+	record.dropIntent(secret.ID)
+	record.dropIntent(configMap.ID)
 	if len(record.Inventory) != 1 || record.Inventory[0].Name != "c0" {
 		t.Errorf("taking the intents back left %v, want what was owned before", record.Inventory)
 	}

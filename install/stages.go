@@ -153,18 +153,7 @@ func (r *run) unsend(objects []*preview.Object, before map[string]ObjectState) {
 		if before[o.ID] == StateReleased {
 			r.record.object(o.ID).State = StateReleased
 		}
-		r.dropIntent(o)
-	}
-}
-
-// dropIntent takes an object out of the inventory that was only about to be
-// created or adopted. What an earlier revision owned stays.
-func (r *run) dropIntent(o *preview.Object) {
-	for _, item := range r.record.Inventory {
-		if item.Ref().ID() == o.ID && (item.UID == "" || item.Action == preview.ActionAdopt) {
-			r.record.disown(o.ID)
-			return
-		}
+		r.record.dropIntent(o.ID)
 	}
 }
 
@@ -310,7 +299,7 @@ func (r *run) failedObject(ctx context.Context, o *preview.Object, doing string,
 		entry.State = StateFailed
 	}
 	if o.Action != preview.ActionDelete {
-		r.dropIntent(o)
+		r.record.dropIntent(o.ID)
 	}
 	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Came, Cause: e.Cause})
 	return e

@@ -26,9 +26,6 @@ const (
 	toolPrefix   = "kubectl-operator/"
 )
 
-// maxAttempts bounds how often one write is tried.
-const maxAttempts = 5
-
 // Getter reads single objects.
 type Getter interface {
 	// Get returns nil and no error for an object that does not exist.
@@ -270,6 +267,14 @@ func loadPlan(ctx context.Context, cluster Getter, record *Record) (*recorded, e
 	return plan, nil
 }
 
+// secretWriter writes the Secrets of records.
+type secretWriter interface {
+	Getter
+	// Apply is a server-side apply.
+	Apply(ctx context.Context, item preview.DryRun) (map[string]any, error)
+	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error
+}
+
 // Lock is what the writer of a release's records holds.
 type Lock interface {
 	// Confirm returns nil only while this run is the only writer.
@@ -284,7 +289,7 @@ type Lock interface {
 
 // store writes the records of one release. Only the holder of the lock has one.
 type store struct {
-	cluster Cluster
+	cluster secretWriter
 	release preview.Release
 	tool    string
 	clock   Clock
@@ -487,9 +492,4 @@ func holds(live, sent map[string]any) bool {
 		}
 	}
 	return true
-}
-
-func uidOf(body map[string]any) string { return preview.String(body, "metadata", "uid") }
-func versionOf(body map[string]any) string {
-	return preview.String(body, "metadata", "resourceVersion")
 }

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -33,8 +34,16 @@ func newRecords(t *testing.T, name string) *records {
 	if _, err := client.Apply(t.Context(), preview.DryRun{Body: namespace}); err != nil {
 		t.Fatal(err)
 	}
-	return &records{Client: client, store: &store{cluster: client, release: preview.Release{Name: "demo", Namespace: name}, tool: "1.0.0", clock: systemClock{}, lock: (*lock)(nil)}}
+	return &records{Client: client, store: &store{cluster: client, release: preview.Release{Name: "demo", Namespace: name}, tool: "1.0.0", clock: systemClock{}, lock: unlocked{}}}
 }
+
+// unlocked is a lock for which nothing else competes.
+type unlocked struct{}
+
+func (unlocked) Confirm(context.Context) error { return nil }
+func (unlocked) Prove(context.Context) error   { return nil }
+func (unlocked) Taken() error                  { return nil }
+func (unlocked) Fence(revision int) fence      { return fence{Revision: revision} }
 
 // forget leaves so many revisions on record.
 func (r *records) forget(t *testing.T, limit int) {
