@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -62,29 +63,29 @@ func TestAdmissionChangesItsMind(t *testing.T) {
 		part  part
 		write func(w *sandboxtest.Webhook) sandboxtest.Verdict
 		kind  install.Kind // 0 for success
-		state install.ObjectState
+		state record.ObjectState
 		says  string
 	}{
 		{
-			name: "a pod template is mutated: nothing is built on it", part: part{"Deployment", "p", "v"}, kind: install.Failed, state: install.StateDiverged, says: "injected",
+			name: "a pod template is mutated: nothing is built on it", part: part{"Deployment", "p", "v"}, kind: install.Failed, state: record.StateDiverged, says: "injected",
 			write: func(*sandboxtest.Webhook) sandboxtest.Verdict {
 				return annotate("/spec/template/metadata/annotations/injected")
 			},
 		},
 		{
-			name: "a ConfigMap is mutated: it is told", part: part{"ConfigMap", "p", "v"}, state: install.StateDiverged, says: "injected",
+			name: "a ConfigMap is mutated: it is told", part: part{"ConfigMap", "p", "v"}, state: record.StateDiverged, says: "injected",
 			write: func(*sandboxtest.Webhook) sandboxtest.Verdict { return annotate("/data/injected") },
 		},
 		{
-			name: "a reviewed value is replaced", part: part{"ConfigMap", "p", "v"}, state: install.StateDiverged, says: "key",
+			name: "a reviewed value is replaced", part: part{"ConfigMap", "p", "v"}, state: record.StateDiverged, says: "key",
 			write: func(*sandboxtest.Webhook) sandboxtest.Verdict { return annotate("/data/key") },
 		},
 		{
-			name: "it denies", part: part{"ConfigMap", "p", "v"}, kind: install.Failed, state: install.StateFailed, says: "not today",
+			name: "it denies", part: part{"ConfigMap", "p", "v"}, kind: install.Failed, state: record.StateFailed, says: "not today",
 			write: func(*sandboxtest.Webhook) sandboxtest.Verdict { return sandboxtest.Verdict{Deny: "not today"} },
 		},
 		{
-			name: "it is gone", part: part{"ConfigMap", "p", "v"}, kind: install.Failed, state: install.StateFailed, says: "failed calling webhook",
+			name: "it is gone", part: part{"ConfigMap", "p", "v"}, kind: install.Failed, state: record.StateFailed, says: "failed calling webhook",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 
+	"github.com/kubectl-operator/kubectl-operator/install/clock"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -21,7 +22,7 @@ func (r *run) adopt(ctx context.Context, o *preview.Object, live map[string]any)
 // was interrupted afterwards finds nothing left to take off.
 func (r *run) release(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
 	var last error
-	for try := range maxAttempts {
+	for try := range clock.MaxAttempts {
 		same, err := r.isBefore(o, live)
 		if err != nil {
 			return nil, err
@@ -45,7 +46,7 @@ func (r *run) release(ctx context.Context, o *preview.Object, live map[string]an
 		if live, err = r.afterPatch(ctx, o, live, err); err != nil {
 			return nil, err
 		}
-		if err := pause(ctx, r.opts.Clock, last, try); err != nil {
+		if err := clock.Pause(ctx, r.opts.Clock, last, try); err != nil {
 			return nil, last
 		}
 	}
@@ -65,10 +66,10 @@ func (r *run) afterPatch(ctx context.Context, o *preview.Object, live map[string
 		return nil, err
 	case fresh == nil:
 		return nil, &movedError{"somebody deleted it meanwhile"}
-	case !noAnswer(cause) && versionOf(fresh) == versionOf(live):
+	case !noAnswer(cause) && preview.VersionOf(fresh) == preview.VersionOf(live):
 		return nil, cause // refused for another reason than a change
 	}
-	r.wrote = r.wrote || noAnswer(cause) && versionOf(fresh) != versionOf(live)
+	r.wrote = r.wrote || noAnswer(cause) && preview.VersionOf(fresh) != preview.VersionOf(live)
 	return fresh, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/clock"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -26,14 +28,14 @@ const recordTimeout = 20 * time.Second
 //
 // An unfinished record with the plan's digest is resumed. Every error is an
 // [Error]; the receipt is not nil as soon as a record exists, with an error too.
-func Apply(ctx context.Context, plan *preview.Plan, approval Approval, cluster Cluster, opts Options) (*Receipt, error) {
+func Apply(ctx context.Context, plan *preview.Plan, approval record.Approval, cluster Cluster, opts Options) (*record.Receipt, error) {
 	if opts.Clock == nil {
-		opts.Clock = systemClock{}
+		opts.Clock = clock.System{}
 	}
 	if opts.RolloutTimeout == 0 {
 		opts.RolloutTimeout = DefaultRolloutTimeout
 	}
-	if approval.How == ApprovedByPlan {
+	if approval.How == record.ApprovedByPlan {
 		approval = approval.WithReviewed(plan.Findings)
 	}
 	writes := new(writes)
@@ -48,17 +50,17 @@ func Apply(ctx context.Context, plan *preview.Plan, approval Approval, cluster C
 // run is one call of Apply.
 type run struct {
 	plan     *preview.Plan
-	approval Approval
+	approval record.Approval
 	cluster  Cluster
 	opts     Options
 
 	// checked is the plan as recomputed last, with today's findings and fresh
 	// live bodies.
 	checked *preview.Plan
-	before  *Record        // the newest record before this revision, nil when none
+	before  *record.Record // the newest record before this revision, nil when none
 	parent  map[string]any // its Secret
-	record  *Record        // nil until it was written
-	store   *store
+	record  *record.Record // nil until it was written
+	store   *record.Store
 	lock    *lock // nil until it is taken
 	// namespace is the live release Namespace that this plan creates and that
 	// counts as absent in checks; nil when it does not exist yet.
@@ -145,7 +147,7 @@ func (r *run) carryOut(ctx context.Context) error {
 // on an unfinished revision: everything may have been written, but nobody saw
 // it become healthy, and success must not be claimed without a look.
 func (r *run) hasWork() bool {
-	return r.plan.Summary.Changes() || isUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
+	return r.plan.Summary.Changes() || record.IsUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
 }
 
 // underLock repeats the checks now that nobody else writes this release, and
@@ -156,9 +158,9 @@ func (r *run) underLock(ctx context.Context) error {
 	}
 	keys := r.opts.RecordKeys
 	if r.undoing() || r.resumed() {
-		keys = keys.resigning(r.before)
+		keys = keys.Resigning(r.before)
 	}
-	r.store = &store{cluster: r.cluster, release: r.plan.Release, tool: r.opts.ToolVersion, clock: r.opts.Clock, lock: r.lock, keys: keys, parent: r.parent}
+	r.store = &record.Store{Cluster: r.cluster, Release: r.plan.Release, Tool: r.opts.ToolVersion, Clock: r.opts.Clock, Lock: r.lock, Keys: keys, Parent: r.parent}
 	switch {
 	case r.undoing():
 		return nil
@@ -168,10 +170,10 @@ func (r *run) underLock(ctx context.Context) error {
 	if err := r.wholeCheck(ctx); err != nil {
 		return err
 	}
-	record := newRecord(r.checked, r.approval, r.before, r.opts.ToolVersion, r.opts.Clock.Now().UTC())
+	record := record.New(r.checked, r.approval, r.before, r.opts.ToolVersion, r.opts.Clock.Now().UTC())
 	r.record = record
 	r.recordNamespace()
-	if err := r.store.begin(ctx, r.plan, r.before, record); err != nil {
+	if err := r.store.Begin(ctx, r.plan, r.before, record); err != nil {
 		r.record = nil
 		return r.fail("recording the plan", "", err)
 	}
@@ -188,13 +190,13 @@ func (r *run) close(ctx, held context.Context, err error) error {
 		return err
 	}
 	switch kind := KindOf(err); {
-	case err == nil && isUninstall(r.plan):
-		r.record.State = RecordUninstalled
+	case err == nil && record.IsUninstall(r.plan):
+		r.record.State = record.Uninstalled
 	case err == nil:
-		r.record.State = RecordApplied
+		r.record.State = record.Applied
 	case kind == Interrupted || kind == Declined:
 	default:
-		r.record.State = RecordFailed
+		r.record.State = record.Failed
 	}
 	if err == nil {
 		r.record.Stage = ""
@@ -226,7 +228,7 @@ func (r *run) save(ctx context.Context, more []preview.Object) error {
 		return nil
 	}
 	r.record.Updated, r.record.HealthChecks = r.opts.Clock.Now().UTC(), checkTexts(r.opts.Checks)
-	return r.store.save(ctx, r.record, more)
+	return r.store.Save(ctx, r.record, more)
 }
 
 func checkTexts(checks []rollout.Check) []string {
@@ -285,12 +287,12 @@ func (r *run) progress() string {
 	var applied, flying, left, failed int
 	for _, o := range r.record.Objects {
 		switch o.State {
-		case StateSkipped:
-		case StatePending, StateReleased:
+		case record.StateSkipped:
+		case record.StatePending, record.StateReleased:
 			left++
-		case StateSent:
+		case record.StateSent:
 			flying++
-		case StateFailed:
+		case record.StateFailed:
 			failed++
 		default:
 			applied++
@@ -332,8 +334,8 @@ func (r *run) fail(doing, next string, err error) *Error {
 }
 
 // result ends the run: it makes the receipt and tells the sink.
-func (r *run) result(err error) (*Receipt, error) {
-	var receipt *Receipt
+func (r *run) result(err error) (*record.Receipt, error) {
+	var receipt *record.Receipt
 	switch {
 	case r.record != nil:
 		receipt = r.record.Receipt()
@@ -363,11 +365,11 @@ func (r *run) result(err error) (*Receipt, error) {
 
 // unchangedReceipt stands for a plan that had nothing to write: the installed
 // revision goes on.
-func (r *run) unchangedReceipt() *Receipt {
+func (r *run) unchangedReceipt() *record.Receipt {
 	now := r.opts.Clock.Now().UTC()
-	record := newRecord(r.plan, r.approval, r.before, r.opts.ToolVersion, now)
-	record.Revision, record.State = r.plan.Base.Revision, RecordApplied
-	return record.Receipt()
+	stored := record.New(r.plan, r.approval, r.before, r.opts.ToolVersion, now)
+	stored.Revision, stored.State = r.plan.Base.Revision, record.Applied
+	return stored.Receipt()
 }
 
 func (r *run) emit(e Event) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -57,7 +58,7 @@ func TestWhatOthersAddBeforeAWriteIsNoDivergence(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, o := range receipt.Objects {
-				if o.State == install.StateDiverged {
+				if o.State == record.StateDiverged {
 					t.Errorf("%s is %s: %s", o.ID, o.State, o.Message)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -76,7 +77,7 @@ func (r *run) checkQuorum(users []string) error {
 	}
 	r.approval.Signed = signed
 	for _, a := range accepted {
-		if one := (Acceptance{ID: a.ID, Fingerprint: a.Fingerprint}); !slices.Contains(r.approval.Accepted, one) {
+		if one := (record.Acceptance{ID: a.ID, Fingerprint: a.Fingerprint}); !slices.Contains(r.approval.Accepted, one) {
 			r.approval.Accepted = append(slices.Clip(r.approval.Accepted), one)
 		}
 	}
@@ -87,7 +88,7 @@ func (r *run) checkQuorum(users []string) error {
 // The plan's own unfinished record passes: it will be resumed.
 func (r *run) checkBase(ctx context.Context) error {
 	doing := "checking the revision that the plan stands on"
-	record, secret, err := loadRecord(ctx, r.cluster, r.plan.Release)
+	record, secret, err := record.LoadWithSecret(ctx, r.cluster, r.plan.Release)
 	if err != nil {
 		return r.fail(doing, "", err)
 	}
@@ -117,9 +118,9 @@ func (r *run) checkBase(ctx context.Context) error {
 	case record.Revision != base.Revision || record.Digest != base.Digest:
 		return refusal(doing, again, fmt.Sprintf("it stands on revision %d, but revision %d (%s, %s) is the newest",
 			base.Revision, record.Revision, record.State, record.Digest))
-	case !reflect.DeepEqual(base.Signature, record.signature):
+	case !reflect.DeepEqual(base.Signature, record.Signature):
 		return refusal(doing, "preview again with the same --record-key, or the same records.trusted in the configuration",
-			fmt.Sprintf("in the plan the record of revision %d is %s, and here %s", record.Revision, base.Signature, record.signature))
+			fmt.Sprintf("in the plan the record of revision %d is %s, and here %s", record.Revision, base.Signature, record.Signature))
 	case !maps.Equal(base.Accepted, record.PlanBase().Accepted):
 		// Accepted findings count for less: the list must be the record's own.
 		return refusal(doing, again, fmt.Sprintf("the findings it takes as accepted are not those of revision %d", record.Revision))
@@ -259,7 +260,7 @@ func BeforeNamespace(ctx context.Context, cluster Planning, release preview.Rele
 	if err != nil || live == nil || !onlyOurs(live) {
 		return nil, err
 	}
-	record, err := LoadRecord(ctx, cluster, release)
+	record, err := record.Load(ctx, cluster, release)
 	if err != nil || record != nil {
 		return nil, err
 	}
@@ -270,7 +271,7 @@ func BeforeNamespace(ctx context.Context, cluster Planning, release preview.Rele
 // Planning is what a plan is made on.
 type Planning interface {
 	engine.Cluster
-	Getter
+	record.Getter
 }
 
 // isOwnNamespace judges by what the Namespace holds and by who wrote it. Our

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -122,7 +123,7 @@ func TestTheLockIsGivenBackInWhateverVersionItIs(t *testing.T) {
 	log, renewed := opts.Sink, false
 	opts.Sink = func(e install.Event) {
 		log(e)
-		if e.Type == install.EventObject && e.State == install.StateApplied && !renewed {
+		if e.Type == install.EventObject && e.State == record.StateApplied && !renewed {
 			renewed = true
 			w.edit(t, "patch", "lease", "kubectl-operator."+w.release.Name, "-n", w.release.Namespace, "--type=merge", `-p={"spec":{"renewTime":"2030-01-01T00:00:00.000000Z"}}`)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -43,7 +44,7 @@ func TestARealOperatorIsUpgradedExactly(t *testing.T) {
 	for _, version := range []string{"1.8.1", "1.10.0"} {
 		plan = w.plan(t, w.bundle(t, filepath.Join(root, "bundles", "mongodb-kubernetes", version)))
 		for _, o := range w.apply(t, plan).Objects {
-			if o.State != install.StateReady && o.State != install.StateRemoved && o.Action != preview.ActionKeep {
+			if o.State != record.StateReady && o.State != record.StateRemoved && o.Action != preview.ActionKeep {
 				t.Errorf("%s: %s is %s: %s", version, o.ID, o.State, o.Message)
 			}
 		}

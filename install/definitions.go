@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -24,7 +25,7 @@ func (r *run) awaitDefinitions(ctx context.Context, stage *preview.Stage) error 
 	var live []map[string]any
 	for _, id := range stage.Objects {
 		o := r.plan.Object(id)
-		if o != nil && o.Kind == "CustomResourceDefinition" && r.record.object(id).State != StateRemoved {
+		if o != nil && o.Kind == "CustomResourceDefinition" && r.record.Object(id).State != record.StateRemoved {
 			refs, live = append(refs, o.Ref()), append(live, r.liveOf(o))
 		}
 	}

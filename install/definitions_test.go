@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -69,13 +70,13 @@ webhooks: []
 
 	w.edit(t, "patch", w.here("things.$NS.example.com"), "held", "-n", ns, "--type=json", `-p=[{"op":"remove","path":"/metadata/finalizers"}]`)
 	receipt, err := install.Apply(t.Context(), removal, byDigest(removal), w, w.options(t))
-	if err != nil || receipt.State != string(install.RecordUninstalled) {
+	if err != nil || receipt.State != string(record.Uninstalled) {
 		t.Fatalf("resumed: %v, %+v", err, receipt)
 	}
 	if w.read(t, "apps/v1", "Deployment", ns, "operator") != nil {
 		t.Error("the operator is still there")
 	}
-	record, err := install.LoadRecord(t.Context(), w, w.release)
+	record, err := record.Load(t.Context(), w, w.release)
 	if err != nil || len(record.Inventory) != 0 {
 		t.Errorf("the inventory is %v, %v, want nothing", record.Inventory, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -43,12 +44,12 @@ type ObjectDrift struct {
 // sealed path must have the sealed value (EXACTNESS section 4). live are the
 // objects of the inventory as read, in its order. The error says why there is
 // nothing to compare with; what is missing is told all the same.
-func Drifts(ctx context.Context, cluster Getter, schemas engine.Schemas, record *Record, live []preview.ReadResult) ([]ObjectDrift, error) {
-	plan, err := loadPlan(ctx, cluster, record)
-	out := make([]ObjectDrift, 0, len(record.Inventory))
-	for i, item := range record.Inventory {
+func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, stored *record.Record, live []preview.ReadResult) ([]ObjectDrift, error) {
+	plan, err := record.StoredPlan(ctx, cluster, stored)
+	out := make([]ObjectDrift, 0, len(stored.Inventory))
+	for i, item := range stored.Inventory {
 		d := ObjectDrift{ID: item.Ref().ID()}
-		d.Drift, d.Why = presence(record, item, live[i])
+		d.Drift, d.Why = presence(stored, item, live[i])
 		if d.Drift == "" {
 			d.Drift, d.Paths, d.Why = compareRecorded(schemas, plan, item, live[i].Body)
 		}
@@ -59,9 +60,9 @@ func Drifts(ctx context.Context, cluster Getter, schemas engine.Schemas, record 
 
 // presence decides what needs no comparison; empty means that the object is
 // there and the release's.
-func presence(record *Record, item Item, live preview.ReadResult) (drift Drift, why string) {
-	entry := record.object(item.Ref().ID())
-	pending := entry != nil && (entry.State == StatePending || entry.State == StateSent) && record.State.Unfinished()
+func presence(stored *record.Record, item record.Item, live preview.ReadResult) (drift Drift, why string) {
+	entry := stored.Object(item.Ref().ID())
+	pending := entry != nil && (entry.State == record.StatePending || entry.State == record.StateSent) && stored.State.Unfinished()
 	switch reason := preview.ReasonOf(live.Err); {
 	case reason == preview.ReasonNotServed && pending, live.Err == nil && live.Body == nil && pending:
 		return DriftPending, "not written yet"
@@ -77,11 +78,11 @@ func presence(record *Record, item Item, live preview.ReadResult) (drift Drift, 
 		return DriftMissing, "somebody deleted it"
 	case item.Action == preview.ActionShared:
 		return DriftKept, "it belongs to another release"
-	case item.Manager == "" && !preview.Ours(live.Body, record.Release):
+	case item.Manager == "" && !preview.Ours(live.Body, stored.Release):
 		return DriftTaken, "no longer marked as part of this release"
 	case pending:
 		return DriftPending, "its write was not acknowledged"
-	case item.UID != "" && item.UID != uidOf(live.Body):
+	case item.UID != "" && item.UID != preview.UIDOf(live.Body):
 		return DriftChanged, "it was deleted and created again"
 	}
 	return "", ""
@@ -101,7 +102,7 @@ func finalizers(body map[string]any) string {
 	return "its finalizers " + strings.Join(names, ", ")
 }
 
-func compareRecorded(schemas engine.Schemas, plan *recorded, item Item, live map[string]any) (Drift, []string, string) {
+func compareRecorded(schemas engine.Schemas, plan *record.Recorded, item record.Item, live map[string]any) (Drift, []string, string) {
 	if plan == nil {
 		return DriftUnknown, nil, "the plan of the revision cannot be read"
 	}
@@ -111,12 +112,12 @@ func compareRecorded(schemas engine.Schemas, plan *recorded, item Item, live map
 		return DriftKept, nil, ""
 	}
 	sealed, same := o.Sealed, true
-	if shape := plan.shapes[id]; shape != nil {
+	if shape := plan.Shapes[id]; shape != nil {
 		var err error
 		if sealed, err = WithLiveValues(shape, live); err != nil {
 			return DriftChanged, []string{err.Error()}, ""
 		}
-		digest, err := preview.HashObject(sealed, plan.pin(o.Package))
+		digest, err := preview.HashObject(sealed, plan.Pin(o.Package))
 		same = err == nil && digest == o.Digest
 	}
 	if sealed == nil {

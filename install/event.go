@@ -3,6 +3,7 @@ package install
 import (
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 )
 
@@ -24,12 +25,12 @@ const (
 // -o json. Text in it may come from the cluster and must pass textsafe before
 // a person sees it. The last event of a run has type result.
 type Event struct {
-	Time    time.Time   `json:"time"`
-	Type    EventType   `json:"type"`
-	Object  string      `json:"object,omitempty"` // object id
-	Stage   string      `json:"stage,omitempty"`  // stage id
-	State   ObjectState `json:"state,omitempty"`  // of Object
-	Message string      `json:"message,omitempty"`
+	Time    time.Time          `json:"time"`
+	Type    EventType          `json:"type"`
+	Object  string             `json:"object,omitempty"` // object id
+	Stage   string             `json:"stage,omitempty"`  // stage id
+	State   record.ObjectState `json:"state,omitempty"`  // of Object
+	Message string             `json:"message,omitempty"`
 
 	// Cause is what keeps Object from being ready, and Offender the id of the
 	// first object at fault, such as a pod of it.
@@ -40,11 +41,11 @@ type Event struct {
 	Err error `json:"-"`
 
 	// Set on the result only. ExitCode is a pointer so that 0 is written.
-	ExitCode      *int     `json:"exitCode,omitempty"`
-	Digest        string   `json:"digest,omitempty"`
-	ContentDigest string   `json:"contentDigest,omitempty"`
-	Revision      int      `json:"revision,omitempty"`
-	Receipt       *Receipt `json:"receipt,omitempty"`
+	ExitCode      *int            `json:"exitCode,omitempty"`
+	Digest        string          `json:"digest,omitempty"`
+	ContentDigest string          `json:"contentDigest,omitempty"`
+	Revision      int             `json:"revision,omitempty"`
+	Receipt       *record.Receipt `json:"receipt,omitempty"`
 }
 
 // Waiting is what a run waits for at one moment, for a screen that shows it

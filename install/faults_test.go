@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -239,21 +240,21 @@ func breakAt(t *testing.T, s scenario, mode string, at int, name string) bool {
 // with the plan as recorded.
 func resume(t *testing.T, w *world, plan *preview.Plan, at int) error {
 	t.Helper()
-	record, err := install.LoadRecord(t.Context(), w, w.release)
+	stored, err := record.Load(t.Context(), w, w.release)
 	if err != nil {
 		t.Fatal(err)
 	}
 	approval := byDigest(plan)
-	if at%2 == 1 && record != nil && record.Digest == plan.Digest {
+	if at%2 == 1 && stored != nil && stored.Digest == plan.Digest {
 		sealed := map[string]map[string]any{}
 		for i := range plan.Objects {
 			sealed[plan.Objects[i].ID] = plan.Objects[i].Sealed
 		}
-		if plan, err = install.LoadPlan(t.Context(), w, record, sealed); err != nil {
+		if plan, err = record.LoadPlan(t.Context(), w, stored, sealed); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if record != nil && record.Digest == plan.Digest && !record.State.Unfinished() {
+	if stored != nil && stored.Digest == plan.Digest && !stored.State.Unfinished() {
 		return nil // it was killed after its last word
 	}
 	opts := w.options(t)
@@ -266,14 +267,14 @@ func resume(t *testing.T, w *world, plan *preview.Plan, at int) error {
 // asked, against the audit log.
 func checkReconciled(t *testing.T, w *world, plan *preview.Plan, at int, writes []string) {
 	t.Helper()
-	record, err := install.LoadRecord(t.Context(), w, w.release)
+	stored, err := record.Load(t.Context(), w, w.release)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if record == nil || record.Digest != plan.Digest {
+	if stored == nil || stored.Digest != plan.Digest {
 		return
 	}
-	objects, err := install.Reconcile(t.Context(), w, w.schemas, record)
+	objects, err := install.Reconcile(t.Context(), w, w.schemas, stored)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,12 +286,12 @@ func checkReconciled(t *testing.T, w *world, plan *preview.Plan, at int, writes 
 		verb := "patch"
 		switch {
 		case o.Action == preview.ActionDelete,
-			o.Action == preview.ActionReplace && (o.State == install.StateRemoving || o.State == install.StateRemoved):
+			o.Action == preview.ActionReplace && (o.State == record.StateRemoving || o.State == record.StateRemoved):
 			verb = "delete"
 		}
 		event := verb + " core/" + strings.ToLower(kind) + "s " + w.release.Namespace + "/" + name
 		happened := slices.Contains(writes, event)
-		if told := o.State != install.StatePending; told != happened || o.State == install.StateSent {
+		if told := o.State != record.StatePending; told != happened || o.State == record.StateSent {
 			t.Errorf("write %d: %s is told to be %s; written: %t", at, o.ID, o.State, happened)
 		}
 	}
@@ -316,8 +317,8 @@ func checkEnd(t *testing.T, w *world, s scenario, at int, writes []string) {
 			t.Errorf("write %d: %q was persisted %d times, want %d\n%s", at, want, n, times, strings.Join(writes, "\n"))
 		}
 	}
-	record, err := install.LoadRecord(t.Context(), w, w.release)
-	if err != nil || record == nil || record.State != install.RecordApplied {
-		t.Errorf("write %d: the record is %+v, %v, want applied", at, record, err)
+	stored, err := record.Load(t.Context(), w, w.release)
+	if err != nil || stored == nil || stored.State != record.Applied {
+		t.Errorf("write %d: the record is %+v, %v, want applied", at, stored, err)
 	}
 }

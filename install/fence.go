@@ -3,17 +3,18 @@ package install
 import (
 	"context"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // Fence is that of a record which the holder of the lock writes.
-func (l *lock) Fence(revision int) fence {
+func (l *lock) Fence(revision int) record.Fence {
 	if l == nil {
-		return fence{Revision: revision}
+		return record.Fence{Revision: revision}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return fence{Holder: l.holder, Transitions: transitionsOf(l.live), Revision: revision}
+	return record.Fence{Holder: l.holder, Transitions: transitionsOf(l.live), Revision: revision}
 }
 
 // Taken ends what is done under a lock that another run turned out to hold.
@@ -28,15 +29,15 @@ func (l *lock) Taken() error {
 // behind when it was killed after its last word. What fails here only makes the
 // next writer wait for the lease to expire.
 func DropLease(ctx context.Context, cluster Cluster, release preview.Release) {
-	record, secret, err := loadRecord(ctx, cluster, release)
-	if err == nil && record != nil && !record.State.Unfinished() {
+	stored, secret, err := record.LoadWithSecret(ctx, cluster, release)
+	if err == nil && stored != nil && !stored.State.Unfinished() {
 		dropLease(ctx, cluster, release, secret)
 	}
 }
 
 // dropLease deletes the Lease of the run that wrote a record.
-func dropLease(ctx context.Context, cluster Cluster, release preview.Release, record map[string]any) {
-	ended := fenceOf(record)
+func dropLease(ctx context.Context, cluster Cluster, release preview.Release, stored map[string]any) {
+	ended := record.FenceOf(stored)
 	if ended.Holder == "" {
 		return
 	}
@@ -45,5 +46,5 @@ func dropLease(ctx context.Context, cluster Cluster, release preview.Release, re
 	if err != nil || lease == nil || preview.String(lease, "spec", "holderIdentity") != ended.Holder {
 		return
 	}
-	_ = cluster.Delete(ctx, ref, uidOf(lease), versionOf(lease), preview.Background)
+	_ = cluster.Delete(ctx, ref, preview.UIDOf(lease), preview.VersionOf(lease), preview.Background)
 }

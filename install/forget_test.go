@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
@@ -80,7 +81,7 @@ func TestTheInstallerRoleForgetsOldRevisions(t *testing.T) {
 	if live := w.read(t, "v1", "Secret", w.release.Namespace, oldest); live != nil {
 		t.Errorf("Secret %s is still there", oldest)
 	}
-	if record, err := install.LoadRecord(t.Context(), w, w.release); err != nil || record.Older[0].Revision != 2 {
+	if record, err := record.Load(t.Context(), w, w.release); err != nil || record.Older[0].Revision != 2 {
 		t.Errorf("the record lists %v, %v, want the revisions from 2", record.Older, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -298,11 +299,11 @@ func TestAHandOverThatIsKilledGoesOn(t *testing.T) {
 		"delete operators.coreos.com/subscriptions NS/op", "patch core/serviceaccounts NS/operator",
 		"delete operators.coreos.com/clusterserviceversions NS/op.v1", "patch core/serviceaccounts NS/operator",
 	}
-	states := [][3]install.ObjectState{ // of the Subscription, the ServiceAccount and the CSV
-		{install.StateRemoved, install.StatePending, install.StatePending},
-		{install.StateRemoved, install.StateReleased, install.StatePending},
-		{install.StateRemoved, install.StateReleased, install.StateRemoved},
-		{install.StateRemoved, install.StateApplied, install.StateRemoved},
+	states := [][3]record.ObjectState{ // of the Subscription, the ServiceAccount and the CSV
+		{record.StateRemoved, record.StatePending, record.StatePending},
+		{record.StateRemoved, record.StateReleased, record.StatePending},
+		{record.StateRemoved, record.StateReleased, record.StateRemoved},
+		{record.StateRemoved, record.StateApplied, record.StateRemoved},
 	}
 	// The collector learns of new kinds once in a while; the runs below count on it.
 	warm := newWorld(t, "handover-warm")
@@ -325,17 +326,17 @@ func TestAHandOverThatIsKilledGoesOn(t *testing.T) {
 			if _, err := install.Apply(t.Context(), plan, byDigest(plan), cluster, opts); install.KindOf(err) != install.Failed && install.KindOf(err) != install.Interrupted {
 				t.Errorf("killed after %q: %v", step, err)
 			}
-			record, err := install.LoadRecord(t.Context(), w, w.release)
+			stored, err := record.Load(t.Context(), w, w.release)
 			if err != nil {
 				t.Fatal(err)
 			}
-			objects, err := install.Reconcile(t.Context(), w, w.schemas, record)
+			objects, err := install.Reconcile(t.Context(), w, w.schemas, stored)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, o := range objects {
 				at := slices.Index([]string{"Subscription", "ServiceAccount", csv}, strings.Split(o.ID, "/")[1])
-				if want := states[i][at]; o.State != want && (want != install.StateRemoved || o.State != install.StateRemoving) {
+				if want := states[i][at]; o.State != want && (want != record.StateRemoved || o.State != record.StateRemoving) {
 					t.Errorf("after %q the record tells that %s is %s, want %s", step, o.ID, o.State, want)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -15,13 +16,13 @@ import (
 // ends call it before they ask. It is the same function for the screen, for
 // flags and for plan files. The error is an [Error] of kind [Refused] that
 // names every reason.
-func Gate(plan *preview.Plan, approval Approval) error {
+func Gate(plan *preview.Plan, approval record.Approval) error {
 	return gate(plan, approval, false)
 }
 
 // gate is Gate; resumed means that the plan is the recorded one, of which the
 // digest is enough.
-func gate(plan *preview.Plan, approval Approval, resumed bool) error {
+func gate(plan *preview.Plan, approval record.Approval, resumed bool) error {
 	if err := gateDigest(plan, approval); err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func gate(plan *preview.Plan, approval Approval, resumed bool) error {
 		advice = "no approval covers that; settle these objects first, then preview again"
 	}
 	reasons = append(reasons, gateUnknowns(plan, approval)...)
-	if approval.How == ApprovedByContent {
+	if approval.How == record.ApprovedByContent {
 		reasons = append(reasons, gateContent(plan)...)
 	}
 	reasons = append(reasons, gateFindings(plan, approval)...)
@@ -44,31 +45,31 @@ func gate(plan *preview.Plan, approval Approval, resumed bool) error {
 	return refusal("checking the approval of "+plan.Release.Name, advice, reasons...)
 }
 
-func gateAdvice(plan *preview.Plan, approval Approval) string {
+func gateAdvice(plan *preview.Plan, approval record.Approval) string {
 	switch approval.How {
-	case ApprovedOnScreen:
+	case record.ApprovedOnScreen:
 		return "nothing was applied; review the plan again"
-	case ApprovedByContent:
+	case record.ApprovedByContent:
 		return "review it against the cluster and approve its review digest: --approve " + plan.Digest
 	}
 	return "review the plan, then approve it with --plan, --approve, or --accept ID=FINGERPRINT for each finding"
 }
 
 // gateDigest compares the approved digest with the plan's.
-func gateDigest(plan *preview.Plan, approval Approval) error {
+func gateDigest(plan *preview.Plan, approval record.Approval) error {
 	doing := "checking the approval of " + plan.Release.Name
 	if plan.SawNothing() {
 		return refusal(doing, "make the plan again without --offline", "an offline plan has seen no cluster and cannot be applied")
 	}
 	want, what := plan.Digest, "plan"
 	switch approval.How {
-	case ApprovedByContent:
+	case record.ApprovedByContent:
 		want, what = plan.ContentDigest, "content"
-	case ApprovedByYes:
+	case record.ApprovedByYes:
 		if approval.Digest == "" {
 			return nil
 		}
-	case ApprovedOnScreen, ApprovedByDigest, ApprovedByPlan:
+	case record.ApprovedOnScreen, record.ApprovedByDigest, record.ApprovedByPlan:
 	default:
 		return refusal(doing, "use --approve, --plan or the screen", fmt.Sprintf("nobody approves by %q", approval.How))
 	}
@@ -82,7 +83,7 @@ func gateDigest(plan *preview.Plan, approval Approval) error {
 	if list := unread(plan); len(list) > 0 {
 		return refusal(doing, "preview again, and approve the digest it prints", append([]string{reason}, list...)...)
 	}
-	if why := answersInContent(plan); why != "" && approval.How == ApprovedByDigest {
+	if why := answersInContent(plan); why != "" && approval.How == record.ApprovedByDigest {
 		return refusal(doing, "preview again, and approve the digest it prints", reason, why)
 	}
 	return refusal(doing, "preview again, and approve the digest it prints", reason)
@@ -92,8 +93,8 @@ const repeatAdvice = "save the plan with preview --out and apply that with --pla
 
 // gateRepeatable refuses to apply by a digest what no second rendering gives:
 // the digest of a plan made elsewhere stands for other values.
-func gateRepeatable(plan *preview.Plan, approval Approval) string {
-	if approval.How != ApprovedByDigest && approval.How != ApprovedByContent {
+func gateRepeatable(plan *preview.Plan, approval record.Approval) string {
+	if approval.How != record.ApprovedByDigest && approval.How != record.ApprovedByContent {
 		return ""
 	}
 	for _, pkg := range plan.Packages {
@@ -166,7 +167,7 @@ func unsettled(plan *preview.Plan) string {
 
 // gateUnknowns asks for each unknown by name. What is not served cannot be
 // written at all.
-func gateUnknowns(plan *preview.Plan, approval Approval) []string {
+func gateUnknowns(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
 	for _, u := range plan.Unknowns {
 		if u.Why == string(preview.ReasonNotServed) {
@@ -178,7 +179,7 @@ func gateUnknowns(plan *preview.Plan, approval Approval) []string {
 			// Without a finding there is no fingerprint: only the id counts.
 			f = preview.Finding{ID: "unknown/" + u.Object}
 		}
-		if !approval.accepts(f) {
+		if !approval.Accepts(f) {
 			reasons = append(reasons, fmt.Sprintf("%s could not be read (%s) and is not accepted", u.Object, u.Why))
 		}
 	}
@@ -310,7 +311,7 @@ func planHasRole(plan *preview.Plan, via string) bool {
 // earlier revision accepted needs no second approval where a person or a digest
 // stands for the plan; --yes alone is refused for it, as who may write records
 // could have written that.
-func gateFindings(plan *preview.Plan, approval Approval) []string {
+func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
 	for _, f := range plan.Findings {
 		if f.Rule == engine.RuleNotAppliable {
@@ -318,8 +319,8 @@ func gateFindings(plan *preview.Plan, approval Approval) []string {
 			reasons = append(reasons, f.Evidence)
 			continue
 		}
-		earlier := approval.How == ApprovedByYes && f.AcceptedIn > 0 && f.Gates() && plan.Summary.Changes()
-		if f.Severity != preview.Critical && !earlier || approval.accepts(f) {
+		earlier := approval.How == record.ApprovedByYes && f.AcceptedIn > 0 && f.Gates() && plan.Summary.Changes()
+		if f.Severity != preview.Critical && !earlier || approval.Accepts(f) {
 			continue
 		}
 		if earlier {
@@ -327,18 +328,12 @@ func gateFindings(plan *preview.Plan, approval Approval) []string {
 			continue
 		}
 		// What only a policy makes critical, its digest does not stand for.
-		if approval.coversRuleset() && f.Judged == nil && (approval.How == ApprovedByDigest || fromContent(plan, f)) {
+		if approval.CoversRuleset() && f.Judged == nil && (approval.How == record.ApprovedByDigest || fromContent(plan, f)) {
 			continue
 		}
 		reasons = append(reasons, fmt.Sprintf("critical finding %s=%s is not accepted: %s", f.ID, f.Fingerprint, f.Title))
 	}
 	return reasons
-}
-
-// coversRuleset reports whether a bare digest stands for the criticals that
-// today's rules find: only if the approver's tool had the same rules.
-func (a Approval) coversRuleset() bool {
-	return (a.How == ApprovedByDigest || a.How == ApprovedByContent) && a.Ruleset == preview.Ruleset
 }
 
 // fromContent reports whether a finding is about an object that the content

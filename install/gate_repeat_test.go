@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
@@ -14,11 +15,11 @@ func TestWhatNoSecondRenderingGivesIsApprovedByNoDigest(t *testing.T) {
 		p.Packages[0].Notes = []preview.Note{{Rule: format.RuleNondeterministic, Object: "core/Secret/ns/x", Text: ".data.password"}}
 	})
 	for how, want := range map[string]bool{
-		install.ApprovedOnScreen: true, install.ApprovedByYes: true, install.ApprovedByPlan: true,
-		install.ApprovedByDigest: false, install.ApprovedByContent: false,
+		record.ApprovedOnScreen: true, record.ApprovedByYes: true, record.ApprovedByPlan: true,
+		record.ApprovedByDigest: false, record.ApprovedByContent: false,
 	} {
-		approval := install.Approval{How: how, Digest: plan.Digest}
-		if how == install.ApprovedByContent {
+		approval := record.Approval{How: how, Digest: plan.Digest}
+		if how == record.ApprovedByContent {
 			approval.Digest = plan.ContentDigest
 		}
 		err := install.Gate(plan, approval)
@@ -29,7 +30,7 @@ func TestWhatNoSecondRenderingGivesIsApprovedByNoDigest(t *testing.T) {
 			t.Errorf("approved by %s: %v", how, err)
 		}
 	}
-	other := install.Approval{How: install.ApprovedByDigest, Digest: preview.HashBytes([]byte("an earlier rendering"))}
+	other := record.Approval{How: record.ApprovedByDigest, Digest: preview.HashBytes([]byte("an earlier rendering"))}
 	if err := install.Gate(plan, other); err == nil || !strings.Contains(err.Error(), "clock or a random source") {
 		t.Errorf("by the digest of an earlier rendering: %v", err)
 	}
@@ -39,11 +40,11 @@ func TestContentThatDependsOnTheClusterIsNotApprovedByItsContentDigest(t *testin
 	plan := gatePlan(t, func(p *preview.Plan) {
 		p.Packages[0].Parameters.ClusterReads = []preview.ClusterRead{{Kind: preview.ReadKubeVersion, Value: "v1.37.1"}}
 	})
-	err := install.Gate(plan, install.Approval{How: install.ApprovedByContent, Digest: plan.ContentDigest})
+	err := install.Gate(plan, record.Approval{How: record.ApprovedByContent, Digest: plan.ContentDigest})
 	if install.KindOf(err) != install.Refused || !strings.Contains(err.Error(), "depends on what this cluster answers") {
 		t.Errorf("got %v", err)
 	}
-	if err := install.Gate(plan, install.Approval{How: install.ApprovedByDigest, Digest: plan.Digest}); err != nil {
+	if err := install.Gate(plan, record.Approval{How: record.ApprovedByDigest, Digest: plan.Digest}); err != nil {
 		t.Errorf("by its review digest: %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -56,17 +57,17 @@ func TestGate(t *testing.T) {
 			p.Findings = []preview.Finding{unknown}
 		}
 	}
-	accept := func(list ...preview.Finding) func(*install.Approval) {
-		return func(a *install.Approval) {
+	accept := func(list ...preview.Finding) func(*record.Approval) {
+		return func(a *record.Approval) {
 			for _, f := range list {
-				a.Accepted = append(a.Accepted, install.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
+				a.Accepted = append(a.Accepted, record.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
 			}
 		}
 	}
 	earlier := critical
 	earlier.Severity, earlier.AcceptedIn = preview.Warning, 2
-	acceptBare := func(a *install.Approval) { a.Accepted = []install.Acceptance{{ID: critical.ID}} }
-	ruleset := func(n int) func(*install.Approval) { return func(a *install.Approval) { a.Ruleset = n } }
+	acceptBare := func(a *record.Approval) { a.Accepted = []record.Acceptance{{ID: critical.ID}} }
+	ruleset := func(n int) func(*record.Approval) { return func(a *record.Approval) { a.Ruleset = n } }
 	grant := func(change, via string) func(*preview.Plan) {
 		return func(p *preview.Plan) {
 			p.Access.Grants = []preview.Grant{{
@@ -78,68 +79,68 @@ func TestGate(t *testing.T) {
 		name    string
 		change  func(*preview.Plan)
 		how     string
-		approve func(*install.Approval)
+		approve func(*record.Approval)
 		refused string // part of the refusal, empty when the gate is open
 	}{
-		{"a harmless plan passes on its own", nil, install.ApprovedByYes, nil, ""},
-		{"a warning needs nobody", findings(warning), install.ApprovedByYes, nil, ""},
-		{"a critical finding stops a bare yes", findings(critical), install.ApprovedByYes, nil, critical.ID + "=" + critical.Fingerprint},
-		{"what a record says was accepted does not open a bare yes", findings(earlier), install.ApprovedByYes, nil, "was accepted in revision 2"},
-		{"it needs no second approval beside a digest", findings(earlier), install.ApprovedByDigest, nil, ""},
-		{"nor on a screen", findings(earlier), install.ApprovedOnScreen, nil, ""},
-		{"yes passes with it named", findings(earlier), install.ApprovedByYes, accept(earlier), ""},
+		{"a harmless plan passes on its own", nil, record.ApprovedByYes, nil, ""},
+		{"a warning needs nobody", findings(warning), record.ApprovedByYes, nil, ""},
+		{"a critical finding stops a bare yes", findings(critical), record.ApprovedByYes, nil, critical.ID + "=" + critical.Fingerprint},
+		{"what a record says was accepted does not open a bare yes", findings(earlier), record.ApprovedByYes, nil, "was accepted in revision 2"},
+		{"it needs no second approval beside a digest", findings(earlier), record.ApprovedByDigest, nil, ""},
+		{"nor on a screen", findings(earlier), record.ApprovedOnScreen, nil, ""},
+		{"yes passes with it named", findings(earlier), record.ApprovedByYes, accept(earlier), ""},
 		{"yes passes where nothing is sent", func(p *preview.Plan) {
 			p.Findings, p.Objects[0].Action = []preview.Finding{earlier}, preview.ActionUnchanged
-		}, install.ApprovedByYes, nil, ""},
-		{"yes passes with the critical accepted by fingerprint", findings(critical), install.ApprovedByYes, accept(critical), ""},
-		{"a bare id is not enough for yes", findings(critical), install.ApprovedByYes, acceptBare, critical.ID},
-		{"a bare id is enough beside a digest", findings(critical), install.ApprovedByDigest, acceptBare, ""},
-		{"another fingerprint accepts nothing", findings(critical), install.ApprovedByDigest, func(a *install.Approval) {
-			a.Accepted = []install.Acceptance{{ID: critical.ID, Fingerprint: warning.Fingerprint}}
+		}, record.ApprovedByYes, nil, ""},
+		{"yes passes with the critical accepted by fingerprint", findings(critical), record.ApprovedByYes, accept(critical), ""},
+		{"a bare id is not enough for yes", findings(critical), record.ApprovedByYes, acceptBare, critical.ID},
+		{"a bare id is enough beside a digest", findings(critical), record.ApprovedByDigest, acceptBare, ""},
+		{"another fingerprint accepts nothing", findings(critical), record.ApprovedByDigest, func(a *record.Approval) {
+			a.Accepted = []record.Acceptance{{ID: critical.ID, Fingerprint: warning.Fingerprint}}
 		}, critical.Fingerprint},
-		{"a digest without ruleset approves no critical", findings(critical), install.ApprovedByDigest, ruleset(0), critical.ID},
-		{"a digest with an older ruleset approves no critical", findings(critical), install.ApprovedByDigest, ruleset(preview.Ruleset - 1), critical.ID},
-		{"a digest with today's ruleset approves its criticals", findings(critical), install.ApprovedByDigest, ruleset(preview.Ruleset), ""},
-		{"a plan file approves the criticals it shows", findings(critical), install.ApprovedByPlan, accept(critical), ""},
-		{"a plan file does not approve what it does not show", findings(critical), install.ApprovedByPlan, nil, critical.ID},
-		{"a screen approves only what was looked at", findings(critical), install.ApprovedOnScreen, nil, critical.ID},
-		{"an unknown needs its own acceptance", notRead("forbidden"), install.ApprovedByDigest, ruleset(preview.Ruleset), unknown.Object},
-		{"an accepted unknown passes", notRead("forbidden"), install.ApprovedByDigest, accept(unknown), ""},
-		{"a kind that is not served cannot be accepted", notRead(string(preview.ReasonNotServed)), install.ApprovedByDigest, accept(unknown), "neither served"},
-		{"replace passes with the review digest", action(preview.ActionReplace), install.ApprovedByDigest, nil, ""},
-		{"content does not cover a replacement", action(preview.ActionReplace), install.ApprovedByContent, nil, "created again"},
-		{"adopt is refused without --adopt", action(preview.ActionAdopt), install.ApprovedByDigest, nil, "--adopt"},
+		{"a digest without ruleset approves no critical", findings(critical), record.ApprovedByDigest, ruleset(0), critical.ID},
+		{"a digest with an older ruleset approves no critical", findings(critical), record.ApprovedByDigest, ruleset(preview.Ruleset - 1), critical.ID},
+		{"a digest with today's ruleset approves its criticals", findings(critical), record.ApprovedByDigest, ruleset(preview.Ruleset), ""},
+		{"a plan file approves the criticals it shows", findings(critical), record.ApprovedByPlan, accept(critical), ""},
+		{"a plan file does not approve what it does not show", findings(critical), record.ApprovedByPlan, nil, critical.ID},
+		{"a screen approves only what was looked at", findings(critical), record.ApprovedOnScreen, nil, critical.ID},
+		{"an unknown needs its own acceptance", notRead("forbidden"), record.ApprovedByDigest, ruleset(preview.Ruleset), unknown.Object},
+		{"an accepted unknown passes", notRead("forbidden"), record.ApprovedByDigest, accept(unknown), ""},
+		{"a kind that is not served cannot be accepted", notRead(string(preview.ReasonNotServed)), record.ApprovedByDigest, accept(unknown), "neither served"},
+		{"replace passes with the review digest", action(preview.ActionReplace), record.ApprovedByDigest, nil, ""},
+		{"content does not cover a replacement", action(preview.ActionReplace), record.ApprovedByContent, nil, "created again"},
+		{"adopt is refused without --adopt", action(preview.ActionAdopt), record.ApprovedByDigest, nil, "--adopt"},
 		{"blocked is refused with the owner", func(p *preview.Plan) {
 			p.Objects[0].Action = preview.ActionBlocked
 			p.Objects[0].LiveBody = map[string]any{"metadata": map[string]any{"annotations": map[string]any{"meta.helm.sh/release-name": "web"}}}
-		}, install.ApprovedByDigest, nil, "Helm release web"},
-		{"shared passes with the review digest", action(preview.ActionShared), install.ApprovedByDigest, nil, ""},
-		{"content does not cover sharing", action(preview.ActionShared), install.ApprovedByContent, nil, "shared"},
+		}, record.ApprovedByDigest, nil, "Helm release web"},
+		{"shared passes with the review digest", action(preview.ActionShared), record.ApprovedByDigest, nil, ""},
+		{"content does not cover sharing", action(preview.ActionShared), record.ApprovedByContent, nil, "shared"},
 		{"a conflict is refused with manager and path", func(p *preview.Plan) {
 			p.Objects[0].Conflicts = []preview.Conflict{{Manager: "helm", Path: ".spec.replicas"}}
-		}, install.ApprovedByDigest, nil, `"helm" owns .spec.replicas`},
-		{"an offline plan is never applied", func(p *preview.Plan) { p.ReadMode = preview.ReadOffline }, install.ApprovedByPlan, nil, "offline"},
-		{"delete passes with the review digest", action(preview.ActionDelete), install.ApprovedByDigest, nil, ""},
-		{"content covers a create", nil, install.ApprovedByContent, nil, ""},
-		{"content covers an update", action(preview.ActionUpdate), install.ApprovedByContent, nil, ""},
-		{"content does not cover a delete", action(preview.ActionDelete), install.ApprovedByContent, nil, "deleted"},
-		{"content does not cover an unknown", notRead("forbidden"), install.ApprovedByContent, accept(unknown), "unknown"},
-		{"content covers a critical about its own object", findings(critical), install.ApprovedByContent, ruleset(preview.Ruleset), ""},
+		}, record.ApprovedByDigest, nil, `"helm" owns .spec.replicas`},
+		{"an offline plan is never applied", func(p *preview.Plan) { p.ReadMode = preview.ReadOffline }, record.ApprovedByPlan, nil, "offline"},
+		{"delete passes with the review digest", action(preview.ActionDelete), record.ApprovedByDigest, nil, ""},
+		{"content covers a create", nil, record.ApprovedByContent, nil, ""},
+		{"content covers an update", action(preview.ActionUpdate), record.ApprovedByContent, nil, ""},
+		{"content does not cover a delete", action(preview.ActionDelete), record.ApprovedByContent, nil, "deleted"},
+		{"content does not cover an unknown", notRead("forbidden"), record.ApprovedByContent, accept(unknown), "unknown"},
+		{"content covers a critical about its own object", findings(critical), record.ApprovedByContent, ruleset(preview.Ruleset), ""},
 		{"content does not cover a critical about the cluster", func(p *preview.Plan) {
 			f := critical
 			f.Object = "rbac.authorization.k8s.io/ClusterRole/-/elsewhere"
 			p.Findings = []preview.Finding{f}
-		}, install.ApprovedByContent, ruleset(preview.Ruleset), critical.ID},
-		{"content covers a grant through its own role", grant(preview.GrantWidened, "ClusterRole/reader"), install.ApprovedByContent, nil, ""},
-		{"content does not cover a grant through a role of the cluster", grant(preview.GrantNew, "ClusterRole/admin"), install.ApprovedByContent, nil, "ClusterRole/admin"},
-		{"content covers a grant of the cluster that stays", grant(preview.GrantSame, "ClusterRole/admin"), install.ApprovedByContent, nil, ""},
+		}, record.ApprovedByContent, ruleset(preview.Ruleset), critical.ID},
+		{"content covers a grant through its own role", grant(preview.GrantWidened, "ClusterRole/reader"), record.ApprovedByContent, nil, ""},
+		{"content does not cover a grant through a role of the cluster", grant(preview.GrantNew, "ClusterRole/admin"), record.ApprovedByContent, nil, "ClusterRole/admin"},
+		{"content covers a grant of the cluster that stays", grant(preview.GrantSame, "ClusterRole/admin"), record.ApprovedByContent, nil, ""},
 		{"nobody approves in an unknown way", nil, "hearsay", nil, "hearsay"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			plan := gatePlan(t, tt.change)
-			approval := install.Approval{Digest: plan.Digest, How: tt.how}
-			if tt.how == install.ApprovedByContent {
+			approval := record.Approval{Digest: plan.Digest, How: tt.how}
+			if tt.how == record.ApprovedByContent {
 				approval.Digest = plan.ContentDigest
 			}
 			if tt.approve != nil {
@@ -161,18 +162,18 @@ func TestGate(t *testing.T) {
 func TestGateWantsTheDigestOfThisPlan(t *testing.T) {
 	plan := gatePlan(t, nil)
 	other := preview.HashBytes([]byte("other"))
-	for _, how := range []string{install.ApprovedOnScreen, install.ApprovedByYes, install.ApprovedByDigest, install.ApprovedByContent, install.ApprovedByPlan} {
-		err := install.Gate(plan, install.Approval{Digest: other, How: how})
+	for _, how := range []string{record.ApprovedOnScreen, record.ApprovedByYes, record.ApprovedByDigest, record.ApprovedByContent, record.ApprovedByPlan} {
+		err := install.Gate(plan, record.Approval{Digest: other, How: how})
 		if install.KindOf(err) != install.Refused || err == nil || !strings.Contains(err.Error(), other) {
 			t.Errorf("approved by %s for another digest: %v", how, err)
 		}
 	}
-	for _, how := range []string{install.ApprovedOnScreen, install.ApprovedByDigest, install.ApprovedByContent, install.ApprovedByPlan} {
-		if install.Gate(plan, install.Approval{How: how}) == nil {
+	for _, how := range []string{record.ApprovedOnScreen, record.ApprovedByDigest, record.ApprovedByContent, record.ApprovedByPlan} {
+		if install.Gate(plan, record.Approval{How: how}) == nil {
 			t.Errorf("approved by %s without a digest", how)
 		}
 	}
-	if install.Gate(plan, install.Approval{Digest: plan.ContentDigest, How: install.ApprovedByDigest}) == nil {
+	if install.Gate(plan, record.Approval{Digest: plan.ContentDigest, How: record.ApprovedByDigest}) == nil {
 		t.Error("a content digest passed as a review digest")
 	}
 }
@@ -183,7 +184,7 @@ func TestGateNamesEveryReasonInThreeLines(t *testing.T) {
 			p.Findings = append(p.Findings, critical)
 		}
 	})
-	err := install.Gate(plan, install.Approval{Digest: plan.Digest, How: install.ApprovedByYes})
+	err := install.Gate(plan, record.Approval{Digest: plan.Digest, How: record.ApprovedByYes})
 	refused, ok := err.(*install.Error)
 	if !ok || len(refused.Reasons) != 20 {
 		t.Fatalf("%T with reasons %v, want 20", err, refused)
@@ -199,16 +200,16 @@ func TestParseAccept(t *testing.T) {
 		name  string
 		text  string
 		bare  bool
-		want  install.Acceptance
+		want  record.Acceptance
 		fails bool
 	}{
-		{"id and fingerprint", critical.ID + "=" + critical.Fingerprint, false, install.Acceptance{ID: critical.ID, Fingerprint: critical.Fingerprint}, false},
-		{"a bare id beside a digest", critical.ID, true, install.Acceptance{ID: critical.ID}, false},
-		{"a bare id alone", critical.ID, false, install.Acceptance{}, true},
-		{"an id that the plan does not have", "nothing/x=" + critical.Fingerprint, true, install.Acceptance{}, true},
-		{"a label of a screen", "C1", true, install.Acceptance{}, true},
-		{"a fingerprint cut short", critical.ID + "=sha256:12", true, install.Acceptance{}, true},
-		{"nothing", "", true, install.Acceptance{}, true},
+		{"id and fingerprint", critical.ID + "=" + critical.Fingerprint, false, record.Acceptance{ID: critical.ID, Fingerprint: critical.Fingerprint}, false},
+		{"a bare id beside a digest", critical.ID, true, record.Acceptance{ID: critical.ID}, false},
+		{"a bare id alone", critical.ID, false, record.Acceptance{}, true},
+		{"an id that the plan does not have", "nothing/x=" + critical.Fingerprint, true, record.Acceptance{}, true},
+		{"a label of a screen", "C1", true, record.Acceptance{}, true},
+		{"a fingerprint cut short", critical.ID + "=sha256:12", true, record.Acceptance{}, true},
+		{"nothing", "", true, record.Acceptance{}, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

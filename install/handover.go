@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -31,15 +32,15 @@ func (r *run) withReleased(stage *preview.Stage, objects []*preview.Object) []*p
 // deleted must be gone before anything is applied: as long as it exists, its
 // controller may write to what it owned.
 func (r *run) handOver(ctx context.Context, o *preview.Object) error {
-	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
+	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	if o.Action == preview.ActionAdopt {
 		free, err := r.release(ctx, o, r.liveOf(o))
 		if err != nil {
 			return r.failedObject(ctx, o, "releasing", err)
 		}
 		r.checked.Object(o.ID).LiveBody = free // the second write is made on it
-		if entry := r.record.object(o.ID); entry.State == StateSent {
-			entry.State = StatePending // there was nothing to take off
+		if entry := r.record.Object(o.ID); entry.State == record.StateSent {
+			entry.State = record.StatePending // there was nothing to take off
 		}
 		return nil
 	}
@@ -62,7 +63,7 @@ func (r *run) hasLetGo(o *preview.Object, live map[string]any) error {
 	if err != nil || fingerprint != o.Adoption.Fingerprint || fingerprint == o.Live.Fingerprint {
 		return err
 	}
-	r.record.object(o.ID).State = StateReleased
-	r.emit(Event{Type: EventObject, Object: o.ID, State: StateReleased})
+	r.record.Object(o.ID).State = record.StateReleased
+	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateReleased})
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -238,7 +239,7 @@ func (l *limited) await(t *testing.T, right preview.Right, allowed bool) {
 func (l *limited) apply(t *testing.T, plan *preview.Plan) error {
 	t.Helper()
 	opts := l.options(t)
-	opts.NoWait, opts.Keep = true, func(*install.Receipt) error { return nil }
+	opts.NoWait, opts.Keep = true, func(*record.Receipt) error { return nil }
 	opts.Sink = nil
 	_, err := install.Apply(t.Context(), plan, byDigest(plan), l, opts)
 	return err
@@ -379,10 +380,10 @@ func TestTheInstallerRoleGoesOn(t *testing.T) {
 // kill ends the process after a write of a plan's objects.
 func (l *limited) kill(t *testing.T, plan *preview.Plan, at int) {
 	t.Helper()
-	record := preview.RecordName(plan.Release.Name)
-	f := &faulty{Cluster: l, mode: killed, at: at, only: func(ref preview.Ref) bool { return !strings.HasPrefix(ref.Name, record) }}
+	stored := preview.RecordName(plan.Release.Name)
+	f := &faulty{Cluster: l, mode: killed, at: at, only: func(ref preview.Ref) bool { return !strings.HasPrefix(ref.Name, stored) }}
 	opts := l.options(t)
-	opts.NoWait, opts.Clock, opts.Sink, opts.Keep = true, deadClock{f}, nil, func(*install.Receipt) error { return nil }
+	opts.NoWait, opts.Clock, opts.Sink, opts.Keep = true, deadClock{f}, nil, func(*record.Receipt) error { return nil }
 	if _, err := install.Apply(t.Context(), plan, byDigest(plan), f, opts); err == nil || f.alive() == nil {
 		t.Fatalf("it was not killed at write %d: %v", at, err)
 	}
@@ -395,15 +396,15 @@ func (l *limited) resume(t *testing.T, plan *preview.Plan) error {
 	for i := range plan.Objects {
 		sealed[plan.Objects[i].ID] = plan.Objects[i].Sealed
 	}
-	record, err := install.LoadRecord(t.Context(), l, l.release)
-	if err == nil && record != nil {
-		plan, err = install.LoadPlan(t.Context(), l, record, sealed)
+	stored, err := record.Load(t.Context(), l, l.release)
+	if err == nil && stored != nil {
+		plan, err = record.LoadPlan(t.Context(), l, stored, sealed)
 	}
 	if err != nil {
 		return err
 	}
 	opts := l.options(t)
-	opts.NoWait, opts.Clock, opts.Sink, opts.Holder, opts.Keep = true, fastClock{time.Now()}, nil, "second", func(*install.Receipt) error { return nil }
+	opts.NoWait, opts.Clock, opts.Sink, opts.Holder, opts.Keep = true, fastClock{time.Now()}, nil, "second", func(*record.Receipt) error { return nil }
 	_, err = install.Apply(t.Context(), plan, byDigest(plan), l, opts)
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
@@ -98,7 +98,7 @@ func TestALifeLeavesNothingBehind(t *testing.T) {
 				}
 			}
 			removal := w.plan(t)
-			if receipt := w.apply(t, removal); receipt.Revision != 4 || receipt.State != string(install.RecordUninstalled) {
+			if receipt := w.apply(t, removal); receipt.Revision != 4 || receipt.State != string(record.Uninstalled) {
 				t.Errorf("the removal is revision %d, %s", receipt.Revision, receipt.State)
 			}
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/clock"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
@@ -46,14 +47,14 @@ type lock struct {
 	cluster Cluster
 	ref     preview.Ref
 	holder  string
-	clock   Clock
+	clock   clock.Clock
 	tell    func(string) // told once when acquiring has to wait
 
 	mu   sync.Mutex     // held while the lease is written
 	live map[string]any // the lease as last written
 	// renewed is when the last renewal that was acknowledged was sent; nil when
 	// that is not known.
-	renewed atomic.Pointer[stamp]
+	renewed atomic.Pointer[clock.Stamp]
 	stop    context.CancelFunc
 	held    context.Context         // ends with the lock
 	lost    context.CancelCauseFunc // ends what is done under the lock
@@ -76,7 +77,7 @@ type leaseWatch struct {
 // expired takes one more look at the lease and reports whether it has expired,
 // and whether its holder showed a sign of life since the first look.
 func (w *leaseWatch) expired(lease map[string]any, now time.Time) (expired, alive bool) {
-	mark := uidOf(lease) + " " + preview.String(lease, "spec", "holderIdentity") + " " + preview.String(lease, "spec", "renewTime")
+	mark := preview.UIDOf(lease) + " " + preview.String(lease, "spec", "holderIdentity") + " " + preview.String(lease, "spec", "renewTime")
 	if w.seen == "" {
 		w.seen, w.since = mark, now
 		return false, false
@@ -108,7 +109,7 @@ func (r *run) acquire(ctx context.Context) (*lock, error) {
 	var live map[string]any
 	unavailable := 0
 	for {
-		sent := stampOf(l.clock)
+		sent := clock.StampOf(l.clock)
 		written, _, err := l.write(ctx, live)
 		if err == nil {
 			l.live = written
@@ -116,7 +117,7 @@ func (r *run) acquire(ctx context.Context) (*lock, error) {
 			return l, nil
 		}
 		reason, last := preview.ReasonOf(err), err
-		if reason != preview.ReasonChanged && (reason != preview.ReasonUnavailable || unavailable == maxAttempts) {
+		if reason != preview.ReasonChanged && (reason != preview.ReasonUnavailable || unavailable == clock.MaxAttempts) {
 			return nil, fmt.Errorf("taking the lock %s/%s: %w", l.ref.Namespace, l.ref.Name, err)
 		}
 		if live, err = l.await(ctx, &watch); err != nil {
@@ -127,7 +128,7 @@ func (r *run) acquire(ctx context.Context) (*lock, error) {
 			return l, nil
 		}
 		if reason == preview.ReasonUnavailable {
-			if err := pause(ctx, l.clock, last, unavailable); err != nil {
+			if err := clock.Pause(ctx, l.clock, last, unavailable); err != nil {
 				return nil, err
 			}
 			unavailable++
@@ -160,7 +161,7 @@ func (l *lock) await(ctx context.Context, watch *leaseWatch) (map[string]any, er
 		if expired {
 			return lease, nil
 		}
-		if err := sleep(ctx, l.clock, pollLease); err != nil {
+		if err := clock.Sleep(ctx, l.clock, pollLease); err != nil {
 			return nil, err
 		}
 	}
@@ -189,7 +190,7 @@ func (l *lock) write(ctx context.Context, live map[string]any) (written map[stri
 		},
 	}}
 	if live != nil {
-		item.UID, item.ResourceVersion = uidOf(live), versionOf(live)
+		item.UID, item.ResourceVersion = preview.UIDOf(live), preview.VersionOf(live)
 	}
 	written, err = l.cluster.Apply(ctx, item)
 	return written, now, err
@@ -220,7 +221,7 @@ func (l *lock) keep(ctx context.Context) context.Context {
 
 // renewals renews the lease until ctx ends. An error is why the lock is lost.
 func (l *lock) renewals(ctx context.Context) error {
-	for sleep(ctx, l.clock, renewEvery) == nil {
+	for clock.Sleep(ctx, l.clock, renewEvery) == nil {
 		switch err := l.renew(ctx); {
 		case err == nil:
 		case l.leaving.Load():
@@ -241,7 +242,7 @@ func (l *lock) age() time.Duration {
 	if renewed == nil {
 		return leaseDuration
 	}
-	return stampOf(l.clock).since(*renewed)
+	return clock.StampOf(l.clock).Since(*renewed)
 }
 
 // Confirm comes before each write, and after each create: it returns nil only
@@ -268,7 +269,7 @@ func (l *lock) Prove(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordTimeout)
 	defer cancel()
-	for try := range maxAttempts {
+	for try := range clock.MaxAttempts {
 		err := l.renew(ctx)
 		switch {
 		case err == nil || l.leaving.Load():
@@ -277,7 +278,7 @@ func (l *lock) Prove(ctx context.Context) error {
 			l.lost(errLockLost)
 			return errLockLost
 		}
-		if pause(ctx, l.clock, err, try) != nil {
+		if clock.Pause(ctx, l.clock, err, try) != nil {
 			break
 		}
 	}
@@ -308,7 +309,7 @@ func (l *lock) wake(ctx context.Context) {
 func (l *lock) renew(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	sent := stampOf(l.clock)
+	sent := clock.StampOf(l.clock)
 	written, renewal, err := l.write(ctx, l.live)
 	if err == nil {
 		l.live = written
@@ -340,19 +341,19 @@ func (l *lock) release(ctx context.Context) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for try := range maxAttempts {
-		err := l.cluster.Delete(ctx, l.ref, uidOf(l.live), versionOf(l.live), preview.Background)
+	for try := range clock.MaxAttempts {
+		err := l.cluster.Delete(ctx, l.ref, preview.UIDOf(l.live), preview.VersionOf(l.live), preview.Background)
 		if err == nil {
 			return
 		}
 		live, readErr := l.cluster.Get(ctx, l.ref)
 		switch {
-		case readErr != nil && pause(ctx, l.clock, readErr, try) != nil:
+		case readErr != nil && clock.Pause(ctx, l.clock, readErr, try) != nil:
 			return
 		case readErr != nil:
 		case live == nil, preview.String(live, "spec", "holderIdentity") != l.holder:
 			return // it is gone, or somebody else's
-		case versionOf(live) == versionOf(l.live) && pause(ctx, l.clock, err, try) != nil:
+		case preview.VersionOf(live) == preview.VersionOf(l.live) && clock.Pause(ctx, l.clock, err, try) != nil:
 			return // it may not be deleted, or not now
 		default:
 			l.live = live

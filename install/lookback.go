@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -42,8 +43,8 @@ func (r *run) lookBack(ctx context.Context) error {
 		if what == "" {
 			continue
 		}
-		entry := r.record.object(o.ID)
-		entry.State, entry.Message = StateDiverged, what
+		entry := r.record.Object(o.ID)
+		entry.State, entry.Message = record.StateDiverged, what
 		r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: what})
 		if stopsOnDivergence(o) || result.Body == nil || !isCustom(o) {
 			stops = append(stops, o.ID+": "+what)
@@ -62,13 +63,13 @@ func (r *run) lookBack(ctx context.Context) error {
 // looksBackAt reports whether an object must be at the end as the review showed
 // it. One that its own write left otherwise was reported then.
 func (r *run) looksBackAt(o *preview.Object) bool {
-	switch entry := r.record.object(o.ID); {
+	switch entry := r.record.Object(o.ID); {
 	case o.Action == preview.ActionUnchanged:
 		return true
-	case entry == nil || !sends(o.Action) || o.Action == preview.ActionDelete || o.Sealed == nil || o.LetsGo():
+	case entry == nil || !record.Sends(o.Action) || o.Action == preview.ActionDelete || o.Sealed == nil || o.LetsGo():
 		return false
 	default:
-		return slices.Contains([]ObjectState{StateApplied, StateWaiting, StateReady}, entry.State)
+		return slices.Contains([]record.ObjectState{record.StateApplied, record.StateWaiting, record.StateReady}, entry.State)
 	}
 }
 
@@ -97,24 +98,24 @@ func (r *run) unanswered(doing, so string, err error) error {
 // resourceVersion that stayed is proof enough: a CRD that the plan wrote may
 // change how an object reads.
 func (r *run) edited(o *preview.Object, live map[string]any) (string, error) {
-	uid, version := o.Live.UID, versionOf(r.liveOf(o))
-	if sends(o.Action) {
-		uid, version = r.record.object(o.ID).UID, r.versions[o.ID]
+	uid, version := o.Live.UID, preview.VersionOf(r.liveOf(o))
+	if record.Sends(o.Action) {
+		uid, version = r.record.Object(o.ID).UID, r.versions[o.ID]
 	}
 	switch {
 	case live == nil && r.ran(o):
 		return "", nil
 	case live == nil:
 		return "was deleted meanwhile", nil
-	case uidOf(live) != uid:
+	case preview.UIDOf(live) != uid:
 		return "was deleted and created again meanwhile", nil
-	case versionOf(live) == version:
+	case preview.VersionOf(live) == version:
 		return "", nil
 	case preview.String(live, "metadata", "deletionTimestamp") != "":
 		return "is being deleted", nil
 	}
 	sealed, reviewed := o.Sealed, o.ResultBody
-	if sends(o.Action) {
+	if record.Sends(o.Action) {
 		sealed, reviewed = r.plan.Sent(o), r.reviewedResult(o)
 	}
 	now := withoutScale(live, sealed)
@@ -130,7 +131,7 @@ func (r *run) edited(o *preview.Object, live map[string]any) (string, error) {
 func (r *run) ran(o *preview.Object) bool {
 	switch o.Kind {
 	case "Job", "Pod":
-		return r.record.object(o.ID).State == StateReady || preview.Value(o.Sealed, "spec", "ttlSecondsAfterFinished") != nil
+		return r.record.Object(o.ID).State == record.StateReady || preview.Value(o.Sealed, "spec", "ttlSecondsAfterFinished") != nil
 	}
 	return false
 }

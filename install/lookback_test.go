@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -78,7 +79,7 @@ rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
 			}
 			for _, o := range receipt.Objects {
 				want := strings.ReplaceAll(tt.object, "NS", w.release.Namespace)
-				if told := o.State == install.StateDiverged; told != (o.ID == want) {
+				if told := o.State == record.StateDiverged; told != (o.ID == want) {
 					t.Errorf("%s is %s: %s", o.ID, o.State, o.Message)
 				} else if told && !strings.HasPrefix(o.Message, tt.message) {
 					t.Errorf("%s: %q, want %q", o.ID, o.Message, tt.message)

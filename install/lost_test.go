@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -23,17 +24,17 @@ func TestSomebodyIsFasterThanTheSecondLook(t *testing.T) {
 		to        string // the value the plan gives it; empty deletes it
 		edit      string
 		kind      install.Kind
-		state     install.ObjectState
+		state     record.ObjectState
 		writes    int
 	}{
-		{"created, then changed: it is ours and not as reviewed", object, false, "old", "change", 0, install.StateDiverged, 1},
-		{"a role created, then changed: nothing is built on it", role, false, "old", "change", install.Failed, install.StateDiverged, 1},
-		{"created, then deleted: it is created again", object, false, "old", "delete", 0, install.StateApplied, 2},
-		{"created, then made by somebody else: nobody can tell", object, false, "old", "recreate", install.Failed, install.StateSent, 1},
-		{"updated, then changed: nobody can tell", object, true, "new", "change", install.Failed, install.StateSent, 1},
-		{"updated, then changed elsewhere: it holds what the review did not show", object, true, "new", "aside", 0, install.StateDiverged, 1},
-		{"updated, then deleted: nobody can tell", object, true, "new", "delete", install.Failed, install.StateSent, 1},
-		{"deleted, then made by somebody else: the reviewed is gone", object, true, "", "create", 0, install.StateRemoved, 1},
+		{"created, then changed: it is ours and not as reviewed", object, false, "old", "change", 0, record.StateDiverged, 1},
+		{"a role created, then changed: nothing is built on it", role, false, "old", "change", install.Failed, record.StateDiverged, 1},
+		{"created, then deleted: it is created again", object, false, "old", "delete", 0, record.StateApplied, 2},
+		{"created, then made by somebody else: nobody can tell", object, false, "old", "recreate", install.Failed, record.StateSent, 1},
+		{"updated, then changed: nobody can tell", object, true, "new", "change", install.Failed, record.StateSent, 1},
+		{"updated, then changed elsewhere: it holds what the review did not show", object, true, "new", "aside", 0, record.StateDiverged, 1},
+		{"updated, then deleted: nobody can tell", object, true, "new", "delete", install.Failed, record.StateSent, 1},
+		{"deleted, then made by somebody else: the reviewed is gone", object, true, "", "create", 0, record.StateRemoved, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/install/clock"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -23,7 +24,7 @@ func (r *run) withoutLock(ctx context.Context, cause error, e *Error) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	newest, err := LoadRecord(last, r.cluster, r.plan.Release)
+	newest, err := record.Load(last, r.cluster, r.plan.Release)
 	digest := r.plan.Digest
 	if r.approved != "" {
 		digest = r.approved
@@ -82,7 +83,7 @@ func (r *run) judgeCreate(ctx context.Context, o *preview.Object, live map[strin
 // not recorded anything it may have seen the object, or not.
 func (r *run) knownToOthers(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
 	for {
-		record, secret, err := loadRecord(ctx, r.cluster, r.plan.Release)
+		stored, secret, err := record.LoadWithSecret(ctx, r.cluster, r.plan.Release)
 		if err != nil {
 			return false, err
 		}
@@ -90,41 +91,34 @@ func (r *run) knownToOthers(ctx context.Context, o *preview.Object, live map[str
 		if err != nil {
 			return false, err
 		}
-		if lease == nil || record != nil && fenceOf(secret).Holder != r.lock.holder {
-			return record.holds(o.ID, uidOf(live)), nil
+		if lease == nil || stored != nil && record.FenceOf(secret).Holder != r.lock.holder {
+			return stored.Holds(o.ID, preview.UIDOf(live)), nil
 		}
-		if err := sleep(ctx, r.opts.Clock, pollLease); err != nil {
+		if err := clock.Sleep(ctx, r.opts.Clock, pollLease); err != nil {
 			return false, err
 		}
 	}
 }
 
-// holds reports whether an object is in the inventory, or is about to be.
-func (r *Record) holds(id, uid string) bool {
-	return r != nil && slices.ContainsFunc(r.Inventory, func(item Item) bool {
-		return item.Ref().ID() == id && (item.UID == "" || item.UID == uid)
-	})
-}
-
 // takeBack deletes an object that this run created: the one with its uid, as
 // long as it has the marks of the release.
 func (r *run) takeBack(ctx context.Context, o *preview.Object, live map[string]any) error {
-	uid := uidOf(live)
-	for try := range maxAttempts {
+	uid := preview.UIDOf(live)
+	for try := range clock.MaxAttempts {
 		if !o.Patches() && !preview.Ours(live, r.plan.Release) {
 			return errors.New("it is not marked as part of this release any more")
 		}
-		err := r.cluster.Delete(ctx, o.Ref(), uid, versionOf(live), preview.Background)
+		err := r.cluster.Delete(ctx, o.Ref(), uid, preview.VersionOf(live), preview.Background)
 		if err == nil || preview.ReasonOf(err) == preview.ReasonNotFound {
 			return nil
 		}
 		fresh, readErr := r.cluster.Get(ctx, o.Ref())
 		switch {
-		case readErr != nil || versionOf(fresh) == versionOf(live):
-			if pause(ctx, r.opts.Clock, err, try) != nil || try == maxAttempts-1 {
+		case readErr != nil || preview.VersionOf(fresh) == preview.VersionOf(live):
+			if clock.Pause(ctx, r.opts.Clock, err, try) != nil || try == clock.MaxAttempts-1 {
 				return err
 			}
-		case fresh == nil || uidOf(fresh) != uid:
+		case fresh == nil || preview.UIDOf(fresh) != uid:
 			return nil
 		default:
 			live = fresh

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-operator/kubectl-operator/install/clock"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -41,7 +43,7 @@ func (r *run) awaitRest(ctx context.Context, to *preview.Stage) error {
 	var refs []preview.Ref
 	for i := range r.plan.Objects {
 		o := &r.plan.Objects[i]
-		if o.Action == preview.ActionDelete && !slices.Contains(to.Objects, o.ID) && r.record.object(o.ID).State != StateRemoved {
+		if o.Action == preview.ActionDelete && !slices.Contains(to.Objects, o.ID) && r.record.Object(o.ID).State != record.StateRemoved {
 			refs = append(refs, o.Ref())
 		}
 	}
@@ -54,7 +56,7 @@ func (r *run) awaitRest(ctx context.Context, to *preview.Stage) error {
 // removeNamespace deletes one Namespace, if it holds nothing that was not
 // reviewed. Before that of the release, the receipt is kept elsewhere.
 func (r *run) removeNamespace(ctx context.Context, o *preview.Object) error {
-	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
+	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	if err := r.mayRemoveNamespace(ctx, o); err != nil {
 		return r.failedObject(ctx, o, "deleting", err)
 	}
@@ -108,16 +110,16 @@ func (r *run) endedWith(ctx context.Context) (ended bool, err error) {
 // stays reports whether a live Namespace is the one of a uid and is not being
 // deleted.
 func stays(live map[string]any, uid string) bool {
-	return live != nil && uidOf(live) == uid && preview.String(live, "metadata", "deletionTimestamp") == ""
+	return live != nil && preview.UIDOf(live) == uid && preview.String(live, "metadata", "deletionTimestamp") == ""
 }
 
 // FinishRemoval is the rest of an uninstall that was interrupted after it had
 // deleted the release Namespace, and with it the record: it waits until the
 // Namespace that the receipt tells of is gone. The receipt it returns is nil
 // where that run did not come so far, or the Namespace is not being deleted.
-func FinishRemoval(ctx context.Context, receipt *Receipt, cluster Cluster, opts Options) (*Receipt, error) {
+func FinishRemoval(ctx context.Context, receipt *record.Receipt, cluster Cluster, opts Options) (*record.Receipt, error) {
 	if opts.Clock == nil {
-		opts.Clock = systemClock{}
+		opts.Clock = clock.System{}
 	}
 	if opts.RolloutTimeout == 0 {
 		opts.RolloutTimeout = DefaultRolloutTimeout
@@ -134,7 +136,7 @@ func FinishRemoval(ctx context.Context, receipt *Receipt, cluster Cluster, opts 
 		plan.Objects = append(plan.Objects, preview.Object{
 			ID: o.ID, APIVersion: "v1", Kind: kind, Name: name, Action: o.Action, Live: preview.Live{UID: o.UID},
 		})
-		sent := o.State == StateSent || o.State == StateRemoving || o.State == StateRemoved
+		sent := o.State == record.StateSent || o.State == record.StateRemoving || o.State == record.StateRemoved
 		own = own || sent && name == receipt.Release.Namespace // and so all before it is sent, and gone but for Namespaces
 	}
 	if !own {
@@ -150,8 +152,8 @@ func FinishRemoval(ctx context.Context, receipt *Receipt, cluster Cluster, opts 
 	}
 	r := &run{
 		plan: plan, cluster: cluster, opts: opts, leaving: true, wrote: true,
-		record: &Record{
-			Release: receipt.Release, Revision: receipt.Revision, State: RecordApplying, Digest: receipt.Digest, ContentDigest: receipt.ContentDigest,
+		record: &record.Record{
+			Release: receipt.Release, Revision: receipt.Revision, State: record.Applying, Digest: receipt.Digest, ContentDigest: receipt.ContentDigest,
 			Target: receipt.Target, Approval: receipt.Approval, Started: receipt.Started, Objects: slices.Clone(receipt.Objects),
 		},
 	}
@@ -159,7 +161,7 @@ func FinishRemoval(ctx context.Context, receipt *Receipt, cluster Cluster, opts 
 	done.Stages = slices.Clone(receipt.Stages)
 	for i := range done.Stages {
 		if err == nil {
-			done.Stages[i].Status = StageSucceeded
+			done.Stages[i].Status = record.StageSucceeded
 		}
 	}
 	return done, err
@@ -177,7 +179,7 @@ func (r *run) seeOff(ctx context.Context) error {
 		if err != nil {
 			return r.fail("reading namespace "+o.Name, "", err)
 		}
-		gone := live == nil || uidOf(live) != o.Live.UID
+		gone := live == nil || preview.UIDOf(live) != o.Live.UID
 		if r.removed(o, gone); !gone {
 			left = append(left, o.Ref())
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -15,9 +16,9 @@ func includeNamespaces(o *engine.Options) {
 }
 
 // keeping is where the receipt goes while the record does.
-func (w *world) keeping(t *testing.T, kept *[]*install.Receipt) install.Options {
+func (w *world) keeping(t *testing.T, kept *[]*record.Receipt) install.Options {
 	opts := w.options(t)
-	opts.Keep = func(r *install.Receipt) error {
+	opts.Keep = func(r *record.Receipt) error {
 		*kept = append(*kept, r)
 		return nil
 	}
@@ -54,7 +55,7 @@ func TestANamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
 
 	w.edit(t, "patch", "configmap", "settings", "-n", ns, "--type=merge", `-p={"metadata":{"finalizers":["example.com/hold"]}}`)
 	removal = w.planWith(t, includeNamespaces)
-	var kept []*install.Receipt
+	var kept []*record.Receipt
 	opts := w.keeping(t, &kept)
 	opts.StageTimeout = 2_000_000_000
 	if _, err := install.Apply(t.Context(), removal, byDigest(removal), w, opts); install.KindOf(err) != install.Interrupted || len(kept) > 0 {
@@ -73,17 +74,17 @@ func TestANamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
 	w.edit(t, "delete", "configmap", "late", "-n", ns)
 
 	receipt, err := install.Apply(t.Context(), removal, byDigest(removal), w, w.keeping(t, &kept))
-	if err != nil || receipt.State != string(install.RecordUninstalled) {
+	if err != nil || receipt.State != string(record.Uninstalled) {
 		t.Fatalf("resumed: %v, %+v", err, receipt)
 	}
-	if len(kept) == 0 || kept[0].Digest != removal.Digest || kept[0].State != string(install.RecordApplying) {
+	if len(kept) == 0 || kept[0].Digest != removal.Digest || kept[0].State != string(record.Applying) {
 		t.Errorf("kept before the last deletion: %+v", kept)
 	}
 	if live := w.read(t, "v1", "Namespace", "", ns); live != nil {
 		t.Error("the Namespace is still there")
 	}
 	done, err := install.FinishRemoval(t.Context(), kept[0], w, w.options(t))
-	if err != nil || done == nil || done.State != string(install.RecordUninstalled) || len(done.Stages) != 2 || done.Stages[1].Status != install.StageSucceeded {
+	if err != nil || done == nil || done.State != string(record.Uninstalled) || len(done.Stages) != 2 || done.Stages[1].Status != record.StageSucceeded {
 		t.Errorf("finished from the kept receipt: %v, %+v", err, done)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview/health"
 )
@@ -47,7 +48,7 @@ func (w *world) playOperator(t *testing.T, sink install.Sink, status string) ins
 	played := false
 	return func(e install.Event) {
 		sink(e)
-		if e.Object == operand && e.State == install.StateWaiting && !played {
+		if e.Object == operand && e.State == record.StateWaiting && !played {
 			played = true
 			w.edit(t, "patch", w.here("things.$NS.example.com"), "main", "-n", w.release.Namespace, "--subresource=status", "--type=merge", "-p", status)
 		}
@@ -63,7 +64,7 @@ func TestOperandsAreWaitedForAfterTheirOperator(t *testing.T) {
 		log := opts.Sink
 		opts.Sink = w.playOperator(t, func(e install.Event) {
 			log(e)
-			if e.State == install.StateReady || e.Type == install.EventStage && e.Stage == "operands" {
+			if e.State == record.StateReady || e.Type == install.EventStage && e.Stage == "operands" {
 				order = append(order, e.Stage+strings.Split(e.Object, "/")[max(0, min(1, strings.Count(e.Object, "/")))])
 			}
 		}, `{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`)
@@ -126,7 +127,7 @@ func TestAHealthCheckHoldsTheNextStageBack(t *testing.T) {
 	opts = w.options(t)
 	opts.Checks = []rollout.Check{check}
 	receipt, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts)
-	if err != nil || receipt.State != string(install.RecordApplied) {
+	if err != nil || receipt.State != string(record.Applied) {
 		t.Errorf("once it holds: %v, %v", receipt, err)
 	}
 }
@@ -137,7 +138,7 @@ func TestARolloutWithNothingToWaitForEndsAtOnce(t *testing.T) {
 	opts := w.options(t)
 	opts.Clock = stopped{time.Now()} // no timer ever fires
 	receipt, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts)
-	if err != nil || receipt.State != string(install.RecordApplied) {
+	if err != nil || receipt.State != string(record.Applied) {
 		t.Errorf("got %v, %v", receipt, err)
 	}
 }

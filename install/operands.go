@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -90,7 +91,7 @@ func (c inNamespace) Count(ctx context.Context, apiVersion, kind string) (int, e
 // checkOperands refuses to take an operator away from what it operates, unless
 // the plan removes that first.
 func (r *run) checkOperands(ctx context.Context) error {
-	if !isUninstall(r.plan) {
+	if !record.IsUninstall(r.plan) {
 		return nil
 	}
 	counts, err := LeftOperands(ctx, r.cluster, r.checked)

@@ -3,6 +3,8 @@ package install
 import (
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/clock"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
@@ -16,7 +18,7 @@ type Options struct {
 	// Sink is told every step, when not nil. The last event has type result.
 	Sink Sink
 	// Clock defaults to the machine's.
-	Clock Clock
+	Clock clock.Clock
 	// Holder names this run in the lock, such as user@host/pid. It must differ
 	// between runs.
 	Holder string
@@ -37,14 +39,14 @@ type Options struct {
 	// policy and before the gate; nil where there is none.
 	Judge func(*preview.Plan) error
 	// RecordKeys sign the records that the run writes, and verify those it reads.
-	RecordKeys RecordKeys
+	RecordKeys record.Keys
 	// HistoryMax is how many revisions stay on record, the newest included; 0
 	// means [preview.DefaultHistoryMax], and less than 0 all.
 	HistoryMax int
 	// Keep is given the receipt before the release Namespace is deleted, and the
 	// record with it; an error of it stops the run. A plan that deletes that
 	// Namespace needs it.
-	Keep func(*Receipt) error
+	Keep func(*record.Receipt) error
 	// Waiting is told what the run waits for, each time that this changes, when
 	// not nil. Like Sink it must not block, and is called from one goroutine.
 	Waiting func(Waiting)

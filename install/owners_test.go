@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -75,7 +76,7 @@ func TestContestedFields(t *testing.T) {
 			if f := findingWith(taking, "field-conflict/"+id); f == nil || f.Severity != preview.Critical {
 				t.Errorf("taking a field over is silent: %v", f)
 			}
-			if err := install.Gate(taking, install.Approval{Digest: taking.Digest, How: install.ApprovedByYes}); err == nil {
+			if err := install.Gate(taking, record.Approval{Digest: taking.Digest, How: record.ApprovedByYes}); err == nil {
 				t.Error("a bare yes takes fields over")
 			}
 			w.apply(t, taking)
@@ -129,7 +130,7 @@ func TestTakingAFieldTakesNoOther(t *testing.T) {
 	opts := w.options(t)
 	opts.Sink = func(e install.Event) {
 		// The checks are over, and the write comes next.
-		cluster.armed = cluster.armed || e.Object == "core/ConfigMap/takes/a" && e.State == install.StateSent
+		cluster.armed = cluster.armed || e.Object == "core/ConfigMap/takes/a" && e.State == record.StateSent
 	}
 	_, err := install.Apply(t.Context(), plan, byDigest(plan), cluster, opts)
 	if err == nil || install.KindOf(err) != install.Refused || !strings.Contains(err.Error(), ".data.other") {
@@ -194,7 +195,7 @@ func TestReplace(t *testing.T) {
 	before := len(w.writes(t))
 	receipt := w.apply(t, plan)
 	for _, o := range receipt.Objects {
-		if o.State != install.StateReady && o.State != install.StateRemoved {
+		if o.State != record.StateReady && o.State != record.StateRemoved {
 			t.Errorf("%s is %s: %s", o.ID, o.State, o.Message)
 		}
 	}
@@ -276,7 +277,7 @@ func TestKindsThatAreNotServedAreSkippedUntilTheyAre(t *testing.T) {
 		t.Errorf("it is %s, %v; want skip, and what is lost", plan.Object(id).Action, f)
 	}
 	for _, o := range w.apply(t, plan).Objects {
-		if o.ID == id && o.State != install.StateSkipped {
+		if o.ID == id && o.State != record.StateSkipped {
 			t.Errorf("the receipt says %s", o.State)
 		}
 	}
@@ -347,7 +348,7 @@ func TestWhatFinalizersHoldStaysListedUntilItIsGone(t *testing.T) {
 		t.Errorf("what is gone is planned as %s", o.Action)
 	}
 	w.apply(t, fourth)
-	record, err := install.LoadRecord(t.Context(), w, w.release)
+	record, err := record.Load(t.Context(), w, w.release)
 	if err != nil || len(record.Inventory) != 1 {
 		t.Errorf("the inventory is %+v, %v", record.Inventory, err)
 	}

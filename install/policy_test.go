@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/policy"
 )
@@ -70,18 +71,18 @@ func TestAResumedApplyIsJudgedByTodaysPolicy(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			approval := install.Approval{Digest: plan.Digest, How: install.ApprovedByYes, By: "test"}
+			approval := record.Approval{Digest: plan.Digest, How: record.ApprovedByYes, By: "test"}
 			ctx, stop := context.WithCancel(t.Context())
 			_, err := install.Apply(ctx, plan, approval, &cancelling{Cluster: w.Client, stop: stop, at: 1}, first)
 			if install.KindOf(err) != install.Interrupted {
 				t.Fatalf("the run was not interrupted: %v", err)
 			}
 
-			record, err := install.LoadRecord(t.Context(), w, w.release)
+			stored, err := record.Load(t.Context(), w, w.release)
 			if err != nil {
 				t.Fatal(err)
 			}
-			recorded, err := install.LoadPlan(t.Context(), w, record, nil)
+			recorded, err := record.LoadPlan(t.Context(), w, stored, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -104,7 +105,7 @@ type trial struct {
 	plan     *preview.Plan
 	parts    map[string]part // by object id; what may be edited
 	err      error
-	record   []install.ObjectReceipt // reconciled; nil without a record
+	record   []record.ObjectReceipt // reconciled; nil without a record
 	findings []string
 	noticed  int // edits of unchanged objects that a run with exit 0 told
 
@@ -175,7 +176,7 @@ func (tr *trial) run() {
 	}
 	_, tr.err = install.Apply(context.Background(), tr.plan, byDigest(tr.plan), connect(tr.t, proxy.Kubeconfig), opts)
 	tr.say("ended: %s %v", tr.end(), tr.err)
-	record, err := install.LoadRecord(context.Background(), tr.w, tr.w.release)
+	record, err := record.Load(context.Background(), tr.w, tr.w.release)
 	if err != nil {
 		tr.find("reading the record: %v", err)
 	}

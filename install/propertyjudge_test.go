@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -106,7 +107,7 @@ func (tr *trial) judgeEdited(o *preview.Object, w *install.Written) {
 		return
 	}
 	tr.noticed++
-	told := slices.ContainsFunc(tr.record, func(r install.ObjectReceipt) bool { return r.ID == o.ID && r.State == install.StateDiverged })
+	told := slices.ContainsFunc(tr.record, func(r record.ObjectReceipt) bool { return r.ID == o.ID && r.State == record.StateDiverged })
 	ends := w == nil || o.Ref().Group() == "rbac.authorization.k8s.io" || o.Kind == "Deployment" || live == nil
 	if !told || ends {
 		tr.find("exit 0, and %s, planned as %s, was edited before it was read last; that it is told is %t, and that it ends the run should be %t", o.ID, o.Action, told, ends)
@@ -166,16 +167,16 @@ func (tr *trial) judgeRecord(persisted map[string]int) {
 	for _, o := range tr.record {
 		told := false
 		switch o.State {
-		case install.StateApplied, install.StateReady, install.StateWaiting, install.StateDiverged, install.StateRemoved, install.StateRemoving, install.StateReleased:
+		case record.StateApplied, record.StateReady, record.StateWaiting, record.StateDiverged, record.StateRemoved, record.StateRemoving, record.StateReleased:
 			told = true
 		}
 		// Nobody can tell what became of a write without an answer when the
 		// other client was there too, or the body is not recorded.
-		unknown := o.State == install.StateSent && strings.HasPrefix(o.ID, "core/Secret/")
+		unknown := o.State == record.StateSent && strings.HasPrefix(o.ID, "core/Secret/")
 		if tr.lost[o.ID] && (tr.disturbed[o.ID] || unknown) {
 			continue
 		}
-		if o.State == install.StateFailed && tr.disturbed[o.ID] {
+		if o.State == record.StateFailed && tr.disturbed[o.ID] {
 			continue // perhaps not its write failed, but what the other client left of it
 		}
 		told = told && writes(o.Action)

@@ -10,7 +10,7 @@ import (
 // after the next apply.
 func (r *run) prune(ctx context.Context) {
 	before := len(r.record.Older)
-	if err := r.store.forget(ctx, r.record, r.opts.HistoryMax); err != nil {
+	if err := r.store.Forget(ctx, r.record, r.opts.HistoryMax); err != nil {
 		r.log(err.Error())
 		return
 	}

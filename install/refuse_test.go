@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -48,17 +49,17 @@ func TestRefusalsWriteNothing(t *testing.T) {
 
 	tests := []struct {
 		name    string
-		prepare func(t *testing.T) (*preview.Plan, install.Approval)
+		prepare func(t *testing.T) (*preview.Plan, record.Approval)
 		kind    install.Kind
 		want    string
 	}{
-		{"another digest", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"another digest", func(t *testing.T) (*preview.Plan, record.Approval) {
 			plan := upgrade(t)
 			approval := byDigest(plan)
 			approval.Digest = preview.HashBytes([]byte("other"))
 			return plan, approval
 		}, install.Refused, preview.HashBytes([]byte("other"))},
-		{"a plan that has expired", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"a plan that has expired", func(t *testing.T) (*preview.Plan, record.Approval) {
 			plan := upgrade(t)
 			plan.Options.Expires = preview.ExpiryText(time.Now())
 			if err := plan.Seal(); err != nil {
@@ -66,23 +67,23 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			}
 			return plan, byDigest(plan)
 		}, install.Refused, "the plan expired at"},
-		{"a plan that was already applied", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"a plan that was already applied", func(t *testing.T) (*preview.Plan, record.Approval) {
 			return applied, byDigest(applied)
 		}, install.Refused, "already applied"},
-		{"a sealed body that was changed after the review", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"a sealed body that was changed after the review", func(t *testing.T) (*preview.Plan, record.Approval) {
 			plan := upgrade(t)
 			approval := byDigest(plan)
 			o := plan.Object("core/ConfigMap/" + ns + "/a")
 			o.Sealed = body(t, configMap("a", "evil"))
 			return plan, approval
 		}, install.Refused, "does not match its digest"},
-		{"a fact that was changed after the review", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"a fact that was changed after the review", func(t *testing.T) (*preview.Plan, record.Approval) {
 			plan := upgrade(t)
 			approval := byDigest(plan)
 			plan.Object("core/ConfigMap/" + ns + "/a").Action = preview.ActionUnchanged
 			return plan, approval
 		}, install.Refused, "facts hash"},
-		{"findings taken as accepted that no record accepted", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"findings taken as accepted that no record accepted", func(t *testing.T) (*preview.Plan, record.Approval) {
 			plan := upgrade(t)
 			plan.Base.Accepted = map[string]int{"sha256:x": 1}
 			if err := plan.Seal(); err != nil {
@@ -90,7 +91,7 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			}
 			return plan, byDigest(plan)
 		}, install.Refused, "accepted"},
-		{"another cluster", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"another cluster", func(t *testing.T) (*preview.Plan, record.Approval) {
 			plan := upgrade(t)
 			plan.Target.Identity = "elsewhere"
 			if err := plan.Seal(); err != nil {
@@ -98,7 +99,7 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			}
 			return plan, byDigest(plan)
 		}, install.Refused, "another cluster"},
-		{"a plan that is silent about what it leaves behind", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"a plan that is silent about what it leaves behind", func(t *testing.T) (*preview.Plan, record.Approval) {
 			plan := w.plan(t, w.content(t, "2.0.0", configMap("a", "2")))
 			plan.Objects = slices.DeleteFunc(plan.Objects, func(o preview.Object) bool { return o.Kind == "Deployment" })
 			for i := range plan.Stages {
@@ -110,7 +111,7 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			}
 			return plan, byDigest(plan)
 		}, install.Refused, "apps/Deployment/" + ns + "/web"},
-		{"a base that is not the newest revision", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"a base that is not the newest revision", func(t *testing.T) (*preview.Plan, record.Approval) {
 			plan := upgrade(t)
 			plan.Base.Revision = 1
 			if err := plan.Seal(); err != nil {
@@ -118,13 +119,13 @@ func TestRefusalsWriteNothing(t *testing.T) {
 			}
 			return plan, byDigest(plan)
 		}, install.Refused, "revision"},
-		{"somebody scaled between review and apply", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"somebody scaled between review and apply", func(t *testing.T) (*preview.Plan, record.Approval) {
 			plan := upgrade(t)
 			w.edit(t, "scale", "deployment/web", "--replicas=3", "-n", ns)
 			t.Cleanup(func() { w.edit(t, "scale", "deployment/web", "--replicas=1", "-n", ns) })
 			return plan, byDigest(plan)
 		}, install.Refused, ".spec.replicas"},
-		{"somebody owns a field now", func(t *testing.T) (*preview.Plan, install.Approval) {
+		{"somebody owns a field now", func(t *testing.T) (*preview.Plan, record.Approval) {
 			w.edit(t, "patch", "configmap", "a", "-n", ns, "--type=merge", `-p={"data":{"key":"theirs"}}`)
 			plan := upgrade(t)
 			return plan, byDigest(plan)
@@ -166,7 +167,7 @@ func TestDriftThatIsNotOursDoesNotRefuse(t *testing.T) {
 	if err != nil || verdict != install.Same || len(notes) != 1 || !strings.HasPrefix(notes[0], install.NoteOutside) {
 		t.Errorf("%s with %v, %v, want same, changed outside this plan", verdict, notes, err)
 	}
-	if o := receipt.Objects[0]; o.State != install.StateReady {
+	if o := receipt.Objects[0]; o.State != record.StateReady {
 		t.Errorf("the Deployment is %s: %s", o.State, o.Message)
 	}
 }
@@ -272,13 +273,13 @@ func TestCancelStopsSendingAndCanBeResumed(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != install.Interrupted || !strings.Contains(e.Came, "2 applied, 1 not applied, 0 in flight") {
 		t.Fatalf("cancelled while writing: %v, want 4 with two applied and one not", err)
 	}
-	if receipt == nil || receipt.State != string(install.RecordApplying) {
+	if receipt == nil || receipt.State != string(record.Applying) {
 		t.Errorf("the receipt is %+v, want applying", receipt)
 	}
 	if live := w.read(t, "v1", "ConfigMap", "cancel", "c"); live != nil {
 		t.Error("it went on sending")
 	}
-	if receipt := w.apply(t, plan); receipt.Revision != 2 || receipt.State != string(install.RecordApplied) {
+	if receipt := w.apply(t, plan); receipt.Revision != 2 || receipt.State != string(record.Applied) {
 		t.Errorf("resumed: revision %d is %s, want 2 applied", receipt.Revision, receipt.State)
 	}
 }
@@ -295,10 +296,10 @@ func TestStopEndsBetweenTwoWritesAndCanBeResumed(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != install.Interrupted || !strings.Contains(e.Came, "0 in flight") {
 		t.Fatalf("stopped: %v, want 4 with nothing in flight", err)
 	}
-	if receipt == nil || receipt.State == string(install.RecordApplied) || w.read(t, "v1", "ConfigMap", "stopping", "a") != nil {
+	if receipt == nil || receipt.State == string(record.Applied) || w.read(t, "v1", "ConfigMap", "stopping", "a") != nil {
 		t.Errorf("the receipt is %+v; nothing should have been sent after the lock", receipt)
 	}
-	if receipt := w.apply(t, plan); receipt.Revision != 1 || receipt.State != string(install.RecordApplied) {
+	if receipt := w.apply(t, plan); receipt.Revision != 1 || receipt.State != string(record.Applied) {
 		t.Errorf("resumed: revision %d is %s, want 1 applied", receipt.Revision, receipt.State)
 	}
 

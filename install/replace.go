@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/clock"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -31,15 +33,15 @@ func (r *run) replace(ctx context.Context, o *preview.Object, live map[string]an
 			return written{}, err
 		}
 		// From here on the object is between its two writes.
-		r.record.object(o.ID).State = StateRemoving
+		r.record.Object(o.ID).State = record.StateRemoving
 		if !gone {
 			if err := r.awaitGone(ctx, o); err != nil {
 				return written{}, err
 			}
 		}
 	}
-	r.record.object(o.ID).State = StateRemoved
-	r.emit(Event{Type: EventObject, Object: o.ID, State: StateRemoved})
+	r.record.Object(o.ID).State = record.StateRemoved
+	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateRemoved})
 	return r.write(ctx, o, nil)
 }
 
@@ -55,14 +57,14 @@ func (r *run) awaitGone(ctx context.Context, o *preview.Object) error {
 	for {
 		live, err := r.cluster.Get(ctx, o.Ref())
 		switch {
-		case err == nil && (live == nil || uidOf(live) != o.Live.UID):
+		case err == nil && (live == nil || preview.UIDOf(live) != o.Live.UID):
 			return nil
 		case err != nil && preview.ReasonOf(err) != preview.ReasonUnavailable:
 			return fmt.Errorf("waiting until it is gone: %w", err)
 		case r.opts.Clock.Now().After(deadline):
 			return &goneError{fmt.Sprintf("it is still being deleted after %s, and holds the finalizers %v", r.timeoutOf(o), preview.List(live, "metadata", "finalizers"))}
 		}
-		if err := sleep(ctx, r.opts.Clock, retryPause); err != nil {
+		if err := clock.Sleep(ctx, r.opts.Clock, clock.RetryPause); err != nil {
 			return &goneError{"stopped while it was being deleted"}
 		}
 	}

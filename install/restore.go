@@ -4,15 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
 // BulkReader reads many objects at once, in the order of refs.
 type BulkReader interface {
-	Getter
+	record.Getter
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 }
 
@@ -20,12 +20,12 @@ type BulkReader interface {
 // the cluster as it is now takes it. Hooks are left out, and so are the
 // CustomResourceDefinitions that the cluster could not go back to without loss:
 // those stay as they are. Values of Secrets are not on record; they stay, too.
-func Restored(ctx context.Context, cluster BulkReader, record *Record) ([]engine.Content, error) {
-	plan, shapes, err := RecordedPlan(ctx, cluster, record)
+func Restored(ctx context.Context, cluster BulkReader, stored *record.Record) ([]engine.Content, error) {
+	plan, shapes, err := record.RecordedPlan(ctx, cluster, stored)
 	if err != nil {
 		return nil, err
 	}
-	r := &restoring{release: record.Release, revision: record.Revision, shapes: shapes, notes: map[string][]preview.Note{}}
+	r := &restoring{release: stored.Release, revision: stored.Revision, shapes: shapes, notes: map[string][]preview.Note{}}
 	if err := r.read(ctx, cluster, plan); err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func Restored(ctx context.Context, cluster BulkReader, record *Record) ([]engine
 	}
 	var contents []engine.Content
 	for _, pkg := range plan.Packages {
-		r.unverified(pkg, record.signature)
-		content, err := engine.Restored(record.Release, pkg, members[pkg.Name], engine.SetOf(plan), record.Revision, r.notes[pkg.Name])
+		r.unverified(pkg, stored.Signature)
+		content, err := engine.Restored(stored.Release, pkg, members[pkg.Name], engine.SetOf(plan), stored.Revision, r.notes[pkg.Name])
 		if err != nil {
 			return nil, err
 		}
@@ -75,21 +75,21 @@ func leftFields(recorded *preview.Plan, o *preview.Object) []string {
 // Earlier is what a plan on top of a record goes back to when its apply fails:
 // the recorded revision, or nothing where none is installed. A revision that is
 // unfinished is no state to go back to.
-func Earlier(ctx context.Context, cluster BulkReader, record *Record) (*engine.Earlier, error) {
+func Earlier(ctx context.Context, cluster BulkReader, stored *record.Record) (*engine.Earlier, error) {
 	switch {
-	case record == nil || record.State == RecordUninstalled:
+	case stored == nil || stored.State == record.Uninstalled:
 		return &engine.Earlier{}, nil
-	case record.State != RecordApplied:
+	case stored.State != record.Applied:
 		return nil, &engine.Refused{
-			What: fmt.Sprintf("revision %d of release %s is %s: there is no whole state that a failure could go back to", record.Revision, record.Release.Name, record.State),
+			What: fmt.Sprintf("revision %d of release %s is %s: there is no whole state that a failure could go back to", stored.Revision, stored.Release.Name, stored.State),
 			Next: "plan without --on-failure rollback, or roll back first",
 		}
 	}
-	contents, err := Restored(ctx, cluster, record)
+	contents, err := Restored(ctx, cluster, stored)
 	if err != nil {
 		return nil, err
 	}
-	return &engine.Earlier{Revision: record.Revision, Contents: contents}, nil
+	return &engine.Earlier{Revision: stored.Revision, Contents: contents}, nil
 }
 
 // restoring decides what of a revision comes back.
@@ -161,18 +161,13 @@ func (r *restoring) unverified(pkg preview.Package, signature *preview.RecordSig
 
 // InstalledSet is the plugin set that a record brought, as it says itself; the
 // zero value where it is none's.
-func InstalledSet(ctx context.Context, cluster Getter, record *Record) (engine.InstalledSet, error) {
-	if record == nil || record.State == RecordUninstalled || !record.isSet() {
+func InstalledSet(ctx context.Context, cluster record.Getter, stored *record.Record) (engine.InstalledSet, error) {
+	if stored == nil || stored.State == record.Uninstalled || !stored.IsSet() {
 		return engine.InstalledSet{}, nil
 	}
-	plan, err := loadPlan(ctx, cluster, record)
+	plan, err := record.StoredPlan(ctx, cluster, stored)
 	if err != nil {
 		return engine.InstalledSet{}, err
 	}
 	return engine.SetOf(plan.Plan).Installed(plan.Plan), nil
-}
-
-// isSet reports whether a record is of a plugin set, which is its only package.
-func (r *Record) isSet() bool {
-	return len(r.Packages) == 1 && strings.HasPrefix(r.Packages[0].Format, preview.FormatPlugins)
 }

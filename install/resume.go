@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -75,15 +76,15 @@ func (r *run) gateAgain() error {
 	if err := gate(&today, r.approval, true); err != nil {
 		return err
 	}
-	record := *r.before
-	record.Approval, record.Accepted = r.approval, maps.Clone(r.before.Accepted)
-	for fingerprint, revision := range acceptedFindings(&today, nil, record.Revision) {
-		if record.Accepted == nil {
-			record.Accepted = map[string]int{}
+	stored := *r.before
+	stored.Approval, stored.Accepted = r.approval, maps.Clone(r.before.Accepted)
+	for fingerprint, revision := range record.AcceptedFindings(&today, nil, stored.Revision) {
+		if stored.Accepted == nil {
+			stored.Accepted = map[string]int{}
 		}
-		record.Accepted[fingerprint] = revision
+		stored.Accepted[fingerprint] = revision
 	}
-	r.record = &record
+	r.record = &stored
 	return nil
 }
 
@@ -91,7 +92,7 @@ func (r *run) gateAgain() error {
 // objects.
 func (r *run) knowsObjects() error {
 	for i := range r.plan.Objects {
-		if r.record.object(r.plan.Objects[i].ID) == nil {
+		if r.record.Object(r.plan.Objects[i].ID) == nil {
 			return fmt.Errorf("the record of revision %d does not know %s", r.record.Revision, r.plan.Objects[i].ID)
 		}
 	}
@@ -123,7 +124,7 @@ func (r *run) resumeObject(ctx context.Context, o *preview.Object) (why string, 
 		return "", nil // deleted, and to be created
 	case live == nil:
 		return "was deleted meanwhile", nil
-	case o.Action == preview.ActionReplace && uidOf(live) == o.Live.UID && preview.String(live, "metadata", "deletionTimestamp") != "":
+	case o.Action == preview.ActionReplace && preview.UIDOf(live) == o.Live.UID && preview.String(live, "metadata", "deletionTimestamp") != "":
 		return "", nil // its deletion goes on
 	case o.FormerOwner() && preview.String(live, "metadata", "deletionTimestamp") != "":
 		return "", nil // the stage waits until it is gone
@@ -132,7 +133,7 @@ func (r *run) resumeObject(ctx context.Context, o *preview.Object) (why string, 
 		r.removed(o, false)
 		return "", nil
 	}
-	if o.Sealed != nil && sends(o.Action) {
+	if o.Sealed != nil && record.Sends(o.Action) {
 		after, err := r.isAfter(ctx, o, live)
 		if err != nil {
 			return "", err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
@@ -44,7 +45,7 @@ func (r *run) gateOf(from, to *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	for _, id := range from.Objects {
 		o := r.plan.Object(id)
-		if o == nil || o.Sealed == nil || r.record.object(id).State == StateReady {
+		if o == nil || o.Sealed == nil || r.record.Object(id).State == record.StateReady {
 			continue
 		}
 		if r.gatesByKind(o, to) || r.hasCheck(o) {
@@ -91,7 +92,7 @@ func (r *run) webhookServices(stage *preview.Stage) []preview.Ref {
 	seen := map[preview.Ref]bool{}
 	for _, id := range stage.Objects {
 		o := r.plan.Object(id)
-		if o == nil || !sends(o.Action) {
+		if o == nil || !record.Sends(o.Action) {
 			continue
 		}
 		for _, item := range preview.List(o.Sealed, "webhooks") {
@@ -262,10 +263,10 @@ func (r *run) observe(seen map[string]rollout.Object, object rollout.Object) {
 	if object.Offender.Name != "" {
 		offender = object.Offender.ID()
 	}
-	if entry := r.record.object(id); entry != nil && entry.State != StateDiverged {
+	if entry := r.record.Object(id); entry != nil && entry.State != record.StateDiverged {
 		entry.State, entry.Message, entry.Cause, entry.Offender = state, message, object.Cause, offender
-		if state == StateRemoved && entry.Action == preview.ActionDelete {
-			r.record.disown(id)
+		if state == record.StateRemoved && entry.Action == preview.ActionDelete {
+			r.record.Disown(id)
 		}
 	}
 	r.emit(Event{Type: EventObject, Object: id, State: state, Message: message, Cause: object.Cause, Offender: offender})
@@ -274,16 +275,16 @@ func (r *run) observe(seen map[string]rollout.Object, object rollout.Object) {
 	}
 }
 
-func objectState(s rollout.State) ObjectState {
+func objectState(s rollout.State) record.ObjectState {
 	switch s {
 	case rollout.Ready:
-		return StateReady
+		return record.StateReady
 	case rollout.Removed:
-		return StateRemoved
+		return record.StateRemoved
 	case rollout.Removing:
-		return StateRemoving
+		return record.StateRemoving
 	case rollout.Failed:
-		return StateFailed
+		return record.StateFailed
 	}
-	return StateWaiting
+	return record.StateWaiting
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -100,7 +101,7 @@ func (w *world) planOptions(t *testing.T) engine.Options {
 		Release: w.release, Apply: preview.DefaultOptions(), Schemas: w.schemas,
 		Request: preview.Request{Action: preview.RequestInstall},
 	}
-	record, err := install.LoadRecord(t.Context(), w, w.release)
+	record, err := record.Load(t.Context(), w, w.release)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +117,8 @@ func (w *world) planOptions(t *testing.T) engine.Options {
 	return opts
 }
 
-func byDigest(plan *preview.Plan) install.Approval {
-	return install.Approval{Digest: plan.Digest, How: install.ApprovedByDigest, By: "test", Ruleset: preview.Ruleset}
+func byDigest(plan *preview.Plan) record.Approval {
+	return record.Approval{Digest: plan.Digest, How: record.ApprovedByDigest, By: "test", Ruleset: preview.Ruleset}
 }
 
 func (w *world) options(t *testing.T) install.Options {
@@ -130,7 +131,7 @@ func (w *world) options(t *testing.T) install.Options {
 }
 
 // apply applies a plan by its digest and expects success.
-func (w *world) apply(t *testing.T, plan *preview.Plan) *install.Receipt {
+func (w *world) apply(t *testing.T, plan *preview.Plan) *record.Receipt {
 	t.Helper()
 	receipt, err := install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t))
 	if err != nil {
@@ -224,11 +225,11 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 	w := newWorld(t, "lifecycle")
 	first := w.plan(t, w.content(t, "1.0.0", w.operator("one"), configMap("old", "x")))
 	receipt := w.apply(t, first)
-	if receipt.Revision != 1 || receipt.State != string(install.RecordApplied) {
+	if receipt.Revision != 1 || receipt.State != string(record.Applied) {
 		t.Fatalf("revision %d is %s, want 1 applied", receipt.Revision, receipt.State)
 	}
 	for _, o := range receipt.Objects {
-		if o.State != install.StateReady || o.UID == "" {
+		if o.State != record.StateReady || o.UID == "" {
 			t.Errorf("%s is %s with uid %q, want ready: %s", o.ID, o.State, o.UID, o.Message)
 		}
 	}
@@ -269,7 +270,7 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 	}
 
 	removal := w.plan(t)
-	if receipt := w.apply(t, removal); receipt.State != string(install.RecordUninstalled) {
+	if receipt := w.apply(t, removal); receipt.State != string(record.Uninstalled) {
 		t.Errorf("after the uninstall the record is %s", receipt.State)
 	}
 	if live := w.read(t, "apps/v1", "Deployment", w.release.Namespace, "operator"); live != nil {
@@ -278,7 +279,7 @@ func TestInstallUpgradeUninstall(t *testing.T) {
 	if live := w.read(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "things.lifecycle.example.com"); live == nil {
 		t.Error("the CRD did not survive the uninstall")
 	}
-	record, err := install.LoadRecord(t.Context(), w, w.release)
+	record, err := record.Load(t.Context(), w, w.release)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -85,9 +86,9 @@ func TestADefinitionIsSharedWhileItIsTheSame(t *testing.T) {
 				t.Errorf("sharing wrote to it: %v", after["metadata"])
 			}
 			for _, w := range []*world{s.owner, s.sharer} {
-				record, err := install.LoadRecord(t.Context(), w, w.release)
-				if err != nil || !slices.ContainsFunc(record.Inventory, func(i install.Item) bool { return i.Ref().ID() == s.id }) {
-					t.Errorf("%s lists %v, %v", w.release.Name, record.Inventory, err)
+				stored, err := record.Load(t.Context(), w, w.release)
+				if err != nil || !slices.ContainsFunc(stored.Inventory, func(i record.Item) bool { return i.Ref().ID() == s.id }) {
+					t.Errorf("%s lists %v, %v", w.release.Name, stored.Inventory, err)
 				}
 			}
 			if again := s.plan(t, "one", in); again.Summary.Changes() || again.Summary.Shared != 1 {
@@ -99,7 +100,7 @@ func TestADefinitionIsSharedWhileItIsTheSame(t *testing.T) {
 				t.Errorf("the review of the removal does not say so: %+v", f)
 			}
 			sharer := "release " + s.sharer.release.Name + " in namespace " + s.sharer.release.Namespace
-			unaccepted := install.Approval{Digest: removal.Digest, How: install.ApprovedByYes, Ruleset: preview.Ruleset}
+			unaccepted := record.Approval{Digest: removal.Digest, How: record.ApprovedByYes, Ruleset: preview.Ruleset}
 			if err := install.Gate(removal, unaccepted); err == nil || !strings.Contains(err.Error(), "crd-shared/"+s.id) {
 				t.Errorf("the removal passes without an acceptance of what the sharer loses: %v", err)
 			}
@@ -121,9 +122,9 @@ func TestADefinitionIsSharedWhileItIsTheSame(t *testing.T) {
 			if s.live(t) == nil {
 				t.Fatal("the sharer took it along")
 			}
-			record, err := install.LoadRecord(t.Context(), s.sharer, s.sharer.release)
-			if err != nil || len(record.Inventory) != 0 {
-				t.Errorf("the release that is gone lists %v, %v", record.Inventory, err)
+			stored, err := record.Load(t.Context(), s.sharer, s.sharer.release)
+			if err != nil || len(stored.Inventory) != 0 {
+				t.Errorf("the release that is gone lists %v, %v", stored.Inventory, err)
 			}
 			s.owner.apply(t, s.owner.plan(t))
 		})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -61,7 +62,7 @@ func TestAFailedPlanIsTakenBackStageByStageInReverse(t *testing.T) {
 		undoing = undoing || e.Stage == install.StageUndo
 		switch {
 		case !undoing || e.Type != install.EventObject:
-		case e.State == install.StateSent:
+		case e.State == record.StateSent:
 			order = append(order, "sent "+e.Object)
 		case len(order) > 0 && order[len(order)-1] == "sent "+e.Object:
 			order = append(order, "taken "+e.Object)
@@ -95,7 +96,7 @@ func TestAFailedPlanIsTakenBackStageByStageInReverse(t *testing.T) {
 	}
 }
 
-func stageLine(stages []install.StageReceipt) string {
+func stageLine(stages []record.StageReceipt) string {
 	var out []string
 	for _, s := range stages {
 		text := s.ID + " " + string(s.Status)

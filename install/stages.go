@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -35,7 +36,7 @@ func (r *run) takeLock(ctx context.Context) (held context.Context, release func(
 }
 
 func (r *run) createNamespace(ctx context.Context, o *preview.Object) error {
-	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
+	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	made, err := r.writeOn(ctx, o, nil)
 	if err == nil {
 		r.namespace = made.live
@@ -75,7 +76,7 @@ func (r *run) stages(ctx context.Context) error {
 			if o == nil {
 				return r.fail("applying "+stage.ID, "", fmt.Errorf("stage %s names %s, which the plan does not have", stage.ID, id))
 			}
-			if sends(o.Action) && !r.done[id] {
+			if record.Sends(o.Action) && !r.done[id] {
 				objects = append(objects, o)
 			}
 		}
@@ -97,16 +98,16 @@ func (r *run) stages(ctx context.Context) error {
 func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*preview.Object) error {
 	objects = r.ownNamespaceLast(r.withReleased(stage, objects))
 	r.emit(Event{Type: EventStage, Stage: stage.ID, Message: preview.Plural(len(objects), "object")})
-	if !r.record.State.canBecome(RecordApplying) {
+	if !r.record.State.CanBecome(record.Applying) {
 		return r.fail("applying "+stage.ID, "", fmt.Errorf("a record that is %s cannot be applied", r.record.State))
 	}
-	r.record.State, r.record.Stage = RecordApplying, stage.ID
-	before := map[string]ObjectState{}
+	r.record.State, r.record.Stage = record.Applying, stage.ID
+	before := map[string]record.ObjectState{}
 	for _, o := range objects {
-		before[o.ID] = r.record.object(o.ID).State
-		r.record.object(o.ID).State = StateSent
+		before[o.ID] = r.record.Object(o.ID).State
+		r.record.Object(o.ID).State = record.StateSent
 		if o.Action != preview.ActionDelete {
-			r.record.own(o, o.Live.UID)
+			r.record.Own(o, o.Live.UID)
 		}
 	}
 	if err := r.save(ctx, r.plan.Objects); err != nil {
@@ -129,7 +130,7 @@ func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*previe
 			return err
 		}
 		if verdict == Diverged && stopsOnDivergence(o) {
-			diverged = append(diverged, o.ID+": "+r.record.object(o.ID).Message)
+			diverged = append(diverged, o.ID+": "+r.record.Object(o.ID).Message)
 		}
 	}
 	if err := r.save(ctx, r.plan.Objects); err != nil {
@@ -147,13 +148,13 @@ func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*previe
 
 // unsend takes back the intent for objects that were not sent after all. One
 // between its two writes stays there.
-func (r *run) unsend(objects []*preview.Object, before map[string]ObjectState) {
+func (r *run) unsend(objects []*preview.Object, before map[string]record.ObjectState) {
 	for _, o := range objects {
-		r.record.object(o.ID).State = StatePending
-		if before[o.ID] == StateReleased {
-			r.record.object(o.ID).State = StateReleased
+		r.record.Object(o.ID).State = record.StatePending
+		if before[o.ID] == record.StateReleased {
+			r.record.Object(o.ID).State = record.StateReleased
 		}
-		r.record.dropIntent(o.ID)
+		r.record.DropIntent(o.ID)
 	}
 }
 
@@ -181,7 +182,7 @@ func (r *run) sendIn(ctx context.Context, stage *preview.Stage, o *preview.Objec
 
 // send writes one object and enters the outcome into the record.
 func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
-	r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent})
+	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	before := r.liveOf(o)
 	if o.Action == preview.ActionDelete {
 		return Same, r.sendDelete(ctx, o, before)
@@ -245,21 +246,21 @@ func (r *run) liveOf(o *preview.Object) map[string]any {
 // settled enters a written object into the record, with what a comparison
 // with the review says about it.
 func (r *run) settled(o *preview.Object, w Written) Verdict {
-	entry := r.record.object(o.ID)
-	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = StateApplied, uidOf(w.Live), "", "", ""
-	r.versions[o.ID] = versionOf(w.Live)
+	entry := r.record.Object(o.ID)
+	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UIDOf(w.Live), "", "", ""
+	r.versions[o.ID] = preview.VersionOf(w.Live)
 	if o.LetsGo() {
-		r.record.disown(o.ID)
+		r.record.Disown(o.ID)
 	} else {
-		r.record.own(o, entry.UID)
-		r.record.made(o, entry.UID)
+		r.record.Own(o, entry.UID)
+		r.record.Made(o, entry.UID)
 	}
 	verdict, notes, err := Compare(r.opts.Schemas, w)
 	switch {
 	case err != nil:
-		verdict, entry.State, entry.Message = Diverged, StateDiverged, "cannot be compared with the review: "+err.Error()
+		verdict, entry.State, entry.Message = Diverged, record.StateDiverged, "cannot be compared with the review: "+err.Error()
 	case verdict == Diverged:
-		entry.State, entry.Message = StateDiverged, strings.Join(notes, "; ")
+		entry.State, entry.Message = record.StateDiverged, strings.Join(notes, "; ")
 	default:
 		entry.Notes = notes
 	}
@@ -268,13 +269,13 @@ func (r *run) settled(o *preview.Object, w Written) Verdict {
 }
 
 func (r *run) removed(o *preview.Object, gone bool) {
-	entry := r.record.object(o.ID)
-	entry.State, entry.Message = StateRemoving, ""
+	entry := r.record.Object(o.ID)
+	entry.State, entry.Message = record.StateRemoving, ""
 	if gone {
-		entry.State = StateRemoved
-		r.record.disown(o.ID)
+		entry.State = record.StateRemoved
+		r.record.Disown(o.ID)
 	} else {
-		r.record.disowning(o.ID)
+		r.record.Disowning(o.ID)
 	}
 	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State})
 }
@@ -283,23 +284,23 @@ func (r *run) removed(o *preview.Object, gone bool) {
 // unknown stays in flight.
 func (r *run) failedObject(ctx context.Context, o *preview.Object, doing string, err error) error {
 	e := r.objectError(o, doing, err)
-	entry := r.record.object(o.ID)
+	entry := r.record.Object(o.ID)
 	entry.Message, entry.Cause = e.Came, e.Cause
 	if unknownOutcome(err) {
-		entry.State = StateSent
-		r.emit(Event{Type: EventObject, Object: o.ID, State: StateSent, Message: e.Came})
+		entry.State = record.StateSent
+		r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent, Message: e.Came})
 		return e
 	}
 	var gone *goneError
 	switch {
-	case errors.As(err, &gone), entry.State == StateRemoved, entry.State == StateReleased: // between its two writes, as recorded
+	case errors.As(err, &gone), entry.State == record.StateRemoved, entry.State == record.StateReleased: // between its two writes, as recorded
 	case ctx.Err() != nil, preview.Throttled(err):
-		entry.State = StatePending // it was not the object that failed
+		entry.State = record.StatePending // it was not the object that failed
 	case ctx.Err() == nil:
-		entry.State = StateFailed
+		entry.State = record.StateFailed
 	}
 	if o.Action != preview.ActionDelete {
-		r.record.dropIntent(o.ID)
+		r.record.DropIntent(o.ID)
 	}
 	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Came, Cause: e.Cause})
 	return e

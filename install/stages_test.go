@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
@@ -103,7 +104,7 @@ func TestEveryObjectEqualsTheReviewedOne(t *testing.T) {
 			plan := w.plan(t, w.content(t, "1.0.0", strings.ReplaceAll(manyKinds, "NS", name)))
 			receipt := w.apply(t, plan)
 			for _, o := range receipt.Objects {
-				if o.State != install.StateReady {
+				if o.State != record.StateReady {
 					t.Errorf("%s is %s: %s", o.ID, o.State, o.Message)
 				}
 			}
@@ -166,9 +167,9 @@ func TestAStageThatIsNotReadyHoldsTheNextBack(t *testing.T) {
 	if live := w.read(t, "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", "gates"); live != nil {
 		t.Error("the webhook is there before anything can answer it")
 	}
-	record, err := install.LoadRecord(t.Context(), w, w.release)
-	if err != nil || record.State != install.RecordApplying {
-		t.Fatalf("the record is %+v, %v, want applying", record, err)
+	stored, err := record.Load(t.Context(), w, w.release)
+	if err != nil || stored.State != record.Applying {
+		t.Fatalf("the record is %+v, %v, want applying", stored, err)
 	}
 
 	// A newer plan takes over, and abandons what was begun.
@@ -179,8 +180,8 @@ func TestAStageThatIsNotReadyHoldsTheNextBack(t *testing.T) {
 	if live := w.read(t, "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", "gates"); live == nil {
 		t.Error("the webhook did not come after its Service")
 	}
-	old, err := install.LoadRevision(t.Context(), w, w.release, 1)
-	if err != nil || old == nil || old.State != install.RecordAbandoned {
+	old, err := record.LoadRevision(t.Context(), w, w.release, 1)
+	if err != nil || old == nil || old.State != record.Abandoned {
 		t.Errorf("revision 1 is %+v, %v, want abandoned", old, err)
 	}
 	if _, err := install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t)); install.KindOf(err) != install.Refused {
@@ -213,7 +214,7 @@ func TestARolloutThatTakesTooLongCanBeResumed(t *testing.T) {
 		t.Errorf("the Deployment was written %d times", n)
 	}
 	opts.NoWait = true
-	if receipt, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts); err != nil || receipt.State != string(install.RecordApplied) {
+	if receipt, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts); err != nil || receipt.State != string(record.Applied) {
 		t.Errorf("without waiting: %v, %v", receipt, err)
 	}
 }
@@ -241,9 +242,9 @@ func TestADivergedRoleStopsBeforeItIsBound(t *testing.T) {
 	}
 	found := false
 	for _, o := range receipt.Objects {
-		found = found || o.State == install.StateDiverged && o.ID == "rbac.authorization.k8s.io/Role/diverged/operator"
+		found = found || o.State == record.StateDiverged && o.ID == "rbac.authorization.k8s.io/Role/diverged/operator"
 	}
-	if !found || receipt.State != string(install.RecordFailed) {
+	if !found || receipt.State != string(record.Failed) {
 		t.Errorf("the receipt says %s of %+v", receipt.State, receipt.Objects)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -168,11 +169,11 @@ func stopAt(t *testing.T, name string, at int, late bool, other string) {
 	cluster := &stoppedRun{
 		Cluster: connect(t, sandboxtest.User(t, w.sandbox, user, "system:masters")), clock: &stopClock{}, at: at, late: late,
 		meanwhile: func() {
-			record, err := install.LoadRecord(t.Context(), w, w.release)
+			stored, err := record.Load(t.Context(), w, w.release)
 			if err != nil {
 				t.Error(err)
 			}
-			finished = record.Digest == plan.Digest && record.State == install.RecordApplied
+			finished = stored.Digest == plan.Digest && stored.State == record.Applied
 			next := plan
 			switch other {
 			case "another version":

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -15,7 +16,7 @@ import (
 )
 
 // through applies a plan over a fault proxy, as a user of its own.
-func (w *world) through(t *testing.T, plan *preview.Plan, fault func(sandboxtest.Request) sandboxtest.Fault) (*install.Receipt, error) {
+func (w *world) through(t *testing.T, plan *preview.Plan, fault func(sandboxtest.Request) sandboxtest.Fault) (*record.Receipt, error) {
 	t.Helper()
 	proxy := sandboxtest.NewProxy(t, sandboxtest.User(t, w.sandbox, w.user, "system:masters"), sandboxtest.ProxyOptions{Fault: fault})
 	opts := w.options(t)
@@ -133,9 +134,9 @@ func TestNoAnswerEverArrives(t *testing.T) {
 			t.Errorf("%q was persisted %d times", e, n)
 		}
 	}
-	record, err := install.LoadRecord(t.Context(), w, w.release)
-	if err != nil || record == nil || record.State != install.RecordApplied {
-		t.Errorf("the record is %+v, %v, want applied", record, err)
+	stored, err := record.Load(t.Context(), w, w.release)
+	if err != nil || stored == nil || stored.State != record.Applied {
+		t.Errorf("the record is %+v, %v, want applied", stored, err)
 	}
 }
 

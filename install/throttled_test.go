@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
@@ -42,7 +43,7 @@ func TestAnOverloadedServerHasCarriedNothingOut(t *testing.T) {
 				t.Errorf("it ended with %v", err)
 			}
 			for _, o := range receipt.Objects {
-				if strings.HasSuffix(o.ID, "/b") && o.State != install.StatePending {
+				if strings.HasSuffix(o.ID, "/b") && o.State != record.StatePending {
 					t.Errorf("%s is %s", o.ID, o.State)
 				}
 			}

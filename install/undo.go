@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/undo"
@@ -34,8 +35,8 @@ func (r *run) undoesItself(ctx context.Context, err error) bool {
 // wroteBefore reports whether any object of the plan was written, by this run
 // or by an earlier one of the same plan.
 func (r *run) wroteBefore() bool {
-	return slices.ContainsFunc(r.record.Objects, func(o ObjectReceipt) bool {
-		return sends(o.Action) && o.State != StatePending && o.State != StateFailed
+	return slices.ContainsFunc(r.record.Objects, func(o record.ObjectReceipt) bool {
+		return record.Sends(o.Action) && o.State != record.StatePending && o.State != record.StateFailed
 	})
 }
 
@@ -90,19 +91,19 @@ func (r *run) beginUndo(ctx context.Context) (*run, error) {
 	}
 	u := r.undoRun(back, r.record)
 	u.checked = back
-	u.record = newRecord(back, r.approval, r.record, r.opts.ToolVersion, r.opts.Clock.Now().UTC())
-	u.record.Undoes = &Undoes{Revision: r.record.Revision, Digest: r.plan.Digest}
+	u.record = record.New(back, r.approval, r.record, r.opts.ToolVersion, r.opts.Clock.Now().UTC())
+	u.record.Undoes = &record.Undoes{Revision: r.record.Revision, Digest: r.plan.Digest}
 	if err := u.checkUndoOperands(ctx); err != nil {
 		return nil, err
 	}
-	if err := u.store.begin(ctx, back, r.record, u.record); err != nil {
+	if err := u.store.Begin(ctx, back, r.record, u.record); err != nil {
 		return nil, r.fail("recording the undo", "", err)
 	}
 	return u, nil
 }
 
 // undoRun is the run that applies the plan of an undo on top of a record.
-func (r *run) undoRun(back *preview.Plan, before *Record) *run {
+func (r *run) undoRun(back *preview.Plan, before *record.Record) *run {
 	opts := r.opts
 	opts.Checks = nil // they are about what failed
 	return &run{
@@ -144,7 +145,7 @@ func (r *run) earlier(ctx context.Context) (*engine.Earlier, error) {
 	if revision == 0 {
 		return &engine.Earlier{}, nil
 	}
-	record, err := LoadRevision(ctx, r.cluster, r.plan.Release, revision)
+	record, err := record.LoadRevision(ctx, r.cluster, r.plan.Release, revision)
 	if err != nil {
 		return nil, err
 	}
@@ -181,11 +182,11 @@ func (r *run) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, e
 	var reasons []string
 	for i := range r.plan.Objects {
 		o := &r.plan.Objects[i]
-		now, entry := back.Object(o.ID), r.record.object(o.ID)
-		if now == nil || now.LiveBody == nil || entry == nil || o.Sealed == nil || !sends(o.Action) {
+		now, entry := back.Object(o.ID), r.record.Object(o.ID)
+		if now == nil || now.LiveBody == nil || entry == nil || o.Sealed == nil || !record.Sends(o.Action) {
 			continue
 		}
-		if entry.UID != "" && entry.UID != uidOf(now.LiveBody) {
+		if entry.UID != "" && entry.UID != preview.UIDOf(now.LiveBody) {
 			reasons = append(reasons, o.ID+" was deleted and created again by somebody else")
 			continue
 		}
@@ -210,7 +211,7 @@ func (r *run) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, e
 // checkUndoOperands refuses to take an operator away from what others had it
 // operate meanwhile. What the plan itself made is part of the undo.
 func (r *run) checkUndoOperands(ctx context.Context) error {
-	if !isUninstall(r.plan) {
+	if !record.IsUninstall(r.plan) {
 		return nil
 	}
 	counts, err := LeftOperands(ctx, r.cluster, r.checked)
@@ -302,7 +303,7 @@ func (r *run) takeUndo(ctx context.Context) (*run, error) {
 	doing := fmt.Sprintf("resuming the undo, revision %d", r.before.Revision)
 	// What is left to do is no write of this run, but the target has changed.
 	r.wrote = true
-	record, err := LoadRevision(ctx, r.cluster, r.plan.Release, r.before.Undoes.Revision)
+	record, err := record.LoadRevision(ctx, r.cluster, r.plan.Release, r.before.Undoes.Revision)
 	if err != nil {
 		return nil, r.fail(doing, "", err)
 	}
@@ -324,7 +325,7 @@ func (r *run) takeUndo(ctx context.Context) (*run, error) {
 // recordedUndo reads the plan of the undo. The bodies of its Secrets have the
 // values that are live, as they had when it was recorded.
 func (r *run) recordedUndo(ctx context.Context) (*preview.Plan, error) {
-	_, shapes, err := RecordedPlan(ctx, r.cluster, r.before)
+	_, shapes, err := record.RecordedPlan(ctx, r.cluster, r.before)
 	if err != nil {
 		return nil, err
 	}
@@ -338,7 +339,7 @@ func (r *run) recordedUndo(ctx context.Context) (*preview.Plan, error) {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
 	}
-	return LoadPlan(ctx, r.cluster, r.before, sealed)
+	return record.LoadPlan(ctx, r.cluster, r.before, sealed)
 }
 
 // FormatOf is the format of a recorded package, empty where it is not among them.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -99,7 +100,7 @@ func (w *world) sameState(t *testing.T, want map[string]any) {
 	}
 }
 
-func (w *world) failing(t *testing.T, plan *preview.Plan, opts install.Options) (*install.Receipt, error) {
+func (w *world) failing(t *testing.T, plan *preview.Plan, opts install.Options) (*record.Receipt, error) {
 	t.Helper()
 	receipt, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts)
 	if install.KindOf(err) != install.Failed || err == nil {
@@ -167,15 +168,15 @@ func TestAFailedUpgradeIsUndone(t *testing.T) {
 		t.Errorf("the steps are %v", steps)
 	}
 	w.sameState(t, before)
-	if receipt.Revision != 2 || receipt.State != string(install.RecordFailed) || receipt.Undo == nil {
+	if receipt.Revision != 2 || receipt.State != string(record.Failed) || receipt.Undo == nil {
 		t.Fatalf("the receipt is of revision %d, %s, with the undo %v", receipt.Revision, receipt.State, receipt.Undo)
 	}
 	undo := receipt.Undo
-	if undo.Revision != 3 || undo.State != string(install.RecordApplied) || undo.Undoes == nil || *undo.Undoes != (install.Undoes{Revision: 2, Digest: plan.Digest}) || undo.Approval.Digest != plan.Digest {
+	if undo.Revision != 3 || undo.State != string(record.Applied) || undo.Undoes == nil || *undo.Undoes != (record.Undoes{Revision: 2, Digest: plan.Digest}) || undo.Approval.Digest != plan.Digest {
 		t.Errorf("the receipt of the undo is %+v", undo)
 	}
 	for _, o := range undo.Objects {
-		if o.State != install.StateReady && o.State != install.StateRemoved {
+		if o.State != record.StateReady && o.State != record.StateRemoved {
 			t.Errorf("in the undo %s is %s: %s", o.ID, o.State, o.Message)
 		}
 	}
@@ -198,7 +199,7 @@ func TestAFailedInstallIsUndone(t *testing.T) {
 	if !strings.Contains(err.Error(), "what the plan made is removed (revision 2)") {
 		t.Errorf("the error does not say that it was undone:\n%v", err)
 	}
-	if receipt.Undo == nil || receipt.Undo.State != string(install.RecordUninstalled) {
+	if receipt.Undo == nil || receipt.Undo.State != string(record.Uninstalled) {
 		t.Errorf("the undo is %+v", receipt.Undo)
 	}
 	for id := range w.state(t) {
@@ -227,13 +228,13 @@ func TestAnUpgradeThatTakesTooLongIsUndone(t *testing.T) {
 	opts.Clock, opts.RolloutTimeout, opts.StageTimeout = clock, 10*time.Minute, 10*time.Minute
 	opts.Sink = func(e install.Event) {
 		log(e)
-		if !jumped && e.State == install.StateWaiting && e.Object == w.here(webDeployment) {
+		if !jumped && e.State == record.StateWaiting && e.Object == w.here(webDeployment) {
 			jumped = true
 			clock.jump()
 		}
 	}
 	receipt, err := w.failing(t, w.undoable(t, w.content(t, "2.0.0", fault("pending"))), opts)
-	if !strings.Contains(err.Error(), "10m0s long") || !strings.Contains(err.Error(), "as revision 3") || receipt.State != string(install.RecordFailed) {
+	if !strings.Contains(err.Error(), "10m0s long") || !strings.Contains(err.Error(), "as revision 3") || receipt.State != string(record.Failed) {
 		t.Errorf("revision 2 is %s: %v", receipt.State, err)
 	}
 	w.sameState(t, before)
@@ -282,9 +283,9 @@ func killUndo(t *testing.T, at int) bool {
 		t.Fatalf("killed after write %d, the same approval ended with %d: %v", at, install.KindOf(err), err)
 	}
 	w.sameState(t, before)
-	record, err := install.LoadRecord(t.Context(), w, w.release)
-	if err != nil || record.Revision != 3 || record.State != install.RecordApplied {
-		t.Errorf("killed after write %d, the record is %+v, %v", at, record, err)
+	stored, err := record.Load(t.Context(), w, w.release)
+	if err != nil || stored.Revision != 3 || stored.State != record.Applied {
+		t.Errorf("killed after write %d, the record is %+v, %v", at, stored, err)
 	}
 	return true
 }
@@ -417,7 +418,7 @@ func TestWhatAFailureGoesBackToIsJudged(t *testing.T) {
 	}) {
 		t.Errorf("no critical finding of what a failure leads to: %+v", plan.Findings)
 	}
-	if err := install.Gate(plan, install.Approval{How: install.ApprovedByYes, Digest: plan.Digest}); install.KindOf(err) != install.Refused || err == nil {
+	if err := install.Gate(plan, record.Approval{How: record.ApprovedByYes, Digest: plan.Digest}); install.KindOf(err) != install.Refused || err == nil {
 		t.Errorf("--yes alone: %v", err)
 	}
 	w.apply(t, plan)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/clock"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
@@ -69,10 +70,10 @@ func (r *run) write(ctx context.Context, o *preview.Object, before map[string]an
 func (r *run) writeOn(ctx context.Context, o *preview.Object, before map[string]any) (written, error) {
 	var last error
 	lost := false // a write may have happened without our knowing
-	for try := range maxAttempts {
+	for try := range clock.MaxAttempts {
 		item := preview.DryRun{Body: r.plan.Sent(o), Manager: o.Manager}
 		if before != nil {
-			item.UID, item.ResourceVersion = uidOf(before), versionOf(before)
+			item.UID, item.ResourceVersion = preview.UIDOf(before), preview.VersionOf(before)
 		}
 		live, err := r.applyTaking(ctx, o, item)
 		if err == nil {
@@ -100,7 +101,7 @@ func (r *run) writeOn(ctx context.Context, o *preview.Object, before map[string]
 		if before, err = r.onto(o, before, live, last); err != nil {
 			return written{}, r.perhaps(lost, err)
 		}
-		if err := pause(ctx, r.opts.Clock, last, try); err != nil {
+		if err := clock.Pause(ctx, r.opts.Clock, last, try); err != nil {
 			return written{}, last
 		}
 	}
@@ -158,7 +159,7 @@ func (r *run) applyOnce(ctx context.Context, item preview.DryRun) (live map[stri
 func (r *run) sendOnce(ctx context.Context, send func(context.Context) error) error {
 	late, cancel := withGrace(ctx)
 	defer cancel()
-	err := unthrottled(ctx, r.opts.Clock, func() error {
+	err := clock.Unthrottled(ctx, r.opts.Clock, func() error {
 		if err := ctx.Err(); err != nil {
 			return notSent(err)
 		}
@@ -215,7 +216,7 @@ func (r *run) onto(o *preview.Object, before, live map[string]any, cause error) 
 		return nil, &movedError{"somebody else created it meanwhile"}
 	case live == nil:
 		return nil, &movedError{"somebody deleted it meanwhile"}
-	case versionOf(live) == versionOf(before) && uidOf(live) == uidOf(before) && preview.ReasonOf(cause) == preview.ReasonChanged:
+	case preview.VersionOf(live) == preview.VersionOf(before) && preview.UIDOf(live) == preview.UIDOf(before) && preview.ReasonOf(cause) == preview.ReasonChanged:
 		return nil, cause // refused for another reason than a change
 	}
 	same, err := r.isBefore(o, live)
@@ -230,7 +231,7 @@ func (r *run) onto(o *preview.Object, before, live map[string]any, cause error) 
 
 // isBefore reports whether a live object still is the one that was reviewed.
 func (r *run) isBefore(o *preview.Object, live map[string]any) (bool, error) {
-	if uidOf(live) != o.Live.UID {
+	if preview.UIDOf(live) != o.Live.UID {
 		return false, nil
 	}
 	fingerprint, err := o.Fingerprint(r.opts.Schemas, live)
@@ -240,9 +241,9 @@ func (r *run) isBefore(o *preview.Object, live map[string]any) (bool, error) {
 // isAfter reports whether an object already is what applying o makes of it: a
 // dry run by our manager changes neither a value nor which fields we own.
 func (r *run) isAfter(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
-	for range maxAttempts {
+	for range clock.MaxAttempts {
 		result := r.cluster.DryRun(ctx, []preview.DryRun{{
-			Body: r.plan.Sent(o), UID: uidOf(live), ResourceVersion: versionOf(live), Manager: o.Manager,
+			Body: r.plan.Sent(o), UID: preview.UIDOf(live), ResourceVersion: preview.VersionOf(live), Manager: o.Manager,
 		}})[0]
 		switch preview.ReasonOf(result.Err) {
 		case "":
@@ -254,7 +255,7 @@ func (r *run) isAfter(ctx context.Context, o *preview.Object, live map[string]an
 			return false, nil // what cannot be applied is not what an apply left
 		}
 		fresh, err := r.cluster.Get(ctx, o.Ref())
-		if err != nil || uidOf(fresh) != uidOf(live) {
+		if err != nil || preview.UIDOf(fresh) != preview.UIDOf(live) {
 			return false, err
 		}
 		live = fresh
@@ -271,7 +272,7 @@ func changesNothing(o *preview.Object, live, result map[string]any) bool {
 
 // movedFields names the relevant fields at which two reads differ.
 func (r *run) movedFields(o *preview.Object, before, live map[string]any) string {
-	if uidOf(before) != uidOf(live) {
+	if preview.UIDOf(before) != preview.UIDOf(live) {
 		return "it was deleted and created again meanwhile"
 	}
 	a, errA := o.Relevant(r.opts.Schemas, before)
@@ -294,8 +295,8 @@ func (r *run) movedFields(o *preview.Object, before, live map[string]any) string
 func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any) (gone bool, err error) {
 	var last error
 	lost := false // a deletion may have happened without our knowing
-	for try := range maxAttempts {
-		if live == nil || lost && uidOf(live) != o.Live.UID {
+	for try := range clock.MaxAttempts {
+		if live == nil || lost && preview.UIDOf(live) != o.Live.UID {
 			return true, nil
 		}
 		if preview.String(live, "metadata", "deletionTimestamp") != "" {
@@ -333,10 +334,10 @@ func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any
 		if err != nil {
 			return false, err
 		}
-		if lost && (live == nil || uidOf(live) != o.Live.UID || preview.String(live, "metadata", "deletionTimestamp") != "") {
+		if lost && (live == nil || preview.UIDOf(live) != o.Live.UID || preview.String(live, "metadata", "deletionTimestamp") != "") {
 			r.wrote = true
 		}
-		if err := pause(ctx, r.opts.Clock, last, try); err != nil {
+		if err := clock.Pause(ctx, r.opts.Clock, last, try); err != nil {
 			return false, last
 		}
 	}
@@ -345,7 +346,7 @@ func (r *run) remove(ctx context.Context, o *preview.Object, live map[string]any
 
 func (r *run) deleteOnce(ctx context.Context, o *preview.Object, live map[string]any) error {
 	return r.sendOnce(ctx, func(late context.Context) error {
-		return r.cluster.Delete(late, o.Ref(), uidOf(live), versionOf(live), dependentsOf(o))
+		return r.cluster.Delete(late, o.Ref(), preview.UIDOf(live), preview.VersionOf(live), dependentsOf(o))
 	})
 }
 

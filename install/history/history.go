@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
 // Getter reads single objects.
-type Getter = install.Getter
+type Getter = record.Getter
 
 // Reader reads single objects and lists.
 type Reader = install.Reader
@@ -25,14 +26,14 @@ type Reader = install.Reader
 type Record struct {
 	Release       preview.Release
 	Revision      int
-	State         install.State
+	State         record.State
 	Stage         string // while applying: the stage begun last
 	Digest        string
 	ContentDigest string
 	Updated       time.Time
 
-	record *install.Record
-	keys   install.RecordKeys
+	record *record.Record
+	keys   record.Keys
 	// identity is that of the cluster in which the record is, where keys are.
 	identity string
 }
@@ -46,7 +47,7 @@ type Item struct {
 	Manager string         // the field manager, of an object that is only patched
 }
 
-func newRecord(r *install.Record) *Record {
+func newRecord(r *record.Record) *Record {
 	return &Record{
 		Release: r.Release, Revision: r.Revision, State: r.State, Stage: r.Stage,
 		Digest: r.Digest, ContentDigest: r.ContentDigest, Updated: r.Updated, record: r,
@@ -55,7 +56,7 @@ func newRecord(r *install.Record) *Record {
 
 // Verify checks who signed the record, and has every other revision checked that
 // is read by way of it. identity is that of the cluster.
-func (r *Record) Verify(keys install.RecordKeys, identity string) {
+func (r *Record) Verify(keys record.Keys, identity string) {
 	r.keys, r.identity = keys, identity
 	r.record.Verify(keys, identity)
 }
@@ -64,7 +65,7 @@ func (r *Record) Verify(keys install.RecordKeys, identity string) {
 func (r *Record) Signature() *preview.RecordSignature { return r.record.PlanBase().Signature }
 
 // Installed reports whether the release is, or may partly be, in the cluster.
-func (r *Record) Installed() bool { return r.State != install.RecordUninstalled }
+func (r *Record) Installed() bool { return r.State != record.Uninstalled }
 
 // MadeNamespaces reports whether the release ever made a Namespace.
 func (r *Record) MadeNamespaces() bool { return len(r.record.Namespaces) > 0 }
@@ -187,7 +188,7 @@ func (r *Record) catalog() *preview.Via {
 
 // Load reads the newest record of a release, nil when it never existed.
 func Load(ctx context.Context, cluster Getter, release preview.Release) (*Record, error) {
-	r, err := install.LoadRecord(ctx, cluster, release)
+	r, err := record.Load(ctx, cluster, release)
 	if err != nil || r == nil {
 		return nil, err
 	}
@@ -209,13 +210,13 @@ func list(ctx context.Context, cluster Reader, namespace string) ([]Record, erro
 	}
 	var records []Record
 	var broken []error
-	left := install.MaxListed
+	left := record.MaxListed
 	for _, secret := range secrets {
 		if left <= 0 {
 			broken = append(broken, fmt.Errorf("the record %s was left out: those before it are all that one list holds; list one namespace with -n", preview.RefOf(secret).ID()))
 			continue
 		}
-		r, unpacked, err := install.DecodeListed(ctx, secret)
+		r, unpacked, err := record.DecodeListed(ctx, secret)
 		if err != nil {
 			broken = append(broken, err)
 			continue
@@ -282,7 +283,7 @@ func named(ctx context.Context, cluster Reader, name string) ([]Record, error) {
 		if preview.RefOf(secret).Name != preview.RecordName(name) {
 			continue
 		}
-		if r, err := install.DecodeRecord(ctx, cluster, secret); err != nil {
+		if r, err := record.Decode(ctx, cluster, secret); err != nil {
 			broken = append(broken, err)
 		} else {
 			records = append(records, *newRecord(r))

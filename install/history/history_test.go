@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -25,13 +26,13 @@ func (c *releases) run(t *testing.T, release preview.Release, uninstall bool) {
 		Release: release, Apply: preview.DefaultOptions(), Schemas: c.schemas,
 		Request: preview.Request{Reference: "mongodb", Action: preview.RequestInstall},
 	}
-	record, err := history.Load(t.Context(), c, release)
+	stored, err := history.Load(t.Context(), c, release)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if record != nil {
-		opts.Installed.Base = record.Base()
-		for _, item := range record.Inventory() {
+	if stored != nil {
+		opts.Installed.Base = stored.Base()
+		for _, item := range stored.Inventory() {
 			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref, Package: item.Package})
 		}
 	}
@@ -45,7 +46,7 @@ func (c *releases) run(t *testing.T, release preview.Release, uninstall bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	approval := install.Approval{Digest: plan.Digest, How: install.ApprovedByDigest, Ruleset: preview.Ruleset}
+	approval := record.Approval{Digest: plan.Digest, How: record.ApprovedByDigest, Ruleset: preview.Ruleset}
 	if _, err := install.Apply(t.Context(), plan, approval, c, install.Options{Schemas: c.schemas, Holder: t.Name()}); err != nil {
 		t.Fatal(err)
 	}

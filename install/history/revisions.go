@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -16,7 +17,7 @@ func (r *Record) Action() string { return r.record.Request.Action }
 
 // Undoes is the failed revision that this one takes back by itself, nil for
 // all others.
-func (r *Record) Undoes() *install.Undoes { return r.record.Undoes }
+func (r *Record) Undoes() *record.Undoes { return r.record.Undoes }
 
 // Approves is the digest of which an approval goes on with an unfinished
 // revision: that of its plan, or of the plan which it undoes.
@@ -28,7 +29,7 @@ func (r *Record) Approves() string {
 }
 
 // Receipt is what was approved and observed for the revision.
-func (r *Record) Receipt() *install.Receipt { return r.record.Receipt() }
+func (r *Record) Receipt() *record.Receipt { return r.record.Receipt() }
 
 // Revisions reads every revision that is on record, the newest first. One that
 // cannot be read is named in the error, beside those that can.
@@ -56,7 +57,7 @@ func Revision(ctx context.Context, cluster Getter, newest *Record, revision int)
 	if revision < 1 || revision > newest.Revision {
 		return nil, fmt.Errorf("reading revision %d of release %s: there is none; %s", revision, release.Name, newest.kept())
 	}
-	r, err := install.LoadRevision(ctx, cluster, release, revision)
+	r, err := record.LoadRevision(ctx, cluster, release, revision)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +104,6 @@ func (r *Record) Drifts(ctx context.Context, cluster Getter, schemas engine.Sche
 
 // Reconcile tells what became of the objects that an interrupted run left in
 // flight; see [install.Reconcile].
-func (r *Record) Reconcile(ctx context.Context, cluster install.Cluster, schemas engine.Schemas) ([]install.ObjectReceipt, error) {
+func (r *Record) Reconcile(ctx context.Context, cluster install.Cluster, schemas engine.Schemas) ([]record.ObjectReceipt, error) {
 	return install.Reconcile(ctx, cluster, schemas, r.record)
 }

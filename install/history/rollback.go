@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -42,9 +43,9 @@ func rollbackTarget(ctx context.Context, cluster Getter, newest *Record, to int)
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	switch target.State {
-	case install.RecordApplied:
+	case record.Applied:
 		return target, nil
-	case install.RecordUninstalled:
+	case record.Uninstalled:
 		return nil, fmt.Errorf("%s: revision %d is its removal; use uninstall for that", doing, to)
 	}
 	return nil, fmt.Errorf("%s: revision %d was not applied as a whole, it is %s; choose one that was: %s", doing, to, target.State, newest.kept())
@@ -57,7 +58,7 @@ func (r *Record) previous() int {
 		return request.Revision
 	}
 	for _, o := range slices.Backward(r.record.Older) {
-		if o.State == install.RecordApplied {
+		if o.State == record.Applied {
 			return o.Revision
 		}
 	}

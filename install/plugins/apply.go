@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -48,15 +49,15 @@ type Options struct {
 // The plan of a clean removes the generations it names instead of 4 and 5. Until
 // the switch the host finds the old generation whole, whatever happens. Every
 // error is an [install.Error]; the receipt is nil where nothing was to do.
-func Apply(ctx context.Context, plan *preview.Plan, approved install.Approval, o Options) (*Receipt, error) {
+func Apply(ctx context.Context, plan *preview.Plan, approved record.Approval, o Options) (*Receipt, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if approved.How == install.ApprovedByPlan {
+	if approved.How == record.ApprovedByPlan {
 		approved = approved.WithReviewed(plan.Findings)
 	}
 	if approved.Accepted == nil {
-		approved.Accepted = []install.Acceptance{}
+		approved.Accepted = []record.Acceptance{}
 	}
 	r := &run{plan: plan, approval: approved, o: o}
 	err := r.apply(ctx)
@@ -69,7 +70,7 @@ func Apply(ctx context.Context, plan *preview.Plan, approved install.Approval, o
 // run is one call of Apply.
 type run struct {
 	plan     *preview.Plan
-	approval install.Approval
+	approval record.Approval
 	o        Options
 	place    *place
 	receipt  *Receipt
@@ -166,7 +167,7 @@ func (r *run) countSigned() error {
 	}
 	r.approval.Signed = signed
 	for _, a := range accepted {
-		r.approval.Accepted = append(r.approval.Accepted, install.Acceptance{ID: a.ID, Fingerprint: a.Fingerprint})
+		r.approval.Accepted = append(r.approval.Accepted, record.Acceptance{ID: a.ID, Fingerprint: a.Fingerprint})
 	}
 	return nil
 }

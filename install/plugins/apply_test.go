@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
@@ -45,56 +46,56 @@ func mustPlan(t *testing.T, location string, files []plugins.File) *preview.Plan
 func TestWhatWasNotReviewedIsNotInstalled(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		change func(t *testing.T, location string, plan *preview.Plan, o *Options, a *install.Approval)
+		change func(t *testing.T, location string, plan *preview.Plan, o *Options, a *record.Approval)
 		kind   install.Kind
 		want   string
 	}{
-		{"a file that somebody changed meanwhile", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *install.Approval) {
+		{"a file that somebody changed meanwhile", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *record.Approval) {
 			write(t, filepath.Join(location, "bin", "neo"), "by hand", 0o755)
 		}, install.Refused, "bin/neo is changed"},
-		{"a mode that somebody changed meanwhile", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *install.Approval) {
+		{"a mode that somebody changed meanwhile", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *record.Approval) {
 			write(t, filepath.Join(location, "gone"), "three", 0o644)
 		}, install.Refused, "gone has mode 0644, was 0600"},
-		{"a file that came meanwhile", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *install.Approval) {
+		{"a file that came meanwhile", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *record.Approval) {
 			write(t, filepath.Join(location, "more"), "x", 0o644)
 		}, install.Refused, "more is extra"},
-		{"another generation that came meanwhile", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *install.Approval) {
+		{"another generation that came meanwhile", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *record.Approval) {
 			mustInstall(t, location, secondFiles())
 		}, install.Refused, "generation 2 is installed now, and 1 was when it was reviewed"},
-		{"another digest", func(_ *testing.T, _ string, _ *preview.Plan, _ *Options, a *install.Approval) {
+		{"another digest", func(_ *testing.T, _ string, _ *preview.Plan, _ *Options, a *record.Approval) {
 			a.Digest = "sha256:" + strings.Repeat("0a", 32)
 		}, install.Refused, "approved was sha256:0a0a"},
-		{"a file that goes, by the content alone", func(_ *testing.T, _ string, p *preview.Plan, _ *Options, a *install.Approval) {
-			a.How, a.Digest = install.ApprovedByContent, p.ContentDigest
+		{"a file that goes, by the content alone", func(_ *testing.T, _ string, p *preview.Plan, _ *Options, a *record.Approval) {
+			a.How, a.Digest = record.ApprovedByContent, p.ContentDigest
 		}, install.Refused, "file gone would be removed, which a content digest does not cover"},
-		{"a critical finding that nobody accepted", func(_ *testing.T, _ string, p *preview.Plan, _ *Options, a *install.Approval) {
+		{"a critical finding that nobody accepted", func(_ *testing.T, _ string, p *preview.Plan, _ *Options, a *record.Approval) {
 			p.Findings = append(p.Findings, preview.Finding{ID: "plugin-setuid/file/bin/morpheus", Severity: preview.Critical, Object: "file/bin/morpheus"})
 			a.Ruleset = 0
 		}, install.Refused, "critical finding plugin-setuid/file/bin/morpheus"},
-		{"a plan for another host", func(t *testing.T, _ string, p *preview.Plan, _ *Options, a *install.Approval) {
+		{"a plan for another host", func(t *testing.T, _ string, p *preview.Plan, _ *Options, a *record.Approval) {
 			p.Location.Host = "another"
 			if err := p.Seal(); err != nil {
 				t.Fatal(err)
 			}
 			a.Digest = p.Digest
 		}, install.Refused, "the plan is for host another"},
-		{"a plan that expired", func(t *testing.T, _ string, p *preview.Plan, _ *Options, a *install.Approval) {
+		{"a plan that expired", func(t *testing.T, _ string, p *preview.Plan, _ *Options, a *record.Approval) {
 			p.Options.Expires = preview.ExpiryText(time.Now().Add(-time.Hour))
 			if err := p.Seal(); err != nil {
 				t.Fatal(err)
 			}
 			a.Digest = p.Digest
 		}, install.Refused, "expired"},
-		{"a fact that was changed after the approval", func(_ *testing.T, _ string, p *preview.Plan, _ *Options, _ *install.Approval) {
+		{"a fact that was changed after the approval", func(_ *testing.T, _ string, p *preview.Plan, _ *Options, _ *record.Approval) {
 			p.Files[0].SHA256 = hexSum("evil")
 		}, install.Refused, "do not hash to its contentDigest"},
-		{"other bytes", func(_ *testing.T, _ string, _ *preview.Plan, o *Options, _ *install.Approval) {
+		{"other bytes", func(_ *testing.T, _ string, _ *preview.Plan, o *Options, _ *record.Approval) {
 			o.Files[0].Data = []byte("evil")
 		}, install.NotStarted, "file bin/morpheus: its bytes are not those that were reviewed"},
-		{"bytes that are missing", func(_ *testing.T, _ string, _ *preview.Plan, o *Options, _ *install.Approval) {
+		{"bytes that are missing", func(_ *testing.T, _ string, _ *preview.Plan, o *Options, _ *record.Approval) {
 			o.Files = o.Files[1:]
 		}, install.NotStarted, "file bin/morpheus: nobody has its bytes"},
-		{"a folder of the generations that is a link", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *install.Approval) {
+		{"a folder of the generations that is a link", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *record.Approval) {
 			if err := os.Rename(location+generationsSuffix, location+".elsewhere"); err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +107,7 @@ func TestWhatWasNotReviewedIsNotInstalled(t *testing.T) {
 			mustInstall(t, location, firstFiles())
 			files := secondFiles()
 			plan := mustPlan(t, location, files)
-			o, approval := installOptions(plan, files, nil), install.Approval{Digest: plan.Digest, How: install.ApprovedByDigest, Ruleset: preview.Ruleset}
+			o, approval := installOptions(plan, files, nil), record.Approval{Digest: plan.Digest, How: record.ApprovedByDigest, Ruleset: preview.Ruleset}
 			test.change(t, location, plan, &o, &approval)
 			before := content(t, location)
 			receipt, err := Apply(t.Context(), plan, approval, o)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -81,7 +82,7 @@ func readClean(location string) *Receipt {
 }
 
 // cleaning is the receipt of a clean that is about to begin.
-func cleaning(plan *preview.Plan, approval install.Approval, tool string, now time.Time) *Receipt {
+func cleaning(plan *preview.Plan, approval record.Approval, tool string, now time.Time) *Receipt {
 	return &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindCleanReceipt, Generation: plan.Generation.From, From: plan.Generation.From,
 		State: StatePending, Location: *plan.Location, Set: plan.Release.Name, Platform: plan.Platform, Digest: plan.Digest, ContentDigest: plan.ContentDigest,
@@ -188,7 +189,7 @@ func (r *run) removeGenerations(ctx context.Context) error {
 	}
 	r.switched = true
 	err := r.place.removeDoomed(ctx, r.receipt, func(n int) {
-		r.emit(install.Event{Type: install.EventObject, Object: "generation/" + strconv.Itoa(n), State: install.StateRemoved})
+		r.emit(install.Event{Type: install.EventObject, Object: "generation/" + strconv.Itoa(n), State: record.StateRemoved})
 	})
 	if err != nil {
 		return r.failed(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
@@ -27,8 +28,8 @@ func fourGenerations(t *testing.T) (location string, plan *preview.Plan) {
 	return location, plan
 }
 
-func approvedDigest(plan *preview.Plan) install.Approval {
-	return install.Approval{Digest: plan.Digest, How: install.ApprovedByDigest, By: "test", Ruleset: preview.Ruleset}
+func approvedDigest(plan *preview.Plan) record.Approval {
+	return record.Approval{Digest: plan.Digest, How: record.ApprovedByDigest, By: "test", Ruleset: preview.Ruleset}
 }
 
 // killedClean is a location where a clean died before a change of the disk, the

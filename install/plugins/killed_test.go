@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
@@ -275,6 +276,6 @@ func applyPlan(ctx context.Context, plan *preview.Plan, o Options) error {
 		return err
 	}
 	o.Holder = "test"
-	_, err := Apply(ctx, plan, install.Approval{Digest: plan.Digest, How: install.ApprovedByDigest, By: "test", Ruleset: preview.Ruleset}, o)
+	_, err := Apply(ctx, plan, record.Approval{Digest: plan.Digest, How: record.ApprovedByDigest, By: "test", Ruleset: preview.Ruleset}, o)
 	return err
 }

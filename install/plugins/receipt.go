@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -49,12 +49,12 @@ type Receipt struct {
 	Platform string `json:"platform"`
 	Config   string `json:"config"` // sha256 of what the host is told; may be empty
 
-	Digest        string           `json:"digest"` // of the plan
-	ContentDigest string           `json:"contentDigest"`
-	Approval      install.Approval `json:"approval"`
-	Tool          string           `json:"tool"`
-	Started       time.Time        `json:"started"`
-	Finished      time.Time        `json:"finished,omitzero"`
+	Digest        string          `json:"digest"` // of the plan
+	ContentDigest string          `json:"contentDigest"`
+	Approval      record.Approval `json:"approval"`
+	Tool          string          `json:"tool"`
+	Started       time.Time       `json:"started"`
+	Finished      time.Time       `json:"finished,omitzero"`
 
 	Files []ReceiptFile `json:"files"`
 	// Removed are files of the generation before that this one does not have; of
@@ -75,7 +75,7 @@ type ReceiptFile struct {
 }
 
 // pending is the receipt of what a plan is about to install.
-func pending(plan *preview.Plan, approval install.Approval, tool string, now time.Time) *Receipt {
+func pending(plan *preview.Plan, approval record.Approval, tool string, now time.Time) *Receipt {
 	pkg := plan.Packages[0]
 	r := &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindReceipt, Generation: plan.Generation.To, From: plan.Generation.From,
@@ -136,19 +136,19 @@ func (r *Receipt) wanted() map[string]preview.LiveFile {
 
 // Install is the receipt in the form that every apply reports. Its target is
 // HOST:PATH of the location.
-func (r *Receipt) Install() *install.Receipt {
-	out := &install.Receipt{
+func (r *Receipt) Install() *record.Receipt {
+	out := &record.Receipt{
 		Release: preview.Release{Name: r.Set}, Revision: r.Generation, Digest: r.Digest, ContentDigest: r.ContentDigest,
-		Approval: r.Approval, Started: r.Started, Finished: r.Finished, State: r.State, Objects: []install.ObjectReceipt{},
+		Approval: r.Approval, Started: r.Started, Finished: r.Finished, State: r.State, Objects: []record.ObjectReceipt{},
 	}
 	if r.Location != (preview.Location{}) {
 		out.Target = r.Location.Host + ":" + r.Location.Path
 	}
 	for _, f := range r.Files {
-		out.Objects = append(out.Objects, install.ObjectReceipt{ID: "file/" + f.Path, Action: f.Action, State: install.StateReady, Digest: "sha256:" + f.SHA256})
+		out.Objects = append(out.Objects, record.ObjectReceipt{ID: "file/" + f.Path, Action: f.Action, State: record.StateReady, Digest: "sha256:" + f.SHA256})
 	}
 	for _, f := range r.Removed {
-		out.Objects = append(out.Objects, install.ObjectReceipt{ID: "file/" + f.Path, Action: f.Action, State: install.StateRemoved, Digest: "sha256:" + f.SHA256})
+		out.Objects = append(out.Objects, record.ObjectReceipt{ID: "file/" + f.Path, Action: f.Action, State: record.StateRemoved, Digest: "sha256:" + f.SHA256})
 	}
 	return out
 }

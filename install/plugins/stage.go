@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
@@ -78,7 +79,7 @@ func (r *run) writeFiles(ctx context.Context, dir string) error {
 		if err := r.place.write(path.Join(dir, f.Path), from.Data, mode); err != nil {
 			return err
 		}
-		r.emit(install.Event{Type: install.EventObject, Object: "file/" + f.Path, State: install.StateApplied})
+		r.emit(install.Event{Type: install.EventObject, Object: "file/" + f.Path, State: record.StateApplied})
 	}
 	return nil
 }

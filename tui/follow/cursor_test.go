@@ -3,7 +3,7 @@ package follow
 import (
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -15,7 +15,7 @@ func TestTheRealCursorStandsOnTheSelectedObject(t *testing.T) {
 		tuitest.OnSelectedRow(t, tuitest.SizeName(size)+" applying", f)
 		tuitest.Drive(f, c, "down")
 		tuitest.OnSelectedRow(t, tuitest.SizeName(size)+" applying, moved", f)
-		happen(f, c, object(tuitest.DeployObject, install.StateReady, ""), result(0))
+		happen(f, c, object(tuitest.DeployObject, record.StateReady, ""), result(0))
 		tuitest.Drive(f, c, "end")
 		tuitest.OnSelectedRow(t, tuitest.SizeName(size)+" done", f)
 	}

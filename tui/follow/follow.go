@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -26,7 +27,7 @@ const (
 type tracked struct {
 	id       string
 	action   preview.Action
-	state    install.ObjectState
+	state    record.ObjectState
 	message  string
 	offender string // id of what is at fault
 	since    time.Time
@@ -137,7 +138,7 @@ func writes(a preview.Action) bool {
 }
 
 func (m *apply) track(id string, a preview.Action) *tracked {
-	t := &tracked{id: id, action: a, state: install.StatePending, since: m.opts.Now()}
+	t := &tracked{id: id, action: a, state: record.StatePending, since: m.opts.Now()}
 	m.objects = append(m.objects, t)
 	m.byID[id] = t
 	return t

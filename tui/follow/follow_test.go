@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
@@ -84,7 +85,7 @@ func answer(m *follow) {
 	m.Update(behindMsg{m.behind.aim, found, err})
 }
 
-func object(id string, s install.ObjectState, message string) install.Event {
+func object(id string, s record.ObjectState, message string) install.Event {
 	return install.Event{Type: install.EventObject, Object: id, State: s, Message: message}
 }
 
@@ -96,11 +97,11 @@ func result(code int) install.Event {
 func rolloutOf(p *preview.Plan) []install.Event {
 	events := []install.Event{{Type: install.EventStage, Stage: "crds", Message: "14 objects"}}
 	for i := range p.Objects {
-		events = append(events, object(p.Objects[i].ID, install.StateSent, ""), object(p.Objects[i].ID, install.StateReady, ""))
+		events = append(events, object(p.Objects[i].ID, record.StateSent, ""), object(p.Objects[i].ID, record.StateReady, ""))
 	}
 	return append(events,
 		install.Event{Type: install.EventStage, Stage: "deploy", Message: "1 objects"},
-		object(tuitest.DeployObject, install.StateWaiting, "0/1 ready"),
+		object(tuitest.DeployObject, record.StateWaiting, "0/1 ready"),
 		install.Event{Type: install.EventLog, Object: tuitest.DeployObject, Message: "I1120 14:03:19 listening"},
 		install.Event{Type: install.EventLog, Object: tuitest.DeployObject, Message: "E1120 14:03:24 tls: no certificate"},
 	)
@@ -142,12 +143,12 @@ func followStates(p *preview.Plan) map[string]struct {
 	then   func(*testing.T, *follow, *tuitest.Clock)
 } {
 	waiting := rolloutOf(p)
-	failed := append(rolloutOf(p), object(tuitest.DeployObject, install.StateFailed, "pod operator-x7k2p: ImagePullBackOff: Back-off pulling image \"quay.io/mongodb/mongodb-kubernetes:1.10.0\": 401 unauthorized"))
+	failed := append(rolloutOf(p), object(tuitest.DeployObject, record.StateFailed, "pod operator-x7k2p: ImagePullBackOff: Back-off pulling image \"quay.io/mongodb/mongodb-kubernetes:1.10.0\": 401 unauthorized"))
 	wentWrong := func(what string, code int) []install.Event {
 		return append(rolloutOf(p), install.Event{Type: install.EventError, Message: what}, result(code))
 	}
 	undone := result(3)
-	undone.Receipt = &install.Receipt{Undo: &install.Receipt{Revision: 2, State: string(install.RecordUninstalled)}}
+	undone.Receipt = &record.Receipt{Undo: &record.Receipt{Revision: 2, State: string(record.Uninstalled)}}
 	timedOut := wentWrong("waiting for stage rollout, 5m0s long\napps/Deployment/mongodb/operator waiting: 0/1 ready\nthe cluster keeps trying; the same digest goes on", 4)
 	timeIsUp := func(_ *testing.T, m *follow, c *tuitest.Clock) { m.Update(waitsMsg{TimedOut: true}) }
 	return map[string]struct {
@@ -157,7 +158,7 @@ func followStates(p *preview.Plan) map[string]struct {
 		"start":   {},
 		"waiting": {events: waiting},
 		"failing": {events: failed},
-		"done":    {events: append(rolloutOf(p), object(tuitest.DeployObject, install.StateReady, ""), result(0))},
+		"done":    {events: append(rolloutOf(p), object(tuitest.DeployObject, record.StateReady, ""), result(0))},
 		"broken":  {events: append(slices.Clone(failed), install.Event{Type: install.EventError, Message: "waiting for the rollout\nDeployment operator failed\nlook at it with kubectl operator status mongodb"}, result(3))},
 		"whole": {then: pressing("e"), events: append(slices.Clone(failed), install.Event{
 			Type: install.EventError, Object: tuitest.DeployObject, Message: brokenRollout().Error(), Err: brokenRollout(),
@@ -199,7 +200,7 @@ func followStates(p *preview.Plan) map[string]struct {
 		"paused":     {events: waiting, then: pressing("l", "up", "up")},
 		"heldlog": {events: waiting, then: func(_ *testing.T, m *follow, c *tuitest.Clock) {
 			tuitest.Drive(m, c, waitsMsg{}, "p")
-			happen(m, c, object(tuitest.RoleObject, install.StateWaiting, ""))
+			happen(m, c, object(tuitest.RoleObject, record.StateWaiting, ""))
 		}},
 		"search":   {events: waiting, then: pressing("l", "/", "d", "a", "t", "a", "b", "a", "s", "e", "-", "7", "enter")},
 		"typing":   {events: waiting, then: pressing("/", "k", "i", "n")},
@@ -292,8 +293,8 @@ func TestHostileProgressStaysText(t *testing.T) {
 		m, c, _ := followOf(t, p, size[0], size[1])
 		happen(m, c,
 			install.Event{Type: install.EventStage, Stage: tuitest.Hostile, Message: tuitest.Hostile},
-			object(tuitest.DeployObject, install.StateFailed, tuitest.Hostile+strings.Repeat("x", 10_000)),
-			object(tuitest.Hostile, install.StateWaiting, tuitest.Hostile),
+			object(tuitest.DeployObject, record.StateFailed, tuitest.Hostile+strings.Repeat("x", 10_000)),
+			object(tuitest.Hostile, record.StateWaiting, tuitest.Hostile),
 			install.Event{Type: install.EventLog, Object: tuitest.DeployObject, Message: tuitest.Hostile},
 			install.Event{Type: install.EventLog, Message: tuitest.Hostile},
 			install.Event{Type: install.EventError, Message: tuitest.Hostile},
@@ -321,7 +322,7 @@ func TestHostileEventsAndLogsStayText(t *testing.T) {
 		}
 		m.opts.ReadEvents = func(context.Context, preview.Ref) (rollout.Behind, error) { return found, nil }
 		m.opts.ReadLogs = m.opts.ReadEvents
-		happen(m, c, append(rolloutOf(p), object(tuitest.DeployObject, install.StateFailed, text))...)
+		happen(m, c, append(rolloutOf(p), object(tuitest.DeployObject, record.StateFailed, text))...)
 		look := func(where string) {
 			t.Helper()
 			checkHarmless(t, fmt.Sprintf("text %d: %s", i, where), m, size)
@@ -336,8 +337,8 @@ func TestHostileEventsAndLogsStayText(t *testing.T) {
 		tuitest.Drive(m, c, "e")
 		m.Update(behindMsg{aim: m.behind.aim, err: errors.New(text)})
 		look("events that cannot be read")
-		receipt := &install.Receipt{Digest: p.Digest, Undo: &install.Receipt{Revision: 2, State: text},
-			Objects: []install.ObjectReceipt{{ID: text, Action: preview.ActionCreate, State: install.StateFailed, Message: text}}}
+		receipt := &record.Receipt{Digest: p.Digest, Undo: &record.Receipt{Revision: 2, State: text},
+			Objects: []record.ObjectReceipt{{ID: text, Action: preview.ActionCreate, State: record.StateFailed, Message: text}}}
 		code := 3
 		happen(m, c, install.Event{Type: install.EventError, Message: text}, install.Event{Type: install.EventResult, ExitCode: &code, Revision: 1, Receipt: receipt})
 		tuitest.Drive(m, c, "esc", "end")
@@ -367,12 +368,12 @@ func TestLogsAreBounded(t *testing.T) {
 func TestSummaryIsPasteable(t *testing.T) {
 	p := tuitest.FreshPlan(t)
 	started := tuitest.NewClock().T
-	receipt := &install.Receipt{
+	receipt := &record.Receipt{
 		Digest: p.Digest, Started: started, Finished: started.Add(5 * time.Minute),
-		Approval: install.Approval{By: "jane@example.com", Accepted: []install.Acceptance{{ID: "a"}, {ID: "b"}}},
-		Objects: []install.ObjectReceipt{
-			{ID: tuitest.DeployObject, Action: preview.ActionCreate, State: install.StateFailed, Message: "ImagePullBackOff: 401 \x1b[2Junauthorized"},
-			{ID: tuitest.RoleObject, Action: preview.ActionCreate, State: install.StateReady},
+		Approval: record.Approval{By: "jane@example.com", Accepted: []record.Acceptance{{ID: "a"}, {ID: "b"}}},
+		Objects: []record.ObjectReceipt{
+			{ID: tuitest.DeployObject, Action: preview.ActionCreate, State: record.StateFailed, Message: "ImagePullBackOff: 401 \x1b[2Junauthorized"},
+			{ID: tuitest.RoleObject, Action: preview.ActionCreate, State: record.StateReady},
 		},
 	}
 	want := `mongodb 1.10.0 -> prod-eu-1/mongodb      FAILED after 5m00s (cluster was changed)
@@ -388,7 +389,7 @@ func TestSummaryIsPasteable(t *testing.T) {
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	receipt.Undo = &install.Receipt{Revision: 2, State: string(install.RecordUninstalled)}
+	receipt.Undo = &record.Receipt{Revision: 2, State: string(record.Uninstalled)}
 	got = Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed, Came: "rollout failed"})
 	if !strings.Contains(got, "  undone   by itself, as revision 2, which is uninstalled\n") || strings.Contains(got, "  undo  ") {
 		t.Errorf("of a plan that was undone:\n%s", got)

@@ -1,7 +1,7 @@
 package follow
 
 import (
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -18,11 +18,11 @@ func (m *follow) openHelp() {
 	b.Text(theme.Plain, "   ", "Nothing is stopped by one key: ctrl+c, d and q ask first. What was applied stays applied, and the same plan digest goes on where it was left.")
 	b.Heading("Symbols")
 	for _, s := range []struct {
-		state install.ObjectState
+		state record.ObjectState
 		means string
 	}{
-		{install.StateReady, "applied, ready or removed"}, {install.StateWaiting, "under way: not ready yet"}, {install.StateFailed, "failed, or not what was reviewed"},
-		{install.StateRemoving, "being removed"}, {install.StatePending, "not applied"},
+		{record.StateReady, "applied, ready or removed"}, {record.StateWaiting, "under way: not ready yet"}, {record.StateFailed, "failed, or not what was reviewed"},
+		{record.StateRemoving, "being removed"}, {record.StatePending, "not applied"},
 	} {
 		sign, role := stateSign(s.state)
 		b.Add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(role, sign, 6), widget.Text(theme.Plain, s.means)})

@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -76,7 +77,7 @@ func TestTheCursorStaysWithItsObject(t *testing.T) {
 	if m.row().id != tuitest.DeployObject {
 		t.Fatalf("the cursor begins at %q, want what is waited for", m.row().id)
 	}
-	happen(m, c, object(tuitest.RoleObject, install.StateFailed, "forbidden"))
+	happen(m, c, object(tuitest.RoleObject, record.StateFailed, "forbidden"))
 	if m.row().id != tuitest.RoleObject {
 		t.Errorf("the cursor is at %q, want what failed", m.row().id)
 	}
@@ -84,7 +85,7 @@ func TestTheCursorStaysWithItsObject(t *testing.T) {
 	if m.row().id != tuitest.DeployObject {
 		t.Fatalf("down leads to %q", m.row().id)
 	}
-	happen(m, c, object(tuitest.DeployObject, install.StateReady, ""), object(tuitest.RoleObject, install.StateFailed, "forbidden again"))
+	happen(m, c, object(tuitest.DeployObject, record.StateReady, ""), object(tuitest.RoleObject, record.StateFailed, "forbidden again"))
 	if m.row().id != tuitest.DeployObject {
 		t.Errorf("the cursor went from where the person put it to %q", m.row().id)
 	}
@@ -168,7 +169,7 @@ func TestMoreTimeIsGivenNearTheEndAndAfterIt(t *testing.T) {
 		{"it was stopped", 4, func(m *follow, _ *install.Event) { m.interrupt = Detach }, false},
 		{"what failed was undone", 4, func(m *follow, e *install.Event) {
 			m.waiting.TimedOut = true
-			e.Receipt = &install.Receipt{Undo: &install.Receipt{}}
+			e.Receipt = &record.Receipt{Undo: &record.Receipt{}}
 		}, false},
 		{"it cannot be gone on with", 4, func(m *follow, _ *install.Event) { m.waiting.TimedOut, m.opts.Resumable = true, false }, false},
 	} {

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -71,7 +71,7 @@ func (m *follow) aimed() aim {
 	case m.paused || m.over():
 		return m.behind.aim // as it is
 	}
-	if t := m.byID[m.question()]; t != nil && (t.state == install.StateWaiting || t.state == install.StateFailed) {
+	if t := m.byID[m.question()]; t != nil && (t.state == record.StateWaiting || t.state == record.StateFailed) {
 		return aim{paneLogs, t.id}
 	}
 	return aim{}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -62,7 +62,7 @@ func (m *follow) makeRows() []followRow {
 	if m.over() {
 		m.doneRows(b)
 	}
-	failed := m.in(install.StateFailed, install.StateDiverged)
+	failed := m.in(record.StateFailed, record.StateDiverged)
 	m.group(b, "failed", failed, len(failed))
 	if m.failedOnly {
 		if len(failed) == 0 {
@@ -71,9 +71,9 @@ func (m *follow) makeRows() []followRow {
 		}
 		return b.rows
 	}
-	waiting := m.in(install.StateWaiting, install.StateRemoving, install.StateSent)
+	waiting := m.in(record.StateWaiting, record.StateRemoving, record.StateSent)
 	m.group(b, "waiting", waiting, len(waiting))
-	done := m.in(install.StateReady, install.StateRemoved, install.StateApplied)
+	done := m.in(record.StateReady, record.StateRemoved, record.StateApplied)
 	slices.SortStableFunc(done, func(x, y *tracked) int { return y.since.Compare(x.since) })
 	shown := min(len(done), latest)
 	if m.all {
@@ -81,7 +81,7 @@ func (m *follow) makeRows() []followRow {
 	}
 	m.group(b, "done (latest)", done, shown)
 	if m.over() {
-		pending := m.in(install.StatePending)
+		pending := m.in(record.StatePending)
 		title := "not applied"
 		if m.opts.Resumes {
 			title = "not looked at this time" // the run before may have applied them
@@ -93,10 +93,10 @@ func (m *follow) makeRows() []followRow {
 }
 
 // in returns the objects in some states, in the order of the plan.
-func (m *apply) in(states ...install.ObjectState) []*tracked {
+func (m *apply) in(states ...record.ObjectState) []*tracked {
 	var out []*tracked
 	for _, o := range m.objects {
-		if slices.Contains(states, o.state) && (o.action != "" || o.state != install.StatePending) {
+		if slices.Contains(states, o.state) && (o.action != "" || o.state != record.StatePending) {
 			out = append(out, o)
 		}
 	}
@@ -143,7 +143,7 @@ func (m *apply) objectRows(b *followRows, o *tracked) {
 		widget.Text(theme.Plain, "   "), widget.Cell(role, sign, 3), widget.Cell(strong, frame.ObjectName(o.id), name),
 		widget.Text(theme.Plain, " "), widget.Cell(text, what, max(1, room)), widget.Text(text, " "+age),
 	})
-	if o.state == install.StateFailed {
+	if o.state == record.StateFailed {
 		if textsafe.Width(what) > room {
 			b.Add(frame.ReasonLines(text, what, b.Width-1, "        ")...)
 		}
@@ -155,15 +155,15 @@ func (m *apply) objectRows(b *followRows, o *tracked) {
 }
 
 // stateSign is kstatus' vocabulary in one mark.
-func stateSign(s install.ObjectState) (string, theme.Role) {
+func stateSign(s record.ObjectState) (string, theme.Role) {
 	switch s {
-	case install.StateReady, install.StateRemoved, install.StateApplied:
+	case record.StateReady, record.StateRemoved, record.StateApplied:
 		return "ok", theme.Good
-	case install.StateFailed, install.StateDiverged:
+	case record.StateFailed, record.StateDiverged:
 		return "x", theme.Fail
-	case install.StateRemoving:
+	case record.StateRemoving:
 		return "-", theme.Caution
-	case install.StatePending:
+	case record.StatePending:
 		return "?", theme.Plain
 	}
 	return "*", theme.Change
@@ -276,8 +276,8 @@ func (m *follow) settleRows(height int) {
 // question is the object that an apply waits for first: one that failed, else
 // one that is not ready, else the one under way. Empty when there is none.
 func (m *apply) question() string {
-	for _, states := range [][]install.ObjectState{
-		{install.StateFailed, install.StateDiverged}, {install.StateWaiting, install.StateRemoving}, {install.StateSent},
+	for _, states := range [][]record.ObjectState{
+		{record.StateFailed, record.StateDiverged}, {record.StateWaiting, record.StateRemoving}, {record.StateSent},
 	} {
 		for _, o := range m.objects {
 			if slices.Contains(states, o.state) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -18,7 +19,7 @@ const maxBlamed = 20
 // Summary is the block printed on the normal screen when an apply is over:
 // plain text that can be pasted into a report. receipt is nil when nothing was
 // written; err is what [install.Apply] returned.
-func Summary(p *preview.Plan, f Outcome, receipt *install.Receipt, err error) string {
+func Summary(p *preview.Plan, f Outcome, receipt *record.Receipt, err error) string {
 	if receipt == nil {
 		return nothingApplied(p, err)
 	}
@@ -56,7 +57,7 @@ func Summary(p *preview.Plan, f Outcome, receipt *install.Receipt, err error) st
 }
 
 // undoneText says what became of the undo that a failed plan sealed.
-func undoneText(undo *install.Receipt) string {
+func undoneText(undo *record.Receipt) string {
 	return fmt.Sprintf("by itself, as revision %d, which is %s", undo.Revision, undo.State)
 }
 
@@ -107,22 +108,22 @@ func (s *summary) String() string { return s.b.String() }
 
 // objects counts what was written, names what is not well, and returns how
 // many objects that is.
-func (s *summary) objects(r *install.Receipt) int {
+func (s *summary) objects(r *record.Receipt) int {
 	total, applied, ready := 0, 0, 0
-	var bad []install.ObjectReceipt
+	var bad []record.ObjectReceipt
 	for _, o := range r.Objects {
 		if !writes(o.Action) {
 			continue
 		}
 		total++
 		switch o.State {
-		case install.StateReady, install.StateRemoved:
+		case record.StateReady, record.StateRemoved:
 			applied, ready = applied+1, ready+1
 			continue
-		case install.StateApplied:
+		case record.StateApplied:
 			applied++
 			continue
-		case install.StateWaiting, install.StateRemoving, install.StateDiverged:
+		case record.StateWaiting, record.StateRemoving, record.StateDiverged:
 			applied++
 		}
 		bad = append(bad, o)

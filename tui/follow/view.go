@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -249,15 +250,15 @@ func (m *apply) tally() progress {
 		}
 		t.total++
 		switch o.state {
-		case install.StateReady, install.StateRemoved:
+		case record.StateReady, record.StateRemoved:
 			t.applied, t.ready = t.applied+1, t.ready+1
-		case install.StateWaiting, install.StateApplied, install.StateRemoving, install.StateDiverged:
+		case record.StateWaiting, record.StateApplied, record.StateRemoving, record.StateDiverged:
 			t.applied++
 		}
 		switch o.state {
-		case install.StateWaiting, install.StateRemoving, install.StateSent:
+		case record.StateWaiting, record.StateRemoving, record.StateSent:
 			t.waiting++
-		case install.StateFailed, install.StateDiverged:
+		case record.StateFailed, record.StateDiverged:
 			t.failed++
 		}
 	}

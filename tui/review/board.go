@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
@@ -228,14 +228,14 @@ func (b *board) find(label string) int {
 
 // accepted names the findings an approval covers one by one: what must be
 // looked at, and what could not be read, which CONFIRM lists.
-func (b *board) accepted() []install.Acceptance {
-	out := []install.Acceptance{}
+func (b *board) accepted() []record.Acceptance {
+	out := []record.Acceptance{}
 	for _, it := range b.items {
 		if s := it.severity(); s != preview.Critical && s != preview.NotKnown {
 			continue
 		}
 		for _, f := range it.findings {
-			out = append(out, install.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
+			out = append(out, record.Acceptance{ID: f.ID, Fingerprint: f.Fingerprint})
 		}
 	}
 	return out

@@ -3,7 +3,7 @@ package review
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -50,8 +50,8 @@ func (m *review) refused() error {
 func (m *review) gate() func() error {
 	p, gate, b := m.plan, m.opts.Gate, m.board
 	return func() error {
-		return gate(p, install.Approval{
-			Digest: p.Digest, How: install.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: b.accepted(),
+		return gate(p, record.Approval{
+			Digest: p.Digest, How: record.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: b.accepted(),
 		})
 	}
 }

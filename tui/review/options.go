@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
@@ -30,7 +30,7 @@ type Options struct {
 	Watch func(ctx context.Context, plan *preview.Plan, moved func(Drift)) error
 	// Gate decides whether an approval covers a plan. Why it would refuse is
 	// shown before anybody is asked. nil is [install.Gate].
-	Gate func(plan *preview.Plan, approval install.Approval) error
+	Gate func(plan *preview.Plan, approval record.Approval) error
 	// Earlier tells who accepted what a revision of a release brought; false
 	// when that is not on record. nil when nobody knows.
 	Earlier func(ctx context.Context, release preview.Release, revision int) (Accepted, bool)
@@ -63,8 +63,8 @@ const (
 type Outcome struct {
 	Kind       Kind
 	PlanDigest string
-	Accepted   []install.Acceptance // findings accepted with the approval
-	Plan       *preview.Plan        // the plan last shown, nil when there was none
+	Accepted   []record.Acceptance // findings accepted with the approval
+	Plan       *preview.Plan       // the plan last shown, nil when there was none
 	Err        error
 
 	marks marks // what was looked at

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
-
 	tea "charm.land/bubbletea/v2"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
@@ -66,7 +65,7 @@ func acceptedBefore(_ context.Context, _ preview.Release, revision int) (Accepte
 }
 
 // openGate refuses plans with blocked objects only.
-func openGate(p *preview.Plan, _ install.Approval) error {
+func openGate(p *preview.Plan, _ record.Approval) error {
 	for i := range p.Objects {
 		if o := &p.Objects[i]; o.Action == preview.ActionBlocked {
 			return errors.New("checking the approval of mongodb: " + o.ID + " belongs to Helm release other/mongodb; uninstall that first")

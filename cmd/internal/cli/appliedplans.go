@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/wholefile"
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -104,7 +104,7 @@ func (r *releaseRun) spent(ctx context.Context, p *preview.Plan) error {
 	if when == "" {
 		return nil
 	}
-	record, err := install.LoadRecord(ctx, r.session.client, p.Release)
+	record, err := record.Load(ctx, r.session.client, p.Release)
 	if err != nil || record != nil && record.Digest == p.Digest {
 		return nil // to be said by the checks of the apply itself
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
@@ -59,9 +59,9 @@ func TestTheExitCodeOfABrokenProgramIsTrue(t *testing.T) {
 				t.Errorf("it said\n%s", said)
 			}
 			code, said = v.run(v.program(v.kubeconfig(), v.byDigest()...))
-			record, err := install.LoadRecord(t.Context(), v.client, v.release())
-			if err != nil || record == nil || record.State != install.RecordApplied || code != 0 && code != 5 {
-				t.Errorf("the same command again: exit %d, %+v, %v\n%s", code, record, err, said)
+			stored, err := record.Load(t.Context(), v.client, v.release())
+			if err != nil || stored == nil || stored.State != record.Applied || code != 0 && code != 5 {
+				t.Errorf("the same command again: exit %d, %+v, %v\n%s", code, stored, err, said)
 			}
 			for _, finding := range v.findings {
 				t.Error(finding)

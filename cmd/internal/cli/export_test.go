@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
@@ -35,7 +36,7 @@ func breakingAt(at string) install.Sink {
 			once.Do(func() { _ = broken() })
 		case at == BreaksPrinter && e.Type == install.EventResult:
 			once.Do(func() { _ = broken() })
-		case e.Type != install.EventObject || e.State != install.StateApplied:
+		case e.Type != install.EventObject || e.State != record.StateApplied:
 		case at == BreaksLate:
 			once.Do(func() { _ = broken() })
 		case at == BreaksAside:

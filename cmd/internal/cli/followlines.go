@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
@@ -79,13 +80,13 @@ func (f *followedApply) wantsMore(ctx context.Context, end applyResult) bool {
 
 // notWell are the objects of a receipt that are not as they should be, those that
 // failed first.
-func notWell(r *install.Receipt) []install.ObjectReceipt {
-	var failed, waiting []install.ObjectReceipt
+func notWell(r *record.Receipt) []record.ObjectReceipt {
+	var failed, waiting []record.ObjectReceipt
 	for _, o := range r.Objects {
 		switch o.State {
-		case install.StateFailed, install.StateDiverged:
+		case record.StateFailed, record.StateDiverged:
 			failed = append(failed, o)
-		case install.StateWaiting, install.StateRemoving, install.StateSent:
+		case record.StateWaiting, record.StateRemoving, record.StateSent:
 			waiting = append(waiting, o)
 		}
 	}
@@ -93,7 +94,7 @@ func notWell(r *install.Receipt) []install.ObjectReceipt {
 }
 
 // tellBehind says of each what happened last and what its pods print.
-func (f *followedApply) tellBehind(ctx context.Context, r *install.Receipt) {
+func (f *followedApply) tellBehind(ctx context.Context, r *record.Receipt) {
 	ctx, cancel := context.WithTimeout(ctx, behindTime)
 	defer cancel()
 	list := notWell(r)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -21,12 +22,12 @@ type followedApply struct {
 	*releaseRun
 	plan    *preview.Plan
 	cluster *k8s.Client
-	apply   func(context.Context, install.Options) (*install.Receipt, error)
+	apply   func(context.Context, install.Options) (*record.Receipt, error)
 }
 
 // applyResult is how one run of the apply ended.
 type applyResult struct {
-	receipt *install.Receipt
+	receipt *record.Receipt
 	err     error
 }
 

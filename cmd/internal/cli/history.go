@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
@@ -26,7 +26,7 @@ type revisionItem struct {
 	Sources       []preview.Source `json:"sources"`
 	ApprovedBy    string           `json:"approvedBy"`
 	ApprovedHow   string           `json:"approvedHow"`
-	Receipt       *install.Receipt `json:"receipt,omitempty"`
+	Receipt       *record.Receipt  `json:"receipt,omitempty"`
 }
 
 func revisionItemOf(r *history.Record, current bool) revisionItem {

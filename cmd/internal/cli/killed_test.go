@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -262,13 +263,13 @@ func (v *victim) killedThen(at int, cut sandboxtest.Cut, args, goOn []string) {
 	if !killed(code, said) {
 		return
 	}
-	record, err := install.LoadRecord(context.Background(), v.client, v.release())
+	stored, err := record.Load(context.Background(), v.client, v.release())
 	if err != nil {
 		v.find("after the kill: %v", err)
 		return
 	}
-	v.checkReconciled(record)
-	v.finished = record != nil && record.State == install.RecordApplied
+	v.checkReconciled(stored)
+	v.finished = stored != nil && stored.State == record.Applied
 	code, said = v.run(v.program(v.kubeconfig(), goOn...))
 	if want := map[bool]int{true: 5}[v.finished]; code != want {
 		v.find("killed at write %d and resumed: exit %d, want %d\n%s", at, code, want, said)
@@ -280,17 +281,17 @@ func (v *victim) release() preview.Release {
 }
 
 // checkReconciled holds the record of the killed run against the audit log.
-func (v *victim) checkReconciled(record *install.Record) {
-	if record == nil {
+func (v *victim) checkReconciled(stored *record.Record) {
+	if stored == nil {
 		return
 	}
-	objects, err := install.Reconcile(context.Background(), v.client, v.schemas, record)
+	objects, err := install.Reconcile(context.Background(), v.client, v.schemas, stored)
 	if err != nil {
 		v.find("reconciling: %v", err)
 	}
 	written := v.written()
 	for _, o := range objects {
-		if told := o.State != install.StatePending; told != (written[o.ID] > 0) || o.State == install.StateSent {
+		if told := o.State != record.StatePending; told != (written[o.ID] > 0) || o.State == record.StateSent {
 			v.find("%s is told to be %s; it was written %d times", o.ID, o.State, written[o.ID])
 		}
 	}
@@ -324,8 +325,8 @@ func (v *victim) written() map[string]int {
 }
 
 // secrets are those of a record's plan, with the values that the cluster has.
-func (v *victim) secrets(record *install.Record) map[string]map[string]any {
-	_, shapes, err := install.RecordedPlan(v.t.Context(), v.client, record)
+func (v *victim) secrets(stored *record.Record) map[string]map[string]any {
+	_, shapes, err := record.RecordedPlan(v.t.Context(), v.client, stored)
 	if err != nil {
 		v.find("%v", err)
 	}
@@ -346,11 +347,11 @@ func (v *victim) secrets(record *install.Record) map[string]map[string]any {
 // releases: it is compared with that of an uninterrupted run.
 func (v *victim) outcome() string {
 	var lines []string
-	record, err := install.LoadRecord(v.t.Context(), v.client, v.release())
-	if err != nil || record == nil {
+	stored, err := record.Load(v.t.Context(), v.client, v.release())
+	if err != nil || stored == nil {
 		return fmt.Sprintf("no record: %v\n", err)
 	}
-	plan, err := install.LoadPlan(v.t.Context(), v.client, record, v.secrets(record))
+	plan, err := record.LoadPlan(v.t.Context(), v.client, stored, v.secrets(stored))
 	if err != nil {
 		return err.Error() + "\n"
 	}
@@ -361,16 +362,16 @@ func (v *victim) outcome() string {
 		verdict, notes, compareErr := install.Compare(v.schemas, install.Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
 		lines = append(lines, fmt.Sprintf("%s is %s %v %v, written %d times", o.ID, verdict, notes, errors.Join(err, compareErr), written[o.ID]))
 	}
-	for _, item := range record.Inventory {
+	for _, item := range stored.Inventory {
 		live, err := v.client.Get(v.t.Context(), item.Ref())
 		same := item.UID != "" && preview.String(live, "metadata", "uid") == item.UID
 		lines = append(lines, fmt.Sprintf("inventory: %s by %s, the uid is that of the live object: %t %v", item.Ref().ID(), item.Action, same, err))
 	}
-	for _, o := range record.Objects {
+	for _, o := range stored.Objects {
 		lines = append(lines, fmt.Sprintf("record: %s %s %s", o.ID, o.Action, o.State))
 	}
 	slices.Sort(lines)
-	lines = append(lines, fmt.Sprintf("revision %d %s", record.Revision, record.State))
+	lines = append(lines, fmt.Sprintf("revision %d %s", stored.Revision, stored.State))
 	lease, err := v.client.Get(v.t.Context(), preview.Ref{
 		APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: v.name, Name: preview.RecordName(v.name),
 	})

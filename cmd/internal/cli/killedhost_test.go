@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -146,7 +146,7 @@ func (v *hostVictim) again(at int) []string {
 
 // hosted says what the host was told, and what is on record.
 func (v *hostVictim) hosted() string {
-	record, err := install.LoadRecord(context.Background(), v.client, v.release())
+	record, err := record.Load(context.Background(), v.client, v.release())
 	if err != nil || record == nil {
 		return fmt.Sprintf("no record: %v\n", err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -278,7 +278,7 @@ func (v *victim) rest() string {
 		lines = append(lines, fmt.Sprintf("%s is there: %t %v", ref.ID(), live != nil, err))
 	}
 	data, err := os.ReadFile(v.receipt())
-	receipt := install.Receipt{}
+	receipt := record.Receipt{}
 	if err := errors.Join(err, json.Unmarshal(data, &receipt)); err != nil {
 		v.find("the receipt: %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -302,25 +302,25 @@ func stored(body map[string]any) string {
 }
 
 func (d *disturbed) recorded(ctx context.Context) []string {
-	record, err := install.LoadRecord(ctx, d.client, d.release())
-	if err != nil || record == nil {
+	stored, err := record.Load(ctx, d.client, d.release())
+	if err != nil || stored == nil {
 		return []string{fmt.Sprintf("no record: %v", err)}
 	}
 	var lines []string
-	for _, o := range record.Objects {
-		if done := o.State == install.StateReady || o.State == install.StateRemoved; done && record.Undoes != nil {
+	for _, o := range stored.Objects {
+		if done := o.State == record.StateReady || o.State == record.StateRemoved; done && stored.Undoes != nil {
 			continue // it may have been undone before all was written
 		}
 		lines = append(lines, fmt.Sprintf("record: %s %s %s", o.ID, o.Action, o.State))
 	}
-	for _, item := range record.Inventory {
+	for _, item := range stored.Inventory {
 		live, err := d.client.Get(ctx, item.Ref())
 		lines = append(lines, fmt.Sprintf("inventory: %s by %s, with the uid of the live object: %t %v", item.Ref().ID(), item.Action, preview.String(live, "metadata", "uid") == item.UID, err))
 	}
-	for _, o := range record.Older {
+	for _, o := range stored.Older {
 		lines = append(lines, fmt.Sprintf("revision %d was %s", o.Revision, o.State))
 	}
-	return append(lines, fmt.Sprintf("revision %d is %s", record.Revision, record.State))
+	return append(lines, fmt.Sprintf("revision %d is %s", stored.Revision, stored.State))
 }
 
 // reference is what a phase makes and writes where nothing disturbs it.

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
@@ -152,12 +153,12 @@ func (r *setRun) review(ctx context.Context, title string, plan makePlan) error 
 	case outcome.Kind != review.Approved:
 		return r.declined(outcome, "Nothing was installed.", nil)
 	}
-	return r.apply(ctx, r.made[outcome.PlanDigest].Plan, install.Approval{
-		Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: localUser(), Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
+	return r.apply(ctx, r.made[outcome.PlanDigest].Plan, record.Approval{
+		Digest: outcome.PlanDigest, How: record.ApprovedOnScreen, By: localUser(), Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
 	})
 }
 
-func (r *setRun) apply(ctx context.Context, p *preview.Plan, approval install.Approval) error {
+func (r *setRun) apply(ctx context.Context, p *preview.Plan, approval record.Approval) error {
 	printer, set := r.printer(), r.made[p.Digest]
 	o := r.options(printer.event)
 	o.Beside = set.Beside
@@ -175,7 +176,7 @@ func (r *setRun) apply(ctx context.Context, p *preview.Plan, approval install.Ap
 	printer.plan(p)
 	writing(ctx)
 	receipt, err := installed.Apply(ctx, p, approval, o)
-	var kept *install.Receipt
+	var kept *record.Receipt
 	if receipt != nil {
 		kept = receipt.Install()
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/follow"
@@ -23,7 +24,7 @@ type printer struct {
 
 	mu    sync.Mutex
 	stage string
-	last  map[string]install.ObjectState // of each object, as printed
+	last  map[string]record.ObjectState // of each object, as printed
 }
 
 // plan says what is about to be applied.
@@ -117,7 +118,7 @@ func (p *printer) event(e install.Event) {
 // object prints a step of an object that tells a person something new: not
 // that it is about to be sent, and each state once.
 func (p *printer) object(e install.Event) {
-	if e.State == install.StateSent || p.last[e.Object] == e.State && e.State != install.StateWaiting {
+	if e.State == record.StateSent || p.last[e.Object] == e.State && e.State != record.StateWaiting {
 		return
 	}
 	p.last[e.Object] = e.State
@@ -142,9 +143,9 @@ func (p *printer) alive(plan *preview.Plan, elapsed time.Duration) {
 	done, waiting := 0, 0
 	for _, state := range p.last {
 		switch state {
-		case install.StateReady, install.StateRemoved, install.StateSkipped:
+		case record.StateReady, record.StateRemoved, record.StateSkipped:
 			done++
-		case install.StateWaiting, install.StateRemoving:
+		case record.StateWaiting, record.StateRemoving:
 			waiting++
 		}
 	}
@@ -153,7 +154,7 @@ func (p *printer) alive(plan *preview.Plan, elapsed time.Duration) {
 
 // done prints the final summary; errors are printed by Main, and in JSON were
 // events already.
-func (p *printer) done(plan *preview.Plan, receipt *install.Receipt, err error) {
+func (p *printer) done(plan *preview.Plan, receipt *record.Receipt, err error) {
 	if p.json {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -65,8 +66,8 @@ func TestEventsAsJSON(t *testing.T) {
 		plan := smallPlan()
 		p.plan(plan)
 		p.event(install.Event{Time: now, Type: install.EventStage, Stage: "crds", Message: "2 objects"})
-		p.event(install.Event{Time: now, Type: install.EventObject, Object: "core/ConfigMap/a/b", State: install.StateReady, Message: "two\nlines \x1b[2J\u202e\u200b\u0085"})
-		receipt := &install.Receipt{Revision: 1}
+		p.event(install.Event{Time: now, Type: install.EventObject, Object: "core/ConfigMap/a/b", State: record.StateReady, Message: "two\nlines \x1b[2J\u202e\u200b\u0085"})
+		receipt := &record.Receipt{Revision: 1}
 		p.event(install.Event{Time: now, Type: install.EventResult, ExitCode: &zero, Digest: plan.Digest, ContentDigest: plan.ContentDigest, Revision: 1, Receipt: receipt})
 		p.done(plan, receipt, nil)
 	})
@@ -151,8 +152,8 @@ func TestEventsAsText(t *testing.T) {
 	got := printed(t, "text", func(p *printer) {
 		p.plan(smallPlan())
 		p.event(install.Event{Type: install.EventStage, Stage: "crds", Message: "2 objects"})
-		p.event(install.Event{Type: install.EventObject, Object: "core/ConfigMap/a/b", State: install.StateFailed, Message: "no\n  ready     core/ConfigMap/a/b \x1b[2J"})
-		for _, state := range []install.ObjectState{install.StateSent, install.StateWaiting, install.StateWaiting, install.StateReady, install.StateReady} {
+		p.event(install.Event{Type: install.EventObject, Object: "core/ConfigMap/a/b", State: record.StateFailed, Message: "no\n  ready     core/ConfigMap/a/b \x1b[2J"})
+		for _, state := range []record.ObjectState{record.StateSent, record.StateWaiting, record.StateWaiting, record.StateReady, record.StateReady} {
 			p.event(install.Event{Type: install.EventObject, Object: "core/Secret/a/b", State: state})
 		}
 		p.event(install.Event{Type: install.EventLog, Message: "waiting\nready"})

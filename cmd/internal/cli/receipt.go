@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/wholefile"
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -63,7 +64,7 @@ func (f *receiptFlag) open(digest string) (*receiptFile, error) {
 
 // begun reads the receipt that an interrupted run left in the file, nil when
 // there is none.
-func (f *receiptFlag) begun() (*install.Receipt, error) {
+func (f *receiptFlag) begun() (*record.Receipt, error) {
 	if f.path == "" {
 		return nil, nil
 	}
@@ -76,11 +77,11 @@ func (f *receiptFlag) begun() (*install.Receipt, error) {
 	if err != nil {
 		return nil, err
 	}
-	receipt := &install.Receipt{}
+	receipt := &record.Receipt{}
 	if err := json.Unmarshal(data, receipt); err != nil {
 		return nil, err
 	}
-	if receipt.State != string(install.RecordApplying) {
+	if receipt.State != string(record.Applying) {
 		return nil, nil
 	}
 	return receipt, nil
@@ -88,7 +89,7 @@ func (f *receiptFlag) begun() (*install.Receipt, error) {
 
 // apply is [install.Apply] with the receipt written to the file, which does not
 // stay when there is none.
-func (f *receiptFile) apply(ctx context.Context, p *preview.Plan, approval install.Approval, cluster install.Cluster, opts install.Options) (*install.Receipt, error) {
+func (f *receiptFile) apply(ctx context.Context, p *preview.Plan, approval record.Approval, cluster install.Cluster, opts install.Options) (*record.Receipt, error) {
 	if f == nil {
 		return install.Apply(ctx, p, approval, cluster, opts)
 	}
@@ -98,7 +99,7 @@ func (f *receiptFile) apply(ctx context.Context, p *preview.Plan, approval insta
 
 // end writes the receipt of a run that ended with err, if not nil. The file does
 // not stay when there is none.
-func (f *receiptFile) end(receipt *install.Receipt, err error) (*install.Receipt, error) {
+func (f *receiptFile) end(receipt *record.Receipt, err error) (*record.Receipt, error) {
 	switch {
 	case f == nil:
 		return receipt, err
@@ -111,7 +112,7 @@ func (f *receiptFile) end(receipt *install.Receipt, err error) (*install.Receipt
 }
 
 // keep writes the receipt of a run that ended with err, if not nil.
-func (f *receiptFile) keep(receipt *install.Receipt, ended error) (*install.Receipt, error) {
+func (f *receiptFile) keep(receipt *record.Receipt, ended error) (*record.Receipt, error) {
 	err := f.write(receipt)
 	switch {
 	case err == nil:
@@ -127,7 +128,7 @@ func (f *receiptFile) keep(receipt *install.Receipt, ended error) (*install.Rece
 }
 
 // write puts a receipt in the place of the file, as a whole or not at all.
-func (f *receiptFile) write(receipt *install.Receipt) error {
+func (f *receiptFile) write(receipt *record.Receipt) error {
 	data, err := json.MarshalIndent(receipt, "", "  ")
 	if err != nil {
 		return err

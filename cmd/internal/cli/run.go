@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
@@ -46,7 +47,7 @@ type destination interface {
 	// findings are those that can be accepted.
 	findings(p *preview.Plan) ([]preview.Finding, error)
 	// apply carries out what was approved, with progress as lines.
-	apply(ctx context.Context, p *preview.Plan, approval install.Approval) error
+	apply(ctx context.Context, p *preview.Plan, approval record.Approval) error
 	// review asks on a screen or by lines, and applies what is approved there.
 	review(ctx context.Context, title string, plan makePlan) error
 	// print prints the plan that the command stops after.
@@ -134,19 +135,19 @@ func (r *runner) run(ctx context.Context, title string, plan makePlan) error {
 // scripted applies without asking: by the saved plan, by the approved digest, or
 // where neither is given by --yes alone.
 func (r *runner) scripted(ctx context.Context, p *preview.Plan) error {
-	approval := install.Approval{How: install.ApprovedByDigest, By: r.to.approver(p), Ruleset: r.approve.ruleset}
+	approval := record.Approval{How: record.ApprovedByDigest, By: r.to.approver(p), Ruleset: r.approve.ruleset}
 	var err error
 	if r.loaded != nil {
-		approval.Digest, approval.How = r.loaded.Digest, install.ApprovedByPlan
+		approval.Digest, approval.How = r.loaded.Digest, record.ApprovedByPlan
 	} else if approval.Digest, err = r.approve.approved(p); err != nil {
 		return r.failed(err)
 	}
 	switch approval.Digest {
 	case "":
-		approval.How, approval.Digest = install.ApprovedByYes, p.Digest
+		approval.How, approval.Digest = record.ApprovedByYes, p.Digest
 	case p.Digest:
 	case p.ContentDigest:
-		approval.How = install.ApprovedByContent
+		approval.How = record.ApprovedByContent
 	default:
 		resumed, done, err := r.to.resume(ctx, p, approval.Digest)
 		if done || err != nil {
@@ -160,7 +161,7 @@ func (r *runner) scripted(ctx context.Context, p *preview.Plan) error {
 }
 
 // approved passes the gate of flags, then applies with progress as lines.
-func (r *runner) approved(ctx context.Context, p *preview.Plan, approval install.Approval) error {
+func (r *runner) approved(ctx context.Context, p *preview.Plan, approval record.Approval) error {
 	findings, err := r.to.findings(p)
 	if err != nil {
 		return r.failed(err)
@@ -186,7 +187,7 @@ func (r *runner) declined(outcome review.Outcome, nothing string, refusal error)
 }
 
 func (r *runner) printer() *printer {
-	return &printer{app: r.app, json: r.output.format == "json", last: map[string]install.ObjectState{}}
+	return &printer{app: r.app, json: r.output.format == "json", last: map[string]record.ObjectState{}}
 }
 
 // failed reports an error before apply began, as the last event where events

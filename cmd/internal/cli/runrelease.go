@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -78,21 +79,21 @@ func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest str
 // unfinished returns the plan that an interrupted run of the approved digest
 // recorded, nil when there is none: the same command resumes it, or its undo.
 func (r *releaseRun) unfinished(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
-	record, err := install.LoadRecord(ctx, r.session.client, fresh.Release)
-	if err != nil || record == nil || !record.State.Unfinished() {
+	stored, err := record.Load(ctx, r.session.client, fresh.Release)
+	if err != nil || stored == nil || !stored.State.Unfinished() {
 		return nil, err
 	}
-	if record.Undoes != nil {
-		record, err = install.LoadRevision(ctx, r.session.client, fresh.Release, record.Undoes.Revision)
+	if stored.Undoes != nil {
+		stored, err = record.LoadRevision(ctx, r.session.client, fresh.Release, stored.Undoes.Revision)
 	}
-	if err != nil || record == nil || record.Digest != digest {
+	if err != nil || stored == nil || stored.Digest != digest {
 		return nil, err
 	}
 	sealed := map[string]map[string]any{}
 	for i := range fresh.Objects {
 		sealed[fresh.Objects[i].ID] = fresh.Objects[i].Sealed
 	}
-	plan, err := install.LoadPlan(ctx, r.session.client, record, sealed)
+	plan, err := record.LoadPlan(ctx, r.session.client, stored, sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +161,7 @@ func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error
 	if err := r.spent(ctx, p.Plan); err != nil {
 		return r.failed(err)
 	}
-	approval := install.Approval{Digest: p.Digest, How: install.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
+	approval := record.Approval{Digest: p.Digest, How: record.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
 	if _, err := r.session.RecordKeys(ctx); err != nil {
 		return r.failed(err)
 	}
@@ -193,7 +194,7 @@ func (r *releaseRun) findings(p *preview.Plan) ([]preview.Finding, error) {
 }
 
 // apply passes what a plan needs besides, then applies it.
-func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval install.Approval) error {
+func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval record.Approval) error {
 	if err := r.health.match(p); err != nil {
 		return r.failed(err)
 	}
@@ -213,7 +214,7 @@ func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval instal
 	defer r.app.announceStop(ctx)()
 	receipt, err := file.apply(ctx, p, approval, cluster, r.options(printer.event))
 	printer.done(p, receipt, err)
-	if err == nil && approval.How == install.ApprovedByPlan {
+	if err == nil && approval.How == record.ApprovedByPlan {
 		r.noteApplied(p)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
@@ -92,15 +93,15 @@ func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (agai
 	if err != nil {
 		return false, err
 	}
-	approval := install.Approval{
-		Digest: outcome.PlanDigest, How: install.ApprovedOnScreen, By: p.Target.User,
+	approval := record.Approval{
+		Digest: outcome.PlanDigest, How: record.ApprovedOnScreen, By: p.Target.User,
 		Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
 	}
 	file, err := r.receipt.open(p.Digest)
 	if err != nil {
 		return false, err
 	}
-	apply := func(ctx context.Context, opts install.Options) (*install.Receipt, error) {
+	apply := func(ctx context.Context, opts install.Options) (*record.Receipt, error) {
 		return file.apply(ctx, p, approval, cluster, opts)
 	}
 	f := &followedApply{releaseRun: r, plan: p, cluster: cluster, apply: apply}

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -56,7 +56,7 @@ type moment struct {
 	method, part string // of the request; part is one of its path
 	code         int
 	says         []string
-	state        install.State // empty without a record
+	state        record.State // empty without a record
 }
 
 func moments() map[string]moment {
@@ -64,12 +64,12 @@ func moments() map[string]moment {
 		"before the first write": {method: http.MethodGet, part: "/kube-system", code: 2, says: []string{"nothing was applied"}},
 		"in mid-apply":           amid("/serviceaccounts/"),
 		"in the last stage":      amid("/deployments/"),
-		"when all is done":       {method: http.MethodDelete, part: "/leases/", says: []string{"applied 8/8"}, state: install.RecordApplied},
+		"when all is done":       {method: http.MethodDelete, part: "/leases/", says: []string{"applied 8/8"}, state: record.Applied},
 	}
 }
 
 func amid(part string) moment {
-	return moment{method: http.MethodPatch, part: part, code: 4, says: []string{"applied", "not applied", "in flight", "--approve "}, state: install.RecordApplying}
+	return moment{method: http.MethodPatch, part: part, code: 4, says: []string{"applied", "not applied", "in flight", "--approve "}, state: record.Applying}
 }
 
 // interruptFlyte stops the plan of a plugin of Flyte (testdata/examples/flyte) in
@@ -126,7 +126,7 @@ func (v *victim) signalAndResume(t *testing.T, signal syscall.Signal, at moment)
 	}
 	v.checkEnd(t, at, cmd.ProcessState.ExitCode(), said.String())
 	code, again := v.run(v.program(v.kubeconfig(), v.byDigest()...))
-	if want := map[install.State]int{install.RecordApplied: 5}[at.state]; code != want {
+	if want := map[record.State]int{record.Applied: 5}[at.state]; code != want {
 		t.Errorf("resumed: exit %d, want %d\n%s", code, want, again)
 	}
 }
@@ -145,19 +145,19 @@ func (v *victim) checkEnd(t *testing.T, at moment, code int, said string) {
 	if t.Failed() {
 		t.Logf("it said:\n%s", said)
 	}
-	record, err := install.LoadRecord(t.Context(), v.client, v.release())
-	if err != nil || (record == nil) != (at.state == "") {
-		t.Errorf("the record: %+v, %v", record, err)
+	stored, err := record.Load(t.Context(), v.client, v.release())
+	if err != nil || (stored == nil) != (at.state == "") {
+		t.Errorf("the record: %+v, %v", stored, err)
 	}
-	if record == nil {
+	if stored == nil {
 		return
 	}
-	if record.State != at.state {
-		t.Errorf("the record is %s, want %s", record.State, at.state)
+	if stored.State != at.state {
+		t.Errorf("the record is %s, want %s", stored.State, at.state)
 	}
-	v.checkReconciled(record)
-	v.finished = at.state == install.RecordApplied
-	want := map[install.State]int{install.RecordApplying: 3}[at.state]
+	v.checkReconciled(stored)
+	v.finished = at.state == record.Applied
+	want := map[record.State]int{record.Applying: 3}[at.state]
 	if code, said := v.run(v.program(v.box.Kubeconfig(), "status", v.name, "-n", v.name)); code != want || !strings.Contains(said, string(at.state)) {
 		t.Errorf("status: exit %d, want %d\n%s", code, want, said)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
@@ -32,9 +33,9 @@ type statusItem struct {
 	// by state, as the cluster shows it.
 	Interrupted map[string]int `json:"interrupted,omitempty"`
 	// Approve is the digest of which an approval goes on with it.
-	Approve string          `json:"approve,omitempty"`
-	Undoes  *install.Undoes `json:"undoes,omitempty"` // the failed revision that this one takes back
-	Unread  string          `json:"unread,omitempty"` // why nothing could be compared
+	Approve string         `json:"approve,omitempty"`
+	Undoes  *record.Undoes `json:"undoes,omitempty"` // the failed revision that this one takes back
+	Unread  string         `json:"unread,omitempty"` // why nothing could be compared
 }
 
 // statusObject is one object: whether it is well, and whether it still is what
@@ -85,11 +86,11 @@ Exit code 3 when something is not ready, or not as it was applied.`,
 }
 
 func (p *session) status(ctx context.Context, name, format string) error {
-	record, err := p.Find(ctx, name)
+	stored, err := p.Find(ctx, name)
 	if err != nil {
 		return err
 	}
-	item, err := p.statusOf(ctx, record)
+	item, err := p.statusOf(ctx, stored)
 	if err != nil {
 		return err
 	}
@@ -105,13 +106,13 @@ func (p *session) status(ctx context.Context, name, format string) error {
 }
 
 // statusOf reads every member of a release once.
-func (p *session) statusOf(ctx context.Context, record *history.Record) (statusItem, error) {
+func (p *session) statusOf(ctx context.Context, stored *history.Record) (statusItem, error) {
 	item := statusItem{
-		releaseItem: releaseItemOf(record), Stage: record.Stage, Objects: []statusObject{},
-		Healthy: record.State == install.RecordApplied, Undoes: record.Undoes(),
+		releaseItem: releaseItemOf(stored), Stage: stored.Stage, Objects: []statusObject{},
+		Healthy: stored.State == record.Applied, Undoes: stored.Undoes(),
 	}
 	var refs []preview.Ref
-	for _, member := range record.Inventory() {
+	for _, member := range stored.Inventory() {
 		refs = append(refs, member.Ref)
 	}
 	live := readOnce{p.client.Read(ctx, refs)}
@@ -124,7 +125,7 @@ func (p *session) statusOf(ctx context.Context, record *history.Record) (statusI
 			definitions = append(definitions, r.Body)
 		}
 	}
-	drifts, err := record.Drifts(ctx, p.client, p.typer(), live.results)
+	drifts, err := stored.Drifts(ctx, p.client, p.typer(), live.results)
 	if err != nil {
 		item.Unread, item.Healthy = err.Error(), false
 	}
@@ -144,7 +145,7 @@ func (p *session) statusOf(ctx context.Context, record *history.Record) (statusI
 	case err != nil:
 		return item, err
 	}
-	return item, p.interrupted(ctx, record, &item)
+	return item, p.interrupted(ctx, stored, &item)
 }
 
 // readOnce answers the rollout from what was read already.

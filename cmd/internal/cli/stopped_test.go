@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -165,7 +165,7 @@ func (s *stoppedVictim) stopAndGoOn() {
 		}
 		return
 	}
-	before, err := install.LoadRecord(s.t.Context(), s.client, s.release())
+	before, err := record.Load(s.t.Context(), s.client, s.release())
 	if err != nil {
 		s.find("%v", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli"
 	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -87,7 +88,7 @@ func somePlan() *preview.Plan {
 func breakReview(ctx context.Context, where string) (review.Outcome, error) {
 	return tui.Review(ctx, review.Options{
 		Title: "install something", Now: breaking(where, "update", "confirm"),
-		Gate: func(*preview.Plan, install.Approval) error { return nil },
+		Gate: func(*preview.Plan, record.Approval) error { return nil },
 		Recheck: func(_ context.Context, p *preview.Plan, _ func(string)) (*preview.Plan, error) {
 			if where == "check" {
 				untilBreak(where)
@@ -141,7 +142,7 @@ func breakPick(ctx context.Context, where string) error {
 // are read when it is done.
 func breakFollow(ctx context.Context, where string) error {
 	events, code := make(chan install.Event, 2), 0
-	events <- install.Event{Type: install.EventObject, Object: somePlan().Objects[0].ID, State: install.StateReady}
+	events <- install.Event{Type: install.EventObject, Object: somePlan().Objects[0].ID, State: record.StateReady}
 	if where == "done" {
 		events <- install.Event{Type: install.EventResult, ExitCode: &code}
 	}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -112,18 +112,18 @@ func TestHoweverAnApplyOnTheScreenEnds(t *testing.T) {
 					p.run("clear; kubectl-operator status " + release.Name + " -n " + release.Namespace)
 					p.wait(map[bool]string{true: "applying", false: "revision 1 applied"}[applying])
 				}
-				record, err := install.LoadRecord(t.Context(), cluster, release)
-				if err != nil || record == nil {
-					t.Fatalf("the record: %+v, %v", record, err)
+				stored, err := record.Load(t.Context(), cluster, release)
+				if err != nil || stored == nil {
+					t.Fatalf("the record: %+v, %v", stored, err)
 				}
-				if want := map[bool]install.State{true: install.RecordApplying, false: install.RecordApplied}[applying]; record.State != want {
-					t.Errorf("the record is %s, want %s", record.State, want)
+				if want := map[bool]record.State{true: record.Applying, false: record.Applied}[applying]; stored.State != want {
+					t.Errorf("the record is %s, want %s", stored.State, want)
 				}
 				if !applying {
 					return
 				}
 				v := &victim{t: t, dir: t.TempDir()}
-				resume := v.program(box.Kubeconfig(), append(strings.Fields(command)[1:], "--yes", "--approve", record.Digest)...)
+				resume := v.program(box.Kubeconfig(), append(strings.Fields(command)[1:], "--yes", "--approve", stored.Digest)...)
 				resume.Dir = p.dir
 				if code, said := v.run(resume); code != 0 {
 					t.Errorf("resumed: exit %d\n%s", code, said)

@@ -6,8 +6,8 @@ import (
 	"encoding/pem"
 	"fmt"
 
-	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 )
 
@@ -23,22 +23,22 @@ type RecordOptions struct {
 // keyring holds the keys once they were read.
 type keyring struct {
 	read bool
-	keys install.RecordKeys
+	keys record.Keys
 }
 
 // SigningKeys are the keys as [Planner.RecordKeys] read them.
-func (p *Planner) SigningKeys() install.RecordKeys { return p.keyring.keys }
+func (p *Planner) SigningKeys() record.Keys { return p.keyring.keys }
 
 // RecordKeys reads the keys once.
-func (p *Planner) RecordKeys(ctx context.Context) (install.RecordKeys, error) {
+func (p *Planner) RecordKeys(ctx context.Context) (record.Keys, error) {
 	if p.keyring.read {
 		return p.keyring.keys, nil
 	}
 	configured, err := p.env.Config()
 	if err != nil {
-		return install.RecordKeys{}, err
+		return record.Keys{}, err
 	}
-	var keys install.RecordKeys
+	var keys record.Keys
 	for _, path := range configured.Records.Trusted {
 		data, err := ReadSmallFile(path)
 		if err == nil {
@@ -47,7 +47,7 @@ func (p *Planner) RecordKeys(ctx context.Context) (install.RecordKeys, error) {
 			keys.Trusted = append(keys.Trusted, more...)
 		}
 		if err != nil {
-			return install.RecordKeys{}, fmt.Errorf("reading records.trusted of the configuration: %s: %w", path, err)
+			return record.Keys{}, fmt.Errorf("reading records.trusted of the configuration: %s: %w", path, err)
 		}
 	}
 	path, named := p.Records.Key, "--record-key"
@@ -58,14 +58,14 @@ func (p *Planner) RecordKeys(ctx context.Context) (install.RecordKeys, error) {
 	// keys are trusted.
 	if path != "" && (p.Records.Signs || p.Records.Key != "" || len(keys.Trusted) == 0) {
 		if err := p.readRecordKey(ctx, &keys, path, named); err != nil {
-			return install.RecordKeys{}, fmt.Errorf("reading %s: %s: %w", named, path, err)
+			return record.Keys{}, fmt.Errorf("reading %s: %s: %w", named, path, err)
 		}
 	}
 	p.keyring = keyring{read: true, keys: keys}
 	return keys, nil
 }
 
-func (p *Planner) readRecordKey(ctx context.Context, keys *install.RecordKeys, path, named string) error {
+func (p *Planner) readRecordKey(ctx context.Context, keys *record.Keys, path, named string) error {
 	data, err := ReadSmallFile(path)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package install
+package record
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/install/clock"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -36,15 +37,15 @@ func secretRef(release preview.Release, name string) preview.Ref {
 	return preview.Ref{APIVersion: "v1", Kind: "Secret", Namespace: release.Namespace, Name: name}
 }
 
-// LoadRecord reads the newest record of a release, nil when there is none. A
+// Load reads the newest record of a release, nil when there is none. A
 // record of another format version, or one that does not hold together, is an
 // error.
-func LoadRecord(ctx context.Context, cluster Getter, release preview.Release) (*Record, error) {
-	record, _, err := loadRecord(ctx, cluster, release)
+func Load(ctx context.Context, cluster Getter, release preview.Release) (*Record, error) {
+	record, _, err := LoadWithSecret(ctx, cluster, release)
 	return record, err
 }
 
-func loadRecord(ctx context.Context, cluster Getter, release preview.Release) (*Record, map[string]any, error) {
+func LoadWithSecret(ctx context.Context, cluster Getter, release preview.Release) (*Record, map[string]any, error) {
 	ref := secretRef(release, preview.RecordName(release.Name))
 	secret, err := cluster.Get(ctx, ref)
 	if err != nil {
@@ -53,7 +54,7 @@ func loadRecord(ctx context.Context, cluster Getter, release preview.Release) (*
 	if secret == nil {
 		return nil, nil, nil
 	}
-	record, err := DecodeRecord(ctx, cluster, secret)
+	record, err := Decode(ctx, cluster, secret)
 	return record, secret, err
 }
 
@@ -64,10 +65,10 @@ func lostRecord(namespace, name string) string {
 	return "look at it: kubectl get" + secret + " -o yaml; if it cannot be repaired, delete it and install the release again, which takes its objects up: kubectl delete" + secret + " && kubectl operator install REF " + release + " -n " + namespace
 }
 
-// DecodeRecord reads the record out of its Secret, which is also the release's
+// Decode reads the record out of its Secret, which is also the release's
 // ApplySet parent (KEP-3659) and must be marked as ours. A large record has
 // further parts, which are read from the cluster.
-func DecodeRecord(ctx context.Context, cluster Getter, secret map[string]any) (*Record, error) {
+func Decode(ctx context.Context, cluster Getter, secret map[string]any) (*Record, error) {
 	var record *Record
 	release, err := recordOf(secret)
 	if err == nil {
@@ -192,7 +193,7 @@ func readParts(ctx context.Context, cluster Getter, release preview.Release, key
 
 // LoadRevision reads the record of one revision, nil when it is not kept.
 func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, revision int) (*Record, error) {
-	newest, err := LoadRecord(ctx, cluster, release)
+	newest, err := Load(ctx, cluster, release)
 	if err != nil || newest == nil || newest.Revision == revision {
 		return newest, err
 	}
@@ -215,7 +216,7 @@ func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, 
 // are not recorded: they come from sealed, by object id, and must have the
 // reviewed digest; sealed may be nil when the plan holds no Secret.
 func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[string]map[string]any) (*preview.Plan, error) {
-	plan, err := loadPlan(ctx, cluster, record)
+	plan, err := StoredPlan(ctx, cluster, record)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +236,7 @@ func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[st
 // no body, and a shape by object id, see [WithLiveValues]. The other bodies
 // have the recorded digests.
 func RecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan *preview.Plan, shapes map[string]map[string]any, err error) {
-	loaded, err := loadPlan(ctx, cluster, record)
+	loaded, err := StoredPlan(ctx, cluster, record)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -244,15 +245,15 @@ func RecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan *pr
 		if o.Sealed == nil {
 			continue
 		}
-		if digest, err := preview.HashObject(o.Sealed, loaded.pin(o.Package)); err != nil || digest != o.Digest || preview.RefOf(o.Sealed) != o.Ref() {
+		if digest, err := preview.HashObject(o.Sealed, loaded.Pin(o.Package)); err != nil || digest != o.Digest || preview.RefOf(o.Sealed) != o.Ref() {
 			return nil, nil, fmt.Errorf("reading the plan of revision %d: %s does not match its digest", record.Revision, o.ID)
 		}
 	}
-	return loaded.Plan, loaded.shapes, nil
+	return loaded.Plan, loaded.Shapes, nil
 }
 
-// loadPlan reads a recorded plan as it is, without the bodies of its Secrets.
-func loadPlan(ctx context.Context, cluster Getter, record *Record) (*recorded, error) {
+// LoadPlan reads a recorded plan as it is, without the bodies of its Secrets.
+func StoredPlan(ctx context.Context, cluster Getter, record *Record) (*Recorded, error) {
 	where := fmt.Sprintf("reading the plan of revision %d", record.Revision)
 	parts, err := readParts(ctx, cluster, record.Release, keyPlan, record.Archive.Parts, func(i int) string {
 		return partName(record.Release.Name, record.Revision, i)
@@ -267,8 +268,8 @@ func loadPlan(ctx context.Context, cluster Getter, record *Record) (*recorded, e
 	return plan, nil
 }
 
-// secretWriter writes the Secrets of records.
-type secretWriter interface {
+// SecretWriter writes the Secrets of records.
+type SecretWriter interface {
 	Getter
 	// Apply is a server-side apply.
 	Apply(ctx context.Context, item preview.DryRun) (map[string]any, error)
@@ -284,76 +285,76 @@ type Lock interface {
 	// Taken ends what is done under a lock that another run turned out to hold.
 	Taken() error
 	// Fence names this run in a record that it writes.
-	Fence(revision int) fence
+	Fence(revision int) Fence
 }
 
-// store writes the records of one release. Only the holder of the lock has one.
-type store struct {
-	cluster secretWriter
-	release preview.Release
-	tool    string
-	clock   Clock
-	lock    Lock
-	keys    RecordKeys
-	// parent is the record's Secret as last read under the lock, or written.
-	parent map[string]any
+// Store writes the records of one release. Only the holder of the lock has one.
+type Store struct {
+	Cluster SecretWriter
+	Release preview.Release
+	Tool    string
+	Clock   clock.Clock
+	Lock    Lock
+	Keys    Keys
+	// Parent is the record's Secret as last read under the lock, or written.
+	Parent map[string]any
 }
 
-// begin writes everything a new revision needs before its first object: the
+// Begin writes everything a new revision needs before its first object: the
 // record it replaces under a name of its own, the plan, and last the record
 // itself, which makes the revision the newest.
-func (s *store) begin(ctx context.Context, plan *preview.Plan, before, record *Record) error {
+func (s *Store) Begin(ctx context.Context, plan *preview.Plan, before, record *Record) error {
 	parts, archive, err := encodeArchive(plan)
 	if err != nil {
 		return err
 	}
 	record.Archive = archive
 	for i, part := range parts {
-		body := s.secret(partName(s.release.Name, record.Revision, i+1), map[string][]byte{keyPlan: part})
+		body := s.secret(partName(s.Release.Name, record.Revision, i+1), map[string][]byte{keyPlan: part})
 		if err := s.put(ctx, body); err != nil {
 			return err
 		}
 	}
 	if before != nil {
 		before.State = before.State.superseded()
-		data, _, err := s.header(ctx, before, 0, s.keys.resigning(before))
+		data, _, err := s.header(ctx, before, 0, s.Keys.Resigning(before))
 		if err != nil {
 			return err
 		}
-		body := s.secret(partName(s.release.Name, before.Revision, 0), data)
+		body := s.secret(partName(s.Release.Name, before.Revision, 0), data)
 		if err := s.put(ctx, body); err != nil {
 			return err
 		}
 	}
-	return s.save(ctx, record, plan.Objects)
+	return s.Save(ctx, record, plan.Objects)
 }
 
-// save writes the record. more are objects whose kinds may come into being
+// Save writes the record. more are objects whose kinds may come into being
 // next; the applyset annotations name them before they do.
-func (s *store) save(ctx context.Context, record *Record, more []preview.Object) error {
+func (s *Store) Save(ctx context.Context, record *Record, more []preview.Object) error {
 	holdings, err := json.Marshal(record.holdings())
 	if err != nil {
 		return err
 	}
-	data, slot, err := s.header(ctx, record, len(holdings), s.keys)
+	data, slot, err := s.header(ctx, record, len(holdings), s.Keys)
 	if err != nil {
 		return err
 	}
 	data[preview.KeyHoldings] = holdings
-	body := s.secret(preview.RecordName(s.release.Name), data)
+	body := s.secret(preview.RecordName(s.Release.Name), data)
 	meta := preview.Map(body, "metadata")
-	preview.Map(meta, "labels")[preview.LabelSetID] = preview.SetID(s.release)
+	preview.Map(meta, "labels")[preview.LabelSetID] = preview.SetID(s.Release)
 	meta["annotations"] = map[string]any{
-		preview.AnnotationTool:  toolPrefix + "v" + strings.TrimPrefix(s.tool, "v"),
+		preview.AnnotationTool:  toolPrefix + "v" + strings.TrimPrefix(s.Tool, "v"),
 		preview.AnnotationKinds: record.groupKinds(more),
 		preview.AnnotationExtra: record.namespaces(more),
 	}
-	preview.Map(body, "data")[keyFence] = s.lock.Fence(record.Revision).encoded()
-	written, err := s.write(ctx, body, s.parent)
+	preview.Map(body, "data")[keyFence] = s.Lock.Fence(record.Revision).encoded()
+	written, err := s.write(ctx, body, s.Parent)
 	if err != nil {
 		return err
 	}
-	s.parent, record.slot, record.signature = written, slot, s.keys.own()
+	s.Parent, record.slot, record.Signature = written, slot, s.Keys.own()
 	return nil
 }
 
@@ -362,7 +363,7 @@ func (s *store) save(ctx context.Context, record *Record, more []preview.Object)
 // that is too large is written to Secrets of its own first, in the slot that the
 // record as stored does not use: until the Secret with the index is written the
 // old record stays whole.
-func (s *store) header(ctx context.Context, record *Record, beside int, keys RecordKeys) (data map[string][]byte, slot int, err error) {
+func (s *Store) header(ctx context.Context, record *Record, beside int, keys Keys) (data map[string][]byte, slot int, err error) {
 	packed, err := encodeHeader(record)
 	if err != nil {
 		return nil, 0, err
@@ -385,7 +386,7 @@ func (s *store) header(ctx context.Context, record *Record, beside int, keys Rec
 		index.Slot = 2
 	}
 	for i, part := range parts {
-		name := partName(s.release.Name, record.Revision, slotPart(index.Slot, i+1))
+		name := partName(s.Release.Name, record.Revision, slotPart(index.Slot, i+1))
 		if err := s.put(ctx, s.secret(name, map[string][]byte{keyRecord: part})); err != nil {
 			return nil, 0, err
 		}
@@ -394,7 +395,7 @@ func (s *store) header(ctx context.Context, record *Record, beside int, keys Rec
 	return data, index.Slot, err
 }
 
-func (s *store) secret(name string, data map[string][]byte) map[string]any {
+func (s *Store) secret(name string, data map[string][]byte) map[string]any {
 	values := map[string]any{keyVersion: base64.StdEncoding.EncodeToString([]byte(recordVersion))}
 	for key, value := range data {
 		values[key] = base64.StdEncoding.EncodeToString(value)
@@ -402,15 +403,15 @@ func (s *store) secret(name string, data map[string][]byte) map[string]any {
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": secretType,
 		"metadata": map[string]any{
-			"name": name, "namespace": s.release.Namespace,
-			"labels": map[string]any{preview.LabelRelease: s.release.Name},
+			"name": name, "namespace": s.Release.Namespace,
+			"labels": map[string]any{preview.LabelRelease: s.Release.Name},
 		},
 		"data": values,
 	}
 }
 
 // put writes a further Secret over whatever an interrupted run left there.
-func (s *store) put(ctx context.Context, body map[string]any) error {
+func (s *Store) put(ctx context.Context, body map[string]any) error {
 	_, err := s.write(ctx, body, nil)
 	return err
 }
@@ -419,22 +420,22 @@ func (s *store) put(ctx context.Context, body map[string]any) error {
 // was read. What changed underneath is written over only if it is this run's own,
 // whose answer was lost, what a run before it left there, or an edit by hand: the
 // record of a run that took the lock since is the end of this one.
-func (s *store) write(ctx context.Context, body, live map[string]any) (map[string]any, error) {
+func (s *Store) write(ctx context.Context, body, live map[string]any) (map[string]any, error) {
 	ref := preview.RefOf(body)
 	doing := fmt.Sprintf("writing the record %s/%s", ref.Namespace, ref.Name)
 	parent := live // nil for what is no record itself
 	var last error
-	for try := range maxAttempts {
-		if err := s.lock.Confirm(ctx); err != nil {
+	for try := range clock.MaxAttempts {
+		if err := s.Lock.Confirm(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", doing, err)
 		}
 		item := preview.DryRun{Body: body, Force: true}
 		if live != nil {
-			item.UID, item.ResourceVersion = uidOf(live), versionOf(live)
+			item.UID, item.ResourceVersion = preview.UIDOf(live), preview.VersionOf(live)
 		}
 		var written map[string]any
-		err := unthrottled(ctx, s.clock, func() (err error) {
-			written, err = s.cluster.Apply(ctx, item)
+		err := clock.Unthrottled(ctx, s.Clock, func() (err error) {
+			written, err = s.Cluster.Apply(ctx, item)
 			return err
 		})
 		if err == nil {
@@ -445,7 +446,7 @@ func (s *store) write(ctx context.Context, body, live map[string]any) (map[strin
 		if reason != preview.ReasonChanged && reason != preview.ReasonUnavailable || preview.Throttled(err) {
 			return nil, fmt.Errorf("%s: %w", doing, err)
 		}
-		if live, err = s.cluster.Get(ctx, ref); err != nil {
+		if live, err = s.Cluster.Get(ctx, ref); err != nil {
 			return nil, fmt.Errorf("reading the record %s/%s: %w", ref.Namespace, ref.Name, err)
 		}
 		if live != nil && preview.String(live, "type") != secretType {
@@ -457,7 +458,7 @@ func (s *store) write(ctx context.Context, body, live map[string]any) (map[strin
 		if err := s.mayReplace(ctx, live, body, parent); err != nil {
 			return nil, fmt.Errorf("%s: %w", doing, err)
 		}
-		if err := pause(ctx, s.clock, last, try); err != nil {
+		if err := clock.Pause(ctx, s.Clock, last, try); err != nil {
 			break
 		}
 	}
@@ -468,15 +469,15 @@ func (s *store) write(ctx context.Context, body, live map[string]any) (map[strin
 // written over: a record only if it carries this run's fence, or still that of
 // the record which this run read under the lock. After that read the lease must
 // be this run's still: then no other run wrote what was read.
-func (s *store) mayReplace(ctx context.Context, live, body, parent map[string]any) error {
+func (s *Store) mayReplace(ctx context.Context, live, body, parent map[string]any) error {
 	if live == nil {
-		return s.lock.Confirm(ctx)
+		return s.Lock.Confirm(ctx)
 	}
-	stored, own := fenceOf(live), fenceOf(body)
-	if own != (fence{}) && stored != own && (parent == nil || stored != fenceOf(parent)) {
-		return s.lock.Taken()
+	stored, own := FenceOf(live), FenceOf(body)
+	if own != (Fence{}) && stored != own && (parent == nil || stored != FenceOf(parent)) {
+		return s.Lock.Taken()
 	}
-	return s.lock.Prove(ctx)
+	return s.Lock.Prove(ctx)
 }
 
 // holds reports whether a stored Secret is what was sent.

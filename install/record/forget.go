@@ -1,4 +1,4 @@
-package install
+package record
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// forget deletes the oldest revisions beyond a limit, 0 for the usual one, and
+// Forget deletes the oldest revisions beyond a limit, 0 for the usual one, and
 // takes them out of a record, which is to be saved then.
-func (s *store) forget(ctx context.Context, record *Record, limit int) error {
+func (s *Store) Forget(ctx context.Context, record *Record, limit int) error {
 	if limit == 0 {
 		limit = preview.DefaultHistoryMax
 	}
@@ -43,7 +43,7 @@ func surplus(older []Older, limit int) []int {
 // was.
 func lastApplied(older []Older) int {
 	for _, o := range slices.Backward(older) {
-		if o.State == RecordApplied {
+		if o.State == Applied {
 			return o.Revision
 		}
 	}
@@ -53,11 +53,11 @@ func lastApplied(older []Older) int {
 // remove deletes what is kept of an older revision. The record itself goes
 // last, so that one of which something is missing can still be told from one
 // that was never there.
-func (s *store) remove(ctx context.Context, revision int) error {
+func (s *Store) remove(ctx context.Context, revision int) error {
 	for _, slot := range []int{0, 1, 2} {
 		var parts []map[string]any
 		for i := 1; ; i++ {
-			secret, err := s.cluster.Get(ctx, secretRef(s.release, partName(s.release.Name, revision, slotPart(slot, i))))
+			secret, err := s.Cluster.Get(ctx, secretRef(s.Release, partName(s.Release.Name, revision, slotPart(slot, i))))
 			if err != nil {
 				return err
 			}
@@ -72,22 +72,22 @@ func (s *store) remove(ctx context.Context, revision int) error {
 			}
 		}
 	}
-	secret, err := s.cluster.Get(ctx, secretRef(s.release, partName(s.release.Name, revision, 0)))
+	secret, err := s.Cluster.Get(ctx, secretRef(s.Release, partName(s.Release.Name, revision, 0)))
 	if err != nil || secret == nil {
 		return err
 	}
 	return s.delete(ctx, secret)
 }
 
-func (s *store) delete(ctx context.Context, secret map[string]any) error {
+func (s *Store) delete(ctx context.Context, secret map[string]any) error {
 	ref := preview.RefOf(secret)
 	if preview.String(secret, "type") != secretType {
 		return fmt.Errorf("Secret %s/%s is not a record", ref.Namespace, ref.Name)
 	}
-	if err := s.lock.Confirm(ctx); err != nil {
+	if err := s.Lock.Confirm(ctx); err != nil {
 		return err
 	}
-	err := s.cluster.Delete(ctx, ref, uidOf(secret), versionOf(secret), preview.Background)
+	err := s.Cluster.Delete(ctx, ref, preview.UIDOf(secret), preview.VersionOf(secret), preview.Background)
 	if preview.ReasonOf(err) == preview.ReasonNotFound {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package install
+package record
 
 // StageStatus is how far a stage came. The set is closed.
 type StageStatus string
@@ -34,7 +34,7 @@ func (r *Record) stageReceipts() []StageReceipt {
 		}
 		var begun, open, failed bool
 		for _, id := range stage.Objects {
-			o := r.object(id)
+			o := r.Object(id)
 			if o == nil {
 				continue
 			}

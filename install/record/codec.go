@@ -1,4 +1,4 @@
-package install
+package record
 
 import (
 	"bufio"
@@ -88,7 +88,7 @@ func decodeHeader(packed []byte, release preview.Release, within bounds) (*Recor
 		return nil, fmt.Errorf("not a record: %w", err)
 	}
 	_, known := transitions[r.State]
-	final := r.State == RecordApplied || r.State == RecordAbandoned || r.State == RecordUninstalled
+	final := r.State == Applied || r.State == Abandoned || r.State == Uninstalled
 	switch {
 	case r.Release != release:
 		return nil, fmt.Errorf("it is the record of release %q in namespace %q", r.Release.Name, r.Release.Namespace)
@@ -192,17 +192,17 @@ func join(parts [][]byte, want Archive) ([]byte, error) {
 	return data, nil
 }
 
-// recorded is a plan as its record keeps it: Secrets have a shape, by object
+// Recorded is a plan as its record keeps it: Secrets have a shape, by object
 // id, and no body.
-type recorded struct {
+type Recorded struct {
 	*preview.Plan
-	shapes map[string]map[string]any
+	Shapes map[string]map[string]any
 	at     map[string]int // of each object in the plan
 }
 
 // decodeArchive joins and unpacks a plan. It must hash to what the record
 // says, and its facts to the digest.
-func decodeArchive(parts [][]byte, want Archive, digest string) (*recorded, error) {
+func decodeArchive(parts [][]byte, want Archive, digest string) (*Recorded, error) {
 	data, err := join(parts, want)
 	if err != nil {
 		return nil, fmt.Errorf("unpacking the plan: %w", err)
@@ -213,7 +213,7 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*recorded, erro
 	}
 	lines := bufio.NewScanner(io.LimitReader(unpacked, maxArchive))
 	lines.Buffer(nil, preview.MaxDocumentBytes)
-	var plan *recorded
+	var plan *Recorded
 	var bodies size
 	for lines.Scan() {
 		counted := measure(lines.Bytes())
@@ -225,7 +225,7 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*recorded, erro
 			if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line.Plan == nil {
 				return nil, errors.New("unpacking the plan: it does not begin with one")
 			}
-			plan = &recorded{Plan: line.Plan, shapes: map[string]map[string]any{}, at: map[string]int{}}
+			plan = &Recorded{Plan: line.Plan, Shapes: map[string]map[string]any{}, at: map[string]int{}}
 			for i := range line.Plan.Objects {
 				plan.at[line.Plan.Objects[i].ID] = i
 			}
@@ -253,7 +253,7 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*recorded, erro
 
 // addBodies puts the bodies of one line back. They are decoded with exact
 // integers, unlike the plan, whose numbers are for display.
-func (plan *recorded) addBodies(line []byte) error {
+func (plan *Recorded) addBodies(line []byte) error {
 	v, err := preview.DecodeJSON(line)
 	if err != nil {
 		return fmt.Errorf("unpacking the plan: %w", err)
@@ -270,12 +270,12 @@ func (plan *recorded) addBodies(line []byte) error {
 	o := &plan.Objects[at]
 	o.Sealed, o.ResultBody = preview.Map(body, "sealed"), preview.Map(body, "result")
 	if shape := preview.Map(body, "shape"); shape != nil {
-		plan.shapes[id] = shape
+		plan.Shapes[id] = shape
 	}
 	return nil
 }
 
-func (plan *recorded) addRead(body map[string]any) error {
+func (plan *Recorded) addRead(body map[string]any) error {
 	id := preview.RefOf(body).ID()
 	for i := range plan.Reads {
 		if plan.Reads[i].ID != id {
@@ -341,8 +341,8 @@ func releaseOf(secretName string) (string, bool) {
 	return strings.CutPrefix(secretName, preview.RecordName(""))
 }
 
-// pin is the digest that sensitive values of a package are hashed with.
-func (plan *recorded) pin(name string) string {
+// Pin is the digest that sensitive values of a package are hashed with.
+func (plan *Recorded) Pin(name string) string {
 	for _, pkg := range plan.Packages {
 		if pkg.Name == name && len(pkg.Sources) > 0 {
 			return pkg.Sources[0].Digest

@@ -1,4 +1,4 @@
-package install
+package record
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install/clock"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -19,7 +20,7 @@ import (
 // apply around it.
 type records struct {
 	*k8s.Client
-	store  *store
+	store  *Store
 	newest *Record
 }
 
@@ -34,7 +35,7 @@ func newRecords(t *testing.T, name string) *records {
 	if _, err := client.Apply(t.Context(), preview.DryRun{Body: namespace}); err != nil {
 		t.Fatal(err)
 	}
-	return &records{Client: client, store: &store{cluster: client, release: preview.Release{Name: "demo", Namespace: name}, tool: "1.0.0", clock: systemClock{}, lock: unlocked{}}}
+	return &records{Client: client, store: &Store{Cluster: client, Release: preview.Release{Name: "demo", Namespace: name}, Tool: "1.0.0", Clock: clock.System{}, Lock: unlocked{}}}
 }
 
 // unlocked is a lock for which nothing else competes.
@@ -43,12 +44,12 @@ type unlocked struct{}
 func (unlocked) Confirm(context.Context) error { return nil }
 func (unlocked) Prove(context.Context) error   { return nil }
 func (unlocked) Taken() error                  { return nil }
-func (unlocked) Fence(revision int) fence      { return fence{Revision: revision} }
+func (unlocked) Fence(revision int) Fence      { return Fence{Revision: revision} }
 
 // forget leaves so many revisions on record.
 func (r *records) forget(t *testing.T, limit int) {
 	t.Helper()
-	if err := errors.Join(r.store.forget(t.Context(), r.newest, limit), r.store.save(t.Context(), r.newest, nil)); err != nil {
+	if err := errors.Join(r.store.Forget(t.Context(), r.newest, limit), r.store.Save(t.Context(), r.newest, nil)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -57,23 +58,23 @@ func (r *records) forget(t *testing.T, limit int) {
 func (r *records) add(t *testing.T, plan *preview.Plan, state State) *Record {
 	t.Helper()
 	p := *plan
-	p.Release = r.store.release
+	p.Release = r.store.Release
 	if r.newest != nil {
 		p.Base = preview.Base{Revision: r.newest.Revision, Digest: r.newest.Digest}
 	}
 	if err := p.Seal(); err != nil {
 		t.Fatal(err)
 	}
-	record := newRecord(&p, Approval{How: ApprovedByYes}, r.newest, "1.0.0", time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
+	record := New(&p, Approval{How: ApprovedByYes}, r.newest, "1.0.0", time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
 	for i := range record.Objects {
 		record.Objects[i].UID = preview.HashBytes([]byte(record.Objects[i].ID))[7:43]
-		record.own(&p.Objects[i], record.Objects[i].UID)
+		record.Own(&p.Objects[i], record.Objects[i].UID)
 	}
-	if err := r.store.begin(t.Context(), &p, r.newest, record); err != nil {
+	if err := r.store.Begin(t.Context(), &p, r.newest, record); err != nil {
 		t.Fatal(err)
 	}
 	record.State = state
-	if err := r.store.save(t.Context(), record, nil); err != nil {
+	if err := r.store.Save(t.Context(), record, nil); err != nil {
 		t.Fatal(err)
 	}
 	r.newest = record
@@ -83,7 +84,7 @@ func (r *records) add(t *testing.T, plan *preview.Plan, state State) *Record {
 // names are the Secrets of the release, in order.
 func (r *records) names(t *testing.T) []string {
 	t.Helper()
-	secrets, err := r.List(t.Context(), "v1", "Secret", r.store.release.Namespace, preview.LabelRelease+"=demo")
+	secrets, err := r.List(t.Context(), "v1", "Secret", r.store.Release.Namespace, preview.LabelRelease+"=demo")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func enlarge(t *testing.T, r *records, record *Record) {
 	}
 	record.Objects[0].Message = noise.String()
 	for range 2 {
-		if err := r.store.save(t.Context(), record, nil); err != nil {
+		if err := r.store.Save(t.Context(), record, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -152,8 +153,8 @@ func TestRecordsOfAnySize(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRecords(t, fmt.Sprint("size-", i))
 			plan := tt.plan(t)
-			want := r.add(t, plan, RecordApplied)
-			got, err := LoadRecord(t.Context(), r, r.store.release)
+			want := r.add(t, plan, Applied)
+			got, err := Load(t.Context(), r, r.store.Release)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +162,7 @@ func TestRecordsOfAnySize(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Error("the record came back changed")
 			}
-			loaded, err := loadPlan(t.Context(), r, got)
+			loaded, err := StoredPlan(t.Context(), r, got)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,11 +183,11 @@ func TestRecordsOfAnySize(t *testing.T) {
 // several Secrets.
 func TestTornRecordsAreTold(t *testing.T) {
 	r := newRecords(t, "torn")
-	record := r.add(t, manyPlan(t, 2), RecordApplied)
+	record := r.add(t, manyPlan(t, 2), Applied)
 	enlarge(t, r, record)
 	remove := func(t *testing.T, name string) {
 		t.Helper()
-		secret, err := r.Get(t.Context(), secretRef(r.store.release, name))
+		secret, err := r.Get(t.Context(), secretRef(r.store.Release, name))
 		if err != nil || secret == nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -196,18 +197,18 @@ func TestTornRecordsAreTold(t *testing.T) {
 	}
 	t.Run("parts of a save that came no further change nothing", func(t *testing.T) {
 		changed := *record
-		changed.State = RecordFailed
-		if _, _, err := r.store.header(t.Context(), &changed, 0, RecordKeys{}); err != nil {
+		changed.State = Failed
+		if _, _, err := r.store.header(t.Context(), &changed, 0, Keys{}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := LoadRecord(t.Context(), r, r.store.release)
-		if err != nil || got.State != RecordApplied {
+		got, err := Load(t.Context(), r, r.store.Release)
+		if err != nil || got.State != Applied {
 			t.Errorf("got %v, %v, want the record as it was", got, err)
 		}
 	})
 	t.Run("a part of the plan that is gone is named", func(t *testing.T) {
 		remove(t, partName("demo", 1, 1))
-		if _, err := loadPlan(t.Context(), r, record); err == nil || !strings.Contains(err.Error(), "kubectl-operator.demo.v1.1, is gone") {
+		if _, err := StoredPlan(t.Context(), r, record); err == nil || !strings.Contains(err.Error(), "kubectl-operator.demo.v1.1, is gone") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -216,7 +217,7 @@ func TestTornRecordsAreTold(t *testing.T) {
 		if err := r.store.put(t.Context(), r.store.secret(name, map[string][]byte{keyRecord: []byte("other")})); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadRecord(t.Context(), r, r.store.release); err == nil || !strings.Contains(err.Error(), "parts are not those") {
+		if _, err := Load(t.Context(), r, r.store.Release); err == nil || !strings.Contains(err.Error(), "parts are not those") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -226,7 +227,7 @@ func TestTornRecordsAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		remove(t, name)
-		if _, err := LoadRecord(t.Context(), r, r.store.release); err == nil || !strings.Contains(err.Error(), name+", is gone") {
+		if _, err := Load(t.Context(), r, r.store.Release); err == nil || !strings.Contains(err.Error(), name+", is gone") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -234,27 +235,27 @@ func TestTornRecordsAreTold(t *testing.T) {
 
 func TestOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 	r := newRecords(t, "pruned")
-	states := []State{RecordApplied, RecordFailed, RecordFailed, RecordFailed}
+	states := []State{Applied, Failed, Failed, Failed}
 	for _, state := range states {
 		r.add(t, manyPlan(t, 2), state)
 	}
-	enlarge(t, r, r.add(t, manyPlan(t, 2), RecordApplied))
-	r.add(t, manyPlan(t, 2), RecordApplied)
+	enlarge(t, r, r.add(t, manyPlan(t, 2), Applied))
+	r.add(t, manyPlan(t, 2), Applied)
 	r.forget(t, 3)
-	if want := []Older{{4, RecordFailed}, {5, RecordApplied}}; !slices.Equal(r.newest.Older, want) {
+	if want := []Older{{4, Failed}, {5, Applied}}; !slices.Equal(r.newest.Older, want) {
 		t.Errorf("on record are %v, want %v", r.newest.Older, want)
 	}
-	got, err := LoadRecord(t.Context(), r, r.store.release)
+	got, err := Load(t.Context(), r, r.store.Release)
 	if err != nil || !slices.Equal(got.Older, r.newest.Older) {
 		t.Errorf("the stored record lists %v, %v", got.Older, err)
 	}
 	for _, revision := range []int{4, 5} {
-		if old, err := LoadRevision(t.Context(), r, r.store.release, revision); err != nil || old == nil || old.Revision != revision {
+		if old, err := LoadRevision(t.Context(), r, r.store.Release, revision); err != nil || old == nil || old.Revision != revision {
 			t.Errorf("revision %d: %v, %v", revision, old, err)
 		}
 	}
 	for _, revision := range []int{1, 2, 3} {
-		if old, err := LoadRevision(t.Context(), r, r.store.release, revision); err != nil || old != nil {
+		if old, err := LoadRevision(t.Context(), r, r.store.Release, revision); err != nil || old != nil {
 			t.Errorf("revision %d: %v, %v, want none", revision, old, err)
 		}
 	}
@@ -262,7 +263,7 @@ func TestOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 	if names := r.names(t); !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, ".v5.") }) || slices.Contains(names, ".v4.0") {
 		t.Errorf("with a limit of 1 there is %v, want what a rollback goes back to", names)
 	}
-	r.add(t, manyPlan(t, 2), RecordApplied)
+	r.add(t, manyPlan(t, 2), Applied)
 	r.forget(t, 1)
 	if want := []string{"", ".v6.0", ".v6.1", ".v7.1"}; !slices.Equal(r.names(t), want) {
 		t.Errorf("left are %v, want %v", r.names(t), want)
@@ -272,7 +273,7 @@ func TestOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 func TestSurplusRevisions(t *testing.T) {
 	applied := func(revisions ...int) (out []Older) {
 		for _, r := range revisions {
-			out = append(out, Older{r, RecordApplied})
+			out = append(out, Older{r, Applied})
 		}
 		return out
 	}
@@ -285,8 +286,8 @@ func TestSurplusRevisions(t *testing.T) {
 		{"fewer than the limit", applied(1, 2), 3, nil},
 		{"one too many", applied(1, 2, 3), 3, []int{1}},
 		{"no limit", applied(1, 2, 3), -1, nil},
-		{"the last that was applied stays, however old", []Older{{1, RecordApplied}, {2, RecordFailed}, {3, RecordFailed}}, 1, []int{2, 3}},
-		{"none was applied", []Older{{1, RecordFailed}, {2, RecordAbandoned}}, 1, []int{1, 2}},
+		{"the last that was applied stays, however old", []Older{{1, Applied}, {2, Failed}, {3, Failed}}, 1, []int{2, 3}},
+		{"none was applied", []Older{{1, Failed}, {2, Abandoned}}, 1, []int{1, 2}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

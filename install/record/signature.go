@@ -1,4 +1,4 @@
-package install
+package record
 
 import (
 	"crypto/sha256"
@@ -21,9 +21,9 @@ const maxSignature = 512
 
 const notSigned = "it is not signed"
 
-// RecordKeys sign the records of releases, and verify them. Without keys records
+// Keys sign the records of releases, and verify them. Without keys records
 // are neither signed nor verified.
-type RecordKeys struct {
+type Keys struct {
 	// Signer signs what is written; nil leaves it unsigned.
 	Signer *approval.Key
 	// Trusted are the keys whose records are believed, that of Signer included.
@@ -43,7 +43,7 @@ func sumOf(packed []byte) []byte {
 }
 
 // sign returns the signature of a packed record, nil without a key for it.
-func (k RecordKeys) sign(packed []byte) ([]byte, error) {
+func (k Keys) sign(packed []byte) ([]byte, error) {
 	if k.Signer == nil {
 		return nil, nil
 	}
@@ -60,7 +60,7 @@ func (k RecordKeys) sign(packed []byte) ([]byte, error) {
 //
 // A signature does not say that the record is the newest one: who may write the
 // release's Secrets may put an older one back.
-func (k RecordKeys) verify(r *Record, identity string) *preview.RecordSignature {
+func (k Keys) verify(r *Record, identity string) *preview.RecordSignature {
 	if len(k.Trusted) == 0 {
 		return nil
 	}
@@ -94,7 +94,7 @@ func signatureOf(secret map[string]any) []byte {
 }
 
 // own is what verifying a record finds that these keys just signed.
-func (k RecordKeys) own() *preview.RecordSignature {
+func (k Keys) own() *preview.RecordSignature {
 	switch {
 	case k.Signer != nil:
 		return &preview.RecordSignature{Key: k.Signer.ID}
@@ -104,12 +104,12 @@ func (k RecordKeys) own() *preview.RecordSignature {
 	return nil
 }
 
-// resigning are the keys for a record that goes on from what was read, be it that
+// Resigning are the keys for a record that goes on from what was read, be it that
 // it is resumed or that a newer one takes its place. One that was not verified
 // stays unsigned: signing it would vouch for what others may have written.
-func (k RecordKeys) resigning(before *Record) RecordKeys {
-	if before.signature == nil || before.signature.Key == "" {
-		return RecordKeys{Trusted: k.Trusted}
+func (k Keys) Resigning(before *Record) Keys {
+	if before.Signature == nil || before.Signature.Key == "" {
+		return Keys{Trusted: k.Trusted}
 	}
 	return k
 }

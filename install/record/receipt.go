@@ -1,6 +1,7 @@
-package install
+package record
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
@@ -93,3 +94,34 @@ const (
 	StateSkipped  ObjectState = "skipped"  // not sent: its kind is not served
 	StateDiverged ObjectState = "diverged" // applied, and not what was reviewed
 )
+
+// WithReviewed returns the approval with the critical findings of the plan it
+// was given on accepted. What only a policy makes critical is not among them: no
+// plan file approves that; nor what the plan file had not as critical.
+func (a Approval) WithReviewed(findings []preview.Finding) Approval {
+	a.Accepted = slices.Clone(a.Accepted)
+	for _, f := range findings {
+		accepted := Acceptance{ID: f.ID, Fingerprint: f.Fingerprint}
+		if f.Severity == preview.Critical && f.Judged == nil && !f.Unreviewed && !slices.Contains(a.Accepted, accepted) {
+			a.Accepted = append(a.Accepted, accepted)
+		}
+	}
+	return a
+}
+
+// Accepts reports whether the approval names a finding: by id and fingerprint,
+// or by its bare id when the approval is bound to one plan anyway.
+func (a Approval) Accepts(f preview.Finding) bool {
+	return slices.ContainsFunc(a.Accepted, func(x Acceptance) bool {
+		if x.ID != f.ID {
+			return false
+		}
+		return x.Fingerprint == f.Fingerprint || x.Fingerprint == "" && a.How != ApprovedByYes
+	})
+}
+
+// CoversRuleset reports whether a bare digest stands for the criticals that
+// today's rules find: only if the approver's tool had the same rules.
+func (a Approval) CoversRuleset() bool {
+	return (a.How == ApprovedByDigest || a.How == ApprovedByContent) && a.Ruleset == preview.Ruleset
+}

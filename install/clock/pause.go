@@ -1,4 +1,4 @@
-package install
+package clock
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 // The pauses between the tries of one write. They double while the cluster is
 // unavailable; a server that asks for more time gets it, within reason.
 const (
-	retryPause    = 300 * time.Millisecond
+	RetryPause    = 300 * time.Millisecond
 	maxRetryAfter = 30 * time.Second
 )
 
 // pauseAfter is how long to wait after try n, from 0, that failed with err.
 func pauseAfter(err error, n int) time.Duration {
 	if preview.ReasonOf(err) != preview.ReasonUnavailable {
-		return retryPause
+		return RetryPause
 	}
-	pause := retryPause << n
+	pause := RetryPause << n
 	if refused, ok := errors.AsType[*preview.Refusal](err); ok {
 		pause = max(pause, min(refused.RetryAfter, maxRetryAfter))
 	}
@@ -31,28 +31,28 @@ func pauseAfter(err error, n int) time.Duration {
 // time for.
 const maxThrottled = 2 * time.Minute
 
-// unthrottled sends a write until the answer is another than "too many requests"
+// Unthrottled sends a write until the answer is another than "too many requests"
 // (429): that one says that nothing was carried out, and when to come again.
-func unthrottled(ctx context.Context, clock Clock, send func() error) error {
+func Unthrottled(ctx context.Context, clock Clock, send func() error) error {
 	end := clock.Now().Add(maxThrottled)
 	for n := 0; ; n++ {
 		err := send()
-		if !preview.Throttled(err) || !clock.Now().Before(end) || sleep(ctx, clock, pauseAfter(err, min(n, maxAttempts))) != nil {
+		if !preview.Throttled(err) || !clock.Now().Before(end) || Sleep(ctx, clock, pauseAfter(err, min(n, MaxAttempts))) != nil {
 			return err
 		}
 	}
 }
 
-// pause waits after try n of a write that failed with err, unless it was the last.
-func pause(ctx context.Context, clock Clock, err error, n int) error {
-	if n+1 >= maxAttempts {
+// Pause waits after try n of a write that failed with err, unless it was the last.
+func Pause(ctx context.Context, clock Clock, err error, n int) error {
+	if n+1 >= MaxAttempts {
 		return nil
 	}
-	return sleep(ctx, clock, pauseAfter(err, n))
+	return Sleep(ctx, clock, pauseAfter(err, n))
 }
 
-// sleep returns nil after d, or the context's error when that ends first.
-func sleep(ctx context.Context, clock Clock, d time.Duration) error {
+// Sleep returns nil after d, or the context's error when that ends first.
+func Sleep(ctx context.Context, clock Clock, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -61,5 +61,5 @@ func sleep(ctx context.Context, clock Clock, d time.Duration) error {
 	}
 }
 
-// maxAttempts bounds how often one write is tried.
-const maxAttempts = 5
+// MaxAttempts bounds how often one write is tried.
+const MaxAttempts = 5

@@ -1,4 +1,4 @@
-package install
+package record
 
 import (
 	"encoding/base64"
@@ -7,27 +7,27 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// fence names the run that wrote a record, and stands in its Secret: the holder
+// Fence names the run that wrote a record, and stands in its Secret: the holder
 // of the lock, how often the lease had changed hands, and the revision. A run
 // that was stopped for longer than its lease lasts finds another one there.
-type fence struct {
+type Fence struct {
 	Holder      string `json:"holder"`
 	Transitions int64  `json:"transitions"`
 	Revision    int    `json:"revision"`
 }
 
-func (f fence) encoded() string {
+func (f Fence) encoded() string {
 	data, _ := json.Marshal(f) // two numbers and a string
 	return base64.StdEncoding.EncodeToString(data)
 }
 
-// fenceOf reads the fence of a Secret; the zero value where it has none, as a
+// FenceOf reads the fence of a Secret; the zero value where it has none, as a
 // record of an earlier version of this tool.
-func fenceOf(secret map[string]any) fence {
-	var f fence
+func FenceOf(secret map[string]any) Fence {
+	var f Fence
 	text, err := base64.StdEncoding.DecodeString(preview.String(secret, "data", keyFence))
 	if err != nil || json.Unmarshal(text, &f) != nil {
-		return fence{}
+		return Fence{}
 	}
 	return f
 }

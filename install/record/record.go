@@ -1,4 +1,4 @@
-package install
+package record
 
 import (
 	"cmp"
@@ -15,43 +15,43 @@ type State string
 
 // The states of a record.
 const (
-	RecordPending     State = "pending"  // written, no object sent yet
-	RecordApplying    State = "applying" // Stage names how far it is
-	RecordApplied     State = "applied"
-	RecordFailed      State = "failed"
-	RecordAbandoned   State = "abandoned" // unfinished when a newer revision began
-	RecordUninstalled State = "uninstalled"
+	Pending     State = "pending"  // written, no object sent yet
+	Applying    State = "applying" // Stage names how far it is
+	Applied     State = "applied"
+	Failed      State = "failed"
+	Abandoned   State = "abandoned" // unfinished when a newer revision began
+	Uninstalled State = "uninstalled"
 )
 
 // transitions lists what each state may become. A failed record is resumed as
 // applying; nothing leaves applied, abandoned and uninstalled.
 var transitions = map[State][]State{
-	"":             {RecordPending},
-	RecordPending:  {RecordApplying, RecordApplied, RecordFailed, RecordAbandoned, RecordUninstalled}, // applied when there is nothing to send
-	RecordApplying: {RecordApplying, RecordApplied, RecordFailed, RecordAbandoned, RecordUninstalled},
-	RecordFailed:   {RecordApplying, RecordAbandoned},
+	"":       {Pending},
+	Pending:  {Applying, Applied, Failed, Abandoned, Uninstalled}, // applied when there is nothing to send
+	Applying: {Applying, Applied, Failed, Abandoned, Uninstalled},
+	Failed:   {Applying, Abandoned},
 }
 
-// canBecome reports whether a record may go from one state to another.
-func (s State) canBecome(next State) bool { return slices.Contains(transitions[s], next) }
+// CanBecome reports whether a record may go from one state to another.
+func (s State) CanBecome(next State) bool { return slices.Contains(transitions[s], next) }
 
 // Unfinished reports whether a record of this state is resumed by the approval
 // of its own digest.
 func (s State) Unfinished() bool {
-	return s == RecordPending || s == RecordApplying || s == RecordFailed
+	return s == Pending || s == Applying || s == Failed
 }
 
 // superseded is the state that a record keeps when a newer revision begins.
 func (s State) superseded() State {
-	if s.Unfinished() && s != RecordFailed {
-		return RecordAbandoned
+	if s.Unfinished() && s != Failed {
+		return Abandoned
 	}
 	return s
 }
 
 // Record is what a release remembers of one revision, in the release's
 // namespace. It is read from the cluster and therefore hostile: see
-// [LoadRecord] for what is checked.
+// [Load] for what is checked.
 type Record struct {
 	Release       preview.Release   `json:"release"`
 	Revision      int               `json:"revision"`
@@ -94,8 +94,8 @@ type Record struct {
 	unpacked int // bytes
 	slot     int // of its parts, when one Secret was too small; 0 otherwise
 	stored   storedForm
-	// signature is what verifying the record found; nil when it was not.
-	signature *preview.RecordSignature
+	// Signature is what verifying the record found; nil when it was not.
+	Signature *preview.RecordSignature
 }
 
 // Older is a revision of which the record is kept, and how it ended.
@@ -134,13 +134,13 @@ type Archive struct {
 
 // Verify checks who signed the record, for what is made of it: the base of a
 // plan, and content that comes back. identity is that of the cluster.
-func (r *Record) Verify(keys RecordKeys, identity string) { r.signature = keys.verify(r, identity) }
+func (r *Record) Verify(keys Keys, identity string) { r.Signature = keys.verify(r, identity) }
 
 // PlanBase is what a new plan for the release stands on. What was accepted of it
 // ends with its removal.
 func (r *Record) PlanBase() preview.Base {
-	base := preview.Base{Revision: r.Revision, Digest: r.Digest, Signature: r.signature}
-	if len(r.Accepted) > 0 && r.State != RecordUninstalled {
+	base := preview.Base{Revision: r.Revision, Digest: r.Digest, Signature: r.Signature}
+	if len(r.Accepted) > 0 && r.State != Uninstalled {
 		base.Accepted = maps.Clone(r.Accepted)
 	}
 	return base
@@ -156,12 +156,12 @@ func (r *Record) Receipt() *Receipt {
 	}
 }
 
-// newRecord begins the record of a plan's revision. before is the newest
+// New begins the record of a plan's revision. before is the newest
 // record so far, nil when there is none; what it owns stays owned until it is
 // deleted.
-func newRecord(plan *preview.Plan, approval Approval, before *Record, tool string, now time.Time) *Record {
+func New(plan *preview.Plan, approval Approval, before *Record, tool string, now time.Time) *Record {
 	r := &Record{
-		Release: plan.Release, Revision: plan.Base.Revision + 1, State: RecordPending,
+		Release: plan.Release, Revision: plan.Base.Revision + 1, State: Pending,
 		Digest: plan.Digest, ContentDigest: plan.ContentDigest, Target: plan.Target.Identity, Tool: tool,
 		Base: plan.Base, Request: plan.Request, Packages: plan.Packages, Stages: append([]preview.Stage(nil), plan.Stages...), Approval: approval,
 		Started: now, Updated: now,
@@ -181,31 +181,31 @@ func newRecord(plan *preview.Plan, approval Approval, before *Record, tool strin
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
 		receipt := ObjectReceipt{ID: o.ID, Action: o.Action, State: StatePending, Digest: o.Digest, UID: o.Live.UID}
-		if !sends(o.Action) {
+		if !Sends(o.Action) {
 			receipt.State = StateApplied
 			if o.Action == preview.ActionSkip {
 				receipt.State = StateSkipped
 			}
 			switch {
 			case o.LetsGo():
-				r.disown(o.ID) // nothing of it was ours any more
+				r.Disown(o.ID) // nothing of it was ours any more
 			case o.Action == preview.ActionUnchanged || o.Action == preview.ActionShared:
-				r.own(o, o.Live.UID)
+				r.Own(o, o.Live.UID)
 			}
 		}
 		r.Objects = append(r.Objects, receipt)
 	}
 	r.Accepted = map[string]int{}
-	if !isUninstall(plan) { // what comes after is installed anew
-		r.Accepted = acceptedFindings(plan, before, r.Revision)
+	if !IsUninstall(plan) { // what comes after is installed anew
+		r.Accepted = AcceptedFindings(plan, before, r.Revision)
 	}
 	return r
 }
 
-// acceptedFindings are the fingerprints the receipt of this plan accepts: its
+// AcceptedFindings are the fingerprints the receipt of this plan accepts: its
 // criticals, which passed the gate, and those of earlier receipts that the plan
 // still has.
-func acceptedFindings(plan *preview.Plan, before *Record, revision int) map[string]int {
+func AcceptedFindings(plan *preview.Plan, before *Record, revision int) map[string]int {
 	out := map[string]int{}
 	for _, f := range plan.Findings {
 		switch {
@@ -221,8 +221,8 @@ func acceptedFindings(plan *preview.Plan, before *Record, revision int) map[stri
 	return out
 }
 
-// sends reports whether apply sends anything for an action.
-func sends(a preview.Action) bool {
+// Sends reports whether apply sends anything for an action.
+func Sends(a preview.Action) bool {
 	switch a {
 	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionDelete,
 		preview.ActionPatch, preview.ActionUnknown:
@@ -231,9 +231,9 @@ func sends(a preview.Action) bool {
 	return false
 }
 
-// own enters an object into the inventory, or updates its entry there. The
+// Own enters an object into the inventory, or updates its entry there. The
 // release namespace that no package brings belongs to nobody.
-func (r *Record) own(o *preview.Object, uid string) {
+func (r *Record) Own(o *preview.Object, uid string) {
 	if o.Package == "" && o.Kind == "Namespace" && o.Sealed != nil {
 		return
 	}
@@ -253,8 +253,8 @@ func (r *Record) own(o *preview.Object, uid string) {
 	}
 }
 
-// made notes a Namespace that the release created.
-func (r *Record) made(o *preview.Object, uid string) {
+// Made notes a Namespace that the release created.
+func (r *Record) Made(o *preview.Object, uid string) {
 	if o.Kind != "Namespace" || o.Ref().Group() != "" || o.Action != preview.ActionCreate {
 		return
 	}
@@ -264,9 +264,9 @@ func (r *Record) made(o *preview.Object, uid string) {
 	r.Namespaces[o.Name] = uid
 }
 
-// disowning marks an object whose deletion was acknowledged and waits for
+// Disowning marks an object whose deletion was acknowledged and waits for
 // finalizers: until it is gone, it is the release's.
-func (r *Record) disowning(id string) {
+func (r *Record) Disowning(id string) {
 	for i := range r.Inventory {
 		if r.Inventory[i].Ref().ID() == id {
 			r.Inventory[i].Action = preview.ActionDelete
@@ -274,24 +274,24 @@ func (r *Record) disowning(id string) {
 	}
 }
 
-// dropIntent takes an object out of the inventory that was only about to be
+// DropIntent takes an object out of the inventory that was only about to be
 // created or adopted. What an earlier revision owned stays.
-func (r *Record) dropIntent(id string) {
+func (r *Record) DropIntent(id string) {
 	for _, item := range r.Inventory {
 		if item.Ref().ID() == id && (item.UID == "" || item.Action == preview.ActionAdopt) {
-			r.disown(id)
+			r.Disown(id)
 			return
 		}
 	}
 }
 
-// disown takes a deleted object out of the inventory.
-func (r *Record) disown(id string) {
+// Disown takes a deleted object out of the inventory.
+func (r *Record) Disown(id string) {
 	r.Inventory = slices.DeleteFunc(r.Inventory, func(i Item) bool { return i.Ref().ID() == id })
 }
 
-// object returns the entry of an object, or nil.
-func (r *Record) object(id string) *ObjectReceipt {
+// Object returns the entry of an object, or nil.
+func (r *Record) Object(id string) *ObjectReceipt {
 	for i := range r.Objects {
 		if r.Objects[i].ID == id {
 			return &r.Objects[i]
@@ -304,7 +304,7 @@ func (r *Record) object(id string) *ObjectReceipt {
 // newest revision, they build on what it was to be: where the cluster differs
 // from that, their own reads tell.
 func (r *Record) holdings() preview.Holdings {
-	h := preview.Holdings{Gone: r.State == RecordUninstalled, Definitions: map[string]preview.Holding{}, Namespaces: r.Namespaces}
+	h := preview.Holdings{Gone: r.State == Uninstalled, Definitions: map[string]preview.Holding{}, Namespaces: r.Namespaces}
 	for _, o := range r.Objects {
 		group, kind, _, name, err := preview.ParseID(o.ID)
 		if err == nil && o.Digest != "" && group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition" {
@@ -355,10 +355,10 @@ func (r *Record) namespaces(more []preview.Object) string {
 	return strings.Join(slices.Sorted(maps.Keys(set)), ",")
 }
 
-// isUninstall tells a removal by its objects, which are Facts: nothing but
+// IsUninstall tells a removal by its objects, which are Facts: nothing but
 // deletes and keeps, and hosts that are let go of, on top of an installed
 // revision.
-func isUninstall(plan *preview.Plan) bool {
+func IsUninstall(plan *preview.Plan) bool {
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
 		if a := o.Action; a != preview.ActionDelete && a != preview.ActionKeep && !o.LetsGo() {
@@ -373,4 +373,16 @@ func isUninstall(plan *preview.Plan) bool {
 type Undoes struct {
 	Revision int    `json:"revision"`
 	Digest   string `json:"digest"`
+}
+
+// Holds reports whether an object is in the inventory, or is about to be.
+func (r *Record) Holds(id, uid string) bool {
+	return r != nil && slices.ContainsFunc(r.Inventory, func(item Item) bool {
+		return item.Ref().ID() == id && (item.UID == "" || item.UID == uid)
+	})
+}
+
+// IsSet reports whether a record is of a plugin set, which is its only package.
+func (r *Record) IsSet() bool {
+	return len(r.Packages) == 1 && strings.HasPrefix(r.Packages[0].Format, preview.FormatPlugins)
 }

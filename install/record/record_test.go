@@ -1,4 +1,4 @@
-package install
+package record
 
 import (
 	"crypto/sha256"
@@ -82,7 +82,7 @@ func TestArchiveSurvivesSplitting(t *testing.T) {
 			if have.Sealed != nil || have.ResultBody != nil {
 				t.Error("the body of a Secret is in the archive")
 			}
-			if data := preview.Map(got.shapes[want.ID], "data"); len(data) != 1 || data["password"] != "" {
+			if data := preview.Map(got.Shapes[want.ID], "data"); len(data) != 1 || data["password"] != "" {
 				t.Errorf("the shape of the Secret has the data %v, want its key with nothing behind it", data)
 			}
 			continue
@@ -122,7 +122,7 @@ func TestArchiveRefusesWhatWasNotWritten(t *testing.T) {
 
 func testRecord(t testing.TB) *Record {
 	t.Helper()
-	record := newRecord(archivePlan(t, 1), Approval{How: ApprovedByDigest}, nil, "1.0.0", time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
+	record := New(archivePlan(t, 1), Approval{How: ApprovedByDigest}, nil, "1.0.0", time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
 	record.Archive = Archive{Parts: 1}
 	return record
 }
@@ -186,12 +186,12 @@ func TestDecodeRecordRefuses(t *testing.T) {
 			tt.change(record, secretOf(t, record))
 			secret := secretOf(t, record)
 			tt.change(&Record{}, secret)
-			if _, err := DecodeRecord(t.Context(), nil, secret); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := Decode(t.Context(), nil, secret); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want an error that says %q", err, tt.want)
 			}
 		})
 	}
-	if got, err := DecodeRecord(t.Context(), nil, secretOf(t, testRecord(t))); err != nil || got.Digest != testRecord(t).Digest {
+	if got, err := Decode(t.Context(), nil, secretOf(t, testRecord(t))); err != nil || got.Digest != testRecord(t).Digest {
 		t.Errorf("an honest record: %v, %v", got, err)
 	}
 }
@@ -212,7 +212,7 @@ func barePlan(t testing.TB) *preview.Plan {
 // Both targets get the text inside the packing: gzip's checksum would keep
 // almost every other input out.
 func FuzzDecodeRecord(f *testing.F) {
-	text, err := json.Marshal(newRecord(barePlan(f), Approval{How: ApprovedByDigest}, nil, "1.0.0", time.Time{}))
+	text, err := json.Marshal(New(barePlan(f), Approval{How: ApprovedByDigest}, nil, "1.0.0", time.Time{}))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -257,15 +257,15 @@ func FuzzDecodeArchive(f *testing.F) {
 }
 
 func TestRecordStates(t *testing.T) {
-	all := []State{RecordPending, RecordApplying, RecordApplied, RecordFailed, RecordAbandoned, RecordUninstalled}
+	all := []State{Pending, Applying, Applied, Failed, Abandoned, Uninstalled}
 	for _, from := range all {
 		for _, to := range all {
-			if from.canBecome(to) && !from.Unfinished() {
+			if from.CanBecome(to) && !from.Unfinished() {
 				t.Errorf("%s is final and can become %s", from, to)
 			}
 		}
 		// Whatever was begun can be ended: by going on, or by a newer revision.
-		if from.Unfinished() && (!from.canBecome(RecordApplying) || !from.canBecome(RecordAbandoned)) {
+		if from.Unfinished() && (!from.CanBecome(Applying) || !from.CanBecome(Abandoned)) {
 			t.Errorf("%s cannot be resumed or abandoned", from)
 		}
 	}
@@ -277,18 +277,18 @@ func TestInventoryFollowsTheWrites(t *testing.T) {
 		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "gone", UID: "1"},
 		{APIVersion: "v1", Kind: "ConfigMap", Namespace: "ns", Name: "c0", UID: "2"},
 	}}
-	record := newRecord(plan, Approval{}, before, "1", time.Time{})
+	record := New(plan, Approval{}, before, "1", time.Time{})
 	if len(record.Inventory) != 1 || record.Inventory[0].UID != "2" {
 		t.Fatalf("a new record owns %v, want what the plan still lists", record.Inventory)
 	}
 	configMap, secret := &plan.Objects[0], &plan.Objects[1]
-	record.own(configMap, "")
-	record.own(secret, "")
+	record.Own(configMap, "")
+	record.Own(secret, "")
 	if len(record.Inventory) != 2 || record.Inventory[0].UID != "2" {
 		t.Errorf("the intent made %v: it must add, and forget no uid", record.Inventory)
 	}
-	record.dropIntent(secret.ID)
-	record.dropIntent(configMap.ID)
+	record.DropIntent(secret.ID)
+	record.DropIntent(configMap.ID)
 	if len(record.Inventory) != 1 || record.Inventory[0].Name != "c0" {
 		t.Errorf("taking the intents back left %v, want what was owned before", record.Inventory)
 	}
@@ -298,7 +298,7 @@ func TestInventoryFollowsTheWrites(t *testing.T) {
 	if got := record.groupKinds(nil); got != "ConfigMap" {
 		t.Errorf("the exact kinds are %q", got)
 	}
-	record.disown(configMap.ID)
+	record.Disown(configMap.ID)
 	if got := record.groupKinds(nil); got != "" {
 		t.Errorf("nothing is left, and the kinds are %q", got)
 	}
@@ -310,7 +310,7 @@ func TestAcceptedFindingsAreCarriedOnWhileTheyExist(t *testing.T) {
 		{Fingerprint: "old", Severity: preview.Warning, AcceptedIn: 2},
 		{Fingerprint: "harmless", Severity: preview.Warning},
 	}}
-	got := acceptedFindings(plan, &Record{Accepted: map[string]int{"old": 2, "vanished": 1}}, 5)
+	got := AcceptedFindings(plan, &Record{Accepted: map[string]int{"old": 2, "vanished": 1}}, 5)
 	if want := (map[string]int{"new": 5, "old": 2}); !reflect.DeepEqual(got, want) {
 		t.Errorf("accepted %v, want %v", got, want)
 	}
