@@ -1,3 +1,5 @@
+// Package clock is the time as an apply sees it: one that goes on while the
+// machine is suspended, and the pauses between the tries of a write.
 package clock
 
 import (
