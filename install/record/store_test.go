@@ -158,7 +158,7 @@ func TestRecordsOfAnySize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want.unpacked = got.unpacked // only what was read knows it
+			want.unpacked, want.stored = got.unpacked, got.stored // only what was read knows them
 			if !reflect.DeepEqual(got, want) {
 				t.Error("the record came back changed")
 			}

@@ -91,7 +91,9 @@ var (
 		{"--against", "preview"},
 		{"--tui", "preview show"},
 		{"--health-check", "install upgrade rollback"},
-		{"--rollout-timeout --stage-timeout --no-wait", "install upgrade rollback uninstall"},
+		{"--rollout-timeout --no-wait", "install upgrade rollback uninstall"},
+		// Beyond the contract: the time is part of the plan, so its review names it.
+		{"--stage-timeout", "install preview upgrade rollback uninstall"},
 		{"--registry-config --plain-http --ca-file --insecure-registry --allow-private-address", "approve install preview show upgrade rollback uninstall search catalog:add catalog:show"},
 		{"--cache-dir --pull-secret --platform", "install preview upgrade search catalog:add catalog:show"},
 		{"--verify --verify-key --certificate-identity --certificate-oidc-issuer --trusted-root", "install preview upgrade"},

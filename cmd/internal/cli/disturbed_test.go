@@ -133,10 +133,6 @@ func (d *disturbed) sufferOutage(want *reference) {
 		if d.phase.undoes {
 			d.find("exit 0, although the plan never becomes healthy")
 		}
-		if !strings.Contains(d.outcome(), "a lock is left") {
-			return
-		}
-		// The last request is the lock's: what hit it, the next command mends.
 	case 1, 5:
 		if wrote {
 			d.find("exit %d, although it wrote %v", code, d.persisted())

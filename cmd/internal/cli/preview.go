@@ -95,6 +95,9 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			if err := firstError(doc.check(), p.Read.Check(), against.check(cmd.Flags(), p), p.requests.besides(cmd.Flags(), args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}
+			if p.StageTimeout < 0 {
+				return usagef("--stage-timeout cannot be negative")
+			}
 			if doc.out.expires > 0 && (p.Read.Offline || against.reference != "") {
 				return usagef("--expires says how long the saved plan can be applied, and one that saw no cluster never is; leave it out")
 			}
@@ -132,6 +135,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	addReadFlags(flags, &p.Read, true)
 	p.judged.add(flags, &p.Policy)
 	addRecordFlags(flags, &p.Records)
+	flags.DurationVar(&p.StageTimeout, "stage-timeout", 0, "how long each stage may take when the plan is applied (default: each stage's own)")
 	p.owners.add(cmd, flags, &p.Owners)
 	against.add(flags)
 	screen.add(flags)
