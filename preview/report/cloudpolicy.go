@@ -16,7 +16,7 @@ import (
 // writeCloudPolicy writes what a cloud team needs to grant what the plan asks
 // for: a YAML stream whose documents are what the providers' tools take, JSON
 // where these want JSON. Comments say how to use them and what is missing.
-func writeCloudPolicy(w io.Writer, p *preview.Plan) error {
+func writeCloudPolicy(w io.Writer, p *preview.Plan, _ Options) error {
 	documents := cloud.Policies(p.Cloud)
 	var out strings.Builder
 	out.WriteString("# Cloud access of " + line(title(p)) + "\n# review " + line(p.Digest) + "\n")

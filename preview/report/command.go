@@ -71,9 +71,6 @@ func RoleCommandRenders(p *preview.Plan) bool {
 	return renders && slices.ContainsFunc(p.Packages, func(pkg preview.Package) bool { return pkg.Parameters.Values != "" })
 }
 
-// InstallerRole is the form of output that is the roles of a plan.
-const InstallerRole = "installer-role"
-
 // asFile reports whether a plan is applied as a saved file.
 func asFile(p *preview.Plan) bool {
 	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file

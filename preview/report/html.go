@@ -82,7 +82,7 @@ type (
 
 // writeHTML writes one file that a browser shows without loading anything: its
 // policy lets nothing in but the style and the script whose hashes it names.
-func writeHTML(w io.Writer, p *preview.Plan) error {
+func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 	t, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
 		return fmt.Errorf("writing HTML: %w", err)

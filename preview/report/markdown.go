@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html"
+	"io"
 	"slices"
 	"strings"
 
@@ -28,6 +29,11 @@ const (
 	// maxCommand bounds the command; a longer one takes the plan's file.
 	maxCommand = 8000
 )
+
+func writeMarkdown(w io.Writer, p *preview.Plan, _ Options) error {
+	_, err := textsafe.NewWriter(w).Write([]byte(markdown(p)))
+	return err
+}
 
 // markdown builds the report. Text from outside stands in code spans and code
 // blocks, or with every character escaped that means something in Markdown or

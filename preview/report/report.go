@@ -6,6 +6,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,10 +15,11 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// The formats.
+// The names of forms that callers choose.
 const (
 	Text      = "text"      // a document for a terminal
 	Markdown  = "markdown"  // for change reviews, at most [MarkdownLimit] bytes
@@ -34,7 +36,7 @@ const defaultWidth = 100
 
 // Options choose a format and its details.
 type Options struct {
-	Format string // one of the constants; empty means Text
+	Format string // the name of one of [Forms]; empty means Text
 	// Color and ASCII apply to text: our own colour sequences, and nothing
 	// beyond ASCII. Width is the number of cells of a line, 0 for the default.
 	Color bool
@@ -44,41 +46,29 @@ type Options struct {
 	Brief bool
 	// PlaintextSecrets writes sensitive values into manifests as they are.
 	PlaintextSecrets bool
+	// Plural names resources as the cluster does; nil where there is none.
+	Plural installer.Plural
+	// Asked is what the plan was made for; nil where only the plan is known.
+	Asked Asked
 }
 
 // Write writes the plan. Text from outside is escaped in every format: for
 // people by textsafe, for programs by the escapes of JSON and YAML.
 func Write(w io.Writer, p *preview.Plan, o Options) error {
-	switch o.Format {
-	case "", Text:
-		return writeText(w, p, o)
-	case Markdown:
-		_, err := textsafe.NewWriter(w).Write([]byte(markdown(p)))
-		return err
-	case JSON:
-		data, err := encode(p)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(data)
-		return err
-	case YAML:
-		return writeYAML(w, p)
-	case SARIF:
-		data, err := sarif(p)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(data)
-		return err
-	case HTML:
-		return writeHTML(w, p)
-	case CloudPolicy:
-		return writeCloudPolicy(w, p)
-	case Manifests:
-		return writeManifests(w, p, o)
+	form, ok := FormOf(cmp.Or(o.Format, Text))
+	if !ok {
+		return fmt.Errorf("format %q: want %s", o.Format, OneOf(Names(OfRequest)))
 	}
-	return fmt.Errorf("format %q: want text, markdown, json, yaml, manifests, html, sarif or cloud-policy", o.Format)
+	return form.write(w, p, o)
+}
+
+func writeJSON(w io.Writer, p *preview.Plan, _ Options) error {
+	data, err := encode(p)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
 }
 
 func encode(p *preview.Plan) ([]byte, error) {
@@ -92,7 +82,7 @@ func encode(p *preview.Plan) ([]byte, error) {
 	return textsafe.JSON(out.Bytes()), nil
 }
 
-func writeYAML(w io.Writer, p *preview.Plan) error {
+func writeYAML(w io.Writer, p *preview.Plan, _ Options) error {
 	data, err := encode(p)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"path"
 	"slices"
@@ -96,6 +97,15 @@ type (
 // fingerprintKey names what a result's fingerprint is made of, with the
 // version of that recipe (3.27.17).
 const fingerprintKey = "kubectlOperatorFinding/v1"
+
+func writeSARIF(w io.Writer, p *preview.Plan, _ Options) error {
+	data, err := sarif(p)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
 
 // sarif makes a log of one run: a rule for each that found something, a result
 // for each finding, a notification for each thing that could not be read.

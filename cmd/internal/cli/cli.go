@@ -137,6 +137,7 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		a.newExplainCommand(), a.newVersionCommand(), a.newCompletionCommand(),
 		a.newCatalogCommand(), newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),
 	)
+	completeOutputs(root)
 	return root
 }
 

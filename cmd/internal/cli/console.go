@@ -26,6 +26,7 @@ type documentOutput struct{ format string }
 
 func (f *documentOutput) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.format, "output", "o", "text", "output format: text, json or yaml")
+	offer(cmd.Flags(), "text", "json", "yaml")
 }
 
 func (f *documentOutput) check() error {
@@ -59,6 +60,7 @@ type itemsOutput struct {
 
 func (f *itemsOutput) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.format, "output", "o", "text", "output format: text or json")
+	offer(cmd.Flags(), "text", "json")
 }
 
 func (f *itemsOutput) check() error {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
 // flagRow is a row of the contract's flags table: which commands take the
@@ -174,21 +176,52 @@ func TestHelpListsExactlyTheFlagsOfTheContract(t *testing.T) {
 	}
 }
 
-// The forms of -o are part of the contract, and only those that work are shown.
+// contractForms are forms of -o that were published; more may come.
+const contractForms = "text markdown html sarif json yaml manifests cloud-policy request installer-role pod-template"
+
+// The forms of -o are part of the contract, and only those that work are shown, in
+// the help and by the shell.
 func TestHelpListsTheFormsOfOutput(t *testing.T) {
+	for _, name := range strings.Fields(contractForms) {
+		if _, ok := report.FormOf(name); !ok {
+			t.Errorf("there is no form %s any more", name)
+		}
+	}
+	either := func(scope report.Scope) string {
+		others := slices.DeleteFunc(report.Names(scope), func(name string) bool { return name == "text" || name == "json" })
+		return "text or json; with --preview also " + report.OneOf(others)
+	}
 	for path, want := range map[string]string{
 		"catalog list": "text, json or yaml", "history": "text, json or yaml", "catalog show": "text, json or yaml",
-		"preview": "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request, installer-role or pod-template", "show": "text, markdown, html, sarif, json, yaml, manifests, cloud-policy or installer-role",
-		"install": "text or json", "upgrade": "text or json; with --preview also markdown, html, sarif, yaml, manifests, cloud-policy or installer-role",
-		"rollback":  "text or json; with --preview also markdown, html, sarif, yaml, manifests, cloud-policy or installer-role",
-		"uninstall": "text or json; with --preview also markdown, html, sarif, yaml, manifests, cloud-policy or installer-role",
-		"list":      "text or json", "status": "text or json", "search": "text or json", "format test": "text or json", "explain": "text or json", "version": "text or json",
+		"preview": report.OneOf(report.Names(report.OfRequest)), "show": report.OneOf(report.Names(report.OfRelease)), "plugin preview": report.OneOf(report.Names(report.AnyPlan)),
+		"install": "text or json", "plugin install": "text or json", "upgrade": either(report.OfRelease), "rollback": either(report.OfRelease), "uninstall": either(report.OfRelease),
+		"plugin rollback": either(report.AnyPlan), "plugin clean": either(report.AnyPlan),
+		"list": "text or json", "status": "text or json", "search": "text or json", "format test": "text or json", "explain": "text or json", "version": "text or json",
 	} {
 		page := help(t, strings.Fields(path)...)
 		if got := page.flags["Flags:"]["--output"]; got != `output format: `+want+` (default "text")` {
 			t.Errorf("%s: -o is described as %q, want the forms %q", path, got, want)
 		}
+		offered := completions(t, append(strings.Fields(path), "-o", "")...)
+		if said := strings.FieldsFunc(strings.NewReplacer(" or ", " ", "; with --preview also ", " ").Replace(want), func(r rune) bool { return r == ' ' || r == ',' }); !sameNames(offered, said) {
+			t.Errorf("%s: the shell offers %q for -o, and the help %q", path, offered, said)
+		}
 	}
+}
+
+func sameNames(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// completions are what the shell is offered after a line.
+func completions(t *testing.T, line ...string) []string {
+	t.Helper()
+	code, stdout, stderr := runMain(t, append([]string{cobra.ShellCompNoDescRequestCmd}, line...)...)
+	if code != exitDone {
+		t.Fatalf("completion of %q: exit code %d, %s", line, code, stderr)
+	}
+	offered := strings.Fields(stdout)
+	return slices.DeleteFunc(offered, func(word string) bool { return strings.HasPrefix(word, ":") })
 }
 
 // An example that does not parse is worse than none.

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/spf13/pflag"
 )
 
@@ -28,41 +27,6 @@ func (f *globalFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.noMotion, "no-motion", false, "draw nothing that moves by itself")
 	flags.BoolVar(&f.plain, "plain", false, "lines of text and questions instead of screens, for screen readers; answers may come from a pipe (also by ACCESSIBLE=1 or TERM=dumb, on a terminal)")
 	flags.StringVar(&f.logFile, "log-file", "", "append debug messages to this file; never bodies or credentials")
-}
-
-// outputFlag is -o of commands that print a plan.
-type outputFlag struct {
-	format string
-	forms  string // that it takes
-}
-
-// What -o takes: a command that ends with a plan has all forms, one that applies
-// reports progress, and one that may stop after the plan does either.
-const (
-	outputOfPlan    = "text, markdown, html, sarif, json, yaml, manifests or cloud-policy"
-	outputOfPreview = "text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request, installer-role or pod-template"
-	outputOfApply   = "text or json"
-	outputOfEither  = "text or json; with --preview also markdown, html, sarif, yaml, manifests or cloud-policy"
-	outputOfShow    = "text, markdown, html, sarif, json, yaml, manifests, cloud-policy or installer-role"
-	outputOfChange  = "text or json; with --preview also markdown, html, sarif, yaml, manifests, cloud-policy or installer-role"
-)
-
-func (f *outputFlag) add(flags *pflag.FlagSet, forms string) {
-	f.forms = forms
-	flags.StringVarP(&f.format, "output", "o", "text", "output format: "+forms)
-}
-
-// outputRequest is the form of a plan that asks for it again, pinned.
-const outputRequest = "request"
-
-func (f *outputFlag) check() error {
-	if slices.Contains([]string{report.Text, report.Markdown, report.HTML, report.SARIF, report.JSON, report.YAML, report.Manifests, report.CloudPolicy}, f.format) {
-		return nil
-	}
-	if f.format == outputInstallerRole && strings.Contains(f.forms, outputInstallerRole) {
-		return nil
-	}
-	return usagef("-o %s: want %s", f.format, f.forms)
 }
 
 // approveFlags are how a plan is approved without the screen.

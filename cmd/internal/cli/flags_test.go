@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/spf13/pflag"
 )
 
@@ -101,14 +102,14 @@ func TestReadAndOutputFlags(t *testing.T) {
 		"get":                                {[]string{"--read-only", "get"}, ""},
 		"another way of reading":             {[]string{"--read-only", "maybe"}, "--read-only maybe: want dry-run or get"},
 		"a form":                             {[]string{"-o", "manifests"}, ""},
-		"a form that nobody knows":           {[]string{"-o", "pdf"}, "-o pdf: want text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request, installer-role or pod-template"},
+		"a form that nobody knows":           {[]string{"-o", "pdf"}, "-o pdf: want " + report.OneOf(report.Names(report.OfRequest))},
 		"a severity":                         {[]string{"--fail-on", "unknown"}, ""},
 		"a severity that cannot fail a plan": {[]string{"--fail-on", "info"}, "--fail-on info: want critical, warning or unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var read planning.ReadOptions
 			var doc documentFlags
-			parse(t, func(flags *pflag.FlagSet) { addReadFlags(flags, &read, true); doc.add(flags) }, tt.args...)
+			parse(t, func(flags *pflag.FlagSet) { addReadFlags(flags, &read, true); doc.add(flags, report.OfRequest) }, tt.args...)
 			err := firstError(read.Check(), doc.check())
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want %q", err, tt.want)

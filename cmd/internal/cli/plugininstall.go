@@ -51,6 +51,6 @@ file says which files, and the config where their bytes come from.`,
 	r.addApply(cmd.Flags())
 	r.approve.several = true
 	cmd.Flags().Lookup("approve").Usage = "apply only the plan, or the content, with this reviewed digest; of contents several with commas between, for as many platforms (needs --yes)"
-	r.output.add(cmd.Flags(), outputOfApply)
+	r.output.addProgress(cmd.Flags())
 	return cmd
 }

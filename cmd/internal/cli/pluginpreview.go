@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
@@ -56,9 +57,6 @@ func (a *app) newPluginPreviewCommand() *cobra.Command {
 			if err := firstError(f.check(), doc.check(), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}
-			if ofOnePlan(doc.output.format) {
-				return usagef("-o %s: want %s", doc.output.format, outputOfPlan)
-			}
 			p.Read.Offline, p.Expires = true, doc.out.expires
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{
@@ -88,7 +86,6 @@ func (a *app) newPluginPreviewCommand() *cobra.Command {
 	addSetSourceFlags(flags, &p.Source)
 	addSignatureFlags(flags, &p.Signatures)
 	p.judged.add(flags, &p.Policy)
-	doc.add(flags)
-	flags.Lookup("output").Usage = "output format: " + outputOfPlan
+	doc.add(flags, report.AnyPlan)
 	return cmd
 }

@@ -14,6 +14,7 @@ import (
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
@@ -38,7 +39,7 @@ func newSetRun(a *app, instead string) *setRun {
 // addWithPreview is addApply for commands that may stop after the plan.
 func (r *setRun) addWithPreview(flags *pflag.FlagSet) {
 	r.addApply(flags)
-	r.addPreview(flags, outputOfEither)
+	r.addPreview(flags, report.AnyPlan)
 	flags.Lookup("out").Usage = "save the plan, for --plan: to this file, or to a registry as oci://HOST/REPO[:TAG]"
 }
 
@@ -105,7 +106,7 @@ func (r *setRun) approver(*preview.Plan) string { return localUser() }
 func (r *setRun) findings(p *preview.Plan) ([]preview.Finding, error) { return p.Findings, nil }
 
 func (r *setRun) print(ctx context.Context, p *preview.Plan) error {
-	return r.app.print(ctx, p, r.output.format)
+	return r.app.print(ctx, p, report.Options{Format: r.output.format})
 }
 
 // resume ends a run whose plan is the installed generation already: one that was

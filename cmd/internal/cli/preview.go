@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
@@ -23,12 +21,10 @@ type documentFlags struct {
 	out              outFlags
 	detailedExitcode bool
 	failOn           string
-
-	plural installer.Plural // of the cluster, for -o installer-role
 }
 
-func (f *documentFlags) add(flags *pflag.FlagSet) {
-	f.output.add(flags, outputOfPreview)
+func (f *documentFlags) add(flags *pflag.FlagSet, scope report.Scope) {
+	f.output.add(flags, scope)
 	f.out.add(flags)
 	flags.BoolVar(&f.detailedExitcode, "detailed-exitcode", false, "exit 2 when the plan changes something")
 	flags.StringVar(&f.failOn, "fail-on", "", "exit 5 when a finding is at least this severe: critical, warning or unknown")
@@ -39,9 +35,6 @@ func (f *documentFlags) check() error {
 	case "", string(preview.Critical), string(preview.Warning), string(preview.NotKnown):
 	default:
 		return usagef("--fail-on %s: want critical, warning or unknown", f.failOn)
-	}
-	if ofOnePlan(f.output.format) {
-		return f.out.check()
 	}
 	return firstError(f.output.check(), f.out.check())
 }
@@ -101,7 +94,6 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			if doc.out.expires > 0 && (p.Read.Offline || against.reference != "") {
 				return usagef("--expires says how long the saved plan can be applied, and one that saw no cluster never is; leave it out")
 			}
-			doc.plural = p.plural(cmd.Context())
 			p.Expires = doc.out.expires
 			if len(p.requests.files) > 0 && !screen.on {
 				return a.previewFiles(cmd.Context(), p, doc)
@@ -139,7 +131,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	p.owners.add(cmd, flags, &p.Owners)
 	against.add(flags)
 	screen.add(flags)
-	doc.add(flags)
+	doc.add(flags, report.OfRequest)
 	return cmd
 }
 
@@ -202,14 +194,11 @@ review is on the screen, as install shows it, and read-only.`,
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{Title: "show " + args[0], Plan: plan.Plan})
 			}
-			if output.format == outputInstallerRole {
-				return writeInstallerRole(a.streams.Out, plan.Plan, p.plural(cmd.Context()))
-			}
-			return a.print(cmd.Context(), plan.Plan, output.format)
+			return a.print(cmd.Context(), plan.Plan, p.reportOptions(cmd.Context(), output.format, nil))
 		},
 	}
 	p.judged.add(cmd.Flags(), &p.Policy)
-	output.add(cmd.Flags(), outputOfShow)
+	output.add(cmd.Flags(), report.OfRelease)
 	screen.add(cmd.Flags())
 	saved.add(cmd.Flags())
 	addRegistryFlags(cmd.Flags(), &p.Source)
@@ -224,8 +213,11 @@ type reviewedPlan struct {
 
 // previewFiles plans what each request file asks for.
 func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) error {
-	if len(p.requests.files) > 1 && (doc.out.To != "" || ofOnePlan(doc.output.format)) {
-		return usagef("--out, -o request, -o installer-role and -o pod-template are for one request file; there are %d", len(p.requests.files))
+	form, _ := report.FormOf(doc.output.format)
+	if len(p.requests.files) > 1 && (doc.out.To != "" || form.Single()) {
+		single := report.SingleNames()
+		last := len(single) - 1
+		return usagef("--out, -o %s and -o %s are for one request file; there are %d", strings.Join(single[:last], ", -o "), single[last], len(p.requests.files))
 	}
 	var all []reviewedPlan
 	for _, path := range p.requests.files {
@@ -249,20 +241,14 @@ func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) e
 
 // documents prints plans, saves the one if asked, and picks the exit code.
 func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documentFlags) error {
-	a := p.app
 	// The file first: a plan that cannot be saved was not reviewed for later.
 	if doc.out.To != "" {
 		if err := doc.out.save(ctx, p, all[0].Plan); err != nil {
 			return err
 		}
 	}
-	switch doc.output.format {
-	case outputInstallerRole:
-		return writeInstallerRole(a.streams.Out, all[0].Plan, doc.plural)
-	case outputPodTemplate:
-		return writePodTemplate(a.streams.Out, all[0])
-	}
-	if err := a.printAll(ctx, all, doc.output.format); err != nil {
+	form, _ := report.FormOf(doc.output.format)
+	if err := p.printAll(ctx, all, form.Name); err != nil || form.Aside {
 		return err
 	}
 	bad, changes := 0, false
@@ -277,46 +263,6 @@ func (p *session) documents(ctx context.Context, all []reviewedPlan, doc documen
 		return &silentExit{exitDeclined}
 	}
 	return nil
-}
-
-// ofOnePlan reports whether a form is not one of plans alone, and so of several.
-func ofOnePlan(format string) bool {
-	return format == outputRequest || format == outputInstallerRole || format == outputPodTemplate
-}
-
-// printAll prints plans in their order: as JSON one document, a list of several.
-func (c console) printAll(ctx context.Context, all []reviewedPlan, format string) error {
-	out := c.streams.Out
-	switch {
-	case format == outputRequest:
-		text, err := all[0].want.Pinned(all[0].Plan)
-		if err == nil {
-			_, err = out.Write(text)
-		}
-		return err
-	case len(all) == 1:
-		return c.print(ctx, all[0].Plan, format)
-	}
-	before, between, after := "", "\n", ""
-	switch format {
-	case report.JSON:
-		before, between, after = "[\n", ",\n", "]\n"
-	case report.YAML, report.Manifests:
-		between = "---\n"
-	}
-	for i, r := range all {
-		if i > 0 {
-			before = between
-		}
-		if _, err := io.WriteString(out, before); err != nil {
-			return err
-		}
-		if err := c.print(ctx, r.Plan, format); err != nil {
-			return err
-		}
-	}
-	_, err := io.WriteString(out, after)
-	return err
 }
 
 // countAtLeast counts findings at or above a severity, in the order critical,
@@ -336,23 +282,4 @@ func countAtLeast(plan *preview.Plan, failOn string) int {
 		}
 	}
 	return n
-}
-
-// print writes a report once all of it is there: one that is interrupted is none.
-func (c console) print(ctx context.Context, plan *preview.Plan, format string) error {
-	out := c.streams.Out
-	if format == report.Text || format == report.Markdown {
-		out = c.streams.Human()
-	}
-	text, err := interruptible(ctx, func() (*bytes.Buffer, error) {
-		var text bytes.Buffer
-		return &text, report.Write(&text, plan, report.Options{
-			Format: format, Color: c.streams.Color(), ASCII: c.streams.ASCII(), Width: c.streams.Width(),
-		})
-	})
-	if err != nil {
-		return err
-	}
-	_, err = text.WriteTo(out)
-	return err
 }

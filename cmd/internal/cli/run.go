@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -67,8 +68,8 @@ func (r *runner) addApply(flags *pflag.FlagSet) {
 }
 
 // addPreview adds the flags of a command that may stop after the plan.
-func (r *runner) addPreview(flags *pflag.FlagSet, forms string) {
-	r.output.add(flags, forms)
+func (r *runner) addPreview(flags *pflag.FlagSet, scope report.Scope) {
+	r.output.addEither(flags, scope)
 	r.out.add(flags)
 	flags.BoolVar(&r.preview, "preview", false, "stop after the plan and print it; --out saves it for --plan")
 }
@@ -97,8 +98,8 @@ func (r *runner) checkWith(own error) error {
 // to ask where nobody answers: instead names the commands for that.
 func (c console) mayAsk(format string, yes bool, instead string) error {
 	switch {
-	case format != "text" && format != "json":
-		return usagef("-o %s is a form of plans; use preview, or text or json here", format)
+	case !slices.Contains(report.ProgressNames(), format):
+		return usagef("-o %s is a form of plans; use preview, or %s here", format, report.OneOf(report.ProgressNames()))
 	case yes:
 		return nil
 	case format == "json":

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 )
 
 // releaseRun is the run of a command on a release: install, upgrade, rollback
@@ -33,7 +34,7 @@ func (r *releaseRun) add(flags *pflag.FlagSet) {
 	r.addApply(flags)
 	r.rollout.add(flags)
 	addRecordFlags(flags, &r.session.Records)
-	r.output.add(flags, outputOfApply)
+	r.output.addProgress(flags)
 }
 
 // addWithPreview is add for commands on a release, which may stop after the
@@ -42,7 +43,7 @@ func (r *releaseRun) addWithPreview(flags *pflag.FlagSet) {
 	r.addApply(flags)
 	r.rollout.add(flags)
 	addRecordFlags(flags, &r.session.Records)
-	r.addPreview(flags, outputOfChange)
+	r.addPreview(flags, report.OfRelease)
 }
 
 // check refuses flags that make no sense, and a run that could not ask, before
@@ -60,10 +61,7 @@ func (r *releaseRun) check() error {
 func (r *releaseRun) approver(p *preview.Plan) string { return p.Target.User }
 
 func (r *releaseRun) print(ctx context.Context, p *preview.Plan) error {
-	if r.output.format == outputInstallerRole {
-		return writeInstallerRole(r.app.streams.Out, p, r.session.plural(ctx))
-	}
-	return r.app.print(ctx, p, r.output.format)
+	return r.app.print(ctx, p, r.session.reportOptions(ctx, r.output.format, nil))
 }
 
 // resume goes on with an interrupted run of the approved digest. Where there is

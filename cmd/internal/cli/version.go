@@ -34,5 +34,6 @@ func (a *app) newVersionCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: text or json")
+	offer(cmd.Flags(), "text", "json")
 	return cmd
 }

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Scope is of which plans a form can be. Each includes those after it.
+type Scope int
+
+// The scopes.
+const (
+	AnyPlan   Scope = iota // also of plugin sets
+	OfRelease              // of one release: a plan that a cluster carries out
+	OfRequest              // of one release, with what was asked for at hand
+)
+
+// Form is one way to write plans down: a value of -o.
+type Form struct {
+	Name  string
+	For   string // whom or what, for the documentation
+	Scope Scope
+	// Progress forms are also those of a run that applies.
+	Progress bool
+	// Human forms are for people: what is written is laid out for a terminal.
+	Human bool
+	// Aside forms hold something that the plan asks for, and no review: no
+	// finding in them fails a preview.
+	Aside bool
+	// Open, Between and Close make one document of several plans.
+	Open, Between, Close string
+
+	write func(w io.Writer, p *preview.Plan, o Options) error
+}
+
+// Forms are all forms, in the order in which they are listed. Flags, completion,
+// help and the table of the README are made from them.
+func Forms() []Form {
+	return []Form{
+		{Name: Text, For: "a terminal", Progress: true, Human: true, Between: "\n", write: writeText},
+		{Name: Markdown, For: "a change review; under 60 kB, most important first, and it says what is cut", Human: true, Between: "\n", write: writeMarkdown},
+		{Name: HTML, For: "a browser: one file with search, that loads nothing", Between: "\n", write: writeHTML},
+		{Name: SARIF, For: "code scanning, SARIF 2.1.0: a result for each finding, at the file it comes from", Between: "\n", write: writeSARIF},
+		{Name: JSON, For: programs, Progress: true, Open: "[\n", Between: ",\n", Close: "]\n", write: writeJSON},
+		{Name: YAML, For: programs, Between: "---\n", write: writeYAML},
+		{Name: Manifests, For: "the objects as they would be sent, in that order; values of Secrets, and those whose key sounds like one, are masked, unless they are the name of a Secret of the plan", Between: "---\n", write: writeManifests},
+		{Name: CloudPolicy, For: "a cloud team: AWS policies, Google Cloud roles, Azure role definitions, and what could not be derived", Between: "\n", write: writeCloudPolicy},
+		{Name: Request, For: "a [request file](#request-files) with everything pinned", Scope: OfRequest, write: writeRequest},
+		{Name: InstallerRole, For: "an administrator: the roles with which a user can plan and apply exactly this; for an upgrade, rollback or removal with `--preview`, for a saved plan with `show`", Scope: OfRelease, Aside: true, write: writeInstallerRole},
+		{Name: PodTemplate, For: "whoever owns a host: its pod template with the init container that installs a `PluginSet`", Scope: OfRequest, Aside: true, write: writePodTemplate},
+	}
+}
+
+const programs = "programs; see [JSON](#json)"
+
+// FormOf is the form of a name.
+func FormOf(name string) (Form, bool) {
+	all := Forms()
+	i := slices.IndexFunc(all, func(f Form) bool { return f.Name == name })
+	if i < 0 {
+		return Form{}, false
+	}
+	return all[i], true
+}
+
+// Names are those of the forms that plans of a scope have, in their order.
+func Names(scope Scope) []string {
+	return namesOf(func(f Form) bool { return f.Scope <= scope })
+}
+
+// ProgressNames are those of the forms in which a run reports.
+func ProgressNames() []string { return namesOf(func(f Form) bool { return f.Progress }) }
+
+// SingleNames are those of the forms that cannot hold several plans.
+func SingleNames() []string { return namesOf(Form.Single) }
+
+// Single reports whether a form cannot hold several plans.
+func (f Form) Single() bool { return f.Scope != AnyPlan }
+
+func namesOf(which func(Form) bool) []string {
+	var out []string
+	for _, f := range Forms() {
+		if which(f) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// OneOf lists names as a sentence does: "text, markdown or json".
+func OneOf(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}

@@ -1,0 +1,32 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// PodTemplate is the form that is the pod template of a host that installs its
+// plugins itself.
+const PodTemplate = "pod-template"
+
+func writePodTemplate(w io.Writer, p *preview.Plan, o Options) error {
+	if o.Asked == nil {
+		return errors.New("writing a pod template: a plan alone does not say which set was asked for; use preview")
+	}
+	set, err := o.Asked.HostedSet(p)
+	if err != nil {
+		return err
+	}
+	data, err := yaml.Marshal(set.PodTemplate)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "# The pods of %s with an init container that installs set %s. Give this template to\n# whoever owns the Deployment; preview shows what it may do.\n%s",
+		set.Deployment, set.Name, data)
+	return err
+}
