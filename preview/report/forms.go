@@ -48,7 +48,6 @@ func Forms() []Form {
 		{Name: YAML, For: programs, Between: "---\n", write: writeYAML},
 		{Name: Manifests, For: "the objects as they would be sent, in that order; values of Secrets, and those whose key sounds like one, are masked, unless they are the name of a Secret of the plan", Between: "---\n", write: writeManifests},
 		{Name: CloudPolicy, For: "a cloud team: AWS policies, Google Cloud roles, Azure role definitions, and what could not be derived", Between: "\n", write: writeCloudPolicy},
-		{Name: Name, For: "scripts: the ids of the objects, one a line", write: writeName},
 		{Name: Request, For: "a [request file](#request-files) with everything pinned", Scope: OfRequest, write: writeRequest},
 		{Name: InstallerRole, For: "an administrator: the roles with which a user can plan and apply exactly this; for an upgrade, rollback or removal with `--preview`, for a saved plan with `show`", Scope: OfRelease, Aside: true, write: writeInstallerRole},
 		{Name: PodTemplate, For: "whoever owns a host: its pod template with the init container that installs a `PluginSet`", Scope: OfRequest, Aside: true, write: writePodTemplate},
