@@ -94,8 +94,9 @@ type Record struct {
 	unpacked int // bytes
 	slot     int // of its parts, when one Secret was too small; 0 otherwise
 	stored   storedForm
-	// Signature is what verifying the record found; nil when it was not.
-	Signature *preview.RecordSignature
+	// Signature is what verifying the record found; nil when it was not verified.
+	// It is never read from the record, which would vouch for itself.
+	Signature *preview.RecordSignature `json:"-"`
 }
 
 // Older is a revision of which the record is kept, and how it ended.

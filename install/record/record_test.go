@@ -152,6 +152,29 @@ func secretOf(t testing.TB, record any) map[string]any {
 	}
 }
 
+func TestARecordSaysNothingOfItsOwnSignature(t *testing.T) {
+	written := testRecord(t)
+	written.Signature = &preview.RecordSignature{Key: "sha256:0000"}
+	data, err := json.Marshal(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var forged map[string]any
+	if err := json.Unmarshal(data, &forged); err != nil {
+		t.Fatal(err)
+	}
+	forged["Signature"] = map[string]any{"key": "sha256:0000"}
+	for name, record := range map[string]any{"written": written, "forged": forged} {
+		read, err := Decode(t.Context(), nil, secretOf(t, record))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if read.Signature != nil {
+			t.Errorf("%s: before it is verified the record is %s", name, read.Signature)
+		}
+	}
+}
+
 func TestDecodeRecordRefuses(t *testing.T) {
 	tests := []struct {
 		name   string

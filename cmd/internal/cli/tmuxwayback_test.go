@@ -48,6 +48,8 @@ func TestTheWayBackOnTheScreen(t *testing.T) {
 	p.run("kubectl-operator upgrade app ./two --on-failure rollback; echo exit=$?")
 	p.wait("MUST LOOK")
 	p.keys("2")
+	p.wait("the record of revision 1 is not verified")
+	p.keys("j") // past the group, to the finding below it
 	p.wait("a failure goes back to revision 1: 1 update")
 	p.keys("a")
 	if screen := p.wait("Nothing has been changed yet."); !strings.Contains(screen, "a failure   goes back to revision 1 by itself") {
