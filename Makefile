@@ -50,11 +50,12 @@ demo: build sandbox ## install mongodb from a catalog of our own into the sandbo
 	$(GOBUILD) -o bin/kubectl-operator-demo ./cmd/demo
 	@bin/kubectl-operator-demo $(ARGS)
 
-# Fast tests first. The second run is of the packages that -short leaves tests
-# out of: those against the control plane and those that drive the screen in tmux.
-# Scripts that contact nothing are the same in both, and take half a minute.
+# Fast tests first. The second run is of those that -short leaves out, or makes
+# shorter: against the control plane, of the screen in tmux, and long ones. Their
+# names say so, see package slowtest; each test is in one of the runs.
 # Two packages at a time: each starts several control planes of 0.9 GB.
-SLOW = $$(grep -rlE 'testing\.Short\(\)|sandboxtest\.' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
+SLOW := ^Test(Cluster|Terminal|Slow)
+SLOW_PACKAGES = $$(grep -rlE '^func $(SLOW:^%=%)' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 
 # With more garbage before each collection, tests and control planes take a
 # quarter less processor time, and a third more memory.
@@ -63,19 +64,19 @@ GOTEST := GOGC=400 go test
 test: ## format, vet, fast tests, then tests against the control plane and in tmux
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
 	go vet ./...
-	$(GOTEST) -short ./...
+	$(GOTEST) -skip '$(SLOW)' ./...
 	cd cmd/sandbox && go vet ./internal/... && go test ./internal/...
 	@$(MAKE) --no-print-directory build sandbox gcs
 	@test -d "$(CORPUS)" || echo "skipped: tests on real bundles; no corpus at $(CORPUS)"
 	@command -v tmux >/dev/null || echo "skipped: tests of the screen; tmux is not installed"
-	$(GOTEST) -p 2 -timeout 30m -skip '^TestOfflineScripts$$' $(SLOW)
+	$(GOTEST) -p 2 -timeout 30m -run '$(SLOW)' $(SLOW_PACKAGES)
 	@$(RACE) $(RACED)
 
 # The race detector needs a C compiler. "make test" runs a part of it: what reads
 # and writes side by side. A race is a crash in the midst of an apply.
 RACE = command -v $${CC:-gcc} >/dev/null || { echo "skipped: the race detector; no C compiler"; test -z "$$CI"; exit; }; \
 	set -x; CGO_ENABLED=1 $(GOTEST) -race -p 2 -timeout 2h
-RACED := -run '^(TestRightsInManyNamespaces|TestReadingWhereListsAreRefused|TestInstallUpgradeUninstall|TestSavedPlanComesBackAsItWas|TestClusterScripts)$$/^(upgrade)?$$' \
+RACED := -run '^(TestClusterRightsInManyNamespaces|TestClusterReadingWhereListsAreRefused|TestClusterInstallUpgradeUninstall|TestSavedPlanComesBackAsItWas|TestClusterScripts)$$/^(upgrade)?$$' \
 	./k8s ./install ./preview/engine ./cmd/internal/cli
 RACES ?= ./preview/... ./k8s/... ./install/... ./cmd/internal/cli
 
@@ -86,12 +87,12 @@ race: sandbox ## tests of the engine, of installing and of the scripts with the 
 # at, and a soak can be run in slices: from the run KUBECTL_OPERATOR_SOAK_FROM on.
 SOAK = go test -timeout 3h -v
 soak: sandbox ## a million random key sequences, 1,000 random plans under random edits, 300 random outages and 500 kills, kill -9 at every write, 600 stops past the lease
-	KUBECTL_OPERATOR_SOAK_SEQUENCES=1000000 $(SOAK) -run TestRandomEvents ./tui/review
-	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestRandomPlans' ./install
-	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -run 'TestRandomDisturbances/outages' ./cmd/internal/cli
-	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run 'TestRandomDisturbances/kills' ./cmd/internal/cli
-	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestKilled' ./cmd/internal/cli
-	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -p 1 -run 'TestStoppedPast' ./install ./cmd/internal/cli
+	KUBECTL_OPERATOR_SOAK_SEQUENCES=1000000 $(SOAK) -run TestSlowRandomEvents ./tui/review
+	KUBECTL_OPERATOR_SOAK_RUNS=1000 $(SOAK) -run 'TestClusterRandomPlans' ./install
+	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -run 'TestClusterRandomDisturbances/outages' ./cmd/internal/cli
+	KUBECTL_OPERATOR_SOAK_RUNS=500 $(SOAK) -run 'TestClusterRandomDisturbances/kills' ./cmd/internal/cli
+	KUBECTL_OPERATOR_SOAK_RUNS=1 $(SOAK) -run 'TestClusterKilled' ./cmd/internal/cli
+	KUBECTL_OPERATOR_SOAK_RUNS=300 $(SOAK) -p 1 -run 'TestClusterStoppedPast' ./install ./cmd/internal/cli
 
 bench: build sandbox ## benchmarks; those next to other programs' code are a module of their own
 	go test -run '^$$' -bench . -benchmem -p 1 ./...

@@ -52,9 +52,9 @@ func intercept(t *testing.T, raw *sandboxtest.Raw, name string, resources ...str
 	}
 }
 
-// TestAdmissionChangesItsMind has a webhook behave at the write as it did not at
+// TestClusterAdmissionChangesItsMind has a webhook behave at the write as it did not at
 // the review: only the write is not a dry run.
-func TestAdmissionChangesItsMind(t *testing.T) {
+func TestClusterAdmissionChangesItsMind(t *testing.T) {
 	annotate := func(path string) sandboxtest.Verdict {
 		return sandboxtest.Verdict{Patch: []map[string]any{{"op": "add", "path": path, "value": "injected"}}}
 	}
@@ -126,9 +126,9 @@ func TestAdmissionChangesItsMind(t *testing.T) {
 	}
 }
 
-// TestAControllerFightsOverAnObject has another client write an object of the
+// TestClusterControllerFightsOverAnObject has another client write an object of the
 // plan before every attempt to update it.
-func TestAControllerFightsOverAnObject(t *testing.T) {
+func TestClusterControllerFightsOverAnObject(t *testing.T) {
 	for i, test := range []struct {
 		name   string
 		rounds int

@@ -36,9 +36,9 @@ func (a *aroundWrite) Apply(ctx context.Context, item preview.DryRun) (live map[
 	return live, err
 }
 
-// TestWhatOthersAddBeforeAWriteIsNoDivergence: a write is compared with what it
+// TestClusterWhatOthersAddBeforeAWriteIsNoDivergence: a write is compared with what it
 // was made on, which is not what the last check saw.
-func TestWhatOthersAddBeforeAWriteIsNoDivergence(t *testing.T) {
+func TestClusterWhatOthersAddBeforeAWriteIsNoDivergence(t *testing.T) {
 	for i, edit := range [][]string{
 		{"annotate", "deployment", "operator", "autoscaler.example.com/status=seen"},
 		{"label", "deployment", "operator", "team=a"},

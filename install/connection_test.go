@@ -32,10 +32,10 @@ func (c patientClock) After(d time.Duration) <-chan time.Time {
 	return c.jumpClock.After(d)
 }
 
-// TestAWaitOutlivesTheConnection takes the cluster away from a run that waits,
+// TestClusterWaitOutlivesTheConnection takes the cluster away from a run that waits,
 // for much longer than the lock on the release lasts. It goes on when the
 // cluster is back, unless somebody took the lock meanwhile.
-func TestAWaitOutlivesTheConnection(t *testing.T) {
+func TestClusterWaitOutlivesTheConnection(t *testing.T) {
 	for name, stolen := range map[string]bool{"and goes on": false, "but not the loss of its lock": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -116,7 +116,7 @@ func TestAWaitOutlivesTheConnection(t *testing.T) {
 
 // A renewal whose answer never came leaves another version of the lease than
 // the run knows.
-func TestTheLockIsGivenBackInWhateverVersionItIs(t *testing.T) {
+func TestClusterLockIsGivenBackInWhateverVersionItIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "given-back")
 	opts := w.options(t)

@@ -35,9 +35,9 @@ func (w *world) bundle(t *testing.T, dir string) engine.Content {
 	return content
 }
 
-// TestARealOperatorIsUpgradedExactly takes a real bundle from one version to
+// TestClusterRealOperatorIsUpgradedExactly takes a real bundle from one version to
 // another: eight large CRDs, webhooks, roles with generated names.
-func TestARealOperatorIsUpgradedExactly(t *testing.T) {
+func TestClusterRealOperatorIsUpgradedExactly(t *testing.T) {
 	root := corpustest.Dir(t)
 	w := newWorld(t, "mongodb")
 	var plan *preview.Plan

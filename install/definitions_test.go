@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// TestDefinitionsGoWhileTheirOperatorRuns: what is lost is counted and sealed,
+// TestClusterDefinitionsGoWhileTheirOperatorRuns: what is lost is counted and sealed,
 // the operator outlives its operands, and an interrupted removal goes on.
-func TestDefinitionsGoWhileTheirOperatorRuns(t *testing.T) {
+func TestClusterDefinitionsGoWhileTheirOperatorRuns(t *testing.T) {
 	w := newWorld(t, "include-crds")
 	ns := w.release.Namespace
 	webhook := strings.ReplaceAll(`---

@@ -164,7 +164,7 @@ var failingRollouts = []failingRollout{
 		offender: "core/Pod/$NS/once-", evidence: []string{"exit code 3", "nothing to do here"}, kind: install.Failed},
 }
 
-func TestFailingRolloutsNameTheirCause(t *testing.T) {
+func TestClusterFailingRolloutsNameTheirCause(t *testing.T) {
 	sandboxtest.CertManager(t, sandboxtest.Start(t))
 	for i, test := range failingRollouts {
 		t.Run(test.name, func(t *testing.T) {

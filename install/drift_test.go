@@ -97,10 +97,10 @@ func ownedElsewhere(t *testing.T, w *world, _ *sandboxtest.Raw, object part) {
 	owner.applyQuietly(t, owner.plan(t, owner.content(t, "1.0.0", object.manifest(w.release.Namespace))))
 }
 
-// TestEveryDriftUnderEveryAction lets somebody do something to an object after
+// TestClusterEveryDriftUnderEveryAction lets somebody do something to an object after
 // the review: what the review relied on refuses the plan with nothing written,
 // the rest does not matter.
-func TestEveryDriftUnderEveryAction(t *testing.T) {
+func TestClusterEveryDriftUnderEveryAction(t *testing.T) {
 	for name, s := range situations() {
 		for how, want := range s.drifts {
 			t.Run(name+"/"+how, func(t *testing.T) {
@@ -148,8 +148,8 @@ func (s situation) drift(t *testing.T, w *world, how string, want install.Kind) 
 	}
 }
 
-// TestANamespaceThatIsGoingAway refuses at review and at apply.
-func TestANamespaceThatIsGoingAway(t *testing.T) {
+// TestClusterNamespaceThatIsGoingAway refuses at review and at apply.
+func TestClusterNamespaceThatIsGoingAway(t *testing.T) {
 	w := newWorld(t, "terminating")
 	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
 	makeNamespace(t, raw, w.release.Namespace)
@@ -180,9 +180,9 @@ func TestANamespaceThatIsGoingAway(t *testing.T) {
 	}
 }
 
-// TestADefinitionThatIsNeverEstablished stops before anything that builds on
+// TestClusterDefinitionThatIsNeverEstablished stops before anything that builds on
 // it: its names belong to another one.
-func TestADefinitionThatIsNeverEstablished(t *testing.T) {
+func TestClusterDefinitionThatIsNeverEstablished(t *testing.T) {
 	w := newWorld(t, "unestablished")
 	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
 	taken := part{"CustomResourceDefinition", "thing", "v"}
@@ -202,9 +202,9 @@ func TestADefinitionThatIsNeverEstablished(t *testing.T) {
 	}
 }
 
-// TestAnAPIWithoutABackendIsNotInTheWay installs while the discovery of another
+// TestClusterAPIWithoutABackendIsNotInTheWay installs while the discovery of another
 // group fails.
-func TestAnAPIWithoutABackendIsNotInTheWay(t *testing.T) {
+func TestClusterAPIWithoutABackendIsNotInTheWay(t *testing.T) {
 	w := newWorld(t, "partial")
 	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
 	const at = "/apis/apiregistration.k8s.io/v1/apiservices"

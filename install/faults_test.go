@@ -182,10 +182,10 @@ func frozen(name, value string) string { return configMap(name, value) + "immuta
 
 const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {password: aHVudGVyMg==}\n"
 
-// TestEveryWriteMayFail breaks the connection at every single write of a run,
+// TestClusterEveryWriteMayFail breaks the connection at every single write of a run,
 // in three ways. In each the release ends as reviewed, at once or when the same
 // digest resumes it, and every object was written exactly once.
-func TestEveryWriteMayFail(t *testing.T) {
+func TestClusterEveryWriteMayFail(t *testing.T) {
 	t.Parallel()
 	for _, s := range scenarios {
 		for i, mode := range []string{killed, answerLost, requestLost} {

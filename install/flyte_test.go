@@ -32,7 +32,7 @@ data:
 // The operator of a plugin is not taken away while the engine's executions have
 // custom resources of it, wherever they are; nothing of OLM says that it owns
 // them. Once they are aborted it goes.
-func TestAFlytePluginIsNotRemovedWhileItHasJobs(t *testing.T) {
+func TestClusterFlytePluginIsNotRemovedWhileItHasJobs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "flyte-jobs")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", flytePlugin)))
@@ -53,7 +53,7 @@ func TestAFlytePluginIsNotRemovedWhileItHasJobs(t *testing.T) {
 // A run that goes on reads again what the review saw of the engine that somebody
 // else runs: a right that is gone stops it, by name. What the first part of the
 // plan led to does not.
-func TestAResumedFlytePlanMindsTheEngine(t *testing.T) {
+func TestClusterResumedFlytePlanMindsTheEngine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "flyte-resume")
 	others := func(objects ...string) {

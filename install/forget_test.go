@@ -16,10 +16,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
 )
 
-// TestTheInstallerRoleForgetsOldRevisions: a user with exactly the roles that
+// TestClusterInstallerRoleForgetsOldRevisions: a user with exactly the roles that
 // -o installer-role writes can apply the plan that makes one revision too many,
 // and its record is removed; without the right to, nothing is written.
-func TestTheInstallerRoleForgetsOldRevisions(t *testing.T) {
+func TestClusterInstallerRoleForgetsOldRevisions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "forgets")
 	for i := range preview.DefaultHistoryMax {

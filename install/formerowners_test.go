@@ -55,10 +55,10 @@ func (w *world) makes(t *testing.T, text string) {
 	w.edit(t, "apply", "--server-side", "-f", file)
 }
 
-// TestWhatOwnsAnObjectMustLetGoFirst: as long as the object of another tool
+// TestClusterWhatOwnsAnObjectMustLetGoFirst: as long as the object of another tool
 // exists, the review refuses with the steps; carried out as they are printed,
 // they leave the object, and it can be taken over.
-func TestWhatOwnsAnObjectMustLetGoFirst(t *testing.T) {
+func TestClusterWhatOwnsAnObjectMustLetGoFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "former")
 	ns := w.release.Namespace
@@ -213,10 +213,10 @@ func underOLM(t *testing.T, w *world) {
 
 const csv = "ClusterServiceVersion"
 
-// TestOLMHandsOver: the Subscription goes first, then the members are released,
+// TestClusterOLMHandsOver: the Subscription goes first, then the members are released,
 // then the CSV goes and leaves what it owned, and only then anything is applied.
 // The garbage collector, which works, deletes none of the members.
-func TestOLMHandsOver(t *testing.T) {
+func TestClusterOLMHandsOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "handover")
 	ns := w.release.Namespace
@@ -291,9 +291,9 @@ func reversed(list []string) []string {
 	return out
 }
 
-// TestAHandOverThatIsKilledGoesOn: after each of its writes, the record tells
+// TestClusterHandOverThatIsKilledGoesOn: after each of its writes, the record tells
 // what happened, and the same digest carries the rest out, once.
-func TestAHandOverThatIsKilledGoesOn(t *testing.T) {
+func TestClusterHandOverThatIsKilledGoesOn(t *testing.T) {
 	t.Parallel()
 	steps := []string{
 		"delete operators.coreos.com/subscriptions NS/op", "patch core/serviceaccounts NS/operator",

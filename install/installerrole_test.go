@@ -245,10 +245,10 @@ func (l *limited) apply(t *testing.T, plan *preview.Plan) error {
 	return err
 }
 
-// TestTheInstallerRoleSuffices: for each action a user with exactly the role that
+// TestClusterInstallerRoleSuffices: for each action a user with exactly the role that
 // -o installer-role writes plans what an administrator plans, and does the whole
 // of it. With any one right less nothing is written, and the right is named.
-func TestTheInstallerRoleSuffices(t *testing.T) {
+func TestClusterInstallerRoleSuffices(t *testing.T) {
 	for name, d := range deeds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -305,10 +305,10 @@ func namesRight(said string, r preview.Right) bool {
 	return strings.Contains(said, r.Verb+" "+what) || strings.Contains(said, fmt.Sprintf("cannot %s resource %q", r.Verb, r.Resource)) && strings.Contains(said, r.Name)
 }
 
-// TestReviewerAndDeployerPlanTheSame: what binds roles of its own has one digest,
+// TestClusterReviewerAndDeployerPlanTheSame: what binds roles of its own has one digest,
 // for every planner, also where the role that is stored holds more than the
 // planned one, or the binding is to another role now.
-func TestReviewerAndDeployerPlanTheSame(t *testing.T) {
+func TestClusterReviewerAndDeployerPlanTheSame(t *testing.T) {
 	w := newWorld(t, "same-plan")
 	firstVersion(t, w)
 	binding := func(role string) string {
@@ -349,10 +349,10 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: somebody}, {k
 	}
 }
 
-// TestTheInstallerRoleGoesOn: a user with exactly the installer role is killed
+// TestClusterInstallerRoleGoesOn: a user with exactly the installer role is killed
 // after the first write of each action, and amid its writes. The role suffices to
 // read what was recorded, to wait for the lock of the dead, and to go on.
-func TestTheInstallerRoleGoesOn(t *testing.T) {
+func TestClusterInstallerRoleGoesOn(t *testing.T) {
 	for name, d := range deeds {
 		for when, after := range map[string]func(sends int) int{
 			"first": func(int) int { return 1 },

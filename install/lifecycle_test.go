@@ -72,10 +72,10 @@ func (w *world) rollback(t *testing.T, to int) *preview.Plan {
 	}, contents...)
 }
 
-// TestALifeLeavesNothingBehind takes real bundles through install, upgrade,
+// TestClusterLifeLeavesNothingBehind takes real bundles through install, upgrade,
 // rollback and uninstall, and lists the cluster before and after: nothing is
 // left but what the last plan says it keeps, and the record.
-func TestALifeLeavesNothingBehind(t *testing.T) {
+func TestClusterLifeLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	sb := sandboxtest.New(t) // other tests have some of these bundles installed
 	for _, life := range []struct{ bundle, from, to string }{

@@ -28,9 +28,9 @@ func (m *afterWrite) Apply(ctx context.Context, item preview.DryRun) (map[string
 	return live, err
 }
 
-// TestAnEditOfWhatStaysUnchangedIsNoticed: nothing is sent for an unchanged
+// TestClusterEditOfWhatStaysUnchangedIsNoticed: nothing is sent for an unchanged
 // object, so only a look at the end tells that it is not as reviewed any more.
-func TestAnEditOfWhatStaysUnchangedIsNoticed(t *testing.T) {
+func TestClusterEditOfWhatStaysUnchangedIsNoticed(t *testing.T) {
 	const role = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -121,9 +121,9 @@ metadata: {name: written}
 spec: {ttlSecondsAfterFinished: 5, template: {spec: {restartPolicy: Never, containers: [{name: a, image: registry.example.com/a}]}}}
 `
 
-// TestAnEditAfterItsWriteIsNoticed changes an object after its own write and
+// TestClusterEditAfterItsWriteIsNoticed changes an object after its own write and
 // before the end of the run: success says that every object is as reviewed.
-func TestAnEditAfterItsWriteIsNoticed(t *testing.T) {
+func TestClusterEditAfterItsWriteIsNoticed(t *testing.T) {
 	patch := func(kind, body string) []string {
 		return []string{"patch", kind, "written", "--type=merge", "-p=" + body}
 	}

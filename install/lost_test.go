@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// TestSomebodyIsFasterThanTheSecondLook loses the answer of a write that was
+// TestClusterSomebodyIsFasterThanTheSecondLook loses the answer of a write that was
 // carried out, and lets somebody else change its object before the run has read
 // what became of it. The exit code never denies the write.
-func TestSomebodyIsFasterThanTheSecondLook(t *testing.T) {
+func TestClusterSomebodyIsFasterThanTheSecondLook(t *testing.T) {
 	object := part{kind: "ConfigMap", name: "p", value: "old"}
 	role := part{kind: "Role", name: "p", value: "old"}
 	for i, test := range []struct {

@@ -25,10 +25,10 @@ func (w *world) keeping(t *testing.T, kept *[]*record.Receipt) install.Options {
 	return opts
 }
 
-// TestANamespaceGoesLastAndWithItsReceiptKept: what is in the way of one
+// TestClusterNamespaceGoesLastAndWithItsReceiptKept: what is in the way of one
 // deletion stops before the namespace, with the record; and the record is gone
 // only after the receipt was handed over.
-func TestANamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
+func TestClusterNamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "own-namespace")
 	ns := w.release.Namespace
@@ -89,8 +89,8 @@ func TestANamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
 	}
 }
 
-// TestANamespaceWithoutTheMarkStays: what the record says is not enough.
-func TestANamespaceWithoutTheMarkStays(t *testing.T) {
+// TestClusterNamespaceWithoutTheMarkStays: what the record says is not enough.
+func TestClusterNamespaceWithoutTheMarkStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "unmarked-namespace")
 	ns := w.release.Namespace
@@ -106,9 +106,9 @@ func TestANamespaceWithoutTheMarkStays(t *testing.T) {
 	}
 }
 
-// TestANamespaceThatTheReleaseDidNotMakeStays: one of the same name that
+// TestClusterNamespaceThatTheReleaseDidNotMakeStays: one of the same name that
 // somebody made again is another one.
-func TestANamespaceThatTheReleaseDidNotMakeStays(t *testing.T) {
+func TestClusterNamespaceThatTheReleaseDidNotMakeStays(t *testing.T) {
 	w := newWorld(t, "not-own-namespace")
 	ns := w.release.Namespace
 	w.edit(t, "create", "namespace", ns)

@@ -55,7 +55,7 @@ func (w *world) playOperator(t *testing.T, sink install.Sink, status string) ins
 	}
 }
 
-func TestOperandsAreWaitedForAfterTheirOperator(t *testing.T) {
+func TestClusterOperandsAreWaitedForAfterTheirOperator(t *testing.T) {
 	t.Run("healthy", func(t *testing.T) {
 		w := newWorld(t, "operand")
 		plan := w.plan(t, w.content(t, "1.0.0", w.here(operated)))
@@ -97,7 +97,7 @@ func TestOperandsAreWaitedForAfterTheirOperator(t *testing.T) {
 	})
 }
 
-func TestAHealthCheckHoldsTheNextStageBack(t *testing.T) {
+func TestClusterHealthCheckHoldsTheNextStageBack(t *testing.T) {
 	w := newWorld(t, "checked")
 	// Services are no gate of their own; Deployments come in a later stage.
 	manifest := "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: web}, ports: [{port: 80}]}}\n---\n" + fault("none")
@@ -132,7 +132,7 @@ func TestAHealthCheckHoldsTheNextStageBack(t *testing.T) {
 	}
 }
 
-func TestARolloutWithNothingToWaitForEndsAtOnce(t *testing.T) {
+func TestClusterRolloutWithNothingToWaitForEndsAtOnce(t *testing.T) {
 	w := newWorld(t, "nothing")
 	plan := w.plan(t, w.content(t, "1.0.0", configMap("a", "1")))
 	opts := w.options(t)

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-// TestAnUndoThatAnOutageStopsIsFinishedByTheSameCommand takes the cluster, or the
+// TestClusterUndoThatAnOutageStopsIsFinishedByTheSameCommand takes the cluster, or the
 // login, away once the undo begins. A missing right is another matter.
-func TestAnUndoThatAnOutageStopsIsFinishedByTheSameCommand(t *testing.T) {
+func TestClusterUndoThatAnOutageStopsIsFinishedByTheSameCommand(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault sandboxtest.Fault
 		kind  install.Kind

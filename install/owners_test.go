@@ -31,9 +31,9 @@ func conflictsTo(choice string) func(*engine.Options) {
 	return func(o *engine.Options) { o.Apply.Conflicts = choice }
 }
 
-// TestContestedFields: a field that somebody else took is refused, taken over
+// TestClusterContestedFields: a field that somebody else took is refused, taken over
 // or left, as the plan says, in both ways of reading the cluster.
-func TestContestedFields(t *testing.T) {
+func TestClusterContestedFields(t *testing.T) {
 	for _, mode := range []preview.ReadMode{preview.ReadDryRun, preview.ReadGet} {
 		t.Run(string(mode), func(t *testing.T) {
 			w := newWorld(t, "contested-"+strings.ReplaceAll(string(mode), "-", ""))
@@ -116,7 +116,7 @@ func (m *meddling) DryRun(ctx context.Context, items []preview.DryRun) []preview
 	return m.Cluster.DryRun(ctx, items)
 }
 
-func TestTakingAFieldTakesNoOther(t *testing.T) {
+func TestClusterTakingAFieldTakesNoOther(t *testing.T) {
 	w := newWorld(t, "takes")
 	two := func(key, other string) string {
 		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: " + key + ", other: " + other + "}\n"
@@ -171,9 +171,9 @@ metadata: {name: VERSION}
 rules: [{apiGroups: [""], resources: [configmaps], verbs: [get]}]
 `
 
-// TestReplace: what cannot be changed is deleted with its dependents and made
+// TestClusterReplace: what cannot be changed is deleted with its dependents and made
 // anew, as the review says.
-func TestReplace(t *testing.T) {
+func TestClusterReplace(t *testing.T) {
 	w := newWorld(t, "replaces")
 	at := func(version string) engine.Content {
 		return w.content(t, version+".0.0", strings.ReplaceAll(replaceable, "VERSION", "v"+version))
@@ -236,7 +236,7 @@ func count(events []string, want string) int {
 	return n
 }
 
-func TestClaimsAreNeverReplaced(t *testing.T) {
+func TestClusterClaimsAreNeverReplaced(t *testing.T) {
 	w := newWorld(t, "claims")
 	claim := func(class string) engine.Content {
 		return w.content(t, "1.0.0", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], storageClassName: "+class+", resources: {requests: {storage: 1Gi}}}\n")
@@ -260,7 +260,7 @@ kind: ConfigMap
 metadata: {name: a}
 `
 
-func TestKindsThatAreNotServedAreSkippedUntilTheyAre(t *testing.T) {
+func TestClusterKindsThatAreNotServedAreSkippedUntilTheyAre(t *testing.T) {
 	w := newWorld(t, "skips")
 	content := w.content(t, "1.0.0", strings.ReplaceAll(monitored, "NS", "skips"))
 	id := "monitoring.skips.example.com/ServiceMonitor/skips/op"
@@ -326,7 +326,7 @@ func until(t *testing.T, what string, done func() bool) {
 	}
 }
 
-func TestWhatFinalizersHoldStaysListedUntilItIsGone(t *testing.T) {
+func TestClusterWhatFinalizersHoldStaysListedUntilItIsGone(t *testing.T) {
 	w := newWorld(t, "held-back")
 	held := strings.Replace(configMap("b", "1"), "{name: b}", "{name: b, finalizers: [example.com/hold]}", 1)
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), held)))
@@ -354,10 +354,10 @@ func TestWhatFinalizersHoldStaysListedUntilItIsGone(t *testing.T) {
 	}
 }
 
-// TestResumeTrustsNoRecordedFindings: whoever may write Secrets in the release
+// TestClusterResumeTrustsNoRecordedFindings: whoever may write Secrets in the release
 // namespace could take the findings out of the recorded plan; what is sealed
 // still says what is critical. And what the plan only read must be as it was.
-func TestResumeTrustsNoRecordedFindings(t *testing.T) {
+func TestClusterResumeTrustsNoRecordedFindings(t *testing.T) {
 	w := newWorld(t, "distrust")
 	const manifest = `
 apiVersion: rbac.authorization.k8s.io/v1
@@ -401,9 +401,9 @@ subjects: [{kind: ServiceAccount, name: op}]
 	w.apply(t, plan)
 }
 
-// TestAdopt: what kubectl and Helm made is taken over whole: nothing of the
+// TestClusterAdopt: what kubectl and Helm made is taken over whole: nothing of the
 // former owner stays, and what its deletion would have taken along stays.
-func TestAdopt(t *testing.T) {
+func TestClusterAdopt(t *testing.T) {
 	w := newWorld(t, "adopts")
 	w.edit(t, "create", "namespace", "adopts")
 	file := filepath.Join(t.TempDir(), "made.yaml")

@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// TestABarePodPlansTheSameTwice: the volume with its token has another name at
+// TestClusterBarePodPlansTheSameTwice: the volume with its token has another name at
 // each dry run, which is no difference; and it is applied as reviewed.
-func TestABarePodPlansTheSameTwice(t *testing.T) {
+func TestClusterBarePodPlansTheSameTwice(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "bare-pod")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("settings", "one")))) // the namespace is there: it is dry-run

@@ -40,7 +40,7 @@ subjects: [{kind: ServiceAccount, name: op, namespace: NAME}]
 
 // An interrupted run was judged when it began. What counts when it goes on is
 // the policy of that day, whichever way the plan comes.
-func TestAResumedApplyIsJudgedByTodaysPolicy(t *testing.T) {
+func TestClusterResumedApplyIsJudgedByTodaysPolicy(t *testing.T) {
 	const (
 		noB    = "rules: [{name: no-b, expression: \"!plan.objects.exists(o, o.name == 'b')\", message: b is not wanted, severity: critical}]\n"
 		waived = "waivers: [{rule: rbac-secrets-read, owner: team, reason: known, expires: 2999-12-31}]\n"

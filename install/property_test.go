@@ -39,14 +39,14 @@ const (
 	soakFrom = "KUBECTL_OPERATOR_SOAK_FROM"
 )
 
-// TestRandomPlansUnderRandomEdits applies random plans while another client
+// TestClusterRandomPlansUnderRandomEdits applies random plans while another client
 // edits their objects between any two requests, and while connections break.
 // However a run ends, its exit code says what the audit log says:
 //
 //	0     every object was written as reviewed, and nothing else was
 //	1, 5  no object of the plan was written
 //	3, 4  the record, reconciled, names exactly the objects that were written
-func TestRandomPlansUnderRandomEdits(t *testing.T) {
+func TestClusterRandomPlansUnderRandomEdits(t *testing.T) {
 	if text := os.Getenv(soakRuns); text != "" {
 		runs, err := strconv.Atoi(text)
 		if err != nil {

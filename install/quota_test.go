@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-// TestAnExceededQuotaIsNoMissingRight: the answer to both is 403. Each object
+// TestClusterExceededQuotaIsNoMissingRight: the answer to both is 403. Each object
 // alone fits, so the dry runs pass; then the second write does not.
-func TestAnExceededQuotaIsNoMissingRight(t *testing.T) {
+func TestClusterExceededQuotaIsNoMissingRight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "quota")
 	makeNamespace(t, sandboxtest.NewRaw(t, w.sandbox.Kubeconfig()), "quota")

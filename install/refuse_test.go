@@ -35,9 +35,9 @@ func (w *world) edit(t *testing.T, args ...string) {
 	runKubectl(t, w.sandbox.Kubeconfig(), args...)
 }
 
-// TestRefusalsWriteNothing: whatever is refused before the first write leaves
+// TestClusterRefusalsWriteNothing: whatever is refused before the first write leaves
 // no trace in the audit log, not even a lease.
-func TestRefusalsWriteNothing(t *testing.T) {
+func TestClusterRefusalsWriteNothing(t *testing.T) {
 	w := newWorld(t, "refusals")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", scaled, configMap("a", "1"))))
 	ns := w.release.Namespace
@@ -149,7 +149,7 @@ func TestRefusalsWriteNothing(t *testing.T) {
 	}
 }
 
-func TestDriftThatIsNotOursDoesNotRefuse(t *testing.T) {
+func TestClusterDriftThatIsNotOursDoesNotRefuse(t *testing.T) {
 	w := newWorld(t, "drift")
 	free := strings.Replace(scaled, "  replicas: 1\n", "", 1)
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", free)))
@@ -172,7 +172,7 @@ func TestDriftThatIsNotOursDoesNotRefuse(t *testing.T) {
 	}
 }
 
-func TestTwoRunsOfOnePlan(t *testing.T) {
+func TestClusterTwoRunsOfOnePlan(t *testing.T) {
 	w := newWorld(t, "race")
 	other := *w
 	other.Client = connect(t, sandboxtest.User(t, w.sandbox, w.user, "system:masters"))
@@ -201,7 +201,7 @@ func TestTwoRunsOfOnePlan(t *testing.T) {
 	}
 }
 
-func TestALockThatIsHeldAndRenewedIsRespected(t *testing.T) {
+func TestClusterLockThatIsHeldAndRenewedIsRespected(t *testing.T) {
 	w := newWorld(t, "held")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"))))
 	plan := w.plan(t, w.content(t, "2.0.0", configMap("a", "2")))
@@ -255,7 +255,7 @@ func (c *cancelling) Apply(ctx context.Context, item preview.DryRun) (map[string
 	return c.Cluster.Apply(ctx, item)
 }
 
-func TestCancelStopsSendingAndCanBeResumed(t *testing.T) {
+func TestClusterCancelStopsSendingAndCanBeResumed(t *testing.T) {
 	w := newWorld(t, "cancel")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"))))
 	plan := w.plan(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("b", "2"), configMap("c", "2")))
@@ -284,7 +284,7 @@ func TestCancelStopsSendingAndCanBeResumed(t *testing.T) {
 	}
 }
 
-func TestStopEndsBetweenTwoWritesAndCanBeResumed(t *testing.T) {
+func TestClusterStopEndsBetweenTwoWritesAndCanBeResumed(t *testing.T) {
 	w := newWorld(t, "stopping")
 	plan := w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("b", "1"), configMap("c", "1")))
 	stop := make(chan struct{})
@@ -323,7 +323,7 @@ func TestStopEndsBetweenTwoWritesAndCanBeResumed(t *testing.T) {
 	}
 }
 
-func TestResumeRefusesWhatSomebodyElseChanged(t *testing.T) {
+func TestClusterResumeRefusesWhatSomebodyElseChanged(t *testing.T) {
 	w := newWorld(t, "meddled")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("b", "1"))))
 	plan := w.plan(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("b", "2")))
@@ -374,7 +374,7 @@ func (r *robbed) Get(ctx context.Context, ref preview.Ref) (map[string]any, erro
 	return live, err
 }
 
-func TestALostLockStopsTheRun(t *testing.T) {
+func TestClusterLostLockStopsTheRun(t *testing.T) {
 	w := newWorld(t, "robbed")
 	var manifests []string
 	for i := range 60 {

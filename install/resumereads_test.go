@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// TestResumeReadsAgainWhatThePlanRestsOn interrupts a plan, moves something it
+// TestClusterResumeReadsAgainWhatThePlanRestsOn interrupts a plan, moves something it
 // only read, and goes on: that is refused until it is as it was. What the plan's
 // own writes move is not counted.
-func TestResumeReadsAgainWhatThePlanRestsOn(t *testing.T) {
+func TestClusterResumeReadsAgainWhatThePlanRestsOn(t *testing.T) {
 	const pod = `
 apiVersion: apps/v1
 kind: Deployment

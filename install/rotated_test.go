@@ -76,9 +76,9 @@ var rotations = map[string]struct {
 	}},
 }
 
-// TestAValueThatWasRotatedIsNotOverwritten: whatever a plan would lose of a live
+// TestClusterValueThatWasRotatedIsNotOverwritten: whatever a plan would lose of a live
 // object is what the review saw. A sensitive value is named by its key alone.
-func TestAValueThatWasRotatedIsNotOverwritten(t *testing.T) {
+func TestClusterValueThatWasRotatedIsNotOverwritten(t *testing.T) {
 	for plan, r := range rotations {
 		for what, k := range keptValues {
 			if r.action == preview.ActionReplace && !strings.Contains(k.text, "FIXED") {

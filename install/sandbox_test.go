@@ -221,7 +221,7 @@ func (w *world) operator(version string) string {
 	return strings.ReplaceAll(operatorV1, "GROUP", w.release.Name+".example.com") + "---\n" + configMap("settings", version)
 }
 
-func TestInstallUpgradeUninstall(t *testing.T) {
+func TestClusterInstallUpgradeUninstall(t *testing.T) {
 	w := newWorld(t, "lifecycle")
 	first := w.plan(t, w.content(t, "1.0.0", w.operator("one"), configMap("old", "x")))
 	receipt := w.apply(t, first)

@@ -67,9 +67,9 @@ func refusedWith(t *testing.T, w *world, plan *preview.Plan, want ...string) {
 	}
 }
 
-// TestADefinitionIsSharedWhileItIsTheSame: the release that comes second writes
+// TestClusterDefinitionIsSharedWhileItIsTheSame: the release that comes second writes
 // nothing to it, both list it, and the first goes only if what the second loses is accepted.
-func TestADefinitionIsSharedWhileItIsTheSame(t *testing.T) {
+func TestClusterDefinitionIsSharedWhileItIsTheSame(t *testing.T) {
 	for _, mode := range []preview.ReadMode{preview.ReadDryRun, preview.ReadGet} {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
@@ -131,9 +131,9 @@ func TestADefinitionIsSharedWhileItIsTheSame(t *testing.T) {
 	}
 }
 
-// TestOneDifferenceIsNotShared: neither in what the two releases bring, nor in
+// TestClusterOneDifferenceIsNotShared: neither in what the two releases bring, nor in
 // what the cluster has.
-func TestOneDifferenceIsNotShared(t *testing.T) {
+func TestClusterOneDifferenceIsNotShared(t *testing.T) {
 	s := newSharing(t, "differs")
 	s.owner.apply(t, s.owner.plan(t, s.owner.content(t, "1.0.0", s.definition("one"))))
 	owner := "belongs to release " + s.owner.release.Name + " in namespace " + s.owner.release.Namespace
@@ -150,9 +150,9 @@ func TestOneDifferenceIsNotShared(t *testing.T) {
 	refusedWith(t, s.sharer, s.plan(t, "one", asIs), owner, "is not as that release left it", "kubectl operator status "+s.owner.release.Name)
 }
 
-// TestTheOwnerOfASharedDefinitionMoves: a plan that shares stands on what the
+// TestClusterOwnerOfASharedDefinitionMoves: a plan that shares stands on what the
 // owner's record said.
-func TestTheOwnerOfASharedDefinitionMoves(t *testing.T) {
+func TestClusterOwnerOfASharedDefinitionMoves(t *testing.T) {
 	s := newSharing(t, "moves")
 	s.owner.apply(t, s.owner.plan(t, s.owner.content(t, "1.0.0", s.definition("one"), configMap("x", "1"))))
 	plan := s.plan(t, "one", asIs)
@@ -162,9 +162,9 @@ func TestTheOwnerOfASharedDefinitionMoves(t *testing.T) {
 	s.sharer.apply(t, s.plan(t, "one", asIs))
 }
 
-// TestWhatAReleaseLeftBehindCanBeTakenOver: the definition that an uninstall
+// TestClusterWhatAReleaseLeftBehindCanBeTakenOver: the definition that an uninstall
 // kept is in nobody's way, and the record that says so may be gone, too.
-func TestWhatAReleaseLeftBehindCanBeTakenOver(t *testing.T) {
+func TestClusterWhatAReleaseLeftBehindCanBeTakenOver(t *testing.T) {
 	for _, how := range []string{"uninstalled", "forgotten"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -190,9 +190,9 @@ func TestWhatAReleaseLeftBehindCanBeTakenOver(t *testing.T) {
 	}
 }
 
-// TestSharingWithLittleRights: who may not write definitions, nor list the
+// TestClusterSharingWithLittleRights: who may not write definitions, nor list the
 // Secrets of all namespaces, can share where the owner is easy to find.
-func TestSharingWithLittleRights(t *testing.T) {
+func TestClusterSharingWithLittleRights(t *testing.T) {
 	s := newSharing(t, "little")
 	s.owner.apply(t, s.owner.plan(t, s.owner.content(t, "1.0.0", s.definition("one"))))
 	s.sharer.edit(t, "create", "namespace", s.sharer.release.Namespace)

@@ -14,10 +14,10 @@ type wrongClock struct{ by time.Duration }
 func (c wrongClock) Now() time.Time                         { return time.Now().Add(c.by) }
 func (c wrongClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// TestTwoMachinesWhoseClocksDiffer holds one installer in mid-apply. Another,
+// TestClusterTwoMachinesWhoseClocksDiffer holds one installer in mid-apply. Another,
 // whose clock says that the lock expired long ago, or is of the future, leaves
 // it alone as long as it is renewed.
-func TestTwoMachinesWhoseClocksDiffer(t *testing.T) {
+func TestClusterTwoMachinesWhoseClocksDiffer(t *testing.T) {
 	for name, by := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

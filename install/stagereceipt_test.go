@@ -45,10 +45,10 @@ spec:
     spec: {serviceAccountName: worker, containers: [{name: worker, image: registry.example.com/worker:1}]}
 `
 
-// TestAFailedPlanIsTakenBackStageByStageInReverse: what was made last goes
+// TestClusterFailedPlanIsTakenBackStageByStageInReverse: what was made last goes
 // first, each object after the one before it was answered for, and the receipts
 // tell both ways stage by stage.
-func TestAFailedPlanIsTakenBackStageByStageInReverse(t *testing.T) {
+func TestClusterFailedPlanIsTakenBackStageByStageInReverse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "reverse")
 	w.edit(t, "create", "namespace", "reverse")
@@ -108,8 +108,8 @@ func stageLine(stages []record.StageReceipt) string {
 	return strings.Join(out, ", ")
 }
 
-// TestTheStagesOfARollbackSaySo: it is a plan, and sealed with it.
-func TestTheStagesOfARollbackSaySo(t *testing.T) {
+// TestClusterStagesOfARollbackSaySo: it is a plan, and sealed with it.
+func TestClusterStagesOfARollbackSaySo(t *testing.T) {
 	w := newWorld(t, "rollback-stages")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("one", "x"))))
 	receipt := w.apply(t, w.plan(t, w.content(t, "2.0.0", configMap("one", "y"))))

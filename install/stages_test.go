@@ -90,7 +90,7 @@ metadata: {name: binary}
 binaryData: {x: "AAEC"}
 `
 
-func TestEveryObjectEqualsTheReviewedOne(t *testing.T) {
+func TestClusterEveryObjectEqualsTheReviewedOne(t *testing.T) {
 	for _, fresh := range []bool{true, false} {
 		name := "kinds"
 		if fresh {
@@ -154,7 +154,7 @@ webhooks:
   rules: [{apiGroups: [nothing.example.com], apiVersions: [v1], operations: [CREATE], resources: [things]}]
 `
 
-func TestAStageThatIsNotReadyHoldsTheNextBack(t *testing.T) {
+func TestClusterStageThatIsNotReadyHoldsTheNextBack(t *testing.T) {
 	w := newWorld(t, "gates")
 	manifest := func(fault string) string { return strings.NewReplacer("FAULT", fault, "NS", "gates").Replace(gated) }
 	plan := w.plan(t, w.content(t, "1.0.0", manifest("pending")))
@@ -189,7 +189,7 @@ func TestAStageThatIsNotReadyHoldsTheNextBack(t *testing.T) {
 	}
 }
 
-func TestARolloutThatTakesTooLongCanBeResumed(t *testing.T) {
+func TestClusterRolloutThatTakesTooLongCanBeResumed(t *testing.T) {
 	w := newWorld(t, "slow")
 	plan := w.plan(t, w.content(t, "1.0.0", strings.Replace(scaled, "metadata: {labels: {app: web}}",
 		"metadata: {labels: {app: web}, annotations: {kubectl-operator/sandbox-fault: crash-loop}}", 1)))
@@ -230,7 +230,7 @@ func (m *mutating) Apply(ctx context.Context, item preview.DryRun) (map[string]a
 	return live, err
 }
 
-func TestADivergedRoleStopsBeforeItIsBound(t *testing.T) {
+func TestClusterDivergedRoleStopsBeforeItIsBound(t *testing.T) {
 	w := newWorld(t, "diverged")
 	plan := w.plan(t, w.content(t, "1.0.0", w.operator("one")))
 	receipt, err := install.Apply(t.Context(), plan, byDigest(plan), &mutating{w.Client}, w.options(t))
@@ -249,7 +249,7 @@ func TestADivergedRoleStopsBeforeItIsBound(t *testing.T) {
 	}
 }
 
-func TestUninstallRefusesWhileOperandsExist(t *testing.T) {
+func TestClusterUninstallRefusesWhileOperandsExist(t *testing.T) {
 	w := newWorld(t, "operands")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", w.operator("one"))))
 	thing := body(t, `{apiVersion: operands.example.com/v1, kind: Thing, metadata: {name: mine, namespace: operands}}`)
@@ -267,7 +267,7 @@ func TestUninstallRefusesWhileOperandsExist(t *testing.T) {
 	}
 }
 
-func TestAForbiddenWriteBeforeAnyOtherChangesNothing(t *testing.T) {
+func TestClusterForbiddenWriteBeforeAnyOtherChangesNothing(t *testing.T) {
 	w := newWorld(t, "forbidden")
 	w.edit(t, "create", "namespace", "forbidden")
 	plan := w.plan(t, w.content(t, "1.0.0", configMap("a", "1")))

@@ -133,10 +133,10 @@ func (w *world) held(t *testing.T) []string {
 // others are what another process does while one is stopped.
 var others = []string{"the same plan", "another version", "an uninstall"}
 
-// TestStoppedPastTheLease stops a run at one of its writes for longer than its
+// TestClusterStoppedPastTheLease stops a run at one of its writes for longer than its
 // lock lasts, while another run finishes. The one that goes on writes nothing
 // more, takes back what it created too late, and says what it is.
-func TestStoppedPastTheLease(t *testing.T) {
+func TestClusterStoppedPastTheLease(t *testing.T) {
 	runs := 12
 	if text := os.Getenv("KUBECTL_OPERATOR_SOAK_RUNS"); text != "" {
 		n, err := strconv.Atoi(text)

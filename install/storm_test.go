@@ -57,9 +57,9 @@ func isPlanObject(r sandboxtest.Request) bool {
 	return r.Persists() && !strings.Contains(r.Path, "/kubectl-operator.")
 }
 
-// TestStorms has the API server answer 429 and 500, and the network cut, again
+// TestClusterStorms has the API server answer 429 and 500, and the network cut, again
 // and again. What a storm stops goes on when it is over.
-func TestStorms(t *testing.T) {
+func TestClusterStorms(t *testing.T) {
 	for name, faults := range map[string][]sandboxtest.Fault{
 		"429":              {{Status: 429}},
 		"500":              {{Status: 500}},
@@ -107,9 +107,9 @@ func TestStorms(t *testing.T) {
 	}
 }
 
-// TestNoAnswerEverArrives carries every write out and cuts the connection
+// TestClusterNoAnswerEverArrives carries every write out and cuts the connection
 // before its answer, locks and records included.
-func TestNoAnswerEverArrives(t *testing.T) {
+func TestClusterNoAnswerEverArrives(t *testing.T) {
 	w := newWorld(t, "mute")
 	plan := w.plan(t, w.content(t, "1.0.0", w.operator("one")))
 	cuts := 0
@@ -140,9 +140,9 @@ func TestNoAnswerEverArrives(t *testing.T) {
 	}
 }
 
-// TestTheControlPlaneFailsInMidApply restarts the API server, and stops etcd
+// TestClusterControlPlaneFailsInMidApply restarts the API server, and stops etcd
 // for a while, at a write.
-func TestTheControlPlaneFailsInMidApply(t *testing.T) {
+func TestClusterControlPlaneFailsInMidApply(t *testing.T) {
 	sb := sandboxtest.New(t)
 	for name, test := range map[string]struct {
 		fail func(t *testing.T, sb *sandbox.Sandbox) error
@@ -194,9 +194,9 @@ func TestTheControlPlaneFailsInMidApply(t *testing.T) {
 	}
 }
 
-// TestAWriteOfTheRecordWaitsAsLongAsItIsAsked: a server that is overloaded says
+// TestClusterWriteOfTheRecordWaitsAsLongAsItIsAsked: a server that is overloaded says
 // when to come again.
-func TestAWriteOfTheRecordWaitsAsLongAsItIsAsked(t *testing.T) {
+func TestClusterWriteOfTheRecordWaitsAsLongAsItIsAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "asked")
 	plan := w.plan(t, w.content(t, "1.0.0", configMap("a", "1")))

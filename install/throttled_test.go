@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-// TestAnOverloadedServerHasCarriedNothingOut answers a write with 429 more often
+// TestClusterOverloadedServerHasCarriedNothingOut answers a write with 429 more often
 // than a write without an answer is tried, and for ever.
-func TestAnOverloadedServerHasCarriedNothingOut(t *testing.T) {
+func TestClusterOverloadedServerHasCarriedNothingOut(t *testing.T) {
 	for name, times := range map[string]int{"for a while": 12, "for-ever": 1 << 30} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,8 +19,8 @@ func (k leaseKeeper) Delete(ctx context.Context, ref preview.Ref, uid, version s
 	return k.Cluster.Delete(ctx, ref, uid, version, dependents)
 }
 
-// TestTheLockOfAKilledUninstallIsTidied: there is no plan of what is uninstalled.
-func TestTheLockOfAKilledUninstallIsTidied(t *testing.T) {
+// TestClusterLockOfAKilledUninstallIsTidied: there is no plan of what is uninstalled.
+func TestClusterLockOfAKilledUninstallIsTidied(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "tidied-uninstall")
 	w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"))))
@@ -37,9 +37,9 @@ func TestTheLockOfAKilledUninstallIsTidied(t *testing.T) {
 	}
 }
 
-// TestTheLockOfAKilledRunIsTidied: a run that was killed after its last word has
+// TestClusterLockOfAKilledRunIsTidied: a run that was killed after its last word has
 // left its Lease, and the same command again has nothing to do but to delete it.
-func TestTheLockOfAKilledRunIsTidied(t *testing.T) {
+func TestClusterLockOfAKilledRunIsTidied(t *testing.T) {
 	for name, test := range map[string]struct {
 		again bool // by a plan that changes nothing, and not by the spent one
 		other bool // another run holds the lock by now

@@ -136,9 +136,9 @@ func wantUndo(t *testing.T, plan *preview.Plan, want string) {
 	}
 }
 
-// TestAFailedUpgradeIsUndone: a rollout fails after everything was written and
+// TestClusterFailedUpgradeIsUndone: a rollout fails after everything was written and
 // what left the set was deleted; the revision before is in place again.
-func TestAFailedUpgradeIsUndone(t *testing.T) {
+func TestClusterFailedUpgradeIsUndone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "undo-upgrade")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", w.operator("one"), configMap("old", "x"), configMap("same", "x"))))
@@ -189,8 +189,8 @@ func TestAFailedUpgradeIsUndone(t *testing.T) {
 	}
 }
 
-// TestAFailedInstallIsUndone: nothing is left but what an uninstall keeps.
-func TestAFailedInstallIsUndone(t *testing.T) {
+// TestClusterFailedInstallIsUndone: nothing is left but what an uninstall keeps.
+func TestClusterFailedInstallIsUndone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "undo-install")
 	plan := w.undoable(t, w.content(t, "1.0.0", strings.Replace(w.operator("one"), "metadata: {labels: {app: operator}}",
@@ -216,9 +216,9 @@ func TestAFailedInstallIsUndone(t *testing.T) {
 	}
 }
 
-// TestAnUpgradeThatTakesTooLongIsUndone: a timeout leads to the undo like a
+// TestClusterUpgradeThatTakesTooLongIsUndone: a timeout leads to the undo like a
 // failure.
-func TestAnUpgradeThatTakesTooLongIsUndone(t *testing.T) {
+func TestClusterUpgradeThatTakesTooLongIsUndone(t *testing.T) {
 	w := newWorld(t, "undo-timeout")
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", fault("none"))))
 	before := w.state(t)
@@ -240,9 +240,9 @@ func TestAnUpgradeThatTakesTooLongIsUndone(t *testing.T) {
 	w.sameState(t, before)
 }
 
-// TestAnUndoSurvivesBeingKilled kills the process after every write of a failing
+// TestClusterUndoSurvivesBeingKilled kills the process after every write of a failing
 // upgrade and of its undo. The same approval goes on until the state is as before.
-func TestAnUndoSurvivesBeingKilled(t *testing.T) {
+func TestClusterUndoSurvivesBeingKilled(t *testing.T) {
 	const beside = 4 // every fourth write each
 	for first := 1; first <= beside; first++ {
 		t.Run(fmt.Sprintf("after write %d and every fourth from there", first), func(t *testing.T) {
@@ -290,9 +290,9 @@ func killUndo(t *testing.T, at int) bool {
 	return true
 }
 
-// TestAForeignEditStopsTheUndo: what somebody else changed since the plan wrote
+// TestClusterForeignEditStopsTheUndo: what somebody else changed since the plan wrote
 // it is not overwritten, and neither is anything else.
-func TestAForeignEditStopsTheUndo(t *testing.T) {
+func TestClusterForeignEditStopsTheUndo(t *testing.T) {
 	for i, test := range []struct {
 		name string
 		edit []string
@@ -331,9 +331,9 @@ func TestAForeignEditStopsTheUndo(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeUndoneIsRefused: --on-failure rollback promises nothing that
+// TestClusterWhatCannotBeUndoneIsRefused: --on-failure rollback promises nothing that
 // it could not keep.
-func TestWhatCannotBeUndoneIsRefused(t *testing.T) {
+func TestClusterWhatCannotBeUndoneIsRefused(t *testing.T) {
 	claim := "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
 	versions := func(fields string) string {
 		return "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.$NS.example.com}, spec: {group: $NS.example.com, " +
@@ -394,9 +394,9 @@ func TestWhatCannotBeUndoneIsRefused(t *testing.T) {
 	})
 }
 
-// TestWhatAFailureGoesBackToIsJudged: an object that an administrator deleted
+// TestClusterWhatAFailureGoesBackToIsJudged: an object that an administrator deleted
 // after an incident does not come back with the undo unseen.
-func TestWhatAFailureGoesBackToIsJudged(t *testing.T) {
+func TestClusterWhatAFailureGoesBackToIsJudged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "judged-undo")
 	binding := "judged-undo-pwn"

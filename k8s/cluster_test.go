@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -165,10 +166,8 @@ func requireReason(t testing.TB, err error, want preview.Reason) *preview.Refusa
 	return refusal
 }
 
-func TestTheVersionsThatAClusterServes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs the control plane")
-	}
+func TestClusterVersionsThatAClusterServes(t *testing.T) {
+	slowtest.Skip(t, "tests against the embedded control plane")
 	versions, err := admin(t).APIVersions(t.Context())
 	if err != nil {
 		t.Fatal(err)

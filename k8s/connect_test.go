@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-func TestTargetIdentifiesClusterAndUser(t *testing.T) {
+func TestClusterTargetIdentifiesClusterAndUser(t *testing.T) {
 	c := admin(t)
 	target, err := c.Target(t.Context())
 	if err != nil {
@@ -35,7 +35,7 @@ func TestTargetIdentifiesClusterAndUser(t *testing.T) {
 	}
 }
 
-func TestTargetIsForbiddenToThoseWhoMayNotReadKubeSystem(t *testing.T) {
+func TestClusterTargetIsForbiddenToThoseWhoMayNotReadKubeSystem(t *testing.T) {
 	c := connect(t, sandboxtest.User(t, sandboxtest.Start(t), unique("user")))
 	_, err := c.Target(t.Context())
 	requireReason(t, err, preview.ReasonForbidden)
@@ -97,7 +97,7 @@ func TestTheServerIsShownWithoutCredentials(t *testing.T) {
 	}
 }
 
-func TestConnectWithATokenNobodyKnowsIsUnauthorized(t *testing.T) {
+func TestClusterConnectWithATokenNobodyKnowsIsUnauthorized(t *testing.T) {
 	data, err := os.ReadFile(sandboxtest.Start(t).Kubeconfig())
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-func TestAMergeHereIsWhatADryRunAnswers(t *testing.T) {
+func TestClusterMergeHereIsWhatADryRunAnswers(t *testing.T) {
 	c := admin(t)
 	deployment := func(namespace, spec, container string) string {
 		return fmt.Sprintf(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: %s}, spec: {%s

@@ -85,7 +85,7 @@ func changes(t *testing.T, c *k8s.Client, reports <-chan observation, namespace,
 	await(t, reports, observation{name: name})
 }
 
-func TestObserveReportsEveryChange(t *testing.T) {
+func TestClusterObserveReportsEveryChange(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	create(t, c, configMap(namespace, "first", "{k: v}"))
@@ -94,7 +94,7 @@ func TestObserveReportsEveryChange(t *testing.T) {
 	changes(t, c, reports, namespace, "second")
 }
 
-func TestObserveOfOneObjectAsksForNoOther(t *testing.T) {
+func TestClusterObserveOfOneObjectAsksForNoOther(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	t.Cleanup(func() { // after the watch ended: only then is it in the log
@@ -106,7 +106,7 @@ func TestObserveOfOneObjectAsksForNoOther(t *testing.T) {
 	changes(t, c, reports, namespace, "a")
 }
 
-func TestObserveReadsWhereItMayNotWatch(t *testing.T) {
+func TestClusterObserveReadsWhereItMayNotWatch(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	user := restricted(t, c, namespace, "[{apiGroups: [''], resources: [configmaps], verbs: [get]}]")
@@ -115,14 +115,14 @@ func TestObserveReadsWhereItMayNotWatch(t *testing.T) {
 	await(t, reports, observation{name: "b"})
 }
 
-func TestObserveSaysWhatItMayNotRead(t *testing.T) {
+func TestClusterObserveSaysWhatItMayNotRead(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	user := restricted(t, c, namespace, "[{apiGroups: [''], resources: [pods], verbs: [get]}]")
 	await(t, observe(t, user, configMapRefs(namespace, "a")...), observation{name: "a", reason: preview.ReasonForbidden})
 }
 
-func TestObserveWaitsForAKindToBeServed(t *testing.T) {
+func TestClusterObserveWaitsForAKindToBeServed(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	group := unique("later") + ".example"
@@ -138,7 +138,7 @@ func TestObserveWaitsForAKindToBeServed(t *testing.T) {
 
 // The last of many objects is beyond what one Observe watches: it is read at
 // intervals, and its changes are reported all the same.
-func TestObserveWatchesABoundedNumber(t *testing.T) {
+func TestClusterObserveWatchesABoundedNumber(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	var refs []preview.Ref

@@ -37,7 +37,7 @@ func store(t testing.TB, c *k8s.Client, apiVersion, namespace string, n int) {
 
 // A list that takes long outlives the state it began with: etcd drops old
 // states every few minutes. What is stored all the while comes once.
-func TestObjectsThatChangeAndExpireWhileTheyAreListedComeOnce(t *testing.T) {
+func TestClusterObjectsThatChangeAndExpireWhileTheyAreListedComeOnce(t *testing.T) {
 	c := admin(t)
 	apiVersion, namespace := newKind(t, c), newNamespace(t, c)
 	const n = 120 // several pages, of which the first is smaller

@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// TestRightsInManyNamespaces asks for rights in many namespaces at once. The
+// TestClusterRightsInManyNamespaces asks for rights in many namespaces at once. The
 // race detector sees whether the answers are written where namespaces are
 // still iterated over: Go ends a process for that, in the midst of an apply.
-func TestRightsInManyNamespaces(t *testing.T) {
+func TestClusterRightsInManyNamespaces(t *testing.T) {
 	t.Parallel()
 	user := connect(t, sandboxtest.User(t, sandboxtest.Start(t), unique("user")))
 	var rights []preview.Right
@@ -27,9 +27,9 @@ func TestRightsInManyNamespaces(t *testing.T) {
 	}
 }
 
-// TestReadingWhereListsAreRefused reads many objects, some of them by lists that
+// TestClusterReadingWhereListsAreRefused reads many objects, some of them by lists that
 // are refused: each is read on its own then, and none is taken for absent.
-func TestReadingWhereListsAreRefused(t *testing.T) {
+func TestClusterReadingWhereListsAreRefused(t *testing.T) {
 	t.Parallel()
 	user := connect(t, sandboxtest.User(t, sandboxtest.Start(t), unique("user")))
 	var refs []preview.Ref

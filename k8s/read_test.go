@@ -61,7 +61,7 @@ func requireRead(t testing.TB, refs []preview.Ref, results []preview.ReadResult)
 	}
 }
 
-func TestReadAnswersInOrder(t *testing.T) {
+func TestClusterReadAnswersInOrder(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	create(t, c, configMap(namespace, "a", "{}"))
@@ -82,7 +82,7 @@ func TestReadAnswersInOrder(t *testing.T) {
 	}
 }
 
-func TestReadListsWhereManyObjectsShareAKindAndNamespace(t *testing.T) {
+func TestClusterReadListsWhereManyObjectsShareAKindAndNamespace(t *testing.T) {
 	c := admin(t)
 	for _, test := range []struct {
 		kind        string
@@ -115,7 +115,7 @@ func count(list []string, item string) int {
 	return n
 }
 
-func TestReadGetsWhereAListIsForbiddenOrTooLarge(t *testing.T) {
+func TestClusterReadGetsWhereAListIsForbiddenOrTooLarge(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	var group sync.WaitGroup
@@ -138,7 +138,7 @@ func TestReadGetsWhereAListIsForbiddenOrTooLarge(t *testing.T) {
 	}
 }
 
-func TestListReadsEveryPageAndSelects(t *testing.T) {
+func TestClusterListReadsEveryPageAndSelects(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	const n = 260 // more than a page
@@ -176,7 +176,7 @@ func TestListReadsEveryPageAndSelects(t *testing.T) {
 	requireReason(t, err, preview.ReasonNotServed)
 }
 
-func TestCountIsOfAllNamespaces(t *testing.T) {
+func TestClusterCountIsOfAllNamespaces(t *testing.T) {
 	c := admin(t)
 	apiVersion := newKind(t, c)
 	for range 3 {
@@ -193,7 +193,7 @@ func TestCountIsOfAllNamespaces(t *testing.T) {
 	}
 }
 
-func TestKindAppearsWithItsDefinitionAndGoesWithRefresh(t *testing.T) {
+func TestClusterKindAppearsWithItsDefinitionAndGoesWithRefresh(t *testing.T) {
 	c := admin(t)
 	apiVersion := newKind(t, c)
 	group, _, _ := strings.Cut(apiVersion, "/")

@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// TestRefusalsOfARealServer holds the texts that package k8s tells refusals
+// TestClusterRefusalsOfARealServer holds the texts that package k8s tells refusals
 // apart by: the API has no code for most of them.
-func TestRefusalsOfARealServer(t *testing.T) {
+func TestClusterRefusalsOfARealServer(t *testing.T) {
 	c := admin(t)
 	namespace, apiVersion := newNamespace(t, c), newKind(t, c)
 	inNamespace := func(text string) string {
@@ -49,8 +49,8 @@ func TestRefusalsOfARealServer(t *testing.T) {
 	}
 }
 
-// TestImmutableFieldsOfARealServer: each kind words it in its own way.
-func TestImmutableFieldsOfARealServer(t *testing.T) {
+// TestClusterImmutableFieldsOfARealServer: each kind words it in its own way.
+func TestClusterImmutableFieldsOfARealServer(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	name := unique("immutable")
@@ -83,7 +83,7 @@ func TestImmutableFieldsOfARealServer(t *testing.T) {
 	}
 }
 
-func TestABindingToARoleThatIsNotStoredYetSaysSo(t *testing.T) {
+func TestClusterBindingToARoleThatIsNotStoredYetSaysSo(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	user := restricted(t, c, namespace, "[{apiGroups: [rbac.authorization.k8s.io], resources: [rolebindings], verbs: ['*']}]")
@@ -93,7 +93,7 @@ func TestABindingToARoleThatIsNotStoredYetSaysSo(t *testing.T) {
 	}
 }
 
-func TestARoleBeyondTheUsersOwnRightsIsForbidden(t *testing.T) {
+func TestClusterRoleBeyondTheUsersOwnRightsIsForbidden(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	user := restricted(t, c, namespace, "[{apiGroups: [rbac.authorization.k8s.io], resources: [roles], verbs: [get, create, patch]}]")
@@ -106,7 +106,7 @@ func TestARoleBeyondTheUsersOwnRightsIsForbidden(t *testing.T) {
 
 // A webhook that denies cannot be brought about here: the control plane has no
 // network for pods. One with side effects neither: v1 admits no new one.
-func TestWebhooksThatCannotBeReached(t *testing.T) {
+func TestClusterWebhooksThatCannotBeReached(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	webhook := create(t, c, fmt.Sprintf(`
@@ -134,7 +134,7 @@ webhooks:
 	}
 }
 
-func TestConversionWebhooksThatCannotBeReached(t *testing.T) {
+func TestClusterConversionWebhooksThatCannotBeReached(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	create(t, c, fmt.Sprintf(`
@@ -158,9 +158,9 @@ spec:
 	requireReason(t, c.DryRun(t.Context(), []preview.DryRun{{Body: parse(t, thing)}})[0].Err, preview.ReasonWebhook)
 }
 
-// TestCheckAgreesWithTheServer: what the embedded schemas refuse the server
+// TestClusterCheckAgreesWithTheServer: what the embedded schemas refuse the server
 // refuses for the same reason, and the other way round.
-func TestCheckAgreesWithTheServer(t *testing.T) {
+func TestClusterCheckAgreesWithTheServer(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	schemas := k8s.NewSchemas()

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-func TestCreateMakesAnAbsentObjectOurs(t *testing.T) {
+func TestClusterCreateMakesAnAbsentObjectOurs(t *testing.T) {
 	c := admin(t)
 	body := create(t, c, configMap(newNamespace(t, c), "a", "{k: v}"))
 	fields, err := (&preview.Object{}).OwnedFields(body)
@@ -20,7 +20,7 @@ func TestCreateMakesAnAbsentObjectOurs(t *testing.T) {
 	}
 }
 
-func TestCreateIsRefusedWhenSomebodyMadeTheObject(t *testing.T) {
+func TestClusterCreateIsRefusedWhenSomebodyMadeTheObject(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	kubectl(t, configMap(namespace, "a", "{theirs: x}"), "apply", "--server-side", "-f", "-")
@@ -32,7 +32,7 @@ func TestCreateIsRefusedWhenSomebodyMadeTheObject(t *testing.T) {
 	}
 }
 
-func TestOfTwoCreatesOneWins(t *testing.T) {
+func TestClusterOfTwoCreatesOneWins(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	results := make(chan error, 2)
@@ -50,7 +50,7 @@ func TestOfTwoCreatesOneWins(t *testing.T) {
 	}
 }
 
-func TestUpdateIsPinnedToTheObjectThatWasRead(t *testing.T) {
+func TestClusterUpdateIsPinnedToTheObjectThatWasRead(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	ref := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: "a"}
@@ -84,7 +84,7 @@ func TestUpdateIsPinnedToTheObjectThatWasRead(t *testing.T) {
 	}
 }
 
-func TestDeleteIsPinnedToTheObjectThatWasRead(t *testing.T) {
+func TestClusterDeleteIsPinnedToTheObjectThatWasRead(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	ref := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: "a"}
@@ -105,7 +105,7 @@ func TestDeleteIsPinnedToTheObjectThatWasRead(t *testing.T) {
 	requireReason(t, c.Delete(t.Context(), missing, "a", "2", preview.Background), preview.ReasonNotFound)
 }
 
-func TestDeleteInTheForegroundLeavesTheObjectUntilItsDependentsAreGone(t *testing.T) {
+func TestClusterDeleteInTheForegroundLeavesTheObjectUntilItsDependentsAreGone(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	ref := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: "a"}
@@ -121,7 +121,7 @@ func TestDeleteInTheForegroundLeavesTheObjectUntilItsDependentsAreGone(t *testin
 	}
 }
 
-func TestConflictNamesManagersAndPaths(t *testing.T) {
+func TestClusterConflictNamesManagersAndPaths(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	kubectl(t, configMap(namespace, "a", "{contested: theirs, also: theirs, same: x}"), "apply", "--server-side", "--field-manager=helm", "-f", "-")
@@ -138,7 +138,7 @@ func TestConflictNamesManagersAndPaths(t *testing.T) {
 	}
 }
 
-func TestConflictWithTheScaleSubresourceNamesItsManager(t *testing.T) {
+func TestClusterConflictWithTheScaleSubresourceNamesItsManager(t *testing.T) {
 	c := admin(t)
 	namespace := newNamespace(t, c)
 	text := strings.Replace(deployment(""), "namespace: default", "namespace: "+namespace, 1)
@@ -152,7 +152,7 @@ func TestConflictWithTheScaleSubresourceNamesItsManager(t *testing.T) {
 	}
 }
 
-func TestDryRunAnswersInOrderAndPersistsNothing(t *testing.T) {
+func TestClusterDryRunAnswersInOrderAndPersistsNothing(t *testing.T) {
 	c := admin(t)
 	sb := sandboxtest.Start(t)
 	namespace := newNamespace(t, c)
@@ -182,7 +182,7 @@ func TestDryRunAnswersInOrderAndPersistsNothing(t *testing.T) {
 	}
 }
 
-func TestIntegersStayExactOnEveryWay(t *testing.T) {
+func TestClusterIntegersStayExactOnEveryWay(t *testing.T) {
 	c := admin(t)
 	namespace, apiVersion := newNamespace(t, c), newKind(t, c)
 	text := func(name string, count int64) string {

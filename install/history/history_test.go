@@ -77,7 +77,7 @@ func connect(t *testing.T, kubeconfig string) *releases {
 	return &releases{client, k8s.NewSchemas()}
 }
 
-func TestReleases(t *testing.T) {
+func TestClusterReleases(t *testing.T) {
 	sb := sandboxtest.Start(t)
 	c := connect(t, sb.Kubeconfig())
 	one, twoA, twoB := preview.Release{Name: "one", Namespace: "one"}, preview.Release{Name: "two", Namespace: "a"}, preview.Release{Name: "two", Namespace: "b"}

@@ -138,7 +138,7 @@ func enlarge(t *testing.T, r *records, record *Record) {
 	}
 }
 
-func TestRecordsOfAnySize(t *testing.T) {
+func TestClusterRecordsOfAnySize(t *testing.T) {
 	tests := []struct {
 		name  string
 		plan  func(testing.TB) *preview.Plan
@@ -181,7 +181,7 @@ func TestRecordsOfAnySize(t *testing.T) {
 
 // What a run that was killed, or somebody's hand, leaves of a record that takes
 // several Secrets.
-func TestTornRecordsAreTold(t *testing.T) {
+func TestClusterTornRecordsAreTold(t *testing.T) {
 	r := newRecords(t, "torn")
 	record := r.add(t, manyPlan(t, 2), Applied)
 	enlarge(t, r, record)
@@ -233,7 +233,7 @@ func TestTornRecordsAreTold(t *testing.T) {
 	})
 }
 
-func TestOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
+func TestClusterOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 	r := newRecords(t, "pruned")
 	states := []State{Applied, Failed, Failed, Failed}
 	for _, state := range states {

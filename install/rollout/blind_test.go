@@ -26,7 +26,7 @@ func limited(t *testing.T, admin *k8s.Client, namespace, verbs string) *k8s.Clie
 	return c
 }
 
-func TestWithoutTheRightToListOrWatchItReadsOneByOneAndSaysWhatIsMissing(t *testing.T) {
+func TestClusterWithoutTheRightToListOrWatchItReadsOneByOneAndSaysWhatIsMissing(t *testing.T) {
 	admin := connect(t)
 	namespace := newNamespace(t, admin)
 	refs := []preview.Ref{create(t, admin, namespace, deployment("crash", "crash-loop")), create(t, admin, namespace, deployment("web", ""))}
@@ -73,7 +73,7 @@ func (u until) After(d time.Duration) <-chan time.Time {
 	return fired
 }
 
-func TestWhatMayNotBeReadAtAllEndsTheWaitOnceTheRestIsReady(t *testing.T) {
+func TestClusterWhatMayNotBeReadAtAllEndsTheWaitOnceTheRestIsReady(t *testing.T) {
 	admin := connect(t)
 	namespace := newNamespace(t, admin)
 	refs := []preview.Ref{
@@ -91,7 +91,7 @@ func TestWhatMayNotBeReadAtAllEndsTheWaitOnceTheRestIsReady(t *testing.T) {
 	}
 }
 
-func TestARolloutOutlivesTheAPIServer(t *testing.T) {
+func TestClusterRolloutOutlivesTheAPIServer(t *testing.T) {
 	sb := sandboxtest.New(t)
 	c, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: sb.Kubeconfig()})
 	if err != nil {

@@ -74,7 +74,7 @@ func options(c *k8s.Client, refs ...preview.Ref) rollout.Options {
 	return rollout.Options{Watcher: c, Inspector: c, Discovery: c, Refs: refs, Timeout: time.Minute, Interval: 200 * time.Millisecond}
 }
 
-func TestWaitUntilEverythingIsReady(t *testing.T) {
+func TestClusterWaitUntilEverythingIsReady(t *testing.T) {
 	c := connect(t)
 	namespace := newNamespace(t, c)
 	group := namespace + ".example"
@@ -101,7 +101,7 @@ func TestWaitUntilEverythingIsReady(t *testing.T) {
 	}
 }
 
-func TestWaitTellsWhatKeepsAPodFromStarting(t *testing.T) {
+func TestClusterWaitTellsWhatKeepsAPodFromStarting(t *testing.T) {
 	c := connect(t)
 	namespace := newNamespace(t, c)
 	var refs []preview.Ref
@@ -138,7 +138,7 @@ func TestWaitTellsWhatKeepsAPodFromStarting(t *testing.T) {
 	}
 }
 
-func TestWaitEndsWhenADeploymentIsOverItsDeadline(t *testing.T) {
+func TestClusterWaitEndsWhenADeploymentIsOverItsDeadline(t *testing.T) {
 	c := connect(t)
 	namespace := newNamespace(t, c)
 	ref := create(t, c, namespace, strings.Replace(deployment("web", "image-pull"), "progressDeadlineSeconds: 600", "progressDeadlineSeconds: 1", 1))
@@ -153,7 +153,7 @@ func TestWaitEndsWhenADeploymentIsOverItsDeadline(t *testing.T) {
 	}
 }
 
-func TestWaitSaysWhyThereAreNoPods(t *testing.T) {
+func TestClusterWaitSaysWhyThereAreNoPods(t *testing.T) {
 	c := connect(t)
 	namespace := newNamespace(t, c)
 	create(t, c, namespace, "{apiVersion: v1, kind: ResourceQuota, metadata: {name: none, namespace: NS}, spec: {hard: {pods: '0'}}}")
@@ -169,7 +169,7 @@ func TestWaitSaysWhyThereAreNoPods(t *testing.T) {
 	}
 }
 
-func TestWaitHoldsAServiceUntilItHasAnEndpoint(t *testing.T) {
+func TestClusterWaitHoldsAServiceUntilItHasAnEndpoint(t *testing.T) {
 	c := connect(t)
 	namespace := newNamespace(t, c)
 	ref := create(t, c, namespace, service)
@@ -191,7 +191,7 @@ func TestWaitHoldsAServiceUntilItHasAnEndpoint(t *testing.T) {
 	}
 }
 
-func TestWaitUntilADeletedObjectIsGone(t *testing.T) {
+func TestClusterWaitUntilADeletedObjectIsGone(t *testing.T) {
 	c := connect(t)
 	namespace := newNamespace(t, c)
 	ref := create(t, c, namespace, deployment("web", ""))
@@ -221,7 +221,7 @@ func TestWaitUntilADeletedObjectIsGone(t *testing.T) {
 	}
 }
 
-func TestWhatStandsBehindAnObject(t *testing.T) {
+func TestClusterWhatStandsBehindAnObject(t *testing.T) {
 	c := connect(t)
 	namespace := newNamespace(t, c)
 	crash := create(t, c, namespace, deployment("crash", "crash-loop"))

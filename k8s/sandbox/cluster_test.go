@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-func TestPods(t *testing.T) {
+func TestClusterPods(t *testing.T) {
 	sb := sandboxtest.Start(t)
 	client := newClient(t, sb.Kubeconfig())
 	namespace := newNamespace(t, client)
@@ -61,7 +61,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-func TestFaultsFollowTheAnnotation(t *testing.T) {
+func TestClusterFaultsFollowTheAnnotation(t *testing.T) {
 	sb := sandboxtest.Start(t)
 	client := newClient(t, sb.Kubeconfig())
 	pods := client.CoreV1().Pods(newNamespace(t, client))
@@ -94,7 +94,7 @@ func TestFaultsFollowTheAnnotation(t *testing.T) {
 	}
 }
 
-func TestAuditLogTellsWhatWasPersisted(t *testing.T) {
+func TestClusterAuditLogTellsWhatWasPersisted(t *testing.T) {
 	sb := sandboxtest.Start(t)
 	const user = "audited"
 	admin := newClient(t, sb.Kubeconfig())
@@ -125,7 +125,7 @@ func TestAuditLogTellsWhatWasPersisted(t *testing.T) {
 	}
 }
 
-func TestUsersHaveOnlyWhatRBACGrants(t *testing.T) {
+func TestClusterUsersHaveOnlyWhatRBACGrants(t *testing.T) {
 	sb := sandboxtest.Start(t)
 	admin := newClient(t, sb.Kubeconfig())
 	namespace := newNamespace(t, admin)
@@ -151,7 +151,7 @@ func TestUsersHaveOnlyWhatRBACGrants(t *testing.T) {
 	}
 }
 
-func TestWebhookServicesFailAtOnceWithAnExplanation(t *testing.T) {
+func TestClusterWebhookServicesFailAtOnceWithAnExplanation(t *testing.T) {
 	sb := sandboxtest.Start(t)
 	client := newClient(t, sb.Kubeconfig())
 	namespace := newNamespace(t, client)

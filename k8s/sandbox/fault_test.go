@@ -43,7 +43,7 @@ func eventually(t *testing.T, what string, check func() error) {
 	}
 }
 
-func TestTheAPIServerIsRestarted(t *testing.T) {
+func TestClusterAPIServerIsRestarted(t *testing.T) {
 	sb := sandboxtest.New(t)
 	client := newClient(t, sb.Kubeconfig())
 	namespace := newNamespace(t, client)
@@ -88,7 +88,7 @@ func TestTheAPIServerIsRestarted(t *testing.T) {
 	})
 }
 
-func TestTheFaultProxy(t *testing.T) {
+func TestClusterFaultProxy(t *testing.T) {
 	sb := sandboxtest.Start(t)
 	direct := newClient(t, sb.Kubeconfig())
 	namespace := newNamespace(t, direct)
@@ -171,7 +171,7 @@ func TestAStormHitsByItsSeed(t *testing.T) {
 	}
 }
 
-func TestTheWebhookAnswersAsTold(t *testing.T) {
+func TestClusterWebhookAnswersAsTold(t *testing.T) {
 	sb := sandboxtest.Start(t)
 	client := newClient(t, sb.Kubeconfig())
 	namespace := newNamespace(t, client)
@@ -248,9 +248,9 @@ func dynamicClient(t *testing.T, sb *sandbox.Sandbox) dynamic.Interface {
 	return client
 }
 
-// TestCertificatesAreReal lets a client trust a server by what was issued and
+// TestClusterCertificatesAreReal lets a client trust a server by what was issued and
 // injected alone.
-func TestCertificatesAreReal(t *testing.T) {
+func TestClusterCertificatesAreReal(t *testing.T) {
 	sb := sandboxtest.New(t)
 	client := newClient(t, sb.Kubeconfig())
 	namespace := newNamespace(t, client)

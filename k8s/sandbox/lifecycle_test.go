@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-func TestUpDetachedStaysUntilDown(t *testing.T) {
+func TestClusterUpDetachedStaysUntilDown(t *testing.T) {
 	opts := sandbox.UpOptions{Binary: sandboxtest.Binary(t), Dir: filepath.Join(t.TempDir(), "state"), Detach: true}
 	t.Cleanup(func() { _, _ = sandbox.Down(context.Background(), opts.Dir) })
 	requireStatus(t, opts.Dir, sandbox.StatusReport{})
@@ -52,7 +52,7 @@ func TestUpDetachedStaysUntilDown(t *testing.T) {
 	}
 }
 
-func TestUpInTheForegroundStopsWithItsContext(t *testing.T) {
+func TestClusterUpInTheForegroundStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	reader, writer := io.Pipe()
 	opts := sandbox.UpOptions{Binary: sandboxtest.Binary(t), Dir: filepath.Join(t.TempDir(), "state"), Out: writer}

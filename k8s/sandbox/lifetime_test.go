@@ -52,7 +52,7 @@ func startAndWait(binary string) error {
 // components of a control plane, the supervisor and the holder of kwok included.
 var components = []string{"serve", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "run-kwok", "kwok"}
 
-func TestIsReadyWithinTenSeconds(t *testing.T) {
+func TestClusterIsReadyWithinTenSeconds(t *testing.T) {
 	binary := sandboxtest.Binary(t)
 	// The best of three: other work on the machine is not what is measured.
 	var best time.Duration
@@ -96,7 +96,7 @@ func busy(t *testing.T) bool {
 	return load > float64(2*runtime.NumCPU())
 }
 
-func TestNothingIsLeft(t *testing.T) {
+func TestClusterNothingIsLeft(t *testing.T) {
 	t.Run("after kill -9 of the process that started it", func(t *testing.T) {
 		starter := exec.Command(os.Args[0])
 		starter.Env = append(os.Environ(), starterEnv+"="+sandboxtest.Binary(t))
@@ -171,7 +171,7 @@ func TestNothingIsLeft(t *testing.T) {
 	})
 }
 
-func TestTwoStartedAtOnceAreTwoClusters(t *testing.T) {
+func TestClusterTwoStartedAtOnceAreTwoClusters(t *testing.T) {
 	binary := sandboxtest.Binary(t)
 	var both [2]*sandbox.Sandbox
 	var group errgroup.Group
@@ -203,7 +203,7 @@ func TestTwoStartedAtOnceAreTwoClusters(t *testing.T) {
 	}
 }
 
-func TestStartErrors(t *testing.T) {
+func TestClusterStartErrors(t *testing.T) {
 	t.Run("names the port that is in use", func(t *testing.T) {
 		binary := sandboxtest.Binary(t)
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -238,7 +238,7 @@ func TestStartErrors(t *testing.T) {
 	})
 }
 
-func TestSecretsAreTheOwnersAlone(t *testing.T) {
+func TestClusterSecretsAreTheOwnersAlone(t *testing.T) {
 	sb := sandboxtest.Start(t)
 	dir := filepath.Dir(sb.Kubeconfig())
 	sandboxtest.User(t, sb, "someone")

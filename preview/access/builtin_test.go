@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the tables from the API server")
 
-func TestBuiltInRolesAreThoseOfAnAPIServer(t *testing.T) {
+func TestClusterBuiltInRolesAreThoseOfAnAPIServer(t *testing.T) {
 	box := sandboxtest.Start(t)
 	client, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: box.Kubeconfig()})
 	if err != nil {

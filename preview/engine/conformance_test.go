@@ -95,13 +95,13 @@ func requests(namespaces []string) []access.Request {
 // With the Namespaces, ServiceAccounts and RBAC of each real bundle in a
 // cluster, the API server answers every dangerous request of every account as
 // the plan's grants do.
-func TestGrantsAnswerAsTheAPIServerDoes(t *testing.T) {
+func TestClusterGrantsAnswerAsTheAPIServerDoes(t *testing.T) {
 	a := newAuthority(t)
 	var bundles, accounts int
 	for _, dir := range corpustest.Bundles(t) {
 		p := planOf(t, dir)
 		if p == nil {
-			continue // one that TestEveryRealBundleHasOneContentDigest knows
+			continue // one that TestSlowEveryRealBundleHasOneContentDigest knows
 		}
 		name, err := filepath.Rel(corpustest.Dir(t), dir)
 		if err != nil {

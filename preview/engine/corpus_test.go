@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -33,9 +34,9 @@ var refused = map[string]string{
 // Every real bundle previews, offline and against a cluster, in another
 // directory and with another HOME, with one content digest; or it is refused
 // with one sentence.
-func TestEveryRealBundleHasOneContentDigest(t *testing.T) {
+func TestSlowEveryRealBundleHasOneContentDigest(t *testing.T) {
 	var cluster engine.Cluster
-	if !testing.Short() {
+	if !slowtest.Short(t) {
 		box := sandboxtest.Start(t)
 		client, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: box.Kubeconfig()})
 		if err != nil {

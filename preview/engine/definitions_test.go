@@ -56,7 +56,7 @@ spec: {replicas: 1, bootstrapServers: "kafka:9092", http: {port: 8080}}
 // Strimzi 1.0.0 takes v1beta2 away. Planned over 0.51.0 with stored objects,
 // the review names those that would break, and why; what it recomputes from
 // the saved bodies, and what it plans again, is the same.
-func TestUpgradeOfStrimziNamesTheStoredObjectsThatWouldBreak(t *testing.T) {
+func TestClusterUpgradeOfStrimziNamesTheStoredObjectsThatWouldBreak(t *testing.T) {
 	dir := corpustest.Dir(t, "bundles", "strimzi-kafka-operator")
 	box := sandboxtest.New(t)
 	before, _ := strimzi(t, dir+"/0.51.0")

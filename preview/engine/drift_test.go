@@ -37,7 +37,7 @@ const (
 
 // Each live object is compared by itself with what the plan was made on, and
 // the answer is that of a plan made again.
-func TestDriftOfSingleObjects(t *testing.T) {
+func TestClusterDriftOfSingleObjects(t *testing.T) {
 	box := sandboxtest.Start(t)
 	client, schemas := connected(t, box), k8s.NewSchemas()
 	apply(t, box, driftNamespace)

@@ -152,7 +152,7 @@ func flyteProjectStories() []flyteStory {
 // What an engine in the cluster has of a plugin is looked for where it can be,
 // what may not be read is not said to lack, and what was seen is held to: read
 // again nothing moved.
-func TestFlytePartsOfALiveEngine(t *testing.T) {
+func TestClusterFlytePartsOfALiveEngine(t *testing.T) {
 	box := sandboxtest.Start(t)
 	apply(t, box, flyteDefinition("RayJob", "ray.io")+"\n---\n"+flyteDefinition("SparkApplication", "sparkoperator.k8s.io"))
 	for i, story := range append(flyteRightsStories(), flyteProjectStories()...) {

@@ -96,7 +96,7 @@ const flyteRest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: rest}}"
 // A plugin that is turned off, or whose operator goes, leaves its objects: they
 // are counted, or it is said that they cannot be; where they may not be, that is
 // no absence.
-func TestFlytePluginThatIsTurnedOff(t *testing.T) {
+func TestClusterFlytePluginThatIsTurnedOff(t *testing.T) {
 	definition := flyteDefinition("DaskJob", "kubernetes.dask.org")
 	f := installFlyte(t, "fl-off", definition+"\n---\n"+flyteConfigMap("dask")+"\n---\n"+flyteRest)
 	apply(t, f.box, flyteJobs+"\n---\n"+strings.Replace(flyteWorkload("a"), "name: engine,", "name: engine, namespace: fl-off,", 1))
@@ -162,7 +162,7 @@ func TestFlytePluginThatIsTurnedOff(t *testing.T) {
 
 // An engine of the plan that takes its configuration's checksum into its pods is
 // restarted with the plan, and one that does not is not.
-func TestFlyteEngineOfThePlanIsRestartedOrNot(t *testing.T) {
+func TestClusterFlyteEngineOfThePlanIsRestartedOrNot(t *testing.T) {
 	f := installFlyte(t, "fl-roll", flyteConfigMap()+"\n---\n"+flyteWorkload("a"))
 	client := connected(t, f.box)
 	const told = "Deployment engine mounts this ConfigMap and is left as it is"
@@ -211,7 +211,7 @@ func flyteRefused(t *testing.T, client *k8s.Client, p *preview.Plan, want string
 
 // What a finding about a live engine was decided on is a Fact: before an apply
 // the whole check refuses when it moved, and so does a run that goes on.
-func TestWhatAFlytePlanRestsOnMoves(t *testing.T) {
+func TestClusterWhatAFlytePlanRestsOnMoves(t *testing.T) {
 	box := sandboxtest.Start(t)
 	here := func(text string) string { return strings.ReplaceAll(text, "$NS", "fl-moves") }
 	tensorflow := flyteDefinition("TFJob", "kubeflow.org")

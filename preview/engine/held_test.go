@@ -96,7 +96,7 @@ const heldBefore = `
 
 // Who plans sees what the cluster already gives the account, of both kinds of
 // bindings, in as far as they may be listed. What was not seen is unknown.
-func TestWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
+func TestClusterWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
 	box := sandboxtest.Start(t)
 	apply(t, box, heldBefore)
 	const account = "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op}}"
@@ -198,7 +198,7 @@ const podsRule = `{apiGroups: [""], resources: [pods], verbs: [create]}`
 // A way over accounts that only the cluster has is found and named, and what it
 // rests on is among the reads: the plan is the same when it is loaded, and
 // another one when the way is no more.
-func TestWaysOverAccountsOfTheCluster(t *testing.T) {
+func TestClusterWaysOverAccountsOfTheCluster(t *testing.T) {
 	box := sandboxtest.Start(t)
 	apply(t, box, waysBefore)
 	client := connected(t, box)

@@ -11,7 +11,7 @@ import (
 
 // helm.sh/resource-policy keeps what Helm rendered, and says so; in content of
 // another format it means nothing.
-func TestOnlyWhatHelmRenderedIsKeptByItsPolicy(t *testing.T) {
+func TestClusterOnlyWhatHelmRenderedIsKeptByItsPolicy(t *testing.T) {
 	box := sandboxtest.Start(t)
 	content := plainContent(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, annotations: {helm.sh/resource-policy: keep}}, data: {a: b}}\n")
 	client := connected(t, box)

@@ -45,7 +45,7 @@ func gadget(name string) string {
 // A definition that the new version does not have stays, and so do its objects:
 // the review says which versions it serves and how many objects there are. That
 // number is told to who reviews now and to nobody else.
-func TestDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T) {
+func TestClusterDefinitionThatLeavesThePackageIsSaidWithItsObjects(t *testing.T) {
 	box := sandboxtest.Start(t)
 	before := plainContent(t, keptDefinition+"\n---\n"+fmt.Sprintf(settings, "1"))
 	applyDefinitions(t, box, before)

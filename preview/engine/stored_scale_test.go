@@ -50,7 +50,7 @@ func widget(i int) string {
 
 // More objects than one plan looks at, in a real cluster: the review says of
 // how many it knows what, and needs the memory of a page.
-func TestTwentyThousandStoredObjectsAreHeldToTheNewSchema(t *testing.T) {
+func TestClusterTwentyThousandStoredObjectsAreHeldToTheNewSchema(t *testing.T) {
 	box := sandboxtest.New(t)
 	before := plainContent(t, widgets(looseWidgets))
 	applyDefinitions(t, box, before)

@@ -45,7 +45,7 @@ spec:
 
 // What a plan says of the namespace and the nodes that its pods go to comes
 // from the cluster: saved, none of it can be changed.
-func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
+func TestClusterEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
 	client := connected(t, sandboxtest.Start(t))
 	for _, body := range parseAll(t, surroundings) {
 		if _, err := client.Apply(t.Context(), preview.DryRun{Body: body}); err != nil {

@@ -17,7 +17,7 @@ const goingKind = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDef
 
 // A kind that was served a moment ago, and of which the definition is gone when
 // its objects are read, is not served: what the release has of it is gone.
-func TestAKindGoesBetweenTwoReads(t *testing.T) {
+func TestClusterKindGoesBetweenTwoReads(t *testing.T) {
 	box := sandboxtest.Start(t)
 	client := connected(t, box)
 	apply(t, box, goingKind)

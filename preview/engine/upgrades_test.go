@@ -28,7 +28,7 @@ func TestEveryUpgradeSaysWhatChangesInAccess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			older, newer := planOf(t, pair[0]), planOf(t, pair[1])
 			if older == nil || newer == nil {
-				t.Skip("one of the two cannot be previewed; see TestEveryRealBundleHasOneContentDigest")
+				t.Skip("one of the two cannot be previewed; see TestSlowEveryRealBundleHasOneContentDigest")
 			}
 			text := "access\n" + accessDelta(older.Access.Grants, newer.Access.Grants)
 			path := filepath.Join("testdata", "upgrades", name+".golden")

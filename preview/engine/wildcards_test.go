@@ -55,7 +55,7 @@ const wildcards = `
 // What a cluster serves is expanded in the plan that is made there. It moves no
 // digest, and of a saved plan nobody can vouch for it: whatever the file says,
 // what is shown is recomputed from what is built in.
-func TestWildcardsAreExpandedAgainstTheCluster(t *testing.T) {
+func TestClusterWildcardsAreExpandedAgainstTheCluster(t *testing.T) {
 	box := sandboxtest.Start(t)
 	client := connected(t, box)
 	p := planFrom(t, client, "wild", wildcards)
@@ -118,7 +118,7 @@ spec: {group: broken.example.com, version: v1beta1, groupPriorityMinimum: 100, v
 
 // What could not be asked for is said: all of it, or an API whose own server is
 // down.
-func TestWildcardsOfAClusterThatDoesNotTell(t *testing.T) {
+func TestClusterWildcardsOfAClusterThatDoesNotTell(t *testing.T) {
 	box := sandboxtest.Start(t)
 	client := connected(t, box)
 	config, err := clientcmd.LoadFromFile(box.Kubeconfig())

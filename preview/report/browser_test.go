@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
 // browserPatience bounds each answer of the browser.
@@ -260,10 +262,8 @@ func pageFile(t *testing.T, text string) string {
 	return path
 }
 
-func TestThePageWorksInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests in a browser")
-	}
+func TestSlowPageWorksInABrowser(t *testing.T) {
+	slowtest.Skip(t, "tests in a browser")
 	path := pageFile(t, write(t, manyObjects(t, 5000), Options{Format: HTML}))
 	b := startBrowser(t)
 	started := time.Now()
@@ -295,10 +295,8 @@ func TestThePageWorksInABrowser(t *testing.T) {
 	b.quiet(path)
 }
 
-func TestAHostilePageDoesNothingInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests in a browser")
-	}
+func TestSlowHostilePageDoesNothingInABrowser(t *testing.T) {
+	slowtest.Skip(t, "tests in a browser")
 	b := startBrowser(t)
 	for _, text := range []string{evil, `"><img src=https://evil.example/x onerror=alert(1)><script>document.title='owned'</script>`, `</script><script>document.title='owned'</script>`} {
 		path := pageFile(t, write(t, hostilePlan(text), Options{Format: HTML}))
@@ -312,10 +310,8 @@ func TestAHostilePageDoesNothingInABrowser(t *testing.T) {
 
 // The policy must hold where the escaping would not: a script that somehow got
 // in does not run.
-func TestThePolicyHoldsInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests in a browser")
-	}
+func TestSlowPolicyHoldsInABrowser(t *testing.T) {
+	slowtest.Skip(t, "tests in a browser")
 	text := write(t, plans(t)["fresh-install"], Options{Format: HTML})
 	const smuggled = `<main><script>document.title='owned'</script><img src="https://evil.example/x" onerror="document.title='owned'"><p style="position:fixed">`
 	path := pageFile(t, string(bytes.Replace([]byte(text), []byte("<main>"), []byte(smuggled), 1)))

@@ -153,7 +153,7 @@ func TestAnUnlimitedGrantIsOneFinding(t *testing.T) {
 	}
 }
 
-func TestClusterAdminIsToldByItsBinding(t *testing.T) {
+func TestAdminOfTheClusterIsToldByItsBinding(t *testing.T) {
 	text := toRole("cluster-admin", "{kind: ServiceAccount, name: op, namespace: app}") + "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: op, namespace: app}\n"
 	if got := ids(evaluate(t, Input{Plan: planOf(t, text)})); !slices.Equal(got, []string{"critical binding-cluster-admin/rbac.authorization.k8s.io/ClusterRoleBinding/-/b"}) {
 		t.Errorf("found %v", got)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
@@ -18,9 +19,7 @@ import (
 // hundreds of others into ours.
 func gcsServer(t *testing.T, data string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests against fake-gcs-server")
-	}
+	slowtest.Skip(t, "tests against fake-gcs-server")
 	binary := os.Getenv("FAKE_GCS_SERVER")
 	if binary == "" {
 		binary = filepath.Join("..", "..", "bin", "fake-gcs-server")
@@ -60,7 +59,7 @@ func gcsServer(t *testing.T, data string) string {
 	}
 }
 
-func TestAGCSObjectIsPinnedByItsBytesAndOpensAgainOffline(t *testing.T) {
+func TestSlowGCSObjectIsPinnedByItsBytesAndOpensAgainOffline(t *testing.T) {
 	archive := bundleTar(t, "kind: ClusterServiceVersion\n")
 	data := write(t, t.TempDir(), map[string]string{"bundles/team a/mongodb.tar": string(archive)})
 	host := gcsServer(t, data)

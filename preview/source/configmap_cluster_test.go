@@ -41,7 +41,7 @@ func configMap(name string, data, binary map[string]any) map[string]any {
 	}
 }
 
-func TestConfigMapsOfACluster(t *testing.T) {
+func TestClusterConfigMapsOfACluster(t *testing.T) {
 	box := sandboxtest.Start(t)
 	client := connect(t, box.Kubeconfig())
 	apply(t, client, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "sources"}}, nil)

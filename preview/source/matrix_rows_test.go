@@ -2,7 +2,7 @@ package source_test
 
 import "testing"
 
-// matrixRows is the table of [TestEverySourceByLoginAndFault].
+// matrixRows is the table of [TestSlowEverySourceByLoginAndFault].
 func matrixRows() []matrixRow {
 	web := map[string]string{"none": ok, "basic": ok, "bearer": ok, "pull secret": na("a pull secret is for registries"), "ssh key": na("ssh alone takes keys")}
 	local := map[string]string{"none": ok, "basic": na("nobody to log in to"), "bearer": na("nobody to log in to"), "pull secret": na("nobody to log in to"), "ssh key": na("nobody to log in to")}

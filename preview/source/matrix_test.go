@@ -139,9 +139,9 @@ func within(part string) func(*http.Request) bool {
 	return func(r *http.Request) bool { return strings.Contains(r.URL.Path, part) }
 }
 
-// TestEverySourceByLoginAndFault runs the whole table. A cell that cannot be
+// TestSlowEverySourceByLoginAndFault runs the whole table. A cell that cannot be
 // says why; one that the table forgets fails.
-func TestEverySourceByLoginAndFault(t *testing.T) {
+func TestSlowEverySourceByLoginAndFault(t *testing.T) {
 	noNetrc(t)
 	awsEnvironment(t)
 	t.Setenv("DOCKER_CONFIG", t.TempDir())

@@ -212,7 +212,7 @@ func FuzzJSON(f *testing.F) {
 }
 
 // One cluster can be wider than any line: thirty combining letters are one.
-func TestClustersWiderThanALineAreSplit(t *testing.T) {
+func TestGraphemesWiderThanALineAreSplit(t *testing.T) {
 	for _, letter := range []string{"\u1161", "\u0d4e", "\u0903", "\u0e33", "\u2e3b"} {
 		text := strings.Repeat(letter, 30)
 		for n := range 8 {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
@@ -92,10 +93,10 @@ func everyView() [][]any {
 	}
 }
 
-func TestHostileTextStaysText(t *testing.T) {
+func TestSlowHostileTextStaysText(t *testing.T) {
 	texts := tuitest.HostileTexts(t)
 	step, run := 4, 0
-	if testing.Short() {
+	if slowtest.Short(t) {
 		step = 12
 	}
 	for name, plan := range map[string]func(*testing.T) *preview.Plan{

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
@@ -144,10 +145,8 @@ func TestWorkForTheFirstFrameDoesNotGrowWithThePlan(t *testing.T) {
 	}
 }
 
-func TestALargePlanFitsInMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a plan of 5,000 objects and 100,000 lines takes seconds to make")
-	}
+func TestSlowLargePlanFitsInMemory(t *testing.T) {
+	slowtest.Skip(t, "a plan of 5,000 objects and 100,000 lines")
 	heap := func() uint64 {
 		var s runtime.MemStats
 		runtime.GC()

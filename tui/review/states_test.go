@@ -13,6 +13,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
@@ -28,7 +29,7 @@ func sequences(t *testing.T) int {
 		t.Fatalf("KUBECTL_OPERATOR_SOAK_SEQUENCES: %v", err)
 	case text != "":
 		return n
-	case testing.Short():
+	case slowtest.Short(t):
 		return 5_000
 	}
 	return 30_000
@@ -139,7 +140,7 @@ func (w *world) step() {
 
 // Without the answer nothing approves, whatever happens meanwhile: the answers
 // lack one letter that is never pressed.
-func TestRandomEventsNeverApproveWithoutTheAnswer(t *testing.T) {
+func TestSlowRandomEventsNeverApproveWithoutTheAnswer(t *testing.T) {
 	for _, tc := range []struct {
 		name, without string
 		plans         []*preview.Plan
@@ -178,7 +179,7 @@ func TestRandomEventsNeverApproveWithoutTheAnswer(t *testing.T) {
 
 // With the answer typed at random moments, what is approved is the plan on
 // screen, as the cluster's last answer found it.
-func TestRandomEventsApproveOnlyThePlanAsked(t *testing.T) {
+func TestSlowRandomEventsApproveOnlyThePlanAsked(t *testing.T) {
 	plans := []*preview.Plan{tuitest.CleanPlan(t), tuitest.CleanPlan(t), tuitest.CleanPlan(t)}
 	for i, p := range plans {
 		p.Digest = tuitest.DigestOf(fmt.Sprint("plan ", i))

@@ -17,10 +17,10 @@ import (
 // breakAt says in the environment where the tests' program panics.
 const breakAt = "KUBECTL_OPERATOR_TEST_BREAK"
 
-// TestTheExitCodeOfABrokenProgramIsTrue lets the program panic before and after
+// TestClusterExitCodeOfABrokenProgramIsTrue lets the program panic before and after
 // its first write. It ends with 1 or 4, and never with 2, which means that
 // nothing changed; the stack is in the log file alone; the same command goes on.
-func TestTheExitCodeOfABrokenProgramIsTrue(t *testing.T) {
+func TestClusterExitCodeOfABrokenProgramIsTrue(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
 	for i, test := range []struct {

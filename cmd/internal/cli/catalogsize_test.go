@@ -24,6 +24,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
@@ -36,10 +37,8 @@ const (
 
 // A catalog of 500 MB, in a directory and in an image: neither the first look
 // at it nor any later one holds it.
-func TestALargeCatalogIsNotHeldInMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out a catalog of 500 MB")
-	}
+func TestSlowLargeCatalogIsNotHeldInMemory(t *testing.T) {
+	slowtest.Skip(t, "a catalog of 500 MB")
 	dir := filepath.Join(t.TempDir(), "catalog")
 	last := repeatedCatalog(t, dir, largeCatalog)
 	for _, catalog := range []string{dir, "oci-layout:" + catalogImage(t, dir)} {

@@ -32,12 +32,12 @@ const (
 	usualKills, firstUsualKill     = 3, 1
 )
 
-// TestRandomDisturbances runs the program in each phase of a release's life over
+// TestClusterRandomDisturbances runs the program in each phase of a release's life over
 // a network and an API server that fail by chance, or ends it with kill -9 by
 // chance. Whatever happens, nothing but the plan is written, nothing twice, and
 // the exit code is true; the same command again ends as if nothing had happened.
 // What happens follows from the number of a run.
-func TestRandomDisturbances(t *testing.T) {
+func TestClusterRandomDisturbances(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
 	references := undisturbedPhases(t, box, schemas)

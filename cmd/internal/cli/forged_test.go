@@ -28,12 +28,12 @@ import (
 // forgedAtOnce is how many forgeries are played at a time.
 const forgedAtOnce = 4
 
-// TestForgeriesByATenant has a tenant, with every right but RBAC in the namespace
+// TestClusterForgeriesByATenant has a tenant, with every right but RBAC in the namespace
 // of an administrator's release, forge what the release remembers; then the
 // administrator runs a command. Whatever was forged, --yes alone does no more than
 // its review says, an approval of the review neither, the review says what is not
 // verified, and nothing outside of the namespace is the tenant's.
-func TestForgeriesByATenant(t *testing.T) {
+func TestClusterForgeriesByATenant(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
 	var all []*forged

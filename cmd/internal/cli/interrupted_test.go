@@ -110,9 +110,9 @@ func TestSignalsWhilePlanning(t *testing.T) {
 	}
 }
 
-// TestASecondSignalEndsAtOnce holds the answer to a write back: the first signal
+// TestClusterSecondSignalEndsAtOnce holds the answer to a write back: the first signal
 // waits for it, the second does not.
-func TestASecondSignalEndsAtOnce(t *testing.T) {
+func TestClusterSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.Start(t)
 	v := newVictim(t, box, k8s.NewSchemas(), "twice")

@@ -37,13 +37,13 @@ var hashed = regexp.MustCompile(`RELEASE[^/ ]*-[0-9a-z]{20,}`)
 // spends most of its time watching the lock of a dead process.
 const killedAtOnce = 4
 
-// TestKilledAtEveryWrite ends the installation of the mongodb bundle with kill
+// TestClusterKilledAtEveryWrite ends the installation of the mongodb bundle with kill
 // -9 at each of its writes. Resumed, it is what an uninterrupted one makes.
 //
 // For what is left in the cluster, a process that dies after write n was stored
 // is the same as one that dies before write n+1 is sent: the usual run kills
 // after every write, a soak at both places.
-func TestKilledAtEveryWrite(t *testing.T) {
+func TestClusterKilledAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.Start(t)
 	schemas := k8s.NewSchemas()

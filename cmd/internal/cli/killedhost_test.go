@@ -49,11 +49,11 @@ spec:
   plugins: [{output: run, reference: ./run}]
 `
 
-// TestKilledWhilePluginsOfAHostAreInstalled ends the installation of a set that a
+// TestClusterKilledWhilePluginsOfAHostAreInstalled ends the installation of a set that a
 // Deployment loads with kill -9 at each of its writes: before and after the patch of
 // that Deployment, too. Resumed by digest or by plan, it is what an uninterrupted one
 // makes.
-func TestKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
+func TestClusterKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
 	whole := newHostVictim(t, box, schemas, "hw")

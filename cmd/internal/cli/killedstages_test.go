@@ -130,10 +130,10 @@ webhooks:
 // them, before and after.
 var killedAt = map[string][]int{"install": {3, 24, 49}, "removal": {8, 26, 28}}
 
-// TestKilledInEveryStage ends the installation of a bundle with every stage, and
+// TestClusterKilledInEveryStage ends the installation of a bundle with every stage, and
 // its removal with definitions and namespaces, with kill -9 at their writes.
 // Resumed, they are what uninterrupted ones make.
-func TestKilledInEveryStage(t *testing.T) {
+func TestClusterKilledInEveryStage(t *testing.T) {
 	t.Parallel()
 	k := &stageKills{t: t, box: sandboxtest.Start(t), schemas: k8s.NewSchemas()}
 	k.group.SetLimit(killedAtOnce)

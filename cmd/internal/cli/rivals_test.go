@@ -16,9 +16,9 @@ import (
 // rounds of two installers that start at once.
 const rivalRounds = 6
 
-// TestTwoInstallersAtOnce starts two processes with the same approval, again
+// TestClusterTwoInstallersAtOnce starts two processes with the same approval, again
 // and again: exactly one installs, and the other writes nothing of the plan.
-func TestTwoInstallersAtOnce(t *testing.T) {
+func TestClusterTwoInstallersAtOnce(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.Start(t)
 	schemas, raw := k8s.NewSchemas(), sandboxtest.NewRaw(t, box.Kubeconfig())

@@ -36,7 +36,7 @@ func TestSandboxCommandWithoutAControlPlane(t *testing.T) {
 	}
 }
 
-func TestSandboxCommandUpAndDown(t *testing.T) {
+func TestClusterSandboxCommandUpAndDown(t *testing.T) {
 	state := t.TempDir()
 	t.Setenv(sandbox.BinaryEnv, sandboxtest.Binary(t))
 	t.Setenv("XDG_STATE_HOME", state)

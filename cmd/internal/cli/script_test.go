@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
@@ -63,10 +64,8 @@ func TestOfflineScripts(t *testing.T) {
 
 // Scripts that read from gs:// as well, of fake-gcs-server: that is built between
 // the short tests and the others.
-func TestBucketScripts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests against fake-gcs-server")
-	}
+func TestSlowBucketScripts(t *testing.T) {
+	slowtest.Skip(t, "tests against fake-gcs-server")
 	if _, err := os.Stat(gcsServer(t)); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("no fake-gcs-server: %v; run \"make gcs\"", err)
@@ -81,9 +80,7 @@ func TestBucketScripts(t *testing.T) {
 // Scripts against the embedded control plane, one of its own for each.
 func TestClusterScripts(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests against the embedded control plane")
-	}
+	slowtest.Skip(t, "tests against the embedded control plane")
 	sandboxtest.Binary(t) // skips or fails visibly
 	testscript.Run(t, testscript.Params{
 		Dir: scripts(t, "cluster"), Setup: setupCluster(t), Cmds: commands(t), Condition: conditions(t),

@@ -18,12 +18,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-// TestSignalsInMidApply sends each signal to a process without a terminal
+// TestClusterSignalsInMidApply sends each signal to a process without a terminal
 // before, in and after the writes of an apply. Before the first write nothing
 // was applied; from then on the run stops at once, says what is applied, what is
 // not and what is in flight, and the same digest goes on. When all is written and
 // seen, there is nothing to stop.
-func TestSignalsInMidApply(t *testing.T) {
+func TestClusterSignalsInMidApply(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t) // names of its own would not do: Flyte's are the example's
 	schemas := k8s.NewSchemas()

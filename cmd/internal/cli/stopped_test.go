@@ -32,12 +32,12 @@ const (
 	stoppedAtOnce    = 8
 )
 
-// TestStoppedPastTheLeaseOfTheProcess stops the process of an install or upgrade
+// TestClusterStoppedPastTheLeaseOfTheProcess stops the process of an install or upgrade
 // (SIGSTOP) at a request, and lets it go on (SIGCONT) when another process has
 // taken its lock and finished: the same plan, another version, or an uninstall.
 // Half of the requests reach the API server only then. Which follows from the
 // number of the trial.
-func TestStoppedPastTheLeaseOfTheProcess(t *testing.T) {
+func TestClusterStoppedPastTheLeaseOfTheProcess(t *testing.T) {
 	t.Parallel()
 	box, schemas := sandboxtest.Start(t), k8s.NewSchemas()
 	trials := stops

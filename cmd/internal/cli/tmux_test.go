@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
@@ -30,9 +31,7 @@ type pane struct {
 // is no tmux: in CI there must be.
 func newPane(t *testing.T, width, height int, env ...string) *pane {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests in a terminal")
-	}
+	slowtest.Skip(t, "tests in a terminal")
 	if _, err := exec.LookPath("tmux"); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
@@ -163,9 +162,7 @@ func (p *pane) sane() {
 // installer is a pane with a cluster of its own and a catalog in a registry.
 func installer(t *testing.T, width, height int) *pane {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests in a terminal")
-	}
+	slowtest.Skip(t, "tests in a terminal")
 	box := sandboxtest.New(t)
 	server := httptest.NewServer(source.NewRegistry())
 	t.Cleanup(server.Close)
@@ -182,7 +179,7 @@ func installer(t *testing.T, width, height int) *pane {
 const installCandidate = "kubectl-operator install mongodb --catalog ./cat --channel candidate --plain-http; echo exit=$?"
 
 // A person reviews, goes back, approves and watches, in two sizes.
-func TestInstallOnTheScreen(t *testing.T) {
+func TestTerminalInstallOnTheScreen(t *testing.T) {
 	t.Parallel()
 	for _, size := range [][2]int{{120, 36}, {80, 24}} {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
@@ -228,7 +225,7 @@ func TestInstallOnTheScreen(t *testing.T) {
 
 // However a review ends without an answer, nothing is applied and the shell
 // is as it was.
-func TestLeavingTheReviewAppliesNothing(t *testing.T) {
+func TestTerminalLeavingTheReviewAppliesNothing(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)
 	confirm := func() {
@@ -297,7 +294,7 @@ func sendSignal(t *testing.T, name, pid string) {
 }
 
 // Digests that do not fit are not approved.
-func TestSmallTerminalsReadButDoNotApprove(t *testing.T) {
+func TestTerminalSmallTerminalsReadButDoNotApprove(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 40, 12)
 	p.run(installCandidate)

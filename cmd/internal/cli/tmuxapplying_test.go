@@ -46,7 +46,7 @@ func (p *pane) approveFaulty(flags string) {
 
 // A rollout that gets nowhere is looked into on the screen: events and logs of
 // the pods, the connection lost and back, more time before the end and after it.
-func TestAnApplyIsLookedInto(t *testing.T) {
+func TestTerminalApplyIsLookedInto(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)
 	p.faulty("crash-loop")
@@ -107,7 +107,7 @@ func TestAnApplyIsLookedInto(t *testing.T) {
 }
 
 // When the time is over the screen says so, and r goes on with the same plan.
-func TestAnApplyThatTimedOutIsGoneOnWith(t *testing.T) {
+func TestTerminalApplyThatTimedOutIsGoneOnWith(t *testing.T) {
 	p := installer(t, 80, 24)
 	p.faulty("pending")
 	p.approveFaulty(" --rollout-timeout 3s")
@@ -128,7 +128,7 @@ func TestAnApplyThatTimedOutIsGoneOnWith(t *testing.T) {
 
 // What somebody else changed meanwhile is not gone on with; what was applied
 // before stays, and that is said.
-func TestAnApplyThatChangedMeanwhileIsNotGoneOnWith(t *testing.T) {
+func TestTerminalApplyThatChangedMeanwhileIsNotGoneOnWith(t *testing.T) {
 	p := installer(t, 80, 24)
 	p.faulty("pending")
 	p.approveFaulty(" --rollout-timeout 1s")

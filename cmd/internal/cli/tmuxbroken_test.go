@@ -158,7 +158,7 @@ func breakFollow(ctx context.Context, where string) error {
 
 // A panic gives the shell its terminal back, is an error, and approves nothing,
 // in whatever state it comes.
-func TestAPanicGivesTheTerminalBack(t *testing.T) {
+func TestTerminalPanicGivesTheTerminalBack(t *testing.T) {
 	confirm := func(p *pane) {
 		p.wait("REVIEW")
 		p.keys("a")
@@ -218,7 +218,7 @@ func (p *pane) gone(pid int) {
 
 // A terminal that is closed approves nothing and leaves no process behind,
 // whether the program hears of it by a signal or only by its input.
-func TestAClosedTerminalApprovesNothing(t *testing.T) {
+func TestTerminalClosedTerminalApprovesNothing(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t)
 	before := len(sandboxtest.Mutations(t, box, sandboxtest.Admin))

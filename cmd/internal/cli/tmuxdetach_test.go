@@ -7,7 +7,7 @@ import (
 
 // A person reviews, goes back, approves, sees the rollout get nowhere, and
 // leaves it running: status says where it stands.
-func TestAFailingRolloutIsLeftRunning(t *testing.T) {
+func TestTerminalFailingRolloutIsLeftRunning(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)
 	// A pod that no node takes may be taken later: nothing but the person ends this.

@@ -20,7 +20,7 @@ func (p *pane) kubectl(args ...string) {
 // What moves in the cluster while a person reviews is on the screen at once:
 // the plan is stale, it is made again before anybody is asked, and the marks
 // whose evidence is the same stay.
-func TestTheClusterMovesDuringTheReview(t *testing.T) {
+func TestTerminalClusterMovesDuringTheReview(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)
 	p.run(installCandidate)

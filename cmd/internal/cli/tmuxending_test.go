@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -49,11 +50,9 @@ func (g *gate) fault(r sandboxtest.Request) sandboxtest.Fault {
 // terminal, while it writes and when it is done. The shell is as it was, no
 // process stays, what was under way can be gone on with, and what is done is
 // told as done.
-func TestHoweverAnApplyOnTheScreenEnds(t *testing.T) {
+func TestTerminalHoweverAnApplyOnTheScreenEnds(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests in a terminal")
-	}
+	slowtest.Skip(t, "tests in a terminal")
 	box, doors := sandboxtest.New(t), &gate{shut: map[string]held{}}
 	proxy := sandboxtest.NewProxy(t, box.Kubeconfig(), sandboxtest.ProxyOptions{Fault: doors.fault})
 	cluster, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: box.Kubeconfig()})

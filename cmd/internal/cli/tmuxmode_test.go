@@ -35,7 +35,7 @@ spec: {policyName: no-deployments, validationActions: [Deny]}
 // The screen passes the same gate as flags: a policy decides there what must be
 // looked at, and a plan that was made by gets alone is dry-run before the first
 // write. What is refused then can be reviewed again, with the same marks.
-func TestAPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
+func TestTerminalPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)
 	for name, text := range map[string]string{"policy.yaml": screenPolicy, "deny.yaml": denyDeployments} {

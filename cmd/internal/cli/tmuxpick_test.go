@@ -28,7 +28,7 @@ func chooser(t *testing.T) *pane {
 
 // Without a name a person chooses on a screen, and nothing chosen is nothing
 // applied.
-func TestInstallWithoutANameLetsAPersonChoose(t *testing.T) {
+func TestTerminalInstallWithoutANameLetsAPersonChoose(t *testing.T) {
 	p := chooser(t)
 	ask := func() {
 		p.cleared("kubectl-operator install --catalog ./cat")
@@ -71,7 +71,7 @@ func TestInstallWithoutANameLetsAPersonChoose(t *testing.T) {
 }
 
 // What is chosen is what is reviewed: the version with its channel.
-func TestAChosenVersionIsReviewed(t *testing.T) {
+func TestTerminalChosenVersionIsReviewed(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)
 	p.cleared("kubectl-operator install --catalog ./cat --plain-http")
@@ -96,7 +96,7 @@ func TestAChosenVersionIsReviewed(t *testing.T) {
 }
 
 // Where no screen is drawn the packages are a numbered list.
-func TestInstallWithoutANameListsPackages(t *testing.T) {
+func TestTerminalInstallWithoutANameListsPackages(t *testing.T) {
 	p := chooser(t)
 	ask := func() {
 		p.cleared("kubectl-operator install --catalog ./cat --plain")

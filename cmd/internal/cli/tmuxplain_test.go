@@ -9,7 +9,7 @@ import (
 
 // The review in lines on a real terminal: no screen is switched to, and however
 // it is left the shell is as it was.
-func TestInstallInLinesOnATerminal(t *testing.T) {
+func TestTerminalInstallInLinesOnATerminal(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 200)
 	command := "kubectl-operator install mongodb --catalog ./cat --channel candidate --plain-http --plain; echo exit=$?"

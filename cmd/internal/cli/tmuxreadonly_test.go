@@ -7,7 +7,7 @@ import (
 )
 
 // A plan that is only looked at is on the same screen, without the question.
-func TestPreviewAndShowOnTheScreen(t *testing.T) {
+func TestTerminalPreviewAndShowOnTheScreen(t *testing.T) {
 	p := newPane(t, 120, 36, "KUBECONFIG="+filepath.Join(t.TempDir(), "none"))
 	bundle := filepath.Join(root(t), "testdata", "bundles", "mongodb", "1.11.0")
 	p.run("kubectl-operator preview " + bundle + " --offline --out plan.tgz >/dev/null; echo saved=$?")

@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 )
 
-// TestStoppingInMidApplyOnTheScreen stops an apply at the screen while a write
+// TestTerminalStoppingInMidApplyOnTheScreen stops an apply at the screen while a write
 // is under way. ctrl+c asks first; the write under way is finished, and the same
-// digest goes on. Signals are in TestHoweverAnApplyOnTheScreenEnds.
-func TestStoppingInMidApplyOnTheScreen(t *testing.T) {
+// digest goes on. Signals are in TestTerminalHoweverAnApplyOnTheScreenEnds.
+func TestTerminalStoppingInMidApplyOnTheScreen(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(p *pane){
 		"s after ctrl+c": func(p *pane) { p.keys("C-c"); p.wait("stop after"); p.keys("s") },

@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
 // What a failure leads to stands on CONFIRM and in the findings; a rollback is
 // reviewed and approved on the screen like an install.
-func TestTheWayBackOnTheScreen(t *testing.T) {
+func TestTerminalWayBackOnTheScreen(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests in a terminal")
-	}
+	slowtest.Skip(t, "tests in a terminal")
 	p := newPane(t, 120, 36, "KUBECONFIG="+sandboxtest.New(t).Kubeconfig())
 	for _, version := range []string{"one", "two"} {
 		dir := filepath.Join(p.dir, version)

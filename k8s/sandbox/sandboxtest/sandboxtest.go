@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 )
 
 // startTimeout is far above the usual three seconds: CI machines are shared.
@@ -107,9 +108,7 @@ func start(ctx context.Context) (*sandbox.Sandbox, error) {
 
 func require(t testing.TB) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: -short leaves out tests against the embedded control plane")
-	}
+	slowtest.Skip(t, "tests against the embedded control plane")
 	if _, err := find(); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
