@@ -9,44 +9,44 @@ import (
 
 // adopt takes an object over in two writes: the first makes its former owner
 // let go, and the apply follows on the object as that left it.
-func (r *run) adopt(ctx context.Context, o *preview.Object, live map[string]any) (written, error) {
-	free, err := r.release(ctx, o, live)
+func (w *writer) adopt(ctx context.Context, o *preview.Object, live map[string]any) (written, error) {
+	free, err := w.release(ctx, o, live)
 	if err != nil {
 		return written{}, err
 	}
-	return r.write(ctx, o, free)
+	return w.write(ctx, o, free)
 }
 
 // release takes an object's former owner off it, by a JSON patch with tests on
 // uid and resourceVersion, and returns the object as that left it. A run that
 // was interrupted afterwards finds nothing left to take off.
-func (r *run) release(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
+func (w *writer) release(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
 	var last error
 	for try := range clock.MaxAttempts {
-		same, err := r.isBefore(o, live)
+		same, err := w.isBefore(o, live)
 		if err != nil {
 			return nil, err
 		}
 		if !same {
-			return nil, &movedError{r.movedFields(o, r.liveOf(o), live)}
+			return nil, &movedError{w.movedFields(o, w.liveOf(o), live)}
 		}
-		released, adoption, err := preview.Released(r.opts.Schemas, live, o.Sealed)
+		released, adoption, err := preview.Released(w.opts.Schemas, live, o.Sealed)
 		if err != nil {
 			return nil, err
 		}
 		ops := preview.ReleasePatch(live, released, adoption)
 		if ops == nil {
-			return live, r.hasLetGo(o, live)
+			return live, w.hasLetGo(o, live)
 		}
-		patched, err := r.patchOnce(ctx, o, ops)
+		patched, err := w.patchOnce(ctx, o, ops)
 		if err == nil {
-			return patched, r.hasLetGo(o, patched)
+			return patched, w.hasLetGo(o, patched)
 		}
 		last = err
-		if live, err = r.afterPatch(ctx, o, live, err); err != nil {
+		if live, err = w.afterPatch(ctx, o, live, err); err != nil {
 			return nil, err
 		}
-		if err := clock.Pause(ctx, r.opts.Clock, last, try); err != nil {
+		if err := clock.Pause(ctx, w.opts.Clock, last, try); err != nil {
 			return nil, last
 		}
 	}
@@ -54,13 +54,13 @@ func (r *run) release(ctx context.Context, o *preview.Object, live map[string]an
 }
 
 // afterPatch reads an object again whose patch was refused or had no answer.
-func (r *run) afterPatch(ctx context.Context, o *preview.Object, live map[string]any, cause error) (map[string]any, error) {
+func (w *writer) afterPatch(ctx context.Context, o *preview.Object, live map[string]any, cause error) (map[string]any, error) {
 	late, cancel := withGrace(ctx)
 	defer cancel()
-	fresh, err := r.cluster.Get(late, o.Ref())
+	fresh, err := w.cluster.Get(late, o.Ref())
 	switch {
 	case err != nil && noAnswer(cause):
-		r.wrote = true
+		w.wrote = true
 		return nil, &outcomeError{cause}
 	case err != nil:
 		return nil, err
@@ -69,13 +69,13 @@ func (r *run) afterPatch(ctx context.Context, o *preview.Object, live map[string
 	case !noAnswer(cause) && preview.VersionOf(fresh) == preview.VersionOf(live):
 		return nil, cause // refused for another reason than a change
 	}
-	r.wrote = r.wrote || noAnswer(cause) && preview.VersionOf(fresh) != preview.VersionOf(live)
+	w.wrote = w.wrote || noAnswer(cause) && preview.VersionOf(fresh) != preview.VersionOf(live)
 	return fresh, nil
 }
 
-func (r *run) patchOnce(ctx context.Context, o *preview.Object, ops []preview.PatchOp) (live map[string]any, err error) {
-	err = r.sendOnce(ctx, func(late context.Context) (err error) {
-		live, err = r.cluster.Patch(late, o.Ref(), ops)
+func (w *writer) patchOnce(ctx context.Context, o *preview.Object, ops []preview.PatchOp) (live map[string]any, err error) {
+	err = w.sendOnce(ctx, func(late context.Context) (err error) {
+		live, err = w.cluster.Patch(late, o.Ref(), ops)
 		return err
 	})
 	return live, err

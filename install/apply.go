@@ -39,7 +39,7 @@ func Apply(ctx context.Context, plan *preview.Plan, approval record.Approval, cl
 		approval = approval.WithReviewed(plan.Findings)
 	}
 	writes := new(writes)
-	r := &run{plan: plan, approval: approval, cluster: counted{cluster, writes}, opts: opts}
+	r := newRun(&attempt{plan: plan, approval: approval, cluster: counted{cluster, writes}, opts: opts})
 	err := r.unbroken(ctx, writes)
 	if ctx.Err() != nil && KindOf(err) == NotStarted && err != nil {
 		err = r.interrupted(ctx, ctx, err)
@@ -47,44 +47,30 @@ func Apply(ctx context.Context, plan *preview.Plan, approval record.Approval, cl
 	return r.result(err)
 }
 
-// run is one call of Apply.
+// run is one call of Apply: it leads an attempt through its steps. What it does
+// to single objects its writer does; what it looks at before is its checker's, and
+// what it waits for its waiter's.
 type run struct {
-	plan     *preview.Plan
-	approval record.Approval
-	cluster  Cluster
-	opts     Options
+	*attempt
+	*checker
+	*writer
+	*waiter
 
-	// checked is the plan as recomputed last, with today's findings and fresh
-	// live bodies.
-	checked *preview.Plan
-	before  *record.Record // the newest record before this revision, nil when none
-	parent  map[string]any // its Secret
-	record  *record.Record // nil until it was written
-	store   *record.Store
-	lock    *lock // nil until it is taken
-	// namespace is the live release Namespace that this plan creates and that
-	// counts as absent in checks; nil when it does not exist yet.
-	namespace map[string]any
-	// approved is the digest that resumes this run where that is not its
-	// plan's own, and undone the run that took this one back.
-	approved string
-	undone   *run
-	// done holds the objects that need no write any more.
-	done map[string]bool
-	// leaving is set once the release Namespace is being deleted, and with it
-	// the record: from then on only the receipt tells what became of the run.
-	leaving bool
-	// wrote is set as soon as a write of a plan object was acknowledged, or
-	// its outcome is unknown: from then on errors are Failed or Interrupted.
-	wrote bool
-	// versions holds the resourceVersion that each write left, by object id, and
-	// late what became of creates that came after the lock was lost.
-	versions map[string]string
-	late     []string
-	// told is what a screen was last told of a wait, and putOff by how much the
-	// waits of this run were longer than their timeouts.
-	told   Waiting
-	putOff time.Duration
+	store  *record.Store
+	undone *run // the run that took this one back
+}
+
+func newRun(a *attempt) *run {
+	return &run{attempt: a, checker: &checker{attempt: a}, writer: &writer{attempt: a}, waiter: &waiter{attempt: a}}
+}
+
+// probe is a run for a look ahead: nothing of it is told, or changes this one.
+func (r *run) probe() *run {
+	a := *r.attempt
+	a.opts.Sink, a.done = nil, map[string]bool{}
+	look := newRun(&a)
+	look.parent = r.parent
+	return look
 }
 
 func (r *run) apply(ctx context.Context) error {
@@ -99,9 +85,7 @@ func (r *run) apply(ctx context.Context) error {
 	case r.undoing():
 	case r.resumed():
 		// A look ahead, forgotten afterwards: what is refused takes no lock.
-		probe := *r
-		probe.opts.Sink, probe.done = nil, map[string]bool{}
-		if err := probe.resume(ctx); err != nil {
+		if err := r.probe().resume(ctx); err != nil {
 			return err
 		}
 	default:
@@ -258,9 +242,9 @@ func (r *run) interrupted(ctx, held context.Context, err error) error {
 }
 
 // asked reports whether the run was asked to stop between two requests.
-func (r *run) asked() bool {
+func (a *attempt) asked() bool {
 	select {
-	case <-r.opts.Stop:
+	case <-a.opts.Stop:
 		return true
 	default:
 		return false
@@ -268,24 +252,24 @@ func (r *run) asked() bool {
 }
 
 // stopped is the end of a run that was asked to stop.
-func (r *run) stopped() *Error {
+func (a *attempt) stopped() *Error {
 	e := &Error{
-		Kind: Interrupted, Doing: "applying " + r.plan.Release.Name,
-		Came: "stopped as asked: " + r.progress(), Next: r.resumeAdvice(),
+		Kind: Interrupted, Doing: "applying " + a.plan.Release.Name,
+		Came: "stopped as asked: " + a.progress(), Next: a.resumeAdvice(),
 	}
-	if !r.wrote && !r.resumed() {
+	if !a.wrote && !a.resumed() {
 		e.Kind, e.Next = Declined, "nothing was applied; run the command again"
 	}
 	return e
 }
 
 // progress counts what was applied, what was not, and what is in flight.
-func (r *run) progress() string {
-	if r.record == nil {
+func (a *attempt) progress() string {
+	if a.record == nil {
 		return "nothing was sent"
 	}
 	var applied, flying, left, failed int
-	for _, o := range r.record.Objects {
+	for _, o := range a.record.Objects {
 		switch o.State {
 		case record.StateSkipped:
 		case record.StatePending, record.StateReleased:
@@ -305,26 +289,26 @@ func (r *run) progress() string {
 	return text
 }
 
-func (r *run) resumeAdvice() string {
-	digest := r.plan.Digest
-	if r.approved != "" {
-		digest = r.approved
+func (a *attempt) resumeAdvice() string {
+	digest := a.plan.Digest
+	if a.approved != "" {
+		digest = a.approved
 	}
 	return "run it again with --yes --approve " + digest + " to go on where it stopped"
 }
 
 // fail makes the error of something that went wrong now: before the first
 // write nothing changed, after it something did.
-func (r *run) fail(doing, next string, err error) *Error {
+func (a *attempt) fail(doing, next string, err error) *Error {
 	kind := NotStarted
-	if r.wrote {
+	if a.wrote {
 		kind = Failed
 		if next == "" {
-			next = "part of the plan was applied; look at the cause, then " + r.resumeAdvice()
+			next = "part of the plan was applied; look at the cause, then " + a.resumeAdvice()
 		}
 	}
 	e := asError(kind, doing, next, err)
-	if r.wrote && e.Kind != Interrupted {
+	if a.wrote && e.Kind != Interrupted {
 		// A refusal after a write is a failure: the target changed.
 		changed := *e
 		changed.Kind = Failed
@@ -372,12 +356,12 @@ func (r *run) unchangedReceipt() *record.Receipt {
 	return stored.Receipt()
 }
 
-func (r *run) emit(e Event) {
-	if r.opts.Sink == nil {
+func (a *attempt) emit(e Event) {
+	if a.opts.Sink == nil {
 		return
 	}
-	e.Time = r.opts.Clock.Now().UTC()
-	r.opts.Sink(e)
+	e.Time = a.opts.Clock.Now().UTC()
+	a.opts.Sink(e)
 }
 
-func (r *run) log(message string) { r.emit(Event{Type: EventLog, Message: message}) }
+func (a *attempt) log(message string) { a.emit(Event{Type: EventLog, Message: message}) }

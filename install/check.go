@@ -15,70 +15,70 @@ import (
 )
 
 // precheck is what can be refused before the cluster is read as a whole.
-func (r *run) precheck(ctx context.Context) error {
-	doing := "checking the plan for " + r.plan.Release.Name
-	if err := engine.CheckSealed(r.plan); err != nil {
+func (c *checker) precheck(ctx context.Context) error {
+	doing := "checking the plan for " + c.plan.Release.Name
+	if err := engine.CheckSealed(c.plan); err != nil {
 		return refusal(doing, "make a new plan", err.Error())
 	}
-	if err := gateDigest(r.plan, r.approval); err != nil {
+	if err := gateDigest(c.plan, c.approval); err != nil {
 		return err
 	}
-	if err := r.checkExpiry(); err != nil {
+	if err := c.checkExpiry(); err != nil {
 		return err
 	}
-	if ownNamespaceGoes(r.plan) != nil && r.opts.Keep == nil {
-		return asError(NotStarted, "uninstalling "+r.plan.Release.Name+" with its namespace", "say with --receipt FILE where its receipt goes",
+	if ownNamespaceGoes(c.plan) != nil && c.opts.Keep == nil {
+		return asError(NotStarted, "uninstalling "+c.plan.Release.Name+" with its namespace", "say with --receipt FILE where its receipt goes",
 			errors.New("the release's record is deleted with the namespace"))
 	}
-	target, err := r.cluster.Target(ctx)
+	target, err := c.cluster.Target(ctx)
 	if err != nil && preview.ReasonOf(err) != preview.ReasonForbidden {
 		return asError(NotStarted, "identifying the cluster", "nothing was applied", err)
 	}
-	if err != nil && r.plan.Target.Identity != "" {
-		return refusal(doing, "ask for the right to get it, which "+roleCommand(r.plan)+" writes down",
+	if err != nil && c.plan.Target.Identity != "" {
+		return refusal(doing, "ask for the right to get it, which "+roleCommand(c.plan)+" writes down",
 			"the cluster cannot be identified: you may not get namespaces kube-system")
 	}
-	if target.Identity != r.plan.Target.Identity {
+	if target.Identity != c.plan.Target.Identity {
 		return refusal(doing, "use the kubeconfig and context of that cluster, or preview again on this one",
 			fmt.Sprintf("the plan is for another cluster: reviewed was %s, this is %s",
-				orNothing(r.plan.Target.Identity), orNothing(target.Identity)))
+				orNothing(c.plan.Target.Identity), orNothing(target.Identity)))
 	}
-	if err := r.checkQuorum(target.Users()); err != nil {
+	if err := c.checkQuorum(target.Users()); err != nil {
 		return err
 	}
-	if err := r.checkBase(ctx); err != nil {
+	if err := c.checkBase(ctx); err != nil {
 		return err
 	}
-	return r.findNamespace(ctx)
+	return c.findNamespace(ctx)
 }
 
 // checkExpiry refuses a plan whose time is over, one that was begun as well:
 // a new plan takes over from there. What began in time is not stopped midway.
-func (r *run) checkExpiry() error {
-	if why := r.plan.Expired(r.opts.Clock.Now()); why != "" {
-		return refusal("checking the plan for "+r.plan.Release.Name, "preview again; if the clock is wrong, set it", why)
+func (c *checker) checkExpiry() error {
+	if why := c.plan.Expired(c.opts.Clock.Now()); why != "" {
+		return refusal("checking the plan for "+c.plan.Release.Name, "preview again; if the clock is wrong, set it", why)
 	}
 	return nil
 }
 
 // checkQuorum asks for the signed approvals that are required, and notes who
 // gave them and which findings all of them accept.
-func (r *run) checkQuorum(users []string) error {
-	if r.opts.Quorum == nil {
+func (c *checker) checkQuorum(users []string) error {
+	if c.opts.Quorum == nil {
 		return nil
 	}
-	signed, accepted, err := r.opts.Quorum.Check(r.plan, users, r.opts.Clock.Now())
+	signed, accepted, err := c.opts.Quorum.Check(c.plan, users, c.opts.Clock.Now())
 	if refused, ok := errors.AsType[*approval.Refused](err); ok {
-		return refusal("counting the signed approvals of "+r.plan.Release.Name,
+		return refusal("counting the signed approvals of "+c.plan.Release.Name,
 			"let somebody approve exactly this plan: approve PLAN --key FILE", refused.Reasons...)
 	}
 	if err != nil {
-		return r.fail("counting the signed approvals", "", err)
+		return c.fail("counting the signed approvals", "", err)
 	}
-	r.approval.Signed = signed
+	c.approval.Signed = signed
 	for _, a := range accepted {
-		if one := (record.Acceptance{ID: a.ID, Fingerprint: a.Fingerprint}); !slices.Contains(r.approval.Accepted, one) {
-			r.approval.Accepted = append(slices.Clip(r.approval.Accepted), one)
+		if one := (record.Acceptance{ID: a.ID, Fingerprint: a.Fingerprint}); !slices.Contains(c.approval.Accepted, one) {
+			c.approval.Accepted = append(slices.Clip(c.approval.Accepted), one)
 		}
 	}
 	return nil
@@ -86,33 +86,33 @@ func (r *run) checkQuorum(users []string) error {
 
 // checkBase compares the newest record with the revision the plan stands on.
 // The plan's own unfinished record passes: it will be resumed.
-func (r *run) checkBase(ctx context.Context) error {
+func (c *checker) checkBase(ctx context.Context) error {
 	doing := "checking the revision that the plan stands on"
-	record, secret, err := record.LoadWithSecret(ctx, r.cluster, r.plan.Release)
+	record, secret, err := record.LoadWithSecret(ctx, c.cluster, c.plan.Release)
 	if err != nil {
-		return r.fail(doing, "", err)
+		return c.fail(doing, "", err)
 	}
 	if record != nil {
-		record.Verify(r.opts.RecordKeys, r.plan.Target.Identity)
+		record.Verify(c.opts.RecordKeys, c.plan.Target.Identity)
 	}
-	r.before, r.parent = record, secret
+	c.before, c.parent = record, secret
 	const again = "preview again: the release is not what was reviewed"
-	base := r.plan.Base
+	base := c.plan.Base
 	switch {
 	case record == nil && base.Revision == 0:
 		return nil
 	case record == nil:
 		return refusal(doing, again, fmt.Sprintf("the record of revision %d is gone", base.Revision))
-	case record.Digest == r.plan.Digest && record.State.Unfinished():
+	case record.Digest == c.plan.Digest && record.State.Unfinished():
 		return nil
-	case record.Undoes != nil && record.Undoes.Digest == r.plan.Digest && record.State.Unfinished():
+	case record.Undoes != nil && record.Undoes.Digest == c.plan.Digest && record.State.Unfinished():
 		return nil // and the undo of it will be
-	case record.Undoes != nil && record.Undoes.Digest == r.plan.Digest:
-		dropLease(ctx, r.cluster, r.plan.Release, r.parent)
+	case record.Undoes != nil && record.Undoes.Digest == c.plan.Digest:
+		dropLease(ctx, c.cluster, c.plan.Release, c.parent)
 		return refusal(doing, "preview again to see what would change now",
 			fmt.Sprintf("this plan failed and was undone, as revision %d", record.Revision))
-	case record.Digest == r.plan.Digest:
-		dropLease(ctx, r.cluster, r.plan.Release, r.parent)
+	case record.Digest == c.plan.Digest:
+		dropLease(ctx, c.cluster, c.plan.Release, c.parent)
 		return refusal(doing, "preview again to see what would change now",
 			fmt.Sprintf("this plan was already applied, as revision %d", record.Revision))
 	case record.Revision != base.Revision || record.Digest != base.Digest:
@@ -131,103 +131,103 @@ func (r *run) checkBase(ctx context.Context) error {
 // wholeCheck plans again from the sealed content and fresh reads, persisting
 // nothing, and holds the Facts against the approved ones and today's findings
 // against the approval.
-func (r *run) wholeCheck(ctx context.Context) error {
+func (c *checker) wholeCheck(ctx context.Context) error {
 	doing := "checking that the cluster is as reviewed"
-	var cluster engine.Cluster = r.cluster
-	if r.namespace != nil {
-		cluster = &withoutNamespace{Cluster: r.cluster, object: r.ownNamespace()}
+	var cluster engine.Cluster = c.cluster
+	if c.namespace != nil {
+		cluster = &withoutNamespace{Cluster: c.cluster, object: c.ownNamespace()}
 	}
-	now, err := engine.Recheck(ctx, r.plan, cluster, r.opts.Schemas)
+	now, err := engine.Recheck(ctx, c.plan, cluster, c.opts.Schemas)
 	if err != nil {
-		return r.notChecked(doing, err)
+		return c.notChecked(doing, err)
 	}
 	if err := Barred(now); err != nil {
-		return r.fail(doing, "", err)
+		return c.fail(doing, "", err)
 	}
-	if now.Digest != r.plan.Digest {
+	if now.Digest != c.plan.Digest {
 		reasons := unread(now)
-		for _, move := range engine.Moved(r.plan, now, r.opts.Schemas) {
+		for _, move := range engine.Moved(c.plan, now, c.opts.Schemas) {
 			reasons = append(reasons, move.String())
 		}
-		reasons = append(reasons, fmt.Sprintf("the plan was %s and is now %s", r.plan.Digest, now.Digest))
-		return r.fail(doing, "", refusal(doing, "preview again, and approve what it shows", reasons...))
+		reasons = append(reasons, fmt.Sprintf("the plan was %s and is now %s", c.plan.Digest, now.Digest))
+		return c.fail(doing, "", refusal(doing, "preview again, and approve what it shows", reasons...))
 	}
-	if err := r.judge(now); err != nil {
-		return r.fail(doing, "correct the policy", err)
+	if err := c.judge(now); err != nil {
+		return c.fail(doing, "correct the policy", err)
 	}
-	if err := Gate(now, r.approval); err != nil {
-		return r.fail(doing, "", err)
+	if err := Gate(now, c.approval); err != nil {
+		return c.fail(doing, "", err)
 	}
-	if err := r.checkUndo(ctx, now); err != nil {
+	if err := c.checkUndo(ctx, now); err != nil {
 		return err
 	}
-	if err := r.checkMembers(ctx); err != nil {
+	if err := c.checkMembers(ctx); err != nil {
 		return err
 	}
-	if err := r.dryRunGate(ctx, cluster); err != nil {
+	if err := c.dryRunGate(ctx, cluster); err != nil {
 		return err
 	}
-	r.checked = now
-	return r.checkOperands(ctx)
+	c.checked = now
+	return c.checkOperands(ctx)
 }
 
 // notChecked ends a check that made no plan to compare with: what the engine
 // refuses is a refusal with its own advice, and anything else may pass.
-func (r *run) notChecked(doing string, err error) *Error {
+func (c *checker) notChecked(doing string, err error) *Error {
 	if refused, ok := errors.AsType[*engine.Refused](err); ok {
-		return r.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
+		return c.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
 	}
-	return r.fail(doing, "run the command again", err)
+	return c.fail(doing, "run the command again", err)
 }
 
 // judge holds today's findings against the user's own policy, and records which.
-func (r *run) judge(now *preview.Plan) error {
-	if r.opts.Judge == nil {
+func (c *checker) judge(now *preview.Plan) error {
+	if c.opts.Judge == nil {
 		return nil
 	}
-	if err := r.opts.Judge(now); err != nil {
+	if err := c.opts.Judge(now); err != nil {
 		return refusal("judging the findings by the policy", "correct the policy", err.Error())
 	}
 	if now.Policy != nil {
-		r.approval.Policy = now.Policy.SHA256
+		c.approval.Policy = now.Policy.SHA256
 	}
 	return nil
 }
 
 // checkMembers refuses a plan that is silent about a member of the installed
 // revision that still exists: it would be left behind, and forgotten.
-func (r *run) checkMembers(ctx context.Context) error {
-	if r.before == nil {
+func (c *checker) checkMembers(ctx context.Context) error {
+	if c.before == nil {
 		return nil
 	}
 	var silent []preview.Ref
-	for _, item := range r.before.Inventory {
-		if r.plan.Object(item.Ref().ID()) == nil {
+	for _, item := range c.before.Inventory {
+		if c.plan.Object(item.Ref().ID()) == nil {
 			silent = append(silent, item.Ref())
 		}
 	}
 	var reasons []string
-	for _, result := range r.cluster.Read(ctx, silent) {
+	for _, result := range c.cluster.Read(ctx, silent) {
 		switch reason := preview.ReasonOf(result.Err); {
 		case reason == preview.ReasonNotServed, result.Err == nil && result.Body == nil:
 		case reason == preview.ReasonForbidden:
 			reasons = append(reasons, result.Ref.ID()+" is not in the plan, and may not be read")
 		case result.Err != nil:
-			return r.fail("reading "+result.Ref.ID(), "run the command again", result.Err)
+			return c.fail("reading "+result.Ref.ID(), "run the command again", result.Err)
 		case preview.String(result.Body, "metadata", "deletionTimestamp") == "":
-			reasons = append(reasons, fmt.Sprintf("%s is of revision %d and exists, but is not in the plan", result.Ref.ID(), r.before.Revision))
+			reasons = append(reasons, fmt.Sprintf("%s is of revision %d and exists, but is not in the plan", result.Ref.ID(), c.before.Revision))
 		}
 	}
 	if len(reasons) == 0 {
 		return nil
 	}
-	return r.fail("checking what is installed", "", refusal("checking what is installed", "preview again, and approve what it shows", reasons...))
+	return c.fail("checking what is installed", "", refusal("checking what is installed", "preview again, and approve what it shows", reasons...))
 }
 
 // ownNamespace returns the release Namespace if this plan creates it, else nil.
-func (r *run) ownNamespace() *preview.Object {
-	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: r.plan.Release.Namespace}.ID()
-	if o := r.plan.Object(id); o != nil && o.Action == preview.ActionCreate {
+func (a *attempt) ownNamespace() *preview.Object {
+	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: a.plan.Release.Namespace}.ID()
+	if o := a.plan.Object(id); o != nil && o.Action == preview.ActionCreate {
 		return o
 	}
 	return nil
@@ -236,17 +236,17 @@ func (r *run) ownNamespace() *preview.Object {
 // findNamespace looks for the Namespace of an earlier run of this plan that
 // came no further: it is what this plan creates, nobody else wrote it, and
 // there is no record in it. Such a one counts as absent.
-func (r *run) findNamespace(ctx context.Context) error {
-	o := r.ownNamespace()
-	if o == nil || r.before != nil {
+func (c *checker) findNamespace(ctx context.Context) error {
+	o := c.ownNamespace()
+	if o == nil || c.before != nil {
 		return nil
 	}
-	live, err := r.cluster.Get(ctx, o.Ref())
+	live, err := c.cluster.Get(ctx, o.Ref())
 	if err != nil {
-		return r.fail("reading the release namespace", "", err)
+		return c.fail("reading the release namespace", "", err)
 	}
-	if live != nil && r.isOwnNamespace(o, live) {
-		r.namespace = live
+	if live != nil && c.isOwnNamespace(o, live) {
+		c.namespace = live
 	}
 	return nil
 }
@@ -277,11 +277,11 @@ type Planning interface {
 // isOwnNamespace judges by what the Namespace holds and by who wrote it. Our
 // own name among its managers cannot be asked for: a Namespace that sets
 // nothing but its name leaves no managed field behind.
-func (r *run) isOwnNamespace(o *preview.Object, live map[string]any) bool {
+func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
 	if !onlyOurs(live) {
 		return false
 	}
-	verdict, _, err := Compare(r.opts.Schemas, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Live: live})
+	verdict, _, err := Compare(a.opts.Schemas, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Live: live})
 	return err == nil && verdict == Same
 }
 

@@ -17,29 +17,29 @@ const maxHeld = 5
 // awaitDefinitions waits until the definitions that a stage deleted are gone,
 // and so all their objects. That may take the operator, which is removed after
 // them.
-func (r *run) awaitDefinitions(ctx context.Context, stage *preview.Stage) error {
+func (w *waiter) awaitDefinitions(ctx context.Context, stage *preview.Stage) error {
 	if stage.ID != preview.StagePruneDefinitions {
 		return nil
 	}
 	var refs []preview.Ref
 	var live []map[string]any
 	for _, id := range stage.Objects {
-		o := r.plan.Object(id)
-		if o != nil && o.Kind == "CustomResourceDefinition" && r.record.Object(id).State != record.StateRemoved {
-			refs, live = append(refs, o.Ref()), append(live, r.liveOf(o))
+		o := w.plan.Object(id)
+		if o != nil && o.Kind == "CustomResourceDefinition" && w.record.Object(id).State != record.StateRemoved {
+			refs, live = append(refs, o.Ref()), append(live, w.liveOf(o))
 		}
 	}
 	if len(refs) == 0 {
 		return nil
 	}
-	err := r.await(ctx, stage.ID, rollout.Options{Gone: refs, Timeout: r.timeout(stage)})
+	err := w.await(ctx, stage.ID, rollout.Options{Gone: refs, Timeout: w.timeout(stage)})
 	var e *Error
-	if !errors.As(err, &e) || ctx.Err() != nil || r.asked() {
+	if !errors.As(err, &e) || ctx.Err() != nil || w.asked() {
 		return err
 	}
 	var held []string
 	for _, definition := range live {
-		held = append(held, r.heldObjects(ctx, definition)...)
+		held = append(held, w.heldObjects(ctx, definition)...)
 	}
 	if len(held) == 0 {
 		return err
@@ -47,19 +47,19 @@ func (r *run) awaitDefinitions(ctx context.Context, stage *preview.Stage) error 
 	named := *e
 	named.Reasons = append(held, e.Reasons...)
 	named.Came = joinReasons(named.Reasons)
-	named.Next = "the operator still runs and may let go of them; " + r.resumeAdvice()
+	named.Next = "the operator still runs and may let go of them; " + w.resumeAdvice()
 	return &named
 }
 
 // heldObjects names the first objects of a definition that wait for finalizers.
-func (r *run) heldObjects(ctx context.Context, definition map[string]any) []string {
+func (w *waiter) heldObjects(ctx context.Context, definition map[string]any) []string {
 	version, kind := preview.ServedVersion(definition), preview.String(definition, "spec", "names", "kind")
 	if version == "" {
 		return nil
 	}
 	var out []string
 	// What cannot be listed any more stays unnamed: the definition is named.
-	_ = r.cluster.Pages(ctx, preview.String(definition, "spec", "group")+"/"+version, kind, func(objects []map[string]any, _ int) bool {
+	_ = w.cluster.Pages(ctx, preview.String(definition, "spec", "group")+"/"+version, kind, func(objects []map[string]any, _ int) bool {
 		for _, body := range objects {
 			var names []string
 			for _, item := range preview.List(body, "metadata", "finalizers") {

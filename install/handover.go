@@ -31,39 +31,39 @@ func (r *run) withReleased(stage *preview.Stage, objects []*preview.Object) []*p
 // handOver sends one write of the stage in which former owners let go. What is
 // deleted must be gone before anything is applied: as long as it exists, its
 // controller may write to what it owned.
-func (r *run) handOver(ctx context.Context, o *preview.Object) error {
-	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
+func (w *writer) handOver(ctx context.Context, o *preview.Object) error {
+	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	if o.Action == preview.ActionAdopt {
-		free, err := r.release(ctx, o, r.liveOf(o))
+		free, err := w.release(ctx, o, w.liveOf(o))
 		if err != nil {
-			return r.failedObject(ctx, o, "releasing", err)
+			return w.failedObject(ctx, o, "releasing", err)
 		}
-		r.checked.Object(o.ID).LiveBody = free // the second write is made on it
-		if entry := r.record.Object(o.ID); entry.State == record.StateSent {
+		w.checked.Object(o.ID).LiveBody = free // the second write is made on it
+		if entry := w.record.Object(o.ID); entry.State == record.StateSent {
 			entry.State = record.StatePending // there was nothing to take off
 		}
 		return nil
 	}
-	gone, err := r.remove(ctx, o, r.liveOf(o))
+	gone, err := w.remove(ctx, o, w.liveOf(o))
 	if err == nil && !gone {
-		r.removed(o, false)
-		err = r.awaitGone(ctx, o)
+		w.removed(o, false)
+		err = w.awaitGone(ctx, o)
 	}
 	if err != nil {
-		return r.failedObject(ctx, o, "deleting", err)
+		return w.failedObject(ctx, o, "deleting", err)
 	}
-	r.removed(o, true)
+	w.removed(o, true)
 	return nil
 }
 
 // hasLetGo notes that the former owner of an object has let go of it, and that
 // the second write is still to come.
-func (r *run) hasLetGo(o *preview.Object, live map[string]any) error {
-	fingerprint, err := preview.Fingerprint(r.opts.Schemas, live, o.Sealed, true)
+func (w *writer) hasLetGo(o *preview.Object, live map[string]any) error {
+	fingerprint, err := preview.Fingerprint(w.opts.Schemas, live, o.Sealed, true)
 	if err != nil || fingerprint != o.Adoption.Fingerprint || fingerprint == o.Live.Fingerprint {
 		return err
 	}
-	r.record.Object(o.ID).State = record.StateReleased
-	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateReleased})
+	w.record.Object(o.ID).State = record.StateReleased
+	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateReleased})
 	return nil
 }

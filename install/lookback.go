@@ -87,11 +87,11 @@ func (r *run) notSeen(doing string, o *preview.Object, err error) error {
 
 // unanswered is the end of a run that waited, or looked, and had no answer: the
 // same command goes on where it stopped.
-func (r *run) unanswered(doing, so string, err error) error {
-	if outage(err) && (r.wrote || r.resumed()) {
-		return &Error{Kind: Interrupted, Doing: doing, Came: err.Error(), Next: so + r.resumeAdvice(), Err: err}
+func (a *attempt) unanswered(doing, so string, err error) error {
+	if outage(err) && (a.wrote || a.resumed()) {
+		return &Error{Kind: Interrupted, Doing: doing, Came: err.Error(), Next: so + a.resumeAdvice(), Err: err}
 	}
-	return r.fail(doing, "", err)
+	return a.fail(doing, "", err)
 }
 
 // edited says how an object differs from the review; empty when it does not. A

@@ -13,10 +13,10 @@ import (
 
 // withoutLock words the end of a run that lost its lock. What can be done next
 // depends on what the run that took it has made of the release.
-func (r *run) withoutLock(ctx context.Context, cause error, e *Error) {
-	e.Came = strings.Join(append([]string{cause.Error(), r.progress()}, r.late...), "; ")
+func (w *writer) withoutLock(ctx context.Context, cause error, e *Error) {
+	e.Came = strings.Join(append([]string{cause.Error(), w.progress()}, w.late...), "; ")
 	e.Err = errors.Join(cause, e.Err)
-	if !r.wrote {
+	if !w.wrote {
 		e.Kind, e.Next = NotStarted, "nothing was applied; run the command again"
 	}
 	if !errors.Is(cause, errLockLost) {
@@ -24,19 +24,19 @@ func (r *run) withoutLock(ctx context.Context, cause error, e *Error) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	newest, err := record.Load(last, r.cluster, r.plan.Release)
-	digest := r.plan.Digest
-	if r.approved != "" {
-		digest = r.approved
+	newest, err := record.Load(last, w.cluster, w.plan.Release)
+	digest := w.plan.Digest
+	if w.approved != "" {
+		digest = w.approved
 	}
-	status := fmt.Sprintf("kubectl operator status %s -n %s", r.plan.Release.Name, r.plan.Release.Namespace)
+	status := fmt.Sprintf("kubectl operator status %s -n %s", w.plan.Release.Name, w.plan.Release.Namespace)
 	switch {
 	case err != nil || newest == nil:
 	case newest.Digest != digest && (newest.Undoes == nil || newest.Undoes.Digest != digest):
-		if r.record != nil {
+		if w.record != nil {
 			e.Next = fmt.Sprintf("revision %d of another plan is the newest now (%s); look at it with %s, then preview again", newest.Revision, newest.State, status)
 		}
-		if r.wrote {
+		if w.wrote {
 			e.Kind = Failed // nothing of this plan can be resumed
 		}
 	case !newest.State.Unfinished():
@@ -48,15 +48,15 @@ func (r *run) withoutLock(ctx context.Context, cause error, e *Error) {
 // was the only writer stays. What came after another run had taken the lock is
 // deleted again, unless that run knows of the object: a create alone has no
 // precondition that another run's deletion would break.
-func (r *run) judgeCreate(ctx context.Context, o *preview.Object, live map[string]any) error {
+func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[string]any) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	err := r.lock.Confirm(last)
+	err := w.lock.Confirm(last)
 	if !errors.Is(err, errLockLost) {
 		return nil // what cannot be confirmed stops before the next write
 	}
 	left := o.ID + " was created after that, and " // what becomes of it
-	switch known, readErr := r.knownToOthers(last, o, live); {
+	switch known, readErr := w.knownToOthers(last, o, live); {
 	case readErr != nil:
 		left += "is left, as the record cannot be read: " + readErr.Error()
 	case known:
@@ -64,37 +64,37 @@ func (r *run) judgeCreate(ctx context.Context, o *preview.Object, live map[strin
 	case o.Kind == "Namespace" || o.Kind == "CustomResourceDefinition":
 		left += "is left, because of what others may have made in it; no record names it"
 	default:
-		if delErr := r.takeBack(last, o, live); delErr != nil {
+		if delErr := w.takeBack(last, o, live); delErr != nil {
 			left += "could not be deleted again: " + delErr.Error()
 			break
 		}
 		left += "was deleted again"
-		r.late = append(r.late, left)
-		r.log(left)
+		w.late = append(w.late, left)
+		w.log(left)
 		return fmt.Errorf("%w; %s", err, left)
 	}
-	r.late = append(r.late, left)
-	r.log(left)
+	w.late = append(w.late, left)
+	w.log(left)
 	return nil
 }
 
 // knownToOthers reports whether the newest record, once it is not this run's any
 // more, has an object in its inventory. As long as the run that took the lock has
 // not recorded anything it may have seen the object, or not.
-func (r *run) knownToOthers(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
+func (w *writer) knownToOthers(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
 	for {
-		stored, secret, err := record.LoadWithSecret(ctx, r.cluster, r.plan.Release)
+		stored, secret, err := record.LoadWithSecret(ctx, w.cluster, w.plan.Release)
 		if err != nil {
 			return false, err
 		}
-		lease, err := r.cluster.Get(ctx, r.lock.ref)
+		lease, err := w.cluster.Get(ctx, w.lock.ref)
 		if err != nil {
 			return false, err
 		}
-		if lease == nil || stored != nil && record.FenceOf(secret).Holder != r.lock.holder {
+		if lease == nil || stored != nil && record.FenceOf(secret).Holder != w.lock.holder {
 			return stored.Holds(o.ID, preview.UIDOf(live)), nil
 		}
-		if err := clock.Sleep(ctx, r.opts.Clock, pollLease); err != nil {
+		if err := clock.Sleep(ctx, w.opts.Clock, pollLease); err != nil {
 			return false, err
 		}
 	}
@@ -102,20 +102,20 @@ func (r *run) knownToOthers(ctx context.Context, o *preview.Object, live map[str
 
 // takeBack deletes an object that this run created: the one with its uid, as
 // long as it has the marks of the release.
-func (r *run) takeBack(ctx context.Context, o *preview.Object, live map[string]any) error {
+func (w *writer) takeBack(ctx context.Context, o *preview.Object, live map[string]any) error {
 	uid := preview.UIDOf(live)
 	for try := range clock.MaxAttempts {
-		if !o.Patches() && !preview.Ours(live, r.plan.Release) {
+		if !o.Patches() && !preview.Ours(live, w.plan.Release) {
 			return errors.New("it is not marked as part of this release any more")
 		}
-		err := r.cluster.Delete(ctx, o.Ref(), uid, preview.VersionOf(live), preview.Background)
+		err := w.cluster.Delete(ctx, o.Ref(), uid, preview.VersionOf(live), preview.Background)
 		if err == nil || preview.ReasonOf(err) == preview.ReasonNotFound {
 			return nil
 		}
-		fresh, readErr := r.cluster.Get(ctx, o.Ref())
+		fresh, readErr := w.cluster.Get(ctx, o.Ref())
 		switch {
 		case readErr != nil || preview.VersionOf(fresh) == preview.VersionOf(live):
-			if clock.Pause(ctx, r.opts.Clock, err, try) != nil || try == clock.MaxAttempts-1 {
+			if clock.Pause(ctx, w.opts.Clock, err, try) != nil || try == clock.MaxAttempts-1 {
 				return err
 			}
 		case fresh == nil || preview.UIDOf(fresh) != uid:

@@ -39,18 +39,18 @@ func (r *run) ownNamespaceLast(objects []*preview.Object) []*preview.Object {
 
 // awaitRest waits until all that the plan deletes before the Namespaces is gone.
 // What hangs there would hang in them, and without a record.
-func (r *run) awaitRest(ctx context.Context, to *preview.Stage) error {
+func (w *waiter) awaitRest(ctx context.Context, to *preview.Stage) error {
 	var refs []preview.Ref
-	for i := range r.plan.Objects {
-		o := &r.plan.Objects[i]
-		if o.Action == preview.ActionDelete && !slices.Contains(to.Objects, o.ID) && r.record.Object(o.ID).State != record.StateRemoved {
+	for i := range w.plan.Objects {
+		o := &w.plan.Objects[i]
+		if o.Action == preview.ActionDelete && !slices.Contains(to.Objects, o.ID) && w.record.Object(o.ID).State != record.StateRemoved {
 			refs = append(refs, o.Ref())
 		}
 	}
 	if len(refs) == 0 {
 		return nil
 	}
-	return r.await(ctx, preview.StagePrune, rollout.Options{Gone: refs, Timeout: r.timeout(to)})
+	return w.await(ctx, preview.StagePrune, rollout.Options{Gone: refs, Timeout: w.timeout(to)})
 }
 
 // removeNamespace deletes one Namespace, if it holds nothing that was not
@@ -150,13 +150,13 @@ func FinishRemoval(ctx context.Context, receipt *record.Receipt, cluster Cluster
 	if stays(live, o.Live.UID) {
 		return nil, nil
 	}
-	r := &run{
+	r := newRun(&attempt{
 		plan: plan, cluster: cluster, opts: opts, leaving: true, wrote: true,
 		record: &record.Record{
 			Release: receipt.Release, Revision: receipt.Revision, State: record.Applying, Digest: receipt.Digest, ContentDigest: receipt.ContentDigest,
 			Target: receipt.Target, Approval: receipt.Approval, Started: receipt.Started, Objects: slices.Clone(receipt.Objects),
 		},
-	}
+	})
 	done, err := r.result(r.close(ctx, ctx, r.seeOff(ctx)))
 	done.Stages = slices.Clone(receipt.Stages)
 	for i := range done.Stages {
@@ -193,13 +193,13 @@ func (r *run) seeOff(ctx context.Context) error {
 
 // heldNamespace adds to the end of a wait what the control plane says about the
 // release Namespace where that does not go.
-func (r *run) heldNamespace(ctx context.Context, err error) error {
-	o := ownNamespaceGoes(r.plan)
+func (w *waiter) heldNamespace(ctx context.Context, err error) error {
+	o := ownNamespaceGoes(w.plan)
 	var e *Error
-	if o == nil || !errors.As(err, &e) || ctx.Err() != nil || r.asked() {
+	if o == nil || !errors.As(err, &e) || ctx.Err() != nil || w.asked() {
 		return err
 	}
-	live, readErr := r.cluster.Get(ctx, o.Ref())
+	live, readErr := w.cluster.Get(ctx, o.Ref())
 	if readErr != nil || stays(live, o.Live.UID) {
 		return err
 	}

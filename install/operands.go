@@ -90,16 +90,16 @@ func (c inNamespace) Count(ctx context.Context, apiVersion, kind string) (int, e
 
 // checkOperands refuses to take an operator away from what it operates, unless
 // the plan removes that first.
-func (r *run) checkOperands(ctx context.Context) error {
-	if !record.IsUninstall(r.plan) {
+func (c *checker) checkOperands(ctx context.Context) error {
+	if !record.IsUninstall(c.plan) {
 		return nil
 	}
-	counts, err := LeftOperands(ctx, r.cluster, r.checked)
+	counts, err := LeftOperands(ctx, c.cluster, c.checked)
 	if err != nil {
-		return r.fail("looking for what the operator still operates", "", err)
+		return c.fail("looking for what the operator still operates", "", err)
 	}
-	if err := RefuseOperands(r.plan.Release, counts); err != nil {
-		return r.fail("uninstalling "+r.plan.Release.Name, "", err)
+	if err := RefuseOperands(c.plan.Release, counts); err != nil {
+		return c.fail("uninstalling "+c.plan.Release.Name, "", err)
 	}
 	return nil
 }

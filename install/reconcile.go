@@ -24,7 +24,7 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 	if err != nil {
 		return nil, err
 	}
-	r := &run{plan: plan.Plan, cluster: cluster, opts: Options{Schemas: schemas}}
+	w := &writer{attempt: &attempt{plan: plan.Plan, cluster: cluster, opts: Options{Schemas: schemas}}}
 	for i := range objects {
 		entry := &objects[i]
 		o := plan.Object(entry.ID)
@@ -35,7 +35,7 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 		if err != nil && preview.ReasonOf(err) != preview.ReasonNotServed {
 			return nil, fmt.Errorf("reading %s: %w", o.ID, err)
 		}
-		if entry.State, err = r.reconciled(ctx, o, live); err != nil {
+		if entry.State, err = w.reconciled(ctx, o, live); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", o.ID, err)
 		}
 		if entry.State == record.StateApplied {
@@ -47,7 +47,7 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 
 // reconciled decides whether the one write of an object that may have happened
 // did.
-func (r *run) reconciled(ctx context.Context, o *preview.Object, live map[string]any) (record.ObjectState, error) {
+func (w *writer) reconciled(ctx context.Context, o *preview.Object, live map[string]any) (record.ObjectState, error) {
 	switch {
 	case o.Action == preview.ActionDelete && (live == nil || preview.UIDOf(live) != o.Live.UID):
 		return record.StateRemoved, nil
@@ -62,22 +62,22 @@ func (r *run) reconciled(ctx context.Context, o *preview.Object, live map[string
 		return record.StatePending, nil
 	case o.Action == preview.ActionDelete, live == nil:
 		return record.StatePending, nil
-	case o.Action == preview.ActionAdopt && !preview.Ours(live, r.plan.Release):
-		return r.reconciledAdoption(o, live)
+	case o.Action == preview.ActionAdopt && !preview.Ours(live, w.plan.Release):
+		return w.reconciledAdoption(o, live)
 	case o.Action != preview.ActionUpdate && o.Action != preview.ActionPatch:
 		// It did not exist before, and only this release marks it so.
-		if preview.Ours(live, r.plan.Release) {
+		if preview.Ours(live, w.plan.Release) {
 			return record.StateApplied, nil
 		}
 		return record.StatePending, nil
 	case o.Sealed == nil:
 		return record.StateSent, nil
 	}
-	after, err := r.isAfter(ctx, o, live)
+	after, err := w.isAfter(ctx, o, live)
 	if err != nil || after {
 		return record.StateApplied, err
 	}
-	before, err := r.isBefore(o, live)
+	before, err := w.isBefore(o, live)
 	if err != nil || before {
 		return record.StatePending, err
 	}
@@ -86,11 +86,11 @@ func (r *run) reconciled(ctx context.Context, o *preview.Object, live map[string
 
 // reconciledAdoption decides whether the first write of an adoption happened; the
 // second did not.
-func (r *run) reconciledAdoption(o *preview.Object, live map[string]any) (record.ObjectState, error) {
+func (w *writer) reconciledAdoption(o *preview.Object, live map[string]any) (record.ObjectState, error) {
 	if o.Adoption == nil || preview.UIDOf(live) != o.Live.UID {
 		return record.StateSent, nil
 	}
-	fingerprint, err := preview.Fingerprint(r.opts.Schemas, live, o.Sealed, true)
+	fingerprint, err := preview.Fingerprint(w.opts.Schemas, live, o.Sealed, true)
 	switch {
 	case err != nil:
 		return "", err

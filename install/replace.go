@@ -26,23 +26,23 @@ func dependentsOf(o *preview.Object) preview.Propagation {
 // replace deletes exactly the reviewed object, waits until it is gone, and
 // creates the new one. live is what was read last: the reviewed object, or nil
 // when an earlier run came that far.
-func (r *run) replace(ctx context.Context, o *preview.Object, live map[string]any) (written, error) {
+func (w *writer) replace(ctx context.Context, o *preview.Object, live map[string]any) (written, error) {
 	if live != nil {
-		gone, err := r.remove(ctx, o, live)
+		gone, err := w.remove(ctx, o, live)
 		if err != nil {
 			return written{}, err
 		}
 		// From here on the object is between its two writes.
-		r.record.Object(o.ID).State = record.StateRemoving
+		w.record.Object(o.ID).State = record.StateRemoving
 		if !gone {
-			if err := r.awaitGone(ctx, o); err != nil {
+			if err := w.awaitGone(ctx, o); err != nil {
 				return written{}, err
 			}
 		}
 	}
-	r.record.Object(o.ID).State = record.StateRemoved
-	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateRemoved})
-	return r.write(ctx, o, nil)
+	w.record.Object(o.ID).State = record.StateRemoved
+	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateRemoved})
+	return w.write(ctx, o, nil)
 }
 
 // goneError is an object whose deletion takes longer than it may.
@@ -52,30 +52,30 @@ func (e *goneError) Error() string { return e.what }
 
 // awaitGone waits until the deleted object does not exist any more. Another
 // one under its name is for the create to find.
-func (r *run) awaitGone(ctx context.Context, o *preview.Object) error {
-	deadline := r.opts.Clock.Now().Add(r.timeoutOf(o))
+func (w *writer) awaitGone(ctx context.Context, o *preview.Object) error {
+	deadline := w.opts.Clock.Now().Add(w.timeoutOf(o))
 	for {
-		live, err := r.cluster.Get(ctx, o.Ref())
+		live, err := w.cluster.Get(ctx, o.Ref())
 		switch {
 		case err == nil && (live == nil || preview.UIDOf(live) != o.Live.UID):
 			return nil
 		case err != nil && preview.ReasonOf(err) != preview.ReasonUnavailable:
 			return fmt.Errorf("waiting until it is gone: %w", err)
-		case r.opts.Clock.Now().After(deadline):
-			return &goneError{fmt.Sprintf("it is still being deleted after %s, and holds the finalizers %v", r.timeoutOf(o), preview.List(live, "metadata", "finalizers"))}
+		case w.opts.Clock.Now().After(deadline):
+			return &goneError{fmt.Sprintf("it is still being deleted after %s, and holds the finalizers %v", w.timeoutOf(o), preview.List(live, "metadata", "finalizers"))}
 		}
-		if err := clock.Sleep(ctx, r.opts.Clock, clock.RetryPause); err != nil {
+		if err := clock.Sleep(ctx, w.opts.Clock, clock.RetryPause); err != nil {
 			return &goneError{"stopped while it was being deleted"}
 		}
 	}
 }
 
 // timeoutOf is how long the stage of an object may take.
-func (r *run) timeoutOf(o *preview.Object) (limit time.Duration) {
+func (w *writer) timeoutOf(o *preview.Object) (limit time.Duration) {
 	limit = DefaultRolloutTimeout
-	for i := range r.plan.Stages {
-		if slices.Contains(r.plan.Stages[i].Objects, o.ID) {
-			limit = r.timeout(&r.plan.Stages[i])
+	for i := range w.plan.Stages {
+		if slices.Contains(w.plan.Stages[i].Objects, o.ID) {
+			limit = w.timeout(&w.plan.Stages[i])
 		}
 	}
 	return limit

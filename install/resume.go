@@ -11,7 +11,7 @@ import (
 )
 
 // resumed reports whether this run goes on where an earlier one stopped.
-func (r *run) resumed() bool { return r.before != nil && r.before.Digest == r.plan.Digest }
+func (a *attempt) resumed() bool { return a.before != nil && a.before.Digest == a.plan.Digest }
 
 // resume takes an unfinished record of this plan over. Every object must be as
 // it was reviewed, before the write or after it; what is neither, somebody

@@ -12,19 +12,19 @@ import (
 
 // dryRunGate is one more gate for a plan that was made without dry runs: it is
 // applied only if the API server would do what was reviewed.
-func (r *run) dryRunGate(ctx context.Context, cluster engine.Cluster) error {
-	if r.plan.ReadMode != preview.ReadGet {
+func (c *checker) dryRunGate(ctx context.Context, cluster engine.Cluster) error {
+	if c.plan.ReadMode != preview.ReadGet {
 		return nil
 	}
 	doing := "asking the cluster for the dry runs that the review did without"
-	reasons, missing, err := engine.DryRunGate(ctx, r.plan, cluster, r.opts.Schemas)
+	reasons, missing, err := engine.DryRunGate(ctx, c.plan, cluster, c.opts.Schemas)
 	switch {
 	case err != nil:
-		return r.notChecked(doing, err)
+		return c.notChecked(doing, err)
 	case len(missing) > 0:
-		return r.fail(doing, "", lacking(r.plan, preview.Installer{Missing: missing}))
+		return c.fail(doing, "", lacking(c.plan, preview.Installer{Missing: missing}))
 	case len(reasons) > 0:
-		return r.fail(doing, "", refusal(doing, "preview without --read-only get, which shows what the API server would do", reasons...))
+		return c.fail(doing, "", refusal(doing, "preview without --read-only get, which shows what the API server would do", reasons...))
 	}
 	return nil
 }

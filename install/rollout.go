@@ -15,24 +15,24 @@ import (
 
 // gates waits until the stages before stage i let it begin (EXACTNESS section
 // 4, stage gates).
-func (r *run) gates(ctx context.Context, i int) error {
-	to := &r.plan.Stages[i]
-	for j := range r.plan.Stages[:i] {
-		from := &r.plan.Stages[j]
-		if err := r.awaitDefinitions(ctx, from); err != nil {
+func (w *waiter) gates(ctx context.Context, i int) error {
+	to := &w.plan.Stages[i]
+	for j := range w.plan.Stages[:i] {
+		from := &w.plan.Stages[j]
+		if err := w.awaitDefinitions(ctx, from); err != nil {
 			return err
 		}
-		if refs := r.gateOf(from, to); len(refs) > 0 {
-			if err := r.await(ctx, from.ID, rollout.Options{Refs: refs, Timeout: r.timeout(from)}); err != nil {
+		if refs := w.gateOf(from, to); len(refs) > 0 {
+			if err := w.await(ctx, from.ID, rollout.Options{Refs: refs, Timeout: w.timeout(from)}); err != nil {
 				return err
 			}
 		}
 	}
 	switch to.ID {
 	case preview.StagePruneNamespaces:
-		return r.awaitRest(ctx, to)
+		return w.awaitRest(ctx, to)
 	case preview.StageAdmission:
-		return r.await(ctx, to.ID, rollout.Options{Endpoints: r.webhookServices(to), Timeout: r.timeout(to)})
+		return w.await(ctx, to.ID, rollout.Options{Endpoints: w.webhookServices(to), Timeout: w.timeout(to)})
 	}
 	return nil
 }
@@ -41,21 +41,21 @@ func (r *run) gates(ctx context.Context, i int) error {
 // by kind, and what the user has a check for. A PersistentVolumeClaim is never
 // among it by its kind: one that waits for its first consumer would wait for
 // ever.
-func (r *run) gateOf(from, to *preview.Stage) []preview.Ref {
+func (w *waiter) gateOf(from, to *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	for _, id := range from.Objects {
-		o := r.plan.Object(id)
-		if o == nil || o.Sealed == nil || r.record.Object(id).State == record.StateReady {
+		o := w.plan.Object(id)
+		if o == nil || o.Sealed == nil || w.record.Object(id).State == record.StateReady {
 			continue
 		}
-		if r.gatesByKind(o, to) || r.hasCheck(o) {
+		if w.gatesByKind(o, to) || w.hasCheck(o) {
 			refs = append(refs, o.Ref())
 		}
 	}
 	return refs
 }
 
-func (r *run) gatesByKind(o *preview.Object, to *preview.Stage) bool {
+func (w *waiter) gatesByKind(o *preview.Object, to *preview.Stage) bool {
 	switch o.Kind {
 	case "Namespace", "CustomResourceDefinition", "Job":
 		return true
@@ -63,21 +63,21 @@ func (r *run) gatesByKind(o *preview.Object, to *preview.Stage) bool {
 		return o.Hook != nil
 	case "Certificate", "Issuer":
 		// Only a cert-manager that was there before can make them ready.
-		return o.Ref().Group() == "cert-manager.io" && !r.bringsGroup(o.Ref().Group())
+		return o.Ref().Group() == "cert-manager.io" && !w.bringsGroup(o.Ref().Group())
 	case "Deployment", "StatefulSet", "DaemonSet":
 		return to.ID != "scaling"
 	}
 	return false
 }
 
-func (r *run) hasCheck(o *preview.Object) bool {
-	return slices.ContainsFunc(r.opts.Checks, func(c rollout.Check) bool { return c.Selects(o.Sealed) })
+func (w *waiter) hasCheck(o *preview.Object) bool {
+	return slices.ContainsFunc(w.opts.Checks, func(c rollout.Check) bool { return c.Selects(o.Sealed) })
 }
 
 // bringsGroup reports whether the plan itself brings CRDs of an API group.
-func (r *run) bringsGroup(group string) bool {
-	for i := range r.plan.Objects {
-		body := r.plan.Objects[i].Sealed
+func (a *attempt) bringsGroup(group string) bool {
+	for i := range a.plan.Objects {
+		body := a.plan.Objects[i].Sealed
 		if preview.String(body, "kind") == "CustomResourceDefinition" && preview.String(body, "spec", "group") == group {
 			return true
 		}
@@ -87,11 +87,11 @@ func (r *run) bringsGroup(group string) bool {
 
 // webhookServices lists the Services behind the webhooks of a stage: a webhook
 // whose Service has no ready endpoint rejects, or delays, what it intercepts.
-func (r *run) webhookServices(stage *preview.Stage) []preview.Ref {
+func (w *waiter) webhookServices(stage *preview.Stage) []preview.Ref {
 	var refs []preview.Ref
 	seen := map[preview.Ref]bool{}
 	for _, id := range stage.Objects {
-		o := r.plan.Object(id)
+		o := w.plan.Object(id)
 		if o == nil || !record.Sends(o.Action) {
 			continue
 		}
@@ -113,39 +113,39 @@ func (r *run) webhookServices(stage *preview.Stage) []preview.Ref {
 
 // rollout waits after the last write until everything is healthy and what was
 // deleted is gone. Operands come after their operator, whose work they are.
-func (r *run) rollout(ctx context.Context) error {
-	if r.opts.NoWait {
+func (w *waiter) rollout(ctx context.Context) error {
+	if w.opts.NoWait {
 		return nil
 	}
 	var o, operands rollout.Options
-	for i := range r.plan.Objects {
-		switch object := &r.plan.Objects[i]; {
+	for i := range w.plan.Objects {
+		switch object := &w.plan.Objects[i]; {
 		case object.Action == preview.ActionDelete:
 			o.Gone = append(o.Gone, object.Ref())
 		case object.Sealed == nil || object.Action == preview.ActionSkip:
-		case r.bringsGroup(object.Ref().Group()):
+		case w.bringsGroup(object.Ref().Group()):
 			operands.Refs = append(operands.Refs, object.Ref())
 		default:
 			o.Refs = append(o.Refs, object.Ref())
 		}
 	}
-	end := r.opts.Clock.Now().Add(r.opts.RolloutTimeout - r.putOff)
-	o.Timeout = r.opts.RolloutTimeout
-	r.emit(Event{Type: EventStage, Stage: "rollout", Message: "waiting until everything is ready"})
-	if err := r.await(ctx, "rollout", o); err != nil || len(operands.Refs) == 0 {
-		return r.heldNamespace(ctx, err)
+	end := w.opts.Clock.Now().Add(w.opts.RolloutTimeout - w.putOff)
+	o.Timeout = w.opts.RolloutTimeout
+	w.emit(Event{Type: EventStage, Stage: "rollout", Message: "waiting until everything is ready"})
+	if err := w.await(ctx, "rollout", o); err != nil || len(operands.Refs) == 0 {
+		return w.heldNamespace(ctx, err)
 	}
 	operands.Operands = operands.Refs
-	operands.Timeout = max(end.Add(r.putOff).Sub(r.opts.Clock.Now()), time.Second)
-	r.emit(Event{Type: EventStage, Stage: "operands", Message: "waiting until what the operator looks after is ready"})
-	return r.await(ctx, "operands", operands)
+	operands.Timeout = max(end.Add(w.putOff).Sub(w.opts.Clock.Now()), time.Second)
+	w.emit(Event{Type: EventStage, Stage: "operands", Message: "waiting until what the operator looks after is ready"})
+	return w.await(ctx, "operands", operands)
 }
 
 // await follows objects until they are ready or gone. What failed for good is
 // an error of kind [Failed]; what needs more time than it has, [Interrupted].
-func (r *run) await(ctx context.Context, stage string, o rollout.Options) error {
-	o.Watcher, o.Inspector, o.Discovery, o.Clock, o.Checks = r.cluster, r.cluster, r.cluster, r.opts.Clock, r.opts.Checks
-	o.More = r.opts.More
+func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) error {
+	o.Watcher, o.Inspector, o.Discovery, o.Clock, o.Checks = w.cluster, w.cluster, w.cluster, w.opts.Clock, w.opts.Checks
+	o.More = w.opts.More
 	seen := map[string]rollout.Object{}
 	var lost time.Time
 	blind := map[string]bool{}
@@ -153,70 +153,70 @@ func (r *run) await(ctx context.Context, stage string, o rollout.Options) error 
 		for _, what := range s.Blind {
 			if !blind[what] {
 				blind[what] = true
-				r.log("you may not " + what + "; reasons may be missing")
+				w.log("you may not " + what + "; reasons may be missing")
 			}
 		}
 		if !s.LostSince.Equal(lost) {
 			if lost = s.LostSince; !lost.IsZero() {
-				r.log("the cluster has not answered since " + lost.UTC().Format(time.TimeOnly) + "; trying again")
+				w.log("the cluster has not answered since " + lost.UTC().Format(time.TimeOnly) + "; trying again")
 			} else {
-				r.log("the cluster answers again")
+				w.log("the cluster answers again")
 			}
 		}
-		r.waits(Waiting{Stage: stage, Deadline: s.Deadline, LostSince: s.LostSince, Tries: s.Tries})
+		w.waits(Waiting{Stage: stage, Deadline: s.Deadline, LostSince: s.LostSince, Tries: s.Tries})
 		for _, object := range s.Objects {
-			r.observe(seen, object)
+			w.observe(seen, object)
 		}
 	}
 	waiting, done := context.WithCancel(ctx)
 	defer done()
 	tasks.Async(func() error {
 		select {
-		case <-r.opts.Stop:
+		case <-w.opts.Stop:
 			done()
 		case <-waiting.Done():
 		}
 		return nil
 	})
-	r.lock.rest()
+	w.lock.rest()
 	report, err := rollout.Wait(waiting, o)
-	r.lock.wake(ctx)
-	r.waits(Waiting{TimedOut: report.Outcome == rollout.TimedOut})
-	r.putOff += report.Limit - o.Timeout
+	w.lock.wake(ctx)
+	w.waits(Waiting{TimedOut: report.Outcome == rollout.TimedOut})
+	w.putOff += report.Limit - o.Timeout
 	doing := "waiting for stage " + stage
 	switch {
-	case report.Outcome != rollout.AllReady && r.asked():
-		return r.stopped()
+	case report.Outcome != rollout.AllReady && w.asked():
+		return w.stopped()
 	case err != nil:
-		return r.unanswered(doing, "", err)
+		return w.unanswered(doing, "", err)
 	case report.Outcome == rollout.AllReady && lockLost(ctx):
-		return r.fail(doing, "", context.Cause(ctx))
+		return w.fail(doing, "", context.Cause(ctx))
 	case report.Outcome == rollout.AllReady:
 		return nil
 	}
-	return r.unready(doing, report)
+	return w.unready(doing, report)
 }
 
 // waits tells a screen what the run waits for, when that is something else
 // than before.
-func (r *run) waits(w Waiting) {
-	if r.opts.Waiting != nil && w != r.told {
-		r.told = w
-		r.opts.Waiting(w)
+func (w *waiter) waits(now Waiting) {
+	if w.opts.Waiting != nil && now != w.told {
+		w.told = now
+		w.opts.Waiting(now)
 	}
 }
 
 // unready is the error of a wait that did not end well. The first object is to
 // blame: what failed comes first.
-func (r *run) unready(doing string, report rollout.Report) *Error {
-	e := &Error{Kind: Interrupted, Doing: doing, Next: "the cluster keeps trying; " + r.resumeAdvice()}
+func (w *waiter) unready(doing string, report rollout.Report) *Error {
+	e := &Error{Kind: Interrupted, Doing: doing, Next: "the cluster keeps trying; " + w.resumeAdvice()}
 	switch report.Outcome {
 	case rollout.HasFailed:
 		e.Kind, e.Reasons = Failed, unready(report.Snapshot, rollout.Failed)
-		e.Next = "look at it with kubectl operator status " + r.plan.Release.Name + " -n " + r.plan.Release.Namespace
+		e.Next = "look at it with kubectl operator status " + w.plan.Release.Name + " -n " + w.plan.Release.Namespace
 	case rollout.Unseen:
 		e.Reasons = unready(report.Snapshot, rollout.Unknown)
-		e.Next = "everything else is ready; with the right to read these, " + r.resumeAdvice()
+		e.Next = "everything else is ready; with the right to read these, " + w.resumeAdvice()
 	default:
 		e.Doing, e.timedOut = fmt.Sprintf("%s, %s long", doing, report.Limit), true
 		e.Reasons = unready(report.Snapshot, rollout.Waiting, rollout.Removing, rollout.Unknown)
@@ -246,7 +246,7 @@ func unready(s rollout.Snapshot, states ...rollout.State) []string {
 
 // observe tells what became of one object since the last look, and enters it
 // into the record. A divergence stays on record: readiness does not heal it.
-func (r *run) observe(seen map[string]rollout.Object, object rollout.Object) {
+func (w *waiter) observe(seen map[string]rollout.Object, object rollout.Object) {
 	id := object.Ref.ID()
 	before, known := seen[id]
 	if !known && object.Message == rollout.NotRead {
@@ -263,15 +263,15 @@ func (r *run) observe(seen map[string]rollout.Object, object rollout.Object) {
 	if object.Offender.Name != "" {
 		offender = object.Offender.ID()
 	}
-	if entry := r.record.Object(id); entry != nil && entry.State != record.StateDiverged {
+	if entry := w.record.Object(id); entry != nil && entry.State != record.StateDiverged {
 		entry.State, entry.Message, entry.Cause, entry.Offender = state, message, object.Cause, offender
 		if state == record.StateRemoved && entry.Action == preview.ActionDelete {
-			r.record.Disown(id)
+			w.record.Disown(id)
 		}
 	}
-	r.emit(Event{Type: EventObject, Object: id, State: state, Message: message, Cause: object.Cause, Offender: offender})
+	w.emit(Event{Type: EventObject, Object: id, State: state, Message: message, Cause: object.Cause, Offender: offender})
 	for _, line := range object.Logs {
-		r.emit(Event{Type: EventLog, Object: id, Message: line})
+		w.emit(Event{Type: EventLog, Object: id, Message: line})
 	}
 }
 

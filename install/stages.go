@@ -35,24 +35,24 @@ func (r *run) takeLock(ctx context.Context) (held context.Context, release func(
 	}, nil
 }
 
-func (r *run) createNamespace(ctx context.Context, o *preview.Object) error {
-	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
-	made, err := r.writeOn(ctx, o, nil)
+func (w *writer) createNamespace(ctx context.Context, o *preview.Object) error {
+	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
+	made, err := w.writeOn(ctx, o, nil)
 	if err == nil {
-		r.namespace = made.live
+		w.namespace = made.live
 		return nil
 	}
 	var moved *movedError
 	if errors.As(err, &moved) {
 		// Another run of this plan may have been faster; the lease decides
 		// which of the two goes on.
-		live, getErr := r.cluster.Get(ctx, o.Ref())
-		if getErr == nil && live != nil && r.isOwnNamespace(o, live) {
-			r.namespace = live
+		live, getErr := w.cluster.Get(ctx, o.Ref())
+		if getErr == nil && live != nil && w.isOwnNamespace(o, live) {
+			w.namespace = live
 			return nil
 		}
 	}
-	return r.objectError(o, "creating", err)
+	return w.objectError(o, "creating", err)
 }
 
 // recordNamespace enters the Namespace that was made before there was a record.
@@ -209,35 +209,35 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 // reviewedResult is what the review showed of an object after its write. What an
 // adoption leads to was merged at review and not dry-run: its owner had not let
 // go. So it has no defaults, and only the sealed fields are compared.
-func (r *run) reviewedResult(o *preview.Object) map[string]any {
-	fresh := r.freshObject(o)
-	if fresh == nil || r.plan.ReadMode == preview.ReadGet || o.Action == preview.ActionAdopt {
+func (a *attempt) reviewedResult(o *preview.Object) map[string]any {
+	fresh := a.freshObject(o)
+	if fresh == nil || a.plan.ReadMode == preview.ReadGet || o.Action == preview.ActionAdopt {
 		return nil
 	}
 	return fresh.ResultBody
 }
 
-func (r *run) sendDelete(ctx context.Context, o *preview.Object, before map[string]any) error {
-	gone, err := r.remove(ctx, o, before)
+func (w *writer) sendDelete(ctx context.Context, o *preview.Object, before map[string]any) error {
+	gone, err := w.remove(ctx, o, before)
 	if err != nil {
-		return r.failedObject(ctx, o, "deleting", err)
+		return w.failedObject(ctx, o, "deleting", err)
 	}
-	r.removed(o, gone)
+	w.removed(o, gone)
 	return nil
 }
 
 // freshObject returns an object as the last whole check saw it; a resumed run
 // has only the recorded plan.
-func (r *run) freshObject(o *preview.Object) *preview.Object {
-	if r.checked == nil {
+func (a *attempt) freshObject(o *preview.Object) *preview.Object {
+	if a.checked == nil {
 		return o
 	}
-	return r.checked.Object(o.ID)
+	return a.checked.Object(o.ID)
 }
 
 // liveOf returns the object a write is made on, as read last.
-func (r *run) liveOf(o *preview.Object) map[string]any {
-	if fresh := r.freshObject(o); fresh != nil {
+func (a *attempt) liveOf(o *preview.Object) map[string]any {
+	if fresh := a.freshObject(o); fresh != nil {
 		return fresh.LiveBody
 	}
 	return nil
@@ -245,17 +245,17 @@ func (r *run) liveOf(o *preview.Object) map[string]any {
 
 // settled enters a written object into the record, with what a comparison
 // with the review says about it.
-func (r *run) settled(o *preview.Object, w Written) Verdict {
-	entry := r.record.Object(o.ID)
+func (a *attempt) settled(o *preview.Object, w Written) Verdict {
+	entry := a.record.Object(o.ID)
 	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UIDOf(w.Live), "", "", ""
-	r.versions[o.ID] = preview.VersionOf(w.Live)
+	a.versions[o.ID] = preview.VersionOf(w.Live)
 	if o.LetsGo() {
-		r.record.Disown(o.ID)
+		a.record.Disown(o.ID)
 	} else {
-		r.record.Own(o, entry.UID)
-		r.record.Made(o, entry.UID)
+		a.record.Own(o, entry.UID)
+		a.record.Made(o, entry.UID)
 	}
-	verdict, notes, err := Compare(r.opts.Schemas, w)
+	verdict, notes, err := Compare(a.opts.Schemas, w)
 	switch {
 	case err != nil:
 		verdict, entry.State, entry.Message = Diverged, record.StateDiverged, "cannot be compared with the review: "+err.Error()
@@ -264,31 +264,31 @@ func (r *run) settled(o *preview.Object, w Written) Verdict {
 	default:
 		entry.Notes = notes
 	}
-	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: entry.Message})
+	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: entry.Message})
 	return verdict
 }
 
-func (r *run) removed(o *preview.Object, gone bool) {
-	entry := r.record.Object(o.ID)
+func (a *attempt) removed(o *preview.Object, gone bool) {
+	entry := a.record.Object(o.ID)
 	entry.State, entry.Message = record.StateRemoving, ""
 	if gone {
 		entry.State = record.StateRemoved
-		r.record.Disown(o.ID)
+		a.record.Disown(o.ID)
 	} else {
-		r.record.Disowning(o.ID)
+		a.record.Disowning(o.ID)
 	}
-	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State})
+	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State})
 }
 
 // failedObject enters a failed write into the record. One whose outcome is
 // unknown stays in flight.
-func (r *run) failedObject(ctx context.Context, o *preview.Object, doing string, err error) error {
-	e := r.objectError(o, doing, err)
-	entry := r.record.Object(o.ID)
+func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing string, err error) error {
+	e := a.objectError(o, doing, err)
+	entry := a.record.Object(o.ID)
 	entry.Message, entry.Cause = e.Came, e.Cause
 	if unknownOutcome(err) {
 		entry.State = record.StateSent
-		r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent, Message: e.Came})
+		a.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent, Message: e.Came})
 		return e
 	}
 	var gone *goneError
@@ -300,16 +300,16 @@ func (r *run) failedObject(ctx context.Context, o *preview.Object, doing string,
 		entry.State = record.StateFailed
 	}
 	if o.Action != preview.ActionDelete {
-		r.record.DropIntent(o.ID)
+		a.record.DropIntent(o.ID)
 	}
-	r.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Came, Cause: e.Cause})
+	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Came, Cause: e.Cause})
 	return e
 }
 
 // timeout returns how long the gate of a stage may take.
-func (r *run) timeout(stage *preview.Stage) time.Duration {
-	if r.opts.StageTimeout > 0 {
-		return r.opts.StageTimeout
+func (a *attempt) timeout(stage *preview.Stage) time.Duration {
+	if a.opts.StageTimeout > 0 {
+		return a.opts.StageTimeout
 	}
 	if d, err := time.ParseDuration(stage.Timeout); err == nil && d > 0 {
 		return d

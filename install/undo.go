@@ -106,10 +106,12 @@ func (r *run) beginUndo(ctx context.Context) (*run, error) {
 func (r *run) undoRun(back *preview.Plan, before *record.Record) *run {
 	opts := r.opts
 	opts.Checks = nil // they are about what failed
-	return &run{
+	u := newRun(&attempt{
 		plan: back, approval: r.approval, cluster: r.cluster, opts: opts, before: before,
-		store: r.store, lock: r.lock, done: map[string]bool{}, versions: map[string]string{}, wrote: true, approved: r.plan.Digest,
-	}
+		lock: r.lock, done: map[string]bool{}, versions: map[string]string{}, wrote: true, approved: r.plan.Digest,
+	})
+	u.store = r.store
+	return u
 }
 
 // planUndo plans to go back, as the cluster is now.
@@ -140,38 +142,38 @@ func (r *run) planUndo(ctx context.Context) (*preview.Plan, error) {
 }
 
 // earlier makes the content again that the sealed undo goes back to.
-func (r *run) earlier(ctx context.Context) (*engine.Earlier, error) {
-	revision := r.plan.Undo.Revision
+func (c *checker) earlier(ctx context.Context) (*engine.Earlier, error) {
+	revision := c.plan.Undo.Revision
 	if revision == 0 {
 		return &engine.Earlier{}, nil
 	}
-	record, err := record.LoadRevision(ctx, r.cluster, r.plan.Release, revision)
+	record, err := record.LoadRevision(ctx, c.cluster, c.plan.Release, revision)
 	if err != nil {
 		return nil, err
 	}
 	if record == nil {
 		return nil, &engine.Refused{What: fmt.Sprintf("revision %d, which a failure would go back to, is not on record any more", revision), Next: "preview again"}
 	}
-	record.Verify(r.opts.RecordKeys, r.plan.Target.Identity)
-	return Earlier(ctx, r.cluster, record)
+	record.Verify(c.opts.RecordKeys, c.plan.Target.Identity)
+	return Earlier(ctx, c.cluster, record)
 }
 
 // checkUndo makes sure, before anything is written, that the sealed undo can be
 // carried out: what it goes back to is on record as it was reviewed.
-func (r *run) checkUndo(ctx context.Context, now *preview.Plan) error {
+func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
 	if now.Undo == nil {
 		return nil
 	}
 	doing := "checking that the plan can be undone"
-	earlier, err := r.earlier(ctx)
+	earlier, err := c.earlier(ctx)
 	if err == nil {
 		err = engine.CheckEarlier(now, earlier)
 	}
 	if err == nil {
-		err = engine.CheckJudged(ctx, now, earlier, r.cluster, r.opts.Schemas)
+		err = engine.CheckJudged(ctx, now, earlier, c.cluster, c.opts.Schemas)
 	}
 	if err != nil {
-		return r.notChecked(doing, err)
+		return c.notChecked(doing, err)
 	}
 	return nil
 }
@@ -279,8 +281,8 @@ func cameOf(err error) string {
 }
 
 // undoing reports whether the newest record is the undo of this plan.
-func (r *run) undoing() bool {
-	return r.before != nil && r.before.Undoes != nil && r.before.Undoes.Digest == r.plan.Digest
+func (a *attempt) undoing() bool {
+	return a.before != nil && a.before.Undoes != nil && a.before.Undoes.Digest == a.plan.Digest
 }
 
 // resumeUndo goes on with an undo that was interrupted. The recorded plan must
