@@ -3,7 +3,6 @@ package install
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/clock"
@@ -241,82 +240,6 @@ func (r *run) interrupted(ctx, held context.Context, err error) error {
 	return e
 }
 
-// asked reports whether the run was asked to stop between two requests.
-func (a *attempt) asked() bool {
-	select {
-	case <-a.opts.Stop:
-		return true
-	default:
-		return false
-	}
-}
-
-// stopped is the end of a run that was asked to stop.
-func (a *attempt) stopped() *Error {
-	e := &Error{
-		Kind: Interrupted, Doing: "applying " + a.plan.Release.Name,
-		Came: "stopped as asked: " + a.progress(), Next: a.resumeAdvice(),
-	}
-	if !a.wrote && !a.resumed() {
-		e.Kind, e.Next = Declined, "nothing was applied; run the command again"
-	}
-	return e
-}
-
-// progress counts what was applied, what was not, and what is in flight.
-func (a *attempt) progress() string {
-	if a.record == nil {
-		return "nothing was sent"
-	}
-	var applied, flying, left, failed int
-	for _, o := range a.record.Objects {
-		switch o.State {
-		case record.StateSkipped:
-		case record.StatePending, record.StateReleased:
-			left++
-		case record.StateSent:
-			flying++
-		case record.StateFailed:
-			failed++
-		default:
-			applied++
-		}
-	}
-	text := fmt.Sprintf("%d applied, %d not applied, %d in flight", applied, left, flying)
-	if failed > 0 {
-		text += fmt.Sprintf(", %d failed", failed)
-	}
-	return text
-}
-
-func (a *attempt) resumeAdvice() string {
-	digest := a.plan.Digest
-	if a.approved != "" {
-		digest = a.approved
-	}
-	return "run it again with --yes --approve " + digest + " to go on where it stopped"
-}
-
-// fail makes the error of something that went wrong now: before the first
-// write nothing changed, after it something did.
-func (a *attempt) fail(doing, next string, err error) *Error {
-	kind := NotStarted
-	if a.wrote {
-		kind = Failed
-		if next == "" {
-			next = "part of the plan was applied; look at the cause, then " + a.resumeAdvice()
-		}
-	}
-	e := asError(kind, doing, next, err)
-	if a.wrote && e.Kind != Interrupted {
-		// A refusal after a write is a failure: the target changed.
-		changed := *e
-		changed.Kind = Failed
-		return &changed
-	}
-	return e
-}
-
 // result ends the run: it makes the receipt and tells the sink.
 func (r *run) result(err error) (*record.Receipt, error) {
 	var receipt *record.Receipt
@@ -355,13 +278,3 @@ func (r *run) unchangedReceipt() *record.Receipt {
 	stored.Revision, stored.State = r.plan.Base.Revision, record.Applied
 	return stored.Receipt()
 }
-
-func (a *attempt) emit(e Event) {
-	if a.opts.Sink == nil {
-		return
-	}
-	e.Time = a.opts.Clock.Now().UTC()
-	a.opts.Sink(e)
-}
-
-func (a *attempt) log(message string) { a.emit(Event{Type: EventLog, Message: message}) }

@@ -1,9 +1,14 @@
 package install
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -38,22 +43,276 @@ type attempt struct {
 	versions map[string]string
 }
 
-// checker holds the cluster against what was reviewed, and writes nothing.
-type checker struct {
-	*attempt
-	parent map[string]any // the Secret of the record before this revision
+// asked reports whether the run was asked to stop between two requests.
+func (a *attempt) asked() bool {
+	select {
+	case <-a.opts.Stop:
+		return true
+	default:
+		return false
+	}
 }
 
-// writer sends single objects, each to its end: written, not written, or not
-// known.
-type writer struct {
-	*attempt
-	late []string // what became of creates that came after the lock was lost
+// stopped is the end of a run that was asked to stop.
+func (a *attempt) stopped() *Error {
+	e := &Error{
+		Kind: Interrupted, Doing: "applying " + a.plan.Release.Name,
+		Came: "stopped as asked: " + a.progress(), Next: a.resumeAdvice(),
+	}
+	if !a.wrote && !a.resumed() {
+		e.Kind, e.Next = Declined, "nothing was applied; run the command again"
+	}
+	return e
 }
 
-// waiter waits for what was written.
-type waiter struct {
-	*attempt
-	told   Waiting       // what a screen was last told of a wait
-	putOff time.Duration // by how much the waits were longer than their timeouts
+// progress counts what was applied, what was not, and what is in flight.
+func (a *attempt) progress() string {
+	if a.record == nil {
+		return "nothing was sent"
+	}
+	var applied, flying, left, failed int
+	for _, o := range a.record.Objects {
+		switch o.State {
+		case record.StateSkipped:
+		case record.StatePending, record.StateReleased:
+			left++
+		case record.StateSent:
+			flying++
+		case record.StateFailed:
+			failed++
+		default:
+			applied++
+		}
+	}
+	text := fmt.Sprintf("%d applied, %d not applied, %d in flight", applied, left, flying)
+	if failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
+	}
+	return text
+}
+
+func (a *attempt) resumeAdvice() string {
+	digest := a.plan.Digest
+	if a.approved != "" {
+		digest = a.approved
+	}
+	return "run it again with --yes --approve " + digest + " to go on where it stopped"
+}
+
+// fail makes the error of something that went wrong now: before the first
+// write nothing changed, after it something did.
+func (a *attempt) fail(doing, next string, err error) *Error {
+	kind := NotStarted
+	if a.wrote {
+		kind = Failed
+		if next == "" {
+			next = "part of the plan was applied; look at the cause, then " + a.resumeAdvice()
+		}
+	}
+	e := asError(kind, doing, next, err)
+	if a.wrote && e.Kind != Interrupted {
+		// A refusal after a write is a failure: the target changed.
+		changed := *e
+		changed.Kind = Failed
+		return &changed
+	}
+	return e
+}
+
+func (a *attempt) emit(e Event) {
+	if a.opts.Sink == nil {
+		return
+	}
+	e.Time = a.opts.Clock.Now().UTC()
+	a.opts.Sink(e)
+}
+
+func (a *attempt) log(message string) { a.emit(Event{Type: EventLog, Message: message}) }
+
+// ownNamespace returns the release Namespace if this plan creates it, else nil.
+func (a *attempt) ownNamespace() *preview.Object {
+	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: a.plan.Release.Namespace}.ID()
+	if o := a.plan.Object(id); o != nil && o.Action == preview.ActionCreate {
+		return o
+	}
+	return nil
+}
+
+// isOwnNamespace judges by what the Namespace holds and by who wrote it. Our
+// own name among its managers cannot be asked for: a Namespace that sets
+// nothing but its name leaves no managed field behind.
+func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
+	if !onlyOurs(live) {
+		return false
+	}
+	verdict, _, err := Compare(a.opts.Schemas, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Live: live})
+	return err == nil && verdict == Same
+}
+
+// unanswered is the end of a run that waited, or looked, and had no answer: the
+// same command goes on where it stopped.
+func (a *attempt) unanswered(doing, so string, err error) error {
+	if outage(err) && (a.wrote || a.resumed()) {
+		return &Error{Kind: Interrupted, Doing: doing, Came: err.Error(), Next: so + a.resumeAdvice(), Err: err}
+	}
+	return a.fail(doing, "", err)
+}
+
+// resumed reports whether this run goes on where an earlier one stopped.
+func (a *attempt) resumed() bool { return a.before != nil && a.before.Digest == a.plan.Digest }
+
+// bringsGroup reports whether the plan itself brings CRDs of an API group.
+func (a *attempt) bringsGroup(group string) bool {
+	for i := range a.plan.Objects {
+		body := a.plan.Objects[i].Sealed
+		if preview.String(body, "kind") == "CustomResourceDefinition" && preview.String(body, "spec", "group") == group {
+			return true
+		}
+	}
+	return false
+}
+
+// reviewedResult is what the review showed of an object after its write. What an
+// adoption leads to was merged at review and not dry-run: its owner had not let
+// go. So it has no defaults, and only the sealed fields are compared.
+func (a *attempt) reviewedResult(o *preview.Object) map[string]any {
+	fresh := a.freshObject(o)
+	if fresh == nil || a.plan.ReadMode == preview.ReadGet || o.Action == preview.ActionAdopt {
+		return nil
+	}
+	return fresh.ResultBody
+}
+
+// freshObject returns an object as the last whole check saw it; a resumed run
+// has only the recorded plan.
+func (a *attempt) freshObject(o *preview.Object) *preview.Object {
+	if a.checked == nil {
+		return o
+	}
+	return a.checked.Object(o.ID)
+}
+
+// liveOf returns the object a write is made on, as read last.
+func (a *attempt) liveOf(o *preview.Object) map[string]any {
+	if fresh := a.freshObject(o); fresh != nil {
+		return fresh.LiveBody
+	}
+	return nil
+}
+
+// settled enters a written object into the record, with what a comparison
+// with the review says about it.
+func (a *attempt) settled(o *preview.Object, w Written) Verdict {
+	entry := a.record.Object(o.ID)
+	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UIDOf(w.Live), "", "", ""
+	a.versions[o.ID] = preview.VersionOf(w.Live)
+	if o.LetsGo() {
+		a.record.Disown(o.ID)
+	} else {
+		a.record.Own(o, entry.UID)
+		a.record.Made(o, entry.UID)
+	}
+	verdict, notes, err := Compare(a.opts.Schemas, w)
+	switch {
+	case err != nil:
+		verdict, entry.State, entry.Message = Diverged, record.StateDiverged, "cannot be compared with the review: "+err.Error()
+	case verdict == Diverged:
+		entry.State, entry.Message = record.StateDiverged, strings.Join(notes, "; ")
+	default:
+		entry.Notes = notes
+	}
+	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: entry.Message})
+	return verdict
+}
+
+func (a *attempt) removed(o *preview.Object, gone bool) {
+	entry := a.record.Object(o.ID)
+	entry.State, entry.Message = record.StateRemoving, ""
+	if gone {
+		entry.State = record.StateRemoved
+		a.record.Disown(o.ID)
+	} else {
+		a.record.Disowning(o.ID)
+	}
+	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State})
+}
+
+// failedObject enters a failed write into the record. One whose outcome is
+// unknown stays in flight.
+func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing string, err error) error {
+	e := a.objectError(o, doing, err)
+	entry := a.record.Object(o.ID)
+	entry.Message, entry.Cause = e.Came, e.Cause
+	if unknownOutcome(err) {
+		entry.State = record.StateSent
+		a.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent, Message: e.Came})
+		return e
+	}
+	var gone *goneError
+	switch {
+	case errors.As(err, &gone), entry.State == record.StateRemoved, entry.State == record.StateReleased: // between its two writes, as recorded
+	case ctx.Err() != nil, preview.Throttled(err):
+		entry.State = record.StatePending // it was not the object that failed
+	case ctx.Err() == nil:
+		entry.State = record.StateFailed
+	}
+	if o.Action != preview.ActionDelete {
+		a.record.DropIntent(o.ID)
+	}
+	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Came, Cause: e.Cause})
+	return e
+}
+
+// timeout returns how long the gate of a stage may take.
+func (a *attempt) timeout(stage *preview.Stage) time.Duration {
+	if a.opts.StageTimeout > 0 {
+		return a.opts.StageTimeout
+	}
+	if d, err := time.ParseDuration(stage.Timeout); err == nil && d > 0 {
+		return d
+	}
+	return DefaultRolloutTimeout
+}
+
+// undoing reports whether the newest record is the undo of this plan.
+func (a *attempt) undoing() bool {
+	return a.before != nil && a.before.Undoes != nil && a.before.Undoes.Digest == a.plan.Digest
+}
+
+// objectError words the failure of one write.
+func (a *attempt) objectError(o *preview.Object, doing string, err error) *Error {
+	kind, next := NotStarted, ""
+	var moved *movedError
+	var gone *goneError
+	switch reason := preview.ReasonOf(err); {
+	case errors.As(err, &moved) && unknownOutcome(err):
+		kind, next = Failed, "preview again to see what it is now, and approve that"
+	case errors.As(err, &gone):
+		kind, next = Interrupted, a.resumeAdvice()
+	case errors.As(err, &moved):
+		kind, next = Refused, "preview again, and approve what it shows"
+	case unknownOutcome(err):
+		kind, next = Interrupted, "the object is in flight; "+a.resumeAdvice()
+	case reason == preview.ReasonConflict:
+		kind, next = Refused, "preview again: another field manager took these fields since the review"
+	case reason == preview.ReasonForbidden:
+		next = "get the missing permission, then " + a.resumeAdvice()
+	case reason == preview.ReasonQuota:
+		next = quotaAdvice(o, err) + a.resumeAdvice()
+	case preview.Throttled(err) && (a.wrote || a.resumed()):
+		kind, next = Interrupted, "the API server is overloaded and carried nothing out; when it has time, "+a.resumeAdvice()
+	}
+	cause, _ := rollout.RefusalCause(err.Error())
+	e := a.fail(fmt.Sprintf("%s %s", doing, o.ID), next, &Error{
+		Kind: kind, Object: o.ID, Doing: doing + " " + o.ID, Came: err.Error(), Cause: cause, Next: next, Err: err,
+	})
+	if e.Next == "" {
+		changed := *e
+		changed.Next = "nothing was applied; look at the cause and run the command again"
+		if a.wrote {
+			changed.Next = "part of the plan was applied; look at the cause, then " + a.resumeAdvice()
+		}
+		return &changed
+	}
+	return e
 }

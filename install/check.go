@@ -14,6 +14,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
+// checker holds the cluster against what was reviewed, and writes nothing.
+type checker struct {
+	*attempt
+	parent map[string]any // the Secret of the record before this revision
+}
+
 // precheck is what can be refused before the cluster is read as a whole.
 func (c *checker) precheck(ctx context.Context) error {
 	doing := "checking the plan for " + c.plan.Release.Name
@@ -224,15 +230,6 @@ func (c *checker) checkMembers(ctx context.Context) error {
 	return c.fail("checking what is installed", "", refusal("checking what is installed", "preview again, and approve what it shows", reasons...))
 }
 
-// ownNamespace returns the release Namespace if this plan creates it, else nil.
-func (a *attempt) ownNamespace() *preview.Object {
-	id := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: a.plan.Release.Namespace}.ID()
-	if o := a.plan.Object(id); o != nil && o.Action == preview.ActionCreate {
-		return o
-	}
-	return nil
-}
-
 // findNamespace looks for the Namespace of an earlier run of this plan that
 // came no further: it is what this plan creates, nobody else wrote it, and
 // there is no record in it. Such a one counts as absent.
@@ -272,17 +269,6 @@ func BeforeNamespace(ctx context.Context, cluster Planning, release preview.Rele
 type Planning interface {
 	engine.Cluster
 	record.Getter
-}
-
-// isOwnNamespace judges by what the Namespace holds and by who wrote it. Our
-// own name among its managers cannot be asked for: a Namespace that sets
-// nothing but its name leaves no managed field behind.
-func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
-	if !onlyOurs(live) {
-		return false
-	}
-	verdict, _, err := Compare(a.opts.Schemas, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Live: live})
-	return err == nil && verdict == Same
 }
 
 // onlyOurs reports whether a Namespace stays and nobody else wrote it.

@@ -85,15 +85,6 @@ func (r *run) notSeen(doing string, o *preview.Object, err error) error {
 	return r.unanswered(doing, "everything was written; ", fmt.Errorf("reading %s: %w", o.ID, err))
 }
 
-// unanswered is the end of a run that waited, or looked, and had no answer: the
-// same command goes on where it stopped.
-func (a *attempt) unanswered(doing, so string, err error) error {
-	if outage(err) && (a.wrote || a.resumed()) {
-		return &Error{Kind: Interrupted, Doing: doing, Came: err.Error(), Next: so + a.resumeAdvice(), Err: err}
-	}
-	return a.fail(doing, "", err)
-}
-
 // edited says how an object differs from the review; empty when it does not. A
 // resourceVersion that stayed is proof enough: a CRD that the plan wrote may
 // change how an object reads.

@@ -2,7 +2,6 @@ package install
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -35,22 +34,6 @@ func (r *run) ownNamespaceLast(objects []*preview.Object) []*preview.Object {
 		return objects
 	}
 	return append(slices.Delete(slices.Clone(objects), at, at+1), own)
-}
-
-// awaitRest waits until all that the plan deletes before the Namespaces is gone.
-// What hangs there would hang in them, and without a record.
-func (w *waiter) awaitRest(ctx context.Context, to *preview.Stage) error {
-	var refs []preview.Ref
-	for i := range w.plan.Objects {
-		o := &w.plan.Objects[i]
-		if o.Action == preview.ActionDelete && !slices.Contains(to.Objects, o.ID) && w.record.Object(o.ID).State != record.StateRemoved {
-			refs = append(refs, o.Ref())
-		}
-	}
-	if len(refs) == 0 {
-		return nil
-	}
-	return w.await(ctx, preview.StagePrune, rollout.Options{Gone: refs, Timeout: w.timeout(to)})
 }
 
 // removeNamespace deletes one Namespace, if it holds nothing that was not
@@ -189,28 +172,4 @@ func (r *run) seeOff(ctx context.Context) error {
 	}
 	end := rollout.Options{Gone: left, Timeout: r.opts.RolloutTimeout}
 	return r.heldNamespace(ctx, r.await(ctx, preview.StagePruneNamespaces, end))
-}
-
-// heldNamespace adds to the end of a wait what the control plane says about the
-// release Namespace where that does not go.
-func (w *waiter) heldNamespace(ctx context.Context, err error) error {
-	o := ownNamespaceGoes(w.plan)
-	var e *Error
-	if o == nil || !errors.As(err, &e) || ctx.Err() != nil || w.asked() {
-		return err
-	}
-	live, readErr := w.cluster.Get(ctx, o.Ref())
-	if readErr != nil || stays(live, o.Live.UID) {
-		return err
-	}
-	var held []string
-	for _, condition := range preview.Maps(live, "status", "conditions") {
-		if condition["status"] == "True" {
-			held = append(held, o.ID+": "+preview.String(condition, "message"))
-		}
-	}
-	named := *e
-	named.Reasons = append(held, e.Reasons...)
-	named.Came = joinReasons(named.Reasons)
-	return &named
 }

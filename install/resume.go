@@ -10,9 +10,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// resumed reports whether this run goes on where an earlier one stopped.
-func (a *attempt) resumed() bool { return a.before != nil && a.before.Digest == a.plan.Digest }
-
 // resume takes an unfinished record of this plan over. Every object must be as
 // it was reviewed, before the write or after it; what is neither, somebody
 // else has changed.

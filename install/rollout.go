@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
+
+// waiter waits for what was written.
+type waiter struct {
+	*attempt
+	told   Waiting       // what a screen was last told of a wait
+	putOff time.Duration // by how much the waits were longer than their timeouts
+}
 
 // gates waits until the stages before stage i let it begin (EXACTNESS section
 // 4, stage gates).
@@ -72,17 +80,6 @@ func (w *waiter) gatesByKind(o *preview.Object, to *preview.Stage) bool {
 
 func (w *waiter) hasCheck(o *preview.Object) bool {
 	return slices.ContainsFunc(w.opts.Checks, func(c rollout.Check) bool { return c.Selects(o.Sealed) })
-}
-
-// bringsGroup reports whether the plan itself brings CRDs of an API group.
-func (a *attempt) bringsGroup(group string) bool {
-	for i := range a.plan.Objects {
-		body := a.plan.Objects[i].Sealed
-		if preview.String(body, "kind") == "CustomResourceDefinition" && preview.String(body, "spec", "group") == group {
-			return true
-		}
-	}
-	return false
 }
 
 // webhookServices lists the Services behind the webhooks of a stage: a webhook
@@ -287,4 +284,44 @@ func objectState(s rollout.State) record.ObjectState {
 		return record.StateFailed
 	}
 	return record.StateWaiting
+}
+
+// awaitRest waits until all that the plan deletes before the Namespaces is gone.
+// What hangs there would hang in them, and without a record.
+func (w *waiter) awaitRest(ctx context.Context, to *preview.Stage) error {
+	var refs []preview.Ref
+	for i := range w.plan.Objects {
+		o := &w.plan.Objects[i]
+		if o.Action == preview.ActionDelete && !slices.Contains(to.Objects, o.ID) && w.record.Object(o.ID).State != record.StateRemoved {
+			refs = append(refs, o.Ref())
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return w.await(ctx, preview.StagePrune, rollout.Options{Gone: refs, Timeout: w.timeout(to)})
+}
+
+// heldNamespace adds to the end of a wait what the control plane says about the
+// release Namespace where that does not go.
+func (w *waiter) heldNamespace(ctx context.Context, err error) error {
+	o := ownNamespaceGoes(w.plan)
+	var e *Error
+	if o == nil || !errors.As(err, &e) || ctx.Err() != nil || w.asked() {
+		return err
+	}
+	live, readErr := w.cluster.Get(ctx, o.Ref())
+	if readErr != nil || stays(live, o.Live.UID) {
+		return err
+	}
+	var held []string
+	for _, condition := range preview.Maps(live, "status", "conditions") {
+		if condition["status"] == "True" {
+			held = append(held, o.ID+": "+preview.String(condition, "message"))
+		}
+	}
+	named := *e
+	named.Reasons = append(held, e.Reasons...)
+	named.Came = joinReasons(named.Reasons)
+	return &named
 }

@@ -2,10 +2,7 @@ package install
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -33,26 +30,6 @@ func (r *run) takeLock(ctx context.Context) (held context.Context, release func(
 		defer cancel()
 		l.release(last)
 	}, nil
-}
-
-func (w *writer) createNamespace(ctx context.Context, o *preview.Object) error {
-	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
-	made, err := w.writeOn(ctx, o, nil)
-	if err == nil {
-		w.namespace = made.live
-		return nil
-	}
-	var moved *movedError
-	if errors.As(err, &moved) {
-		// Another run of this plan may have been faster; the lease decides
-		// which of the two goes on.
-		live, getErr := w.cluster.Get(ctx, o.Ref())
-		if getErr == nil && live != nil && w.isOwnNamespace(o, live) {
-			w.namespace = live
-			return nil
-		}
-	}
-	return w.objectError(o, "creating", err)
 }
 
 // recordNamespace enters the Namespace that was made before there was a record.
@@ -204,115 +181,4 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 	}
 	// What others added between the check and the write is what it was made on.
 	return r.settled(o, Written{Sealed: r.plan.Sent(o), Reviewed: r.reviewedResult(o), Before: w.on, Live: w.live}), nil
-}
-
-// reviewedResult is what the review showed of an object after its write. What an
-// adoption leads to was merged at review and not dry-run: its owner had not let
-// go. So it has no defaults, and only the sealed fields are compared.
-func (a *attempt) reviewedResult(o *preview.Object) map[string]any {
-	fresh := a.freshObject(o)
-	if fresh == nil || a.plan.ReadMode == preview.ReadGet || o.Action == preview.ActionAdopt {
-		return nil
-	}
-	return fresh.ResultBody
-}
-
-func (w *writer) sendDelete(ctx context.Context, o *preview.Object, before map[string]any) error {
-	gone, err := w.remove(ctx, o, before)
-	if err != nil {
-		return w.failedObject(ctx, o, "deleting", err)
-	}
-	w.removed(o, gone)
-	return nil
-}
-
-// freshObject returns an object as the last whole check saw it; a resumed run
-// has only the recorded plan.
-func (a *attempt) freshObject(o *preview.Object) *preview.Object {
-	if a.checked == nil {
-		return o
-	}
-	return a.checked.Object(o.ID)
-}
-
-// liveOf returns the object a write is made on, as read last.
-func (a *attempt) liveOf(o *preview.Object) map[string]any {
-	if fresh := a.freshObject(o); fresh != nil {
-		return fresh.LiveBody
-	}
-	return nil
-}
-
-// settled enters a written object into the record, with what a comparison
-// with the review says about it.
-func (a *attempt) settled(o *preview.Object, w Written) Verdict {
-	entry := a.record.Object(o.ID)
-	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UIDOf(w.Live), "", "", ""
-	a.versions[o.ID] = preview.VersionOf(w.Live)
-	if o.LetsGo() {
-		a.record.Disown(o.ID)
-	} else {
-		a.record.Own(o, entry.UID)
-		a.record.Made(o, entry.UID)
-	}
-	verdict, notes, err := Compare(a.opts.Schemas, w)
-	switch {
-	case err != nil:
-		verdict, entry.State, entry.Message = Diverged, record.StateDiverged, "cannot be compared with the review: "+err.Error()
-	case verdict == Diverged:
-		entry.State, entry.Message = record.StateDiverged, strings.Join(notes, "; ")
-	default:
-		entry.Notes = notes
-	}
-	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: entry.Message})
-	return verdict
-}
-
-func (a *attempt) removed(o *preview.Object, gone bool) {
-	entry := a.record.Object(o.ID)
-	entry.State, entry.Message = record.StateRemoving, ""
-	if gone {
-		entry.State = record.StateRemoved
-		a.record.Disown(o.ID)
-	} else {
-		a.record.Disowning(o.ID)
-	}
-	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State})
-}
-
-// failedObject enters a failed write into the record. One whose outcome is
-// unknown stays in flight.
-func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing string, err error) error {
-	e := a.objectError(o, doing, err)
-	entry := a.record.Object(o.ID)
-	entry.Message, entry.Cause = e.Came, e.Cause
-	if unknownOutcome(err) {
-		entry.State = record.StateSent
-		a.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent, Message: e.Came})
-		return e
-	}
-	var gone *goneError
-	switch {
-	case errors.As(err, &gone), entry.State == record.StateRemoved, entry.State == record.StateReleased: // between its two writes, as recorded
-	case ctx.Err() != nil, preview.Throttled(err):
-		entry.State = record.StatePending // it was not the object that failed
-	case ctx.Err() == nil:
-		entry.State = record.StateFailed
-	}
-	if o.Action != preview.ActionDelete {
-		a.record.DropIntent(o.ID)
-	}
-	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Came, Cause: e.Cause})
-	return e
-}
-
-// timeout returns how long the gate of a stage may take.
-func (a *attempt) timeout(stage *preview.Stage) time.Duration {
-	if a.opts.StageTimeout > 0 {
-		return a.opts.StageTimeout
-	}
-	if d, err := time.ParseDuration(stage.Timeout); err == nil && d > 0 {
-		return d
-	}
-	return DefaultRolloutTimeout
 }

@@ -280,11 +280,6 @@ func cameOf(err error) string {
 	return err.Error()
 }
 
-// undoing reports whether the newest record is the undo of this plan.
-func (a *attempt) undoing() bool {
-	return a.before != nil && a.before.Undoes != nil && a.before.Undoes.Digest == a.plan.Digest
-}
-
 // resumeUndo goes on with an undo that was interrupted. The recorded plan must
 // be the sealed undo; nothing else in the record decides what is sent.
 func (r *run) resumeUndo(ctx, held context.Context) error {

@@ -9,10 +9,17 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/install/clock"
-	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
+
+// writer sends single objects, each to its end: written, not written, or not
+// known.
+type writer struct {
+	*attempt
+	late []string // what became of creates that came after the lock was lost
+}
 
 // writeGrace is how long one write may go on after the run was told to stop.
 const writeGrace = 5 * time.Second
@@ -350,40 +357,71 @@ func (w *writer) deleteOnce(ctx context.Context, o *preview.Object, live map[str
 	})
 }
 
-// objectError words the failure of one write.
-func (a *attempt) objectError(o *preview.Object, doing string, err error) *Error {
-	kind, next := NotStarted, ""
-	var moved *movedError
-	var gone *goneError
-	switch reason := preview.ReasonOf(err); {
-	case errors.As(err, &moved) && unknownOutcome(err):
-		kind, next = Failed, "preview again to see what it is now, and approve that"
-	case errors.As(err, &gone):
-		kind, next = Interrupted, a.resumeAdvice()
-	case errors.As(err, &moved):
-		kind, next = Refused, "preview again, and approve what it shows"
-	case unknownOutcome(err):
-		kind, next = Interrupted, "the object is in flight; "+a.resumeAdvice()
-	case reason == preview.ReasonConflict:
-		kind, next = Refused, "preview again: another field manager took these fields since the review"
-	case reason == preview.ReasonForbidden:
-		next = "get the missing permission, then " + a.resumeAdvice()
-	case reason == preview.ReasonQuota:
-		next = quotaAdvice(o, err) + a.resumeAdvice()
-	case preview.Throttled(err) && (a.wrote || a.resumed()):
-		kind, next = Interrupted, "the API server is overloaded and carried nothing out; when it has time, "+a.resumeAdvice()
-	}
-	cause, _ := rollout.RefusalCause(err.Error())
-	e := a.fail(fmt.Sprintf("%s %s", doing, o.ID), next, &Error{
-		Kind: kind, Object: o.ID, Doing: doing + " " + o.ID, Came: err.Error(), Cause: cause, Next: next, Err: err,
-	})
-	if e.Next == "" {
-		changed := *e
-		changed.Next = "nothing was applied; look at the cause and run the command again"
-		if a.wrote {
-			changed.Next = "part of the plan was applied; look at the cause, then " + a.resumeAdvice()
+// handOver sends one write of the stage in which former owners let go. What is
+// deleted must be gone before anything is applied: as long as it exists, its
+// controller may write to what it owned.
+func (w *writer) handOver(ctx context.Context, o *preview.Object) error {
+	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
+	if o.Action == preview.ActionAdopt {
+		free, err := w.release(ctx, o, w.liveOf(o))
+		if err != nil {
+			return w.failedObject(ctx, o, "releasing", err)
 		}
-		return &changed
+		w.checked.Object(o.ID).LiveBody = free // the second write is made on it
+		if entry := w.record.Object(o.ID); entry.State == record.StateSent {
+			entry.State = record.StatePending // there was nothing to take off
+		}
+		return nil
 	}
-	return e
+	gone, err := w.remove(ctx, o, w.liveOf(o))
+	if err == nil && !gone {
+		w.removed(o, false)
+		err = w.awaitGone(ctx, o)
+	}
+	if err != nil {
+		return w.failedObject(ctx, o, "deleting", err)
+	}
+	w.removed(o, true)
+	return nil
+}
+
+// hasLetGo notes that the former owner of an object has let go of it, and that
+// the second write is still to come.
+func (w *writer) hasLetGo(o *preview.Object, live map[string]any) error {
+	fingerprint, err := preview.Fingerprint(w.opts.Schemas, live, o.Sealed, true)
+	if err != nil || fingerprint != o.Adoption.Fingerprint || fingerprint == o.Live.Fingerprint {
+		return err
+	}
+	w.record.Object(o.ID).State = record.StateReleased
+	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateReleased})
+	return nil
+}
+
+func (w *writer) createNamespace(ctx context.Context, o *preview.Object) error {
+	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
+	made, err := w.writeOn(ctx, o, nil)
+	if err == nil {
+		w.namespace = made.live
+		return nil
+	}
+	var moved *movedError
+	if errors.As(err, &moved) {
+		// Another run of this plan may have been faster; the lease decides
+		// which of the two goes on.
+		live, getErr := w.cluster.Get(ctx, o.Ref())
+		if getErr == nil && live != nil && w.isOwnNamespace(o, live) {
+			w.namespace = live
+			return nil
+		}
+	}
+	return w.objectError(o, "creating", err)
+}
+
+func (w *writer) sendDelete(ctx context.Context, o *preview.Object, before map[string]any) error {
+	gone, err := w.remove(ctx, o, before)
+	if err != nil {
+		return w.failedObject(ctx, o, "deleting", err)
+	}
+	w.removed(o, gone)
+	return nil
 }
