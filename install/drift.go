@@ -41,13 +41,13 @@ type ObjectDrift struct {
 }
 
 // Drifts holds the live objects of a release against its newest record: every
-// sealed path must have the sealed value (EXACTNESS section 4). live are the
-// objects of the inventory as read, in its order. The error says why there is
+// sealed path must have the sealed value. live are the
+// objects of [record.Record.Items] as read, in that order. The error says why there is
 // nothing to compare with; what is missing is told all the same.
 func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, stored *record.Record, live []preview.ReadResult) ([]ObjectDrift, error) {
 	plan, err := record.StoredPlan(ctx, cluster, stored)
 	out := make([]ObjectDrift, 0, len(stored.Inventory))
-	for i, item := range stored.Inventory {
+	for i, item := range stored.Items() {
 		d := ObjectDrift{ID: item.Ref().ID()}
 		d.Drift, d.Why = presence(stored, item, live[i])
 		if d.Drift == "" {

@@ -35,7 +35,7 @@ func (w *world) tryUndoable(t *testing.T, choose func(*engine.Options), contents
 		t.Fatal(err)
 	}
 	opts := w.planOptions(t)
-	if opts.Undo, err = record.Earlier(t.Context(), w); err != nil {
+	if opts.Undo, err = install.Earlier(t.Context(), w, record); err != nil {
 		return nil, err
 	}
 	choose(&opts)
@@ -211,8 +211,8 @@ func TestClusterFailedInstallIsUndone(t *testing.T) {
 		t.Error("the definition is not kept")
 	}
 	record, err := history.Load(t.Context(), w, w.release)
-	if err != nil || record.Installed() || len(record.Inventory()) != 1 {
-		t.Errorf("the record has %v, %v", record.Inventory(), err)
+	if err != nil || record.Installed() || len(record.Items()) != 1 {
+		t.Errorf("the record has %v, %v", record.Items(), err)
 	}
 }
 

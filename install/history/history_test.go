@@ -31,9 +31,9 @@ func (c *releases) run(t *testing.T, release preview.Release, uninstall bool) {
 		t.Fatal(err)
 	}
 	if stored != nil {
-		opts.Installed.Base = stored.Base()
-		for _, item := range stored.Inventory() {
-			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref, Package: item.Package})
+		opts.Installed.Base = stored.PlanBase()
+		for _, item := range stored.Items() {
+			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package})
 		}
 	}
 	var contents []engine.Content
@@ -91,12 +91,12 @@ func TestClusterReleases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := []string{r.Name(), r.Package(), r.Version(), r.Bundle(), r.Catalog(), r.Channel(), r.Reference(), r.Source().Reference, string(r.State)}
+		got := []string{r.Name(), r.Package(), r.Version(), r.Bundle(), r.Catalog(), r.Channel(), r.Request.Reference, r.Source().Reference, string(r.State)}
 		want := "mongodb mongodb 1.2.3 mongodb.v1.2.3 registry.example.com/catalog:latest stable mongodb registry.example.com/mongodb:v1 applied"
 		if strings.Join(got, " ") != want {
 			t.Errorf("got %q\nwant %q", strings.Join(got, " "), want)
 		}
-		if items := r.Inventory(); len(items) != 1 || items[0].Ref.ID() != "core/ConfigMap/one/settings" || items[0].UID == "" {
+		if items := r.Items(); len(items) != 1 || items[0].Ref().ID() != "core/ConfigMap/one/settings" || items[0].UID == "" {
 			t.Errorf("the inventory is %v", items)
 		}
 	})

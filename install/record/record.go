@@ -94,6 +94,8 @@ type Record struct {
 	unpacked int // bytes
 	slot     int // of its parts, when one Secret was too small; 0 otherwise
 	stored   storedForm
+	keys     Keys   // that Verify was given, for other revisions
+	identity string // that of the cluster, likewise
 	// Signature is what verifying the record found; nil when it was not verified.
 	// It is never read from the record, which would vouch for itself.
 	Signature *preview.RecordSignature `json:"-"`
@@ -134,8 +136,14 @@ type Archive struct {
 }
 
 // Verify checks who signed the record, for what is made of it: the base of a
-// plan, and content that comes back. identity is that of the cluster.
-func (r *Record) Verify(keys Keys, identity string) { r.Signature = keys.verify(r, identity) }
+// plan, or content that comes back. identity is that of the cluster.
+func (r *Record) Verify(keys Keys, identity string) {
+	r.keys, r.identity = keys, identity
+	r.Signature = keys.verify(r, identity)
+}
+
+// VerifyLike verifies the record with the keys that verified another.
+func (r *Record) VerifyLike(other *Record) { r.Verify(other.keys, other.identity) }
 
 // PlanBase is what a new plan for the release stands on. What was accepted of it
 // ends with its removal.

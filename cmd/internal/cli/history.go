@@ -29,10 +29,10 @@ type revisionItem struct {
 	Receipt       *record.Receipt  `json:"receipt,omitempty"`
 }
 
-func revisionItemOf(r *history.Record, current bool) revisionItem {
+func revisionItemOf(r *record.Record, current bool) revisionItem {
 	approval := r.Receipt().Approval
 	return revisionItem{
-		releaseItem: releaseItemOf(r), Action: r.Action(), Current: current, ContentDigest: r.ContentDigest,
+		releaseItem: releaseItemOf(r), Action: r.Request.Action, Current: current, ContentDigest: r.ContentDigest,
 		Sources: r.Lineage(), ApprovedBy: approval.By, ApprovedHow: approval.How,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -33,10 +34,10 @@ func (i releaseItem) notVerified() string {
 	return i.State
 }
 
-func releaseItemOf(r *history.Record) releaseItem {
+func releaseItemOf(r *record.Record) releaseItem {
 	return releaseItem{
 		Name: r.Release.Name, Namespace: r.Release.Namespace, Revision: r.Revision, State: string(r.State),
-		Package: r.Name(), Version: r.Version(), Digest: r.Digest, Updated: r.Updated, Signature: r.Signature(),
+		Package: r.Name(), Version: r.Version(), Digest: r.Digest, Updated: r.Updated, Signature: r.Signature,
 	}
 }
 

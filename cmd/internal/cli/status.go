@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/install"
-	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -106,14 +105,14 @@ func (p *session) status(ctx context.Context, name, format string) error {
 }
 
 // statusOf reads every member of a release once.
-func (p *session) statusOf(ctx context.Context, stored *history.Record) (statusItem, error) {
+func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusItem, error) {
 	item := statusItem{
 		releaseItem: releaseItemOf(stored), Stage: stored.Stage, Objects: []statusObject{},
-		Healthy: stored.State == record.Applied, Undoes: stored.Undoes(),
+		Healthy: stored.State == record.Applied, Undoes: stored.Undoes,
 	}
 	var refs []preview.Ref
-	for _, member := range stored.Inventory() {
-		refs = append(refs, member.Ref)
+	for _, member := range stored.Items() {
+		refs = append(refs, member.Ref())
 	}
 	live := readOnce{p.client.Read(ctx, refs)}
 	var definitions []map[string]any
@@ -125,7 +124,7 @@ func (p *session) statusOf(ctx context.Context, stored *history.Record) (statusI
 			definitions = append(definitions, r.Body)
 		}
 	}
-	drifts, err := stored.Drifts(ctx, p.client, p.typer(), live.results)
+	drifts, err := install.Drifts(ctx, p.client, p.typer(), stored, live.results)
 	if err != nil {
 		item.Unread, item.Healthy = err.Error(), false
 	}
@@ -170,15 +169,15 @@ func (item *statusItem) add(o rollout.Object, d install.ObjectDrift) {
 
 // interrupted counts what an unfinished revision has written, as the cluster
 // shows it.
-func (p *session) interrupted(ctx context.Context, record *history.Record, item *statusItem) error {
-	if !record.State.Unfinished() {
+func (p *session) interrupted(ctx context.Context, stored *record.Record, item *statusItem) error {
+	if !stored.State.Unfinished() {
 		return nil
 	}
-	objects, err := record.Reconcile(ctx, p.client, p.typer())
+	objects, err := install.Reconcile(ctx, p.client, p.typer(), stored)
 	if err != nil {
 		return err
 	}
-	item.Interrupted, item.Approve = map[string]int{}, record.Approves()
+	item.Interrupted, item.Approve = map[string]int{}, stored.Approves()
 	for _, o := range objects {
 		item.Interrupted[string(o.State)]++
 	}

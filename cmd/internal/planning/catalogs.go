@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -100,11 +100,11 @@ func (out *Resolution) noteDowngrade(from, to string) {
 // withoutEdges notes that a version was chosen by the user and not along a
 // catalog's upgrade edges. An older one must have been asked for: the head of a
 // channel may have moved back, or be that of another channel.
-func (out *Resolution) withoutEdges(record *history.Record) error {
-	if record == nil || !record.Installed() {
+func (out *Resolution) withoutEdges(stored *record.Record) error {
+	if stored == nil || !stored.Installed() {
 		return nil
 	}
-	return out.withoutEdgesFrom(record.Version())
+	return out.withoutEdgesFrom(stored.Version())
 }
 
 func (out *Resolution) withoutEdgesFrom(from string) error {
@@ -157,8 +157,8 @@ func (e Environment) catalogRefs(given []string) ([]CatalogRef, error) {
 // for the next version by itself: one of the configuration, or, where
 // that has none, a ClusterCatalog, which only administrators make. Who may write
 // Secrets in the namespace of a release may name any other in its record.
-func (e Environment) followed(record *history.Record) ([]string, error) {
-	reference := record.Catalog()
+func (e Environment) followed(stored *record.Record) ([]string, error) {
+	reference := stored.Catalog()
 	configured, err := e.Config()
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (e Environment) followed(record *history.Record) ([]string, error) {
 	if served, ok, err := catalog.ParseServed(reference); ok && err == nil && served.Kind == catalog.ClusterCatalogKind && len(configured.Catalogs) == 0 {
 		return []string{reference}, nil
 	}
-	name, namespace := record.Release.Name, record.Release.Namespace
+	name, namespace := stored.Release.Name, stored.Release.Namespace
 	return nil, Usagef("release %s came from catalog %s, as its record says; the configuration does not have that catalog, and a record alone is not followed: %s",
 		name, reference, report.CommandLine("kubectl", "operator", "upgrade", name, "-n", namespace, "--catalog", reference))
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
@@ -17,7 +17,7 @@ import (
 // cluster has, each before what needs it. Content that comes from no catalog,
 // where there is none to look in, stands alone: what it needs is in its review.
 // What is planned beside it meets requirements too.
-func (p *Planner) closure(ctx context.Context, r *Resolver, root *Resolution, release preview.Release, record *history.Record, beside []deps.Installed) ([]*Resolution, error) {
+func (p *Planner) closure(ctx context.Context, r *Resolver, root *Resolution, release preview.Release, stored *record.Record, beside []deps.Installed) ([]*Resolution, error) {
 	properties, err := root.properties()
 	if err != nil {
 		return nil, fmt.Errorf("reading what %s requires: %w", root.info.Package, err)
@@ -40,7 +40,7 @@ func (p *Planner) closure(ctx context.Context, r *Resolver, root *Resolution, re
 		problem.Sources = append(problem.Sources, deps.Source{Catalog: c, Priority: c.Origin().Priority})
 	}
 	if !p.Read.Offline {
-		if err := p.present(ctx, &problem, release, record); err != nil {
+		if err := p.present(ctx, &problem, release, stored); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func (out *Resolution) among(catalogs []*catalog.Catalog) int {
 }
 
 // present adds what the cluster and the release have already to a problem.
-func (p *Planner) present(ctx context.Context, problem *deps.Problem, release preview.Release, record *history.Record) error {
+func (p *Planner) present(ctx context.Context, problem *deps.Problem, release preview.Release, stored *record.Record) error {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
 		return err
@@ -125,10 +125,10 @@ func (p *Planner) present(ctx context.Context, problem *deps.Problem, release pr
 	}
 	problem.Installed = others.packages
 	problem.Cluster = servedAPIs{cluster: cluster, release: release, others: others}
-	if record == nil || !record.Installed() {
+	if stored == nil || !stored.Installed() {
 		return nil
 	}
-	for _, pkg := range record.Packages() {
+	for _, pkg := range stored.Packages {
 		if pkg.Name != problem.Root.Package && pkg.Parameters.Section == nil {
 			problem.Release = append(problem.Release, deps.Installed{Package: pkg.Name, Version: pkg.Version, By: "this release"})
 		}

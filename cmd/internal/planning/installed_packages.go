@@ -34,7 +34,7 @@ func installedPackages(ctx context.Context, cluster Cluster, release preview.Rel
 		if records[i].Release == release {
 			continue
 		}
-		for _, pkg := range records[i].Packages() {
+		for _, pkg := range records[i].Packages {
 			out.add(deps.Installed{Package: contentName(&pkg), Version: pkg.Version, By: "release " + records[i].Release.Name})
 		}
 	}

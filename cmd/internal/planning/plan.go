@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -189,7 +190,7 @@ func (p *Planner) Uninstall(ctx context.Context, name string, include Removal) (
 	if err != nil {
 		return nil, err
 	}
-	if !record.Installed() && len(record.Inventory()) == 0 && !(include.Namespaces && record.MadeNamespaces()) {
+	if !record.Installed() && len(record.Items()) == 0 && !(include.Namespaces && record.MadeNamespaces()) {
 		return nil, fmt.Errorf("uninstalling %s: nothing of it is left; revision %d removed it", name, record.Revision)
 	}
 	opts := p.options(record.Release, record)
@@ -213,14 +214,14 @@ func (p *Planner) Rollback(ctx context.Context, name string, to int) (*preview.P
 	if opts.Undo, err = p.undo(ctx, record); err != nil {
 		return nil, err
 	}
-	if opts.Installed.Set, err = record.Set(ctx, p.cluster); err != nil {
+	if opts.Installed.Set, err = install.InstalledSet(ctx, p.cluster, record); err != nil {
 		return nil, err
 	}
 	return p.Judge(engine.Build(ctx, contents, p.cluster, opts))
 }
 
 // Find looks a release up by name; the cluster is connected afterwards.
-func (p *Planner) Find(ctx context.Context, name string) (*history.Record, error) {
+func (p *Planner) Find(ctx context.Context, name string) (*record.Record, error) {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -230,7 +231,7 @@ func (p *Planner) Find(ctx context.Context, name string) (*history.Record, error
 }
 
 // Recall is find for what a release remembers: one that was uninstalled too.
-func (p *Planner) Recall(ctx context.Context, name string) (*history.Record, error) {
+func (p *Planner) Recall(ctx context.Context, name string) (*record.Record, error) {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -240,7 +241,7 @@ func (p *Planner) Recall(ctx context.Context, name string) (*history.Record, err
 }
 
 // record reads the newest record of a release, nil when there is none.
-func (p *Planner) record(ctx context.Context, release preview.Release) (*history.Record, error) {
+func (p *Planner) record(ctx context.Context, release preview.Release) (*record.Record, error) {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -252,21 +253,21 @@ func (p *Planner) record(ctx context.Context, release preview.Release) (*history
 	return p.Verified(ctx, record, err)
 }
 
-func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, record *history.Record) (*preview.Plan, error) {
-	upgrade := record != nil && record.Installed()
-	contents, err := p.sealed(ctx, r, found, release, record, upgrade)
+func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record) (*preview.Plan, error) {
+	upgrade := stored != nil && stored.Installed()
+	contents, err := p.sealed(ctx, r, found, release, stored, upgrade)
 	if err != nil {
 		return nil, err
 	}
-	opts := p.options(release, record)
+	opts := p.options(release, stored)
 	opts.Progress, opts.Request = r.progress, found.request
-	return p.onTop(ctx, contents, record, opts)
+	return p.onTop(ctx, contents, stored, opts)
 }
 
 // onTop plans contents on top of a record, nil for none.
-func (p *Planner) onTop(ctx context.Context, contents []engine.Content, record *history.Record, opts engine.Options) (*preview.Plan, error) {
+func (p *Planner) onTop(ctx context.Context, contents []engine.Content, stored *record.Record, opts engine.Options) (*preview.Plan, error) {
 	opts.Request.Action = preview.RequestInstall
-	if record != nil && record.Installed() {
+	if stored != nil && stored.Installed() {
 		opts.Request.Action = preview.RequestUpgrade
 	}
 	var cluster engine.Cluster
@@ -274,7 +275,7 @@ func (p *Planner) onTop(ctx context.Context, contents []engine.Content, record *
 		cluster = p.cluster
 	}
 	var err error
-	if opts.Undo, err = p.undo(ctx, record); err != nil {
+	if opts.Undo, err = p.undo(ctx, stored); err != nil {
 		return nil, err
 	}
 	return p.Judge(engine.Build(ctx, contents, cluster, opts))
@@ -283,16 +284,16 @@ func (p *Planner) onTop(ctx context.Context, contents []engine.Content, record *
 // undo is what a failure of the plan goes back to, nil where it stops. A revision
 // that is unfinished is no state to go back to; one that the approved digest goes
 // on with needs none, for its own plan holds it.
-func (p *Planner) undo(ctx context.Context, record *history.Record) (*engine.Earlier, error) {
-	if !p.Owners.RollsBack() || record != nil && record.State.Unfinished() && record.Approves() == p.Approved {
+func (p *Planner) undo(ctx context.Context, stored *record.Record) (*engine.Earlier, error) {
+	if !p.Owners.RollsBack() || stored != nil && stored.State.Unfinished() && stored.Approves() == p.Approved {
 		return nil, nil
 	}
-	return record.Earlier(ctx, p.cluster)
+	return install.Earlier(ctx, p.cluster, stored)
 }
 
 // sealed renders what was found, and what it requires.
-func (p *Planner) sealed(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, record *history.Record, upgrade bool) ([]engine.Content, error) {
-	packages, err := p.closure(ctx, r, found, release, record, nil)
+func (p *Planner) sealed(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record, upgrade bool) ([]engine.Content, error) {
+	packages, err := p.closure(ctx, r, found, release, stored, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -322,7 +323,7 @@ func (r *Resolver) seal(ctx context.Context, packages []*Resolution, release pre
 	return contents, nil
 }
 
-func (p *Planner) options(release preview.Release, record *history.Record) engine.Options {
+func (p *Planner) options(release preview.Release, stored *record.Record) engine.Options {
 	opts := engine.Options{
 		Tool: p.env.Version, Release: release, Apply: p.Owners.options(),
 		StageTimeout: p.stage(), Schemas: p.env.Schemas(), ReadMode: p.Read.mode(),
@@ -330,10 +331,10 @@ func (p *Planner) options(release preview.Release, record *history.Record) engin
 	if p.Expires > 0 {
 		opts.Apply.Expires = preview.ExpiryText(time.Now().Add(p.Expires))
 	}
-	if record != nil {
-		opts.Installed = engine.Installed{Base: record.Base()}
-		for _, item := range record.Inventory() {
-			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref, Package: item.Package, Manager: item.Manager, Format: install.FormatOf(record.Packages(), item.Package)})
+	if stored != nil {
+		opts.Installed = engine.Installed{Base: stored.PlanBase()}
+		for _, item := range stored.Items() {
+			opts.Installed.Members = append(opts.Installed.Members, engine.Member{Ref: item.Ref(), Package: item.Package, Manager: item.Manager, Format: install.FormatOf(stored.Packages, item.Package)})
 		}
 	}
 	return opts

@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"fmt"
 
-	"github.com/kubectl-operator/kubectl-operator/install/history"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview/approval"
 )
@@ -88,18 +87,18 @@ func (p *Planner) readRecordKey(ctx context.Context, keys *record.Keys, path, na
 
 // Verified checks who signed a record that was found, nil for none; err is that
 // of finding it. Without keys the cluster is not asked who it is.
-func (p *Planner) Verified(ctx context.Context, record *history.Record, err error) (*history.Record, error) {
+func (p *Planner) Verified(ctx context.Context, stored *record.Record, err error) (*record.Record, error) {
 	if err != nil {
 		return nil, err
 	}
 	keys, err := p.RecordKeys(ctx)
-	if err != nil || record == nil || len(keys.Trusted) == 0 {
-		return record, err
+	if err != nil || stored == nil || len(keys.Trusted) == 0 {
+		return stored, err
 	}
 	target, err := p.cluster.Target(ctx)
 	if err != nil {
 		return nil, err
 	}
-	record.Verify(keys, target.Identity)
-	return record, nil
+	stored.Verify(keys, target.Identity)
+	return stored, nil
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
@@ -71,21 +71,21 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 	if err := checkRelease(release); err != nil {
 		return nil, err
 	}
-	var record *history.Record
+	var stored *record.Record
 	if !p.Read.Offline {
-		if record, err = p.record(ctx, release); err != nil {
+		if stored, err = p.record(ctx, release); err != nil {
 			return nil, err
 		}
 	}
 	var installed []preview.Package
-	if record != nil && record.Installed() {
-		installed = record.Packages()
+	if stored != nil && stored.Installed() {
+		installed = stored.Packages
 	}
 	roots, err := r.findSections(ctx, want.sections, installed, release)
 	if err != nil {
 		return nil, err
 	}
-	packages, err := p.withDependencies(ctx, r, want.sections, roots, release, record)
+	packages, err := p.withDependencies(ctx, r, want.sections, roots, release, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +95,9 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 	if err != nil {
 		return nil, err
 	}
-	opts := p.options(release, record)
+	opts := p.options(release, stored)
 	opts.Progress, opts.Request = r.progress, preview.Request{Reference: want.Text, File: want.File.path}
-	return p.onTop(ctx, contents, record, opts)
+	return p.onTop(ctx, contents, stored, opts)
 }
 
 // findSections resolves each section to content. A package of a catalog goes
@@ -144,7 +144,7 @@ func before(installed []preview.Package, section, content string) *preview.Packa
 
 // withDependencies adds what sections require and nothing beside them meets,
 // each before what needs it, and names the packages of sections after these.
-func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []section, roots []*Resolution, release preview.Release, record *history.Record) ([]*Resolution, error) {
+func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []section, roots []*Resolution, release preview.Release, stored *record.Record) ([]*Resolution, error) {
 	var out []*Resolution
 	beside := make([]deps.Installed, 0, len(roots))
 	for i, root := range roots {
@@ -155,7 +155,7 @@ func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []sect
 		beside = append(beside, in)
 	}
 	for i, root := range roots {
-		packages, err := p.closure(ctx, r, root, release, record, versioned(slices.Delete(slices.Clone(beside), i, i+1)))
+		packages, err := p.closure(ctx, r, root, release, stored, versioned(slices.Delete(slices.Clone(beside), i, i+1)))
 		if err != nil {
 			return nil, fmt.Errorf("section %s: %w", list[i].name, err)
 		}

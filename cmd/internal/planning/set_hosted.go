@@ -5,7 +5,8 @@ import (
 	"context"
 	"runtime"
 
-	"github.com/kubectl-operator/kubectl-operator/install/history"
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
@@ -57,18 +58,18 @@ func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []pl
 	if err != nil {
 		return nil, err
 	}
-	var record *history.Record
+	var stored *record.Record
 	if !p.Read.Offline {
-		if record, err = p.record(ctx, release); err != nil {
+		if stored, err = p.record(ctx, release); err != nil {
 			return nil, err
 		}
 	}
-	opts := p.options(release, record)
+	opts := p.options(release, stored)
 	opts.Progress, opts.Request = progress, preview.Request{Reference: want.Text, File: want.Text}
-	if record != nil {
-		if opts.Installed.Set, err = record.Set(ctx, p.cluster); err != nil {
+	if stored != nil {
+		if opts.Installed.Set, err = install.InstalledSet(ctx, p.cluster, stored); err != nil {
 			return nil, err
 		}
 	}
-	return p.onTop(ctx, []engine.Content{content}, record, opts)
+	return p.onTop(ctx, []engine.Content{content}, stored, opts)
 }

@@ -1,0 +1,154 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Installed reports whether the release is, or may partly be, in the cluster.
+func (r *Record) Installed() bool { return r.State != Uninstalled }
+
+// MadeNamespaces reports whether the release ever made a Namespace.
+func (r *Record) MadeNamespaces() bool { return len(r.Namespaces) > 0 }
+
+// Items lists the objects the release has in the cluster, by id. After an
+// interrupted run it may name objects that were never created.
+func (r *Record) Items() []Item {
+	return slices.SortedFunc(slices.Values(r.Inventory), func(a, b Item) int { return cmp.Compare(a.Ref().ID(), b.Ref().ID()) })
+}
+
+// Source is the pinned content of the release's first package.
+func (r *Record) Source() preview.Source {
+	if p := r.first(); p != nil && len(p.Sources) > 0 {
+		return p.Sources[0]
+	}
+	return preview.Source{}
+}
+
+// Bundle is the bundle's own name, such as the CSV's.
+func (r *Record) Bundle() string {
+	if p := r.first(); p != nil {
+		return p.Bundle
+	}
+	return ""
+}
+
+// Version is the version of the first package. Sections have one each, and the
+// release none.
+func (r *Record) Version() string {
+	if p := r.first(); p != nil && !r.Sections() {
+		return p.Version
+	}
+	return ""
+}
+
+// Name is the name of the first package, wherever it came from; of sections it is
+// all their names.
+func (r *Record) Name() string {
+	if r.Sections() {
+		var names []string
+		for _, pkg := range r.Packages {
+			names = append(names, pkg.Name)
+		}
+		return strings.Join(names, ", ")
+	}
+	if p := r.first(); p != nil {
+		return p.Name
+	}
+	return ""
+}
+
+// OfSet reports whether the release is a plugin set, which its file brings.
+func (r *Record) OfSet() bool {
+	p := r.first()
+	return p != nil && strings.HasPrefix(p.Format, preview.FormatPlugins)
+}
+
+// Package is the name under which the first package came from a catalog, empty
+// when it did not.
+func (r *Record) Package() string {
+	if r.catalog() == nil {
+		return ""
+	}
+	return r.first().Name
+}
+
+// Catalog is the reference of the catalog that the first package came from,
+// empty when it came from none.
+func (r *Record) Catalog() string {
+	if via := r.catalog(); via != nil {
+		return via.Reference
+	}
+	return ""
+}
+
+// Channel is the channel of that catalog.
+func (r *Record) Channel() string {
+	if via := r.catalog(); via != nil {
+		return via.Channel
+	}
+	return ""
+}
+
+// Sections reports whether the release is of the sections of a request.
+func (r *Record) Sections() bool { return preview.InSections(r.Packages) }
+
+func (r *Record) first() *preview.Package {
+	if len(r.Packages) == 0 {
+		return nil
+	}
+	return &r.Packages[0]
+}
+
+func (r *Record) catalog() *preview.Via {
+	p := r.first()
+	if p == nil || r.Sections() {
+		return nil
+	}
+	for i := range p.Via {
+		if p.Via[i].Kind == "catalog" {
+			return &p.Via[i]
+		}
+	}
+	return nil
+}
+
+// Approves is the digest of which an approval goes on with an unfinished
+// revision: that of its plan, or of the plan which it undoes.
+func (r *Record) Approves() string {
+	if r.Undoes != nil {
+		return r.Undoes.Digest
+	}
+	return r.Digest
+}
+
+// Kept lists the revisions on record.
+func (r *Record) Kept() string {
+	var all []string
+	for _, o := range r.Older {
+		all = append(all, fmt.Sprintf("%d (%s)", o.Revision, o.State))
+	}
+	return "on record are " + strings.Join(append(all, fmt.Sprintf("%d (%s)", r.Revision, r.State)), ", ")
+}
+
+// Numbers are the revisions on record, the newest first.
+func (r *Record) Numbers() []int {
+	out := []int{r.Revision}
+	for i := len(r.Older) - 1; i >= 0; i-- {
+		out = append(out, r.Older[i].Revision)
+	}
+	return out
+}
+
+// Lineage is where a revision's content came from: the pins of its packages.
+func (r *Record) Lineage() []preview.Source {
+	var out []preview.Source
+	for _, p := range r.Packages {
+		out = append(out, p.Sources...)
+	}
+	return out
+}
