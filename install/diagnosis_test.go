@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,6 +95,9 @@ type failingRollout struct {
 	// settled are calls of kubectl that wait until the cause stays, where what is
 	// waited for can still change its mind.
 	settled [][]string
+	// event is the reason of an Event that is awaited besides: it comes by itself,
+	// sometimes after the state that it is about.
+	event string
 }
 
 // failingRollouts are made by what makes them in a cluster: the kubelet's part
@@ -158,7 +162,7 @@ var failingRollouts = []failingRollout{
 		settled: [][]string{
 			{"wait", "deployment/web", "--for=jsonpath={.status.updatedReplicas}=1", "--timeout=2m"},
 			{"wait", "deployment/web", "--for=condition=Progressing=False", "--timeout=2m"},
-		}},
+		}, event: "FailedCreatePodSandBox"},
 	{name: "a Job that fails", cause: rollout.Crash, object: "batch/Job/$NS/once",
 		manifest: "{apiVersion: batch/v1, kind: Job, metadata: {name: once}, spec: {backoffLimit: 0, template: {metadata: {annotations: {kubectl-operator/sandbox-fault: exit}}, spec: {restartPolicy: Never, containers: [{name: main, image: a}]}}}}",
 		offender: "core/Pod/$NS/once-", evidence: []string{"exit code 3", "nothing to do here"}, kind: install.Failed},
@@ -212,6 +216,7 @@ func (f failingRollout) run(t *testing.T, w *world, manifest string) {
 				for _, args := range f.settled {
 					w.edit(t, append(args, "-n", w.release.Namespace)...)
 				}
+				w.awaitEvent(t, f.event)
 				clock.jump()
 			}
 		}
@@ -234,6 +239,18 @@ func (f failingRollout) run(t *testing.T, w *world, manifest string) {
 			t.Errorf("the receipt says %q of %s, want %q of %s", entry.Cause, entry.Offender, f.cause, w.here(f.offender))
 		}
 	}
+}
+
+// awaitEvent returns when an Event of the reason is in the release's namespace.
+func (w *world) awaitEvent(t *testing.T, reason string) {
+	t.Helper()
+	if reason == "" {
+		return
+	}
+	until(t, "an Event "+reason, func() bool {
+		events, err := w.List(t.Context(), "v1", "Event", w.release.Namespace, "")
+		return err == nil && slices.ContainsFunc(events, func(e map[string]any) bool { return preview.String(e, "reason") == reason })
+	})
 }
 
 // here puts the world's namespace into a text.
