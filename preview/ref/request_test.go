@@ -353,15 +353,15 @@ func TestARequestWithoutAFileReadsBackAsItself(t *testing.T) {
 	}
 }
 
-func TestTheExamplesOfTheReadmeAreRequests(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+func TestTheExamplesOfTheManualAreRequests(t *testing.T) {
+	page, err := os.ReadFile("../../cmd/internal/cli/help/requests.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const head = "apiVersion: kubectl-operator/v1alpha1\nkind: Request\n"
-	examples := strings.Split(string(readme), "```yaml\n"+head)[1:]
+	examples := strings.Split(string(page), "```yaml\n"+head)[1:]
 	if len(examples) != 2 {
-		t.Fatalf("the README has %d examples of a Request", len(examples))
+		t.Fatalf("the manual has %d examples of a Request", len(examples))
 	}
 	for i := range examples {
 		examples[i], _, _ = strings.Cut(examples[i], "```")

@@ -37,7 +37,7 @@ type Form struct {
 }
 
 // Forms are all forms, in the order in which they are listed. Flags, completion,
-// help and the table of the README are made from them.
+// help and the table of the manual are made from them.
 func Forms() []Form {
 	return []Form{
 		{Name: Text, For: "a terminal", Progress: true, Human: true, Between: "\n", write: writeText},
@@ -48,13 +48,13 @@ func Forms() []Form {
 		{Name: YAML, For: programs, Between: "---\n", write: writeYAML},
 		{Name: Manifests, For: "the objects as they would be sent, in that order; values of Secrets, and those whose key sounds like one, are masked, unless they are the name of a Secret of the plan", Between: "---\n", write: writeManifests},
 		{Name: CloudPolicy, For: "a cloud team: AWS policies, Google Cloud roles, Azure role definitions, and what could not be derived", Between: "\n", write: writeCloudPolicy},
-		{Name: Request, For: "a [request file](#request-files) with everything pinned", Scope: OfRequest, write: writeRequest},
+		{Name: Request, For: "a [request file](requests.md) with everything pinned", Scope: OfRequest, write: writeRequest},
 		{Name: InstallerRole, For: "an administrator: the roles with which a user can plan and apply exactly this; for an upgrade, rollback or removal with `--preview`, for a saved plan with `show`", Scope: OfRelease, Aside: true, write: writeInstallerRole},
-		{Name: PodTemplate, For: "whoever owns a host: its pod template with the init container that installs a `PluginSet`", Scope: OfRequest, Aside: true, write: writePodTemplate},
+		{Name: PodTemplate, For: "the owner of a host: its pod template with the init container that installs a `PluginSet`", Scope: OfRequest, Aside: true, write: writePodTemplate},
 	}
 }
 
-const programs = "programs; see [JSON](#json)"
+const programs = "programs; see [JSON](json.md)"
 
 // FormOf is the form of a name.
 func FormOf(name string) (Form, bool) {

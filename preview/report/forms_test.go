@@ -9,28 +9,28 @@ import (
 	"testing"
 )
 
-// The table of forms in the README is made from [Forms].
-func TestTheReadmeListsTheForms(t *testing.T) {
-	path := filepath.Join("..", "..", "README.md")
-	readme, err := os.ReadFile(path)
+// The table of forms in the manual is made from [Forms].
+func TestTheManualListsTheForms(t *testing.T) {
+	path := filepath.Join("..", "..", "cmd", "internal", "cli", "help", "reports.md")
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const head = "| `-o` | for |\n| --- | --- |\n"
-	start := bytes.Index(readme, []byte(head))
+	start := bytes.Index(page, []byte(head))
 	if start < 0 {
-		t.Fatalf("README.md has no table %q", head)
+		t.Fatalf("reports.md has no table %q", head)
 	}
 	start += len(head)
-	size := bytes.Index(readme[start:], []byte("\n\n")) + 1
+	size := bytes.Index(page[start:], []byte("\n\n")) + 1
 	want := formRows()
-	if string(readme[start:start+size]) == want {
+	if string(page[start:start+size]) == want {
 		return
 	}
 	if !*update {
-		t.Fatalf("the table of README.md is not that of the forms; run go test -update. Want:\n%s", want)
+		t.Fatalf("the table of reports.md is not that of the forms; run go test -update. Want:\n%s", want)
 	}
-	if err := os.WriteFile(path, slices.Concat(readme[:start], []byte(want), readme[start+size:]), 0o644); err != nil {
+	if err := os.WriteFile(path, slices.Concat(page[:start], []byte(want), page[start+size:]), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -137,6 +137,8 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		a.newExplainCommand(), a.newVersionCommand(), a.newCompletionCommand(),
 		a.newCatalogCommand(), newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),
 	)
+	root.SetHelpCommand(a.newHelpCommand())
+	root.SetUsageTemplate(root.UsageTemplate() + "{{if not .HasParent}}" + topicList() + "{{end}}")
 	completeOutputs(root)
 	return root
 }

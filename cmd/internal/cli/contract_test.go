@@ -149,7 +149,7 @@ func TestHelpListsExactlyTheCommandsOfTheContract(t *testing.T) {
 	if want := slices.Sorted(maps.Keys(contractCommands)); !slices.Equal(found, want) {
 		t.Errorf("commands are\n%q, want\n%q", found, want)
 	}
-	root := help(t)
+	root := helpOf(t)
 	for path := range contractCommands {
 		if name, _, sub := strings.Cut(path, " "); !sub && !regexp.MustCompile(`(?m)^  `+name+` +\S`).MatchString(root.text) {
 			t.Errorf("the program's --help does not list %s", name)
@@ -160,7 +160,7 @@ func TestHelpListsExactlyTheCommandsOfTheContract(t *testing.T) {
 func TestHelpListsExactlyTheFlagsOfTheContract(t *testing.T) {
 	for path, arguments := range contractCommands {
 		t.Run(path, func(t *testing.T) {
-			page := help(t, strings.Fields(path)...)
+			page := helpOf(t, strings.Fields(path)...)
 			if usage := "kubectl operator " + strings.TrimSpace(path+" "+arguments); !strings.Contains(page.text, "  "+usage) {
 				t.Errorf("--help shows no usage line %q", usage)
 			}
@@ -198,7 +198,7 @@ func TestHelpListsTheFormsOfOutput(t *testing.T) {
 		"plugin rollback": either(report.AnyPlan), "plugin clean": either(report.AnyPlan),
 		"list": "text or json", "status": "text or json", "search": "text or json", "format test": "text or json", "explain": "text or json", "version": "text or json",
 	} {
-		page := help(t, strings.Fields(path)...)
+		page := helpOf(t, strings.Fields(path)...)
 		if got := page.flags["Flags:"]["--output"]; got != `output format: `+want+` (default "text")` {
 			t.Errorf("%s: -o is described as %q, want the forms %q", path, got, want)
 		}
@@ -228,7 +228,7 @@ func completions(t *testing.T, line ...string) []string {
 func TestEveryCommandShowsTwoExamplesThatParse(t *testing.T) {
 	for path := range contractCommands {
 		t.Run(path, func(t *testing.T) {
-			page := help(t, strings.Fields(path)...)
+			page := helpOf(t, strings.Fields(path)...)
 			if n := strings.Count(page.examples, "\n  # "); n < 2 {
 				t.Errorf("%d examples, want two:\n%s", n, page.examples)
 			}
@@ -243,7 +243,7 @@ func TestEveryCommandShowsTwoExamplesThatParse(t *testing.T) {
 			}
 		})
 	}
-	for _, line := range exampleCalls(help(t).examples) {
+	for _, line := range exampleCalls(helpOf(t).examples) {
 		isExampleOf(t, "", line)
 	}
 }
@@ -265,14 +265,21 @@ func exampleCalls(examples string) [][]string {
 	return calls
 }
 
-// isExampleOf parses the arguments of a call as the program would, and reports
-// whether it runs the command at path or one below it.
+// isExampleOf parses the arguments of a call, and reports whether it runs the
+// command at path or one below it.
 func isExampleOf(t *testing.T, path string, args []string) bool {
+	t.Helper()
+	return strings.HasPrefix(parseExample(t, args)+" ", "kubectl operator "+path+" ")
+}
+
+// parseExample parses the arguments of a call as the program would, and returns
+// the path of the command that it runs.
+func parseExample(t *testing.T, args []string) string {
 	t.Helper()
 	cmd, rest, err := testRoot(t).Find(args)
 	if err != nil {
 		t.Errorf("example %q: %v", args, err)
-		return false
+		return ""
 	}
 	if err := cmd.ParseFlags(rest); err != nil {
 		t.Errorf("example %q: %v", args, err)
@@ -280,7 +287,7 @@ func isExampleOf(t *testing.T, path string, args []string) bool {
 	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
 		t.Errorf("example %q: %v", args, err)
 	}
-	return strings.HasPrefix(cmd.CommandPath()+" ", "kubectl operator "+path+" ")
+	return cmd.CommandPath()
 }
 
 // helpPage is what --help printed.
@@ -293,8 +300,8 @@ type helpPage struct {
 
 var helpFlag = regexp.MustCompile(`^ +(?:(-\w), +)?(--[a-z-]+)(?: [a-zA-Z]+)?(?: {2,}(.*))?$`)
 
-// help runs the real program.
-func help(t *testing.T, args ...string) helpPage {
+// helpOf runs the real program.
+func helpOf(t *testing.T, args ...string) helpPage {
 	t.Helper()
 	code, stdout, stderr := runMain(t, append(args, "--help")...)
 	if code != exitDone || stderr != "" {

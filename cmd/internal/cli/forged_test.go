@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli/help"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox"
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
@@ -376,18 +377,13 @@ func (f *forged) untouched(command []string) {
 	}
 }
 
-// TestThreatModel holds the persons of the README's threat model against the
+// TestThreatModel holds the persons of the manual's threat model against the
 // scripts that play them: none of either is missing.
 func TestThreatModel(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(root(t), "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(readme), "### Threat model\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	var told, played []string
-	for _, match := range regexp.MustCompile("(?m)^\\| `(threat-[a-z]+)`").FindAllStringSubmatch(section, -1) {
-		told = append(told, match[1])
+	topic, _ := help.Find("security")
+	var listed, played []string
+	for _, match := range regexp.MustCompile("(?m)^\\| `(threat-[a-z]+)`").FindAllStringSubmatch(topic.Text, -1) {
+		listed = append(listed, match[1])
 	}
 	scripts, err := filepath.Glob(filepath.Join(root(t), "testdata/script/cluster/threat-*.txtar"))
 	if err != nil {
@@ -396,8 +392,8 @@ func TestThreatModel(t *testing.T) {
 	for _, path := range scripts {
 		played = append(played, strings.TrimSuffix(filepath.Base(path), ".txtar"))
 	}
-	slices.Sort(told)
-	if len(told) == 0 || !slices.Equal(told, played) {
-		t.Errorf("the README has the rows %v, and the scripts play %v", told, played)
+	slices.Sort(listed)
+	if len(listed) == 0 || !slices.Equal(listed, played) {
+		t.Errorf("the topic security has the rows %v, and the scripts play %v", listed, played)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/cli/help"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -59,16 +60,12 @@ func argsCommand(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte("exec kubectl-operator "+strings.NewReplacer(pairs...).Replace(words)+"\n"), 0o600))
 }
 
-func TestTheReadmeShowsTheExampleForPipeCD(t *testing.T) {
+func TestTheManualShowsTheExampleForPipeCD(t *testing.T) {
 	example, err := os.ReadFile(filepath.Join(root(t), "testdata", "examples", "pipecd", "app.pipecd.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile(filepath.Join(root(t), "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(readme), "```yaml\n"+string(example)+"```\n") {
-		t.Error("README.md has another form of testdata/examples/pipecd/app.pipecd.yaml")
+	if topic, _ := help.Find("plugins"); !strings.Contains(topic.Text, "```yaml\n"+string(example)+"```\n") {
+		t.Error("the topic plugins has another form of testdata/examples/pipecd/app.pipecd.yaml")
 	}
 }

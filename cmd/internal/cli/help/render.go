@@ -1,0 +1,178 @@
+package help
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	table "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// The columns of a line of text: no page is wider than the eye follows, and none
+// is broken below the least.
+const (
+	leastWidth   = 40
+	mostWidth    = 100
+	unknownWidth = 80
+)
+
+// renderer prints Markdown as lines. Of Markdown it knows what the pages use; a
+// test holds the pages to that.
+type renderer struct {
+	source []byte
+	width  int
+	out    strings.Builder
+}
+
+// render returns the text of a page in lines of at most width columns, code and
+// single words aside; a width of 0 is not known.
+func render(source []byte, width int) string {
+	if width == 0 {
+		width = unknownWidth
+	}
+	r := &renderer{source: source, width: min(max(width, leastWidth), mostWidth)}
+	markdown := goldmark.New(goldmark.WithExtensions(extension.Table))
+	r.blocks(markdown.Parser().Parse(text.NewReader(source)), "")
+	return r.out.String()
+}
+
+// blocks prints the blocks below a node, an empty line between two.
+func (r *renderer) blocks(parent ast.Node, indent string) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.PreviousSibling() != nil {
+			r.out.WriteString("\n")
+		}
+		r.block(n, indent)
+	}
+}
+
+func (r *renderer) block(n ast.Node, indent string) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		r.wrap(indent, indent, strings.ToUpper(r.inline(n)))
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		for i := range n.Lines().Len() {
+			segment := n.Lines().At(i)
+			r.line(indent+"    ", strings.TrimRight(string(segment.Value(r.source)), "\n"))
+		}
+	case *ast.List:
+		r.list(n, indent)
+	case *table.Table:
+		r.table(n, indent)
+	default:
+		r.wrap(indent, indent, r.inline(n))
+	}
+}
+
+// list prints each item behind a dash; what an item holds besides its text comes
+// below it.
+func (r *renderer) list(n *ast.List, indent string) {
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		for part := item.FirstChild(); part != nil; part = part.NextSibling() {
+			if part.PreviousSibling() == nil {
+				r.wrap(indent+"- ", indent+"  ", r.inline(part))
+				continue
+			}
+			r.block(part, indent+"  ")
+		}
+	}
+}
+
+// narrow is the widest first column, in columns, that has the others beside it.
+const narrow = 14
+
+// table prints each row as its first cell with the others beside it, or below it
+// where that is long: a table of sentences is wider than a terminal. From the third
+// column on, the head of the column stands before its cell.
+func (r *renderer) table(n *table.Table, indent string) {
+	var rows [][]string
+	beside := 0
+	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+		var cells []string
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			cells = append(cells, r.inline(cell))
+		}
+		if len(rows) > 0 {
+			beside = max(beside, len([]rune(cells[0])))
+		}
+		rows = append(rows, cells)
+	}
+	for _, cells := range rows[1:] {
+		first, rest := indent+"      ", indent+"      "
+		if beside <= narrow {
+			rest = indent + strings.Repeat(" ", beside+4)
+			first = indent + "  " + cells[0] + strings.Repeat(" ", beside-len([]rune(cells[0]))+2)
+		} else {
+			r.wrap(indent+"  ", indent+"    ", cells[0])
+		}
+		for i, cell := range cells[1:] {
+			if cell == "" {
+				continue
+			}
+			if i > 0 {
+				cell = rows[0][i+1] + ": " + cell
+			}
+			r.wrap(first, rest, cell)
+			first = rest
+		}
+	}
+}
+
+// inline is the text below a node on one line. Spaces inside code are hard, so
+// that a command is not broken apart; [renderer.wrap] softens them.
+func (r *renderer) inline(parent ast.Node) string {
+	var out strings.Builder
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch n := n.(type) {
+		case *ast.Text:
+			out.Write(util.UnescapePunctuations(n.Segment.Value(r.source)))
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				out.WriteString(" ")
+			}
+		case *ast.CodeSpan:
+			out.WriteString(strings.ReplaceAll(r.inline(n), " ", hardSpace))
+		case *ast.Link:
+			out.WriteString(r.inline(n) + reference(string(n.Destination)))
+		case *ast.AutoLink:
+			out.Write(n.URL(r.source))
+		default:
+			out.WriteString(r.inline(n))
+		}
+	}
+	return out.String()
+}
+
+// hardSpace stands for a space at which no line is broken.
+const hardSpace = "\u00a0"
+
+// reference is where a link leads: another topic, or an address.
+func reference(destination string) string {
+	if topic, isTopic := strings.CutSuffix(destination, ".md"); isTopic && !strings.Contains(topic, "/") {
+		return " (help" + hardSpace + topic + ")"
+	}
+	return " (" + destination + ")"
+}
+
+// wrap prints a text in lines; the first begins with first, the others with
+// rest.
+func (r *renderer) wrap(first, rest, text string) {
+	line, empty := first, true
+	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\n' }) {
+		if !empty && len([]rune(line))+1+len([]rune(word)) > r.width {
+			r.line("", line)
+			line, empty = rest, true
+		}
+		if !empty {
+			line += " "
+		}
+		line, empty = line+word, false
+	}
+	r.line("", line)
+}
+
+func (r *renderer) line(indent, text string) {
+	r.out.WriteString(strings.TrimRight(indent+strings.ReplaceAll(text, hardSpace, " "), " ") + "\n")
+}
