@@ -13,13 +13,17 @@ SANDBOX_LDFLAGS := -s -w -X $(STAMP).gitVersion=$(KUBERNETES) -X $(STAMP).gitMaj
 SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | xargs cat; echo '$(SANDBOX_LDFLAGS)'; go version; } | cksum
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build image sandbox gcs demo test race soak bench golden lint clean
+.PHONY: help build docs image sandbox gcs demo test race soak bench golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' Makefile
 
 build: ## bin/kubectl-operator
 	$(GOBUILD) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/kubectl-operator ./cmd/kubectl-operator
+
+docs: ## bin/docs, a man page and Markdown for every command and topic, and completions
+	@rm -rf bin/docs && go run ./cmd/docs -out bin/docs -version '$(VERSION)' && mkdir -p bin/docs/completions && \
+	for shell in bash zsh fish powershell; do go run ./cmd/kubectl-operator completion $$shell > bin/docs/completions/$$shell; done
 
 # The same programs and certificates are the same image, byte for byte: its
 # digest is printed.

@@ -56,6 +56,9 @@ func Main(ctx context.Context, args []string, o Options) int {
 	return newApp(o).main(ctx, args)
 }
 
+// Command is the whole command tree, for the generators of documents.
+func Command(o Options) *cobra.Command { return newApp(o).newRootCommand() }
+
 func (a *app) main(ctx context.Context, args []string) int {
 	k8s.RouteLogs(io.Discard)
 	root := a.newRootCommand()
