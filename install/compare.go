@@ -44,8 +44,8 @@ type Written struct {
 	Live map[string]any
 }
 
-// Compare decides whether a written object is the reviewed one (EXACTNESS
-// section 4). It is when every sealed path has the sealed (defaulted) value,
+// Compare decides whether a written object is the reviewed one (section 4
+// of the package documentation). It is when every sealed path has the sealed (defaulted) value,
 // no path of the reviewed result is missing or different, and nothing was
 // added that the review did not show; generated fields aside. The notes say
 // what differs, by path and without values.

@@ -1,4 +1,74 @@
-// Package install applies an approved plan: one door, one order, exactly what
-// was reviewed (see [Apply]). It reaches the cluster only through small
-// interfaces it declares itself.
+// Package install applies an approved plan: by one function, [Apply], in one order, and
+// exactly what was reviewed. It reaches the cluster through small interfaces that it
+// declares itself.
+//
+// # 1 The order
+//
+//  1. The digests are computed again; the gate; the cluster's identity; the base
+//     revision. A refusal is exit code 5.
+//  2. The Facts are computed again from the plan's content and fresh reads, and must
+//     have the approved digest. Nothing is persisted: access reviews and dry runs are
+//     reads.
+//  3. The lock: a Lease of the release's name, created with resourceVersion "1", so that
+//     one of two gets 201 and the other 409. Where the plan creates the release's own
+//     namespace, that is the first write, and the Lease follows.
+//  4. The Facts are computed once more, under the lock. The record is written, pending.
+//  5. The stages in order. Before a stage the record names its objects, after it what
+//     became of them.
+//  6. The last look at all objects, the receipt, and the state applied.
+//
+// # 2 The gate
+//
+// It judges with today's rules and policy. Each critical finding must be in the approved
+// plan file or signed statement with the same fingerprint, or be named by its
+// fingerprint. A bare digest approves them only for the same ruleset. The approval of a
+// content digest covers objects that are created, updated or unchanged, and findings
+// that follow from the content alone; anything else is named and refused.
+//
+// # 3 Writes
+//
+// A create is an apply with resourceVersion "1", which is a 409 where the object was
+// made meanwhile; without it server-side apply would merge. An update is an apply with
+// the uid and the resourceVersion of the read just made; resourceVersion alone would
+// create a deleted object again. A delete has both as preconditions. For what is
+// unchanged nothing is sent. The field manager is kubectl-operator, unknown fields are
+// refused.
+//
+// A 409 without causes is read again and compared, at most five times. A conflict of
+// field managers is never retried. Force is per request, so a forced write is preceded
+// by an unforced dry run whose conflicts must be among the reviewed ones. After any
+// other 5xx or 429 a write is read again to learn whether it happened.
+//
+// # 4 What was written is compared
+//
+// After a write the object is compared with the review: every planned path has the
+// planned value with its defaults, and no path of the reviewed result is missing or
+// different, generated fields aside. Paths that admission added and the review did not
+// show diverge. A diverged RBAC object, webhook or pod template stops before the next
+// stage; others are warnings. See [Compare].
+//
+// # 5 Stages
+//
+// A stage begins when those before it are ready: a Namespace is active; a
+// CustomResourceDefinition is established and served; a certificate is ready where
+// cert-manager was there before; the Service of a webhook has an endpoint; a Job is
+// complete. A claim never holds a stage back, as it may wait for its first pod. A stage
+// that takes longer than it may ends the run with exit code 4, and it can be resumed.
+//
+// # 6 Resuming
+//
+// A record is pending, applying, applied, failed or abandoned. The approval of the same
+// digest resumes one that is applying or failed: each object must be as it was reviewed
+// before the write, or after it; one that is replaced may also be absent. What a killed
+// run left is found by reading the cluster: its record may err only towards objects
+// being in flight.
+//
+// # 7 Ownership
+//
+// An object of another release or tool is never written. A CustomResourceDefinition with
+// the same digest is shared: not written, not labelled, never deleted. Objects that left
+// the release are deleted as reviewed, by id; CustomResourceDefinitions and Namespaces
+// are kept. A replacement is a foreground delete with preconditions and a create. An
+// adoption is two reviewed writes: a JSON patch, with tests of uid and resourceVersion,
+// that takes the former owner's marks off, and the apply.
 package install

@@ -196,7 +196,7 @@ func findingOf(plan *preview.Plan, id string) (preview.Finding, bool) {
 }
 
 // gateContent holds a content approval to what follows from content alone
-// (EXACTNESS section 2): creates, updates and unchanged objects.
+// (section 2 of the package documentation): creates, updates and unchanged objects.
 func gateContent(plan *preview.Plan) []string {
 	var reasons []string
 	for i := range plan.Objects {

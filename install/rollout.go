@@ -21,8 +21,8 @@ type waiter struct {
 	putOff time.Duration // by how much the waits were longer than their timeouts
 }
 
-// gates waits until the stages before stage i let it begin (EXACTNESS section
-// 4, stage gates).
+// gates waits until the stages before stage i let it begin (section 5 of the
+// package documentation).
 func (w *waiter) gates(ctx context.Context, i int) error {
 	to := &w.plan.Stages[i]
 	for j := range w.plan.Stages[:i] {

@@ -1,13 +1,86 @@
-// Package preview holds the plan as a value: what a review found out, sealed
-// by one digest.
+// Package preview holds the plan as a value: what a review found out, with the
+// digest by which it is approved.
 //
-// A [Plan] has two halves. Its Facts are everything apply will do and every
-// live fact that was decided on; [Plan.Seal] hashes them into Plan.Digest, and
-// a person approves that digest. Its View is what is shown beside them:
-// changes, findings, images. The package decodes and canonicalises objects,
-// hashes them and compares them; it performs no I/O and knows no client. The
-// packages below it read content, render it and judge it; package engine puts
-// a plan together.
+// It decodes objects, puts them in canonical form, hashes and compares them. It
+// performs no I/O and knows no client. The packages below it read content, render
+// it and judge it; package engine puts a plan together. The JSON names of these
+// types are contract, and so are the sections below: other packages cite their
+// numbers.
 //
-// The JSON names of these types are contract.
+// # 1 Canonical form
+//
+// YAML and JSON are decoded once. Duplicate keys, keys that are no strings, NaN,
+// documents without a kind, and more aliases than a cap are errors. List kinds are
+// flattened, nested ones too. Status, null values, the metadata that a server sets
+// (creationTimestamp, resourceVersion, uid, generation, selfLink, managedFields) and
+// the namespace of cluster-scoped kinds are removed before hashing, and reported
+// where they were not empty. The stringData of a Secret becomes data.
+//
+// Canonical JSON is RFC 8785 with one deviation: integers are exact decimal digits of
+// int64 or uint64, or an error. 9007199254740993 and ...992 are two values in the API
+// and one as a double.
+//
+// Labels and annotations of this program are part of the object before it is hashed.
+// What is sent is the planned object and at most metadata.uid and
+// metadata.resourceVersion.
+//
+// # 2 Identity
+//
+// The id of an object is GROUP/KIND/NAMESPACE/NAME, with core for the empty group and
+// - for no namespace, and without a version. Two objects of one package with the same
+// id are an error unless they are equal. generateName is refused, except of hook Jobs,
+// which are named by their digest.
+//
+// # 3 Secret values
+//
+// Values of Secrets, and values of other objects whose name says that they are
+// sensitive, enter a hash only through scrypt (N 2^15, r 8, p 1; the salt is the
+// object's id and the first pin), once for each object. They are shown neither as
+// value nor length nor hash: only whether a key is equal, changed, new or removed.
+//
+// # 4 Facts, View and the two digests
+//
+// The content digest of a package is the hash of its release, name, version, pins,
+// resolved parameters, objects and files. It has nothing that was read from the
+// cluster, no tag, host or path, and not this program's version: the same flags give
+// the same content digest offline, on any machine. What a chart reads of the cluster
+// is among its parameters.
+//
+// The Facts of a [Plan] are everything that apply will do, and every live fact that
+// was decided on: content digest, release, base revision, read mode, options, identity
+// of the cluster, objects with action, digest, live fingerprint, conflicts and
+// reviewed result, files, stages, grants, cloud permissions, what else was read, and
+// what could not be. Lists are sorted by key. [Plan.Seal] hashes the Facts into the
+// digest, which a person approves. Not in it are status, resourceVersion, the clock,
+// the user, the URL and the version of the server.
+//
+// The View is everything else, such as changes and findings. It follows from the
+// Facts and the objects and is derived again when a plan is loaded: where what is
+// stored differs, the plan is refused. Findings are outside the digest; [Ruleset],
+// raised with any change of the built-in rules, is in each approval, so that a
+// changed rule is noticed.
+//
+// # 5 Fingerprints of live objects
+//
+// Objects are read in the API version of the plan. The fingerprint of a live object is
+// the hash of its uid, deletionTimestamp, owners, finalizers, marks of tools, and the
+// values at every path that matters: those of the planned object, those that our field
+// manager owns, and those of reviewed conflicts; atomic lists are taken whole. For an
+// object that is deleted, replaced or adopted every path matters, but for a table of
+// volatile ones that controllers change by themselves. Other changes of an object that
+// is updated, such as the replicas of an autoscaler, do not make a plan stale.
+//
+// # 6 Findings
+//
+// The id of a finding is RULE/OBJECT-ID, its fingerprint the hash of the rule and the
+// evidence. The evidence of a rule about access is the grant - subject, scope, groups,
+// resources, names, verbs - and never the name of a role or a file. What could not be
+// read is the finding unknown/OBJECT-ID and never "unchanged".
+//
+// # 7 Plugin sets
+//
+// A plan of plugins has files, a generation and a platform. Its content digest covers
+// name, platform, path, mode and sha256 of each file, configuration and objects, and
+// not where they are installed or from which address they came. A restart of the host
+// is an annotation of its pod template that holds the content digest.
 package preview

@@ -4,7 +4,7 @@ import "reflect"
 
 // AnnotationPlugins on the pod template of a host Deployment holds the
 // contentDigest of the plugin set that its pods load: another set restarts them
-// (EXACTNESS section 7).
+// (section 7 of the package documentation).
 const AnnotationPlugins = "kubectl-operator/plugins"
 
 // FormatPlugins begins the format of a package that is a plugin set.

@@ -20,8 +20,8 @@ const Ruleset = 5
 // FieldManager is the server-side apply manager of everything this tool writes.
 const FieldManager = "kubectl-operator"
 
-// Plan is the result of a review. Fields marked F in the contract are Facts;
-// the rest is View and never decides anything at apply time.
+// Plan is the result of a review. What [Plan.Facts] returns of it is Facts; the rest
+// is View and never decides anything at apply time.
 type Plan struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
