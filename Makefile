@@ -13,7 +13,7 @@ SANDBOX_LDFLAGS := -s -w -X $(STAMP).gitVersion=$(KUBERNETES) -X $(STAMP).gitMaj
 SANDBOX_SUM = { find cmd/sandbox -type f ! -name '*_test.go' | LC_ALL=C sort | xargs cat; echo '$(SANDBOX_LDFLAGS)'; go version; } | cksum
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help build docs image sandbox gcs demo test race soak bench golden lint clean
+.PHONY: help build docs picture image sandbox gcs demo test race soak bench golden lint clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  \1	/p' Makefile
@@ -24,6 +24,14 @@ build: ## bin/kubectl-operator
 docs: ## bin/docs, a man page and Markdown for every command and topic, and completions
 	@rm -rf bin/docs && go run ./cmd/docs -out bin/docs -version '$(VERSION)' && mkdir -p bin/docs/completions && \
 	for shell in bash zsh fish powershell; do go run ./cmd/kubectl-operator completion $$shell > bin/docs/completions/$$shell; done
+
+PICTURE := tmux -L kubectl-operator-picture
+picture: build sandbox ## .github/review.svg, the screen of the demo as the README shows it; takes tmux
+	$(GOBUILD) -o bin/kubectl-operator-demo ./cmd/demo
+	cd .tools && $(GOBUILD) -o ../bin/picture ./picture
+	$(PICTURE) -f /dev/null new -d -x 104 -y 26 'TERM=xterm-256color bin/kubectl-operator-demo'
+	for i in $$(seq 120); do $(PICTURE) capture-pane -p | grep -q 'approve:' && break; sleep 1; done; \
+	$(PICTURE) capture-pane -e -p | bin/picture > .github/review.svg; $(PICTURE) kill-server
 
 # The same programs and certificates are the same image, byte for byte: its
 # digest is printed.
