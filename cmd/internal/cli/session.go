@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
-	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
@@ -80,16 +79,4 @@ func (s *session) typer() engine.Schemas {
 // loadPolicy reads the policy before anything is contacted.
 func (s *session) loadPolicy() error {
 	return firstError(s.judged.check(), s.Planner.LoadPolicy())
-}
-
-// tidy deletes the Lease of an uninstall that was killed after its last word: the
-// same command again finds nothing else to do.
-func (s *session) tidy(ctx context.Context, name string) {
-	record, err := s.Recall(ctx, name)
-	if err != nil || record.Installed() {
-		return
-	}
-	if cluster, err := s.writer(ctx); err == nil {
-		install.DropLease(ctx, cluster, record.Release)
-	}
 }

@@ -74,7 +74,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 				plan, err := p.Uninstall(ctx, args[0], include)
 				if err != nil && !r.preview {
-					p.tidy(ctx, args[0])
+					err = r.removedAlready(ctx, args[0], err)
 				}
 				return plan, err
 			})
@@ -87,6 +87,23 @@ func (a *app) newUninstallCommand() *cobra.Command {
 	addReadFlags(flags, &p.Read, false)
 	r.addWithPreview(flags)
 	return cmd
+}
+
+// removedAlready looks why an uninstall cannot be planned. Of a release that is gone
+// it deletes the Lease that a killed uninstall left behind, and where the approved
+// digest was that uninstall's it says so.
+func (r *releaseRun) removedAlready(ctx context.Context, name string, cannot error) error {
+	removed, err := r.session.Recall(ctx, name)
+	if err != nil || removed.Installed() {
+		return cannot
+	}
+	if removed.Digest == r.approve.approve {
+		return r.appliedAlready(ctx, removed)
+	}
+	if cluster, err := r.session.writer(ctx); err == nil {
+		install.DropLease(ctx, cluster, removed.Release)
+	}
+	return cannot
 }
 
 // finishRemoval goes on with an uninstall of which only the receipt is left: it
