@@ -1,0 +1,173 @@
+package rules
+
+// Sentences of several rules here.
+const (
+	changeBefore = "Look for objects and manifests that use it, and change them before the upgrade."
+	refused      = "Objects and manifests that were fine are refused on their next change."
+	stored       = "Every stored object of a definition whose schema changes, up to 20,000, against the new schema with its defaults and CEL rules, as the API server does on a write. What the old schema refuses too is left out, and so are rules that compare with the earlier value."
+	eachVersion  = " Each version that both definitions have is compared."
+)
+
+// The rules about CustomResourceDefinitions that change. Those about schemas are
+// the checks of sigs.k8s.io/crdify.
+var (
+	CRDScopeChanged = row(Rule{
+		Name: "crd-scope-changed", Level: Critical, Title: "moves between cluster and namespaces",
+		Why:     "The API server refuses to change the scope; nothing of the upgrade works until the definition and all its objects are deleted.",
+		Reduce:  "Ask the publisher for a definition of another name, and move the objects.",
+		Looks:   "spec.scope of a CustomResourceDefinition that exists, against the new one's.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: `scope "Cluster" → "Namespaced"`},
+	})
+	CRDStoredVersionRemoved = row(Rule{
+		Name: "crd-stored-version-removed", Level: Critical, Title: "no longer defines a version that objects are stored in",
+		Why:     "The API server refuses such an update, because it could not read those objects any more.",
+		Reduce:  "Rewrite every object in the new storage version (storage version migration), then remove the old one from status.storedVersions.",
+		Looks:   "status.storedVersions of a definition that exists, against the versions of the new one.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1beta2 stored version defined → none"},
+	})
+	CRDVersionNotServed = row(Rule{
+		Name: "crd-version-not-served", Level: Medium, Title: "no longer serves a version",
+		Why:     "Clients, manifests and other operators that use that version fail from then on.",
+		Reduce:  "Move them to a version that stays before the upgrade.",
+		Looks:   "Versions that are served now and will not be.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1beta1 version served → none"},
+	})
+	CRDConversionChanged = row(Rule{
+		Name: "crd-conversion-changed", Level: Medium, Title: "converts between versions in another way",
+		Why:     "Objects stored in one version are read in another through it: from None on, fields that only one version has are lost; with a webhook, no object can be read while it is down.",
+		Reduce:  "Make sure that the new way is in place, and migrate stored objects first.",
+		Looks:   "spec.conversion of a definition that exists, against the new one's.",
+		When:    "Info when the webhook stays and only its address changes.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "conversion None → Webhook"},
+	})
+	CRDVersionsDiffer = row(Rule{
+		Name: "crd-versions-differ", Level: Notice, Title: "serves versions that do not hold the same fields",
+		Why:     "Without a webhook only the version's name is converted: what one version accepts, the other may refuse or drop.",
+		Reduce:  "Use one version for all clients.",
+		Looks:   "Each two served versions of the new definition, without a conversion webhook, as far as the old definition did not differ in the same way.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1beta1 to v1 spec.a: field string → none"},
+	})
+	CRDDeleted = row(Rule{
+		Name: "crd-deleted", Level: Critical, Title: "is deleted, and all its objects with it",
+		Why:     "Deleting a definition deletes every custom resource of its kind in all namespaces, at once and for good.",
+		Reduce:  "Leave it out of the removal: without --include-crds it is kept.",
+		Looks:   "Definitions that the plan deletes.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "the definition is deleted"},
+	})
+	CRDShared = row(Rule{
+		Name: "crd-shared", Level: Critical, Title: "is shared with another release",
+		Why:     "The other release has objects of it too, and cannot be upgraded until it brings the definition as this plan leaves it. Who removes the release all the same leaves the definition without one that looks after it.",
+		Reduce:  "Uninstall the other release first, or upgrade both to versions with the same definition.",
+		Looks:   "Definitions of this release that the plan changes, or whose release it removes, against the records of all releases: one that brings exactly the same definition shares it.",
+		When:    "Warning when an upgrade changes it, and when its release is removed and the records of other releases may not be listed; unknown when it would then be deleted.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "release b in namespace b"},
+	})
+	CRDKept = row(Rule{
+		Name: "crd-kept", Level: Notice, Title: "is in the package no more, and is kept",
+		Why:     "It goes on serving its objects, and nobody looks after them: no later version of the package updates it, and it goes only with uninstall --include-crds.",
+		Reduce:  "Move the objects to what took their place, delete them while something still runs their finalizers, and then delete the definition by hand.",
+		Looks:   "Definitions of the installed version that the planned one does not have, and, in a cluster, how many objects they hold.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "serves v1alpha1, v1beta1; 3 objects are stored"},
+	})
+	CRDFieldRemoved = row(Rule{
+		Name: "crd-field-removed", Level: Medium, Title: "loses fields",
+		Why:     "Values that are set in them are dropped without a word when the object is next written.",
+		Reduce:  changeBefore,
+		Looks:   "Fields of the schema that the new one does not have." + eachVersion,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 spec.old: field string → none"},
+	})
+	CRDTypeChanged = row(Rule{
+		Name: "crd-type-changed", Level: Medium, Title: "changes the type of fields",
+		Why:     refused,
+		Reduce:  changeBefore,
+		Looks:   "The type of each field." + eachVersion,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: `v1 spec.size: type "integer" → "string"`},
+	})
+	CRDRequiredAdded = row(Rule{
+		Name: "crd-required-added", Level: Medium, Title: "requires more fields",
+		Why:     refused,
+		Reduce:  changeBefore,
+		Looks:   "The lists of required fields." + eachVersion,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: `v1 spec: required none → "mode"`},
+	})
+	CRDDefaultChanged = row(Rule{
+		Name: "crd-default-changed", Level: Notice, Title: "changes defaults",
+		Why:     "Objects that leave the field out mean something else from then on, without having been changed.",
+		Reduce:  changeBefore,
+		Looks:   "The default of each field." + eachVersion,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 spec.replicas: default 1 → 3"},
+	})
+	CRDEnumNarrowed = row(Rule{
+		Name: "crd-enum-narrowed", Level: Medium, Title: "allows fewer values",
+		Why:     refused,
+		Reduce:  changeBefore,
+		Looks:   "The values that a field may have." + eachVersion,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: `v1 spec.mode: enum "slow" → none`},
+	})
+	CRDMinimumRaised = row(Rule{
+		Name: "crd-minimum-raised", Level: Medium, Title: "raises lower limits",
+		Why:     refused,
+		Reduce:  changeBefore,
+		Looks:   "minimum, minLength, minItems and minProperties of each field." + eachVersion,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 spec.size: minimum 1 → 2"},
+	})
+	CRDMaximumLowered = row(Rule{
+		Name: "crd-maximum-lowered", Level: Medium, Title: "lowers upper limits",
+		Why:     refused,
+		Reduce:  changeBefore,
+		Looks:   "maximum, maxLength, maxItems and maxProperties of each field." + eachVersion,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 spec.name: maxLength 20 → 10"},
+	})
+	CRDPatternChanged = row(Rule{
+		Name: "crd-pattern-changed", Level: Medium, Title: "changes patterns",
+		Why:     refused,
+		Reduce:  changeBefore,
+		Looks:   "The pattern of each field." + eachVersion,
+		When:    "Info when a pattern is taken away.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: `v1 spec.name: pattern none → "^[a-z]+$"`},
+	})
+	CRDNullableChanged = row(Rule{
+		Name: "crd-nullable-changed", Level: Medium, Title: "changes where null is allowed",
+		Why:     refused,
+		Reduce:  changeBefore,
+		Looks:   "nullable of each field." + eachVersion,
+		When:    "Info when null becomes allowed.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 spec.name: nullable true → none"},
+	})
+	CRDSchemaChanged = row(Rule{
+		Name: "crd-schema-changed", Level: Medium, Title: "changes its schema in other ways",
+		Why:     refused,
+		Reduce:  changeBefore,
+		Looks:   "Everything else in the schema, such as rules, formats, alternatives and whether unknown fields are kept." + eachVersion,
+		When:    "Info when the change takes nothing away, such as another list type where there was none.",
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 spec: x-kubernetes-preserve-unknown-fields true → none"},
+	})
+	CRDSchemaUnchecked = row(Rule{
+		Name: "crd-schema-unchecked", Level: NotKnown, Title: "has a schema that cannot be compared",
+		Why:     "Nobody can say what the new definition takes away.",
+		Reduce:  changeBefore,
+		Looks:   "Schemas of more than 200,000 fields or 100 levels." + eachVersion,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 schema too deep or too large → too deep or too large"},
+	})
+	CRDStoredObjectsBreak = row(Rule{
+		Name: "crd-stored-objects-break", Level: Critical, Title: "refuses objects that are stored",
+		Why:     "Creating or restoring them fails, and so does every change, theirs by the operator included, that touches the part that does not fit; before Kubernetes 1.33 every change at all.",
+		Reduce:  "Change the named fields of these objects before the upgrade.",
+		Looks:   stored,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "1 of 12 objects: app/a: spec.size: should be greater than or equal to 2"},
+	})
+	CRDStoredObjectsLoseFields = row(Rule{
+		Name: "crd-stored-objects-lose-fields", Level: Medium, Title: "drops fields of objects that are stored",
+		Why:     "The API server drops the fields when the object is next written, and what they asked for with them.",
+		Reduce:  "Move what the fields say to the fields of the new version before the upgrade.",
+		Looks:   stored,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "1 of 12 objects: app/a: spec.old"},
+	})
+	CRDStoredObjectsUnchecked = row(Rule{
+		Name: "crd-stored-objects-unchecked", Level: NotKnown, Title: "may not fit the objects that are stored",
+		Why:     "Nobody looked at these objects: the upgrade may leave them without anybody who can write them.",
+		Reduce:  "Let a user who may list these objects make the review.",
+		Looks:   stored,
+		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "its objects may not be listed"},
+	})
+)

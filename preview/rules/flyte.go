@@ -1,0 +1,105 @@
+package rules
+
+import "github.com/kubectl-operator/kubectl-operator/preview"
+
+const flyteDocs = "https://docs.flyte.org/en/latest/deployment/plugins/k8s/index.html"
+
+// The rules about Flyte's plugins for Kubernetes. Such a plugin is an operator,
+// the engine's configuration, the engine's rights to the custom resource, and
+// for some what every project's namespace has: one that lacks a part fails when
+// a task first needs it.
+var (
+	FlyteSections = row(Rule{
+		Name: "flyte-sections", Level: Notice, Title: "enables plugins of Flyte, of four parts each",
+		Why:    "A plugin works where all four parts are there.",
+		Reduce: "Nothing has to be done; what is missing is the finding flyte-section-missing.",
+		Looks:  "Configurations of Flyte's engine in ConfigMaps (tasks.task-plugins): for each plugin that is asked for, the operator, the engine's configuration, its rights and the objects of the projects.",
+		Source: flyteDocs,
+		Example: Example{
+			Of:       "ConfigMap flyte-propeller-config",
+			Evidence: "plugin ray, operator: in the cluster already, rayjobs.ray.io; plugin ray, engine configuration: in the plan, ConfigMap flyte-propeller-config; plugin ray, engine RBAC: missing; plugin ray, per project: nothing needed",
+		},
+	})
+	FlyteObjectsLeft = row(Rule{
+		Name: "flyte-objects-left", Level: Critical, Title: "turns off plugins of Flyte that are in use",
+		Why:     "Nobody takes the finalizers off these objects any more, and aborting their tasks does not delete them.",
+		Reduce:  "Wait until their tasks have ended, or abort them, and preview again.",
+		Looks:   "The custom resources in the cluster of plugins that the live configuration asks for by name and the plan's does not.",
+		When:    "It is critical where there are objects, and not known where they cannot be counted.",
+		Source:  flyteDocs,
+		Example: Example{Of: "ConfigMap flyte-propeller-config", Evidence: "plugin ray is turned off while the cluster has 2 RayJob objects"},
+	})
+	FlyteSectionMissing = row(Rule{
+		Name: "flyte-section-missing", Level: Medium, Title: "enables plugins of Flyte that lack a part",
+		Why:    "Nothing fails before the first task that needs it.",
+		Reduce: "Bring all four parts in one plan: the operator, the engine's configuration, its rights to the custom resource, and what each project's namespace needs.",
+		Looks:  "Configurations of Flyte's engine in ConfigMaps (tasks.task-plugins), against the definitions, rights and accounts of the plan and, where one is read, of the cluster.",
+		Source: flyteDocs,
+		Example: Example{
+			Of:       "ConfigMap flyte-propeller-config",
+			Evidence: "plugin ray: no rights: the engine's ServiceAccount flytepropeller may not patch, update, delete rayjobs.ray.io",
+		},
+	})
+	FlyteUnread = row(Rule{
+		Name: "flyte-unread", Level: NotKnown, Title: "enables plugins of Flyte of which parts may not be read",
+		Why:    "Nobody can say whether these parts are there; nothing fails before the first task that needs one.",
+		Reduce: "Get the right to list what the evidence names, or ask somebody who has it.",
+		Looks:  "Parts of Flyte's plugins that the plan does not bring and that were not found in the cluster, where something that could be such a part may not be read there.",
+		Source: flyteDocs,
+		Example: Example{
+			Of:       "ConfigMap flyte-propeller-config",
+			Evidence: "plugin ray, operator: nothing in the plan defines rayjobs.ray.io, and whether the cluster does may not be read",
+		},
+	})
+	FlyteConfigIgnored = row(Rule{
+		Name: "flyte-config-ignored", Level: Medium, Title: "says of Flyte's plugins what the engine may not heed",
+		Why:     "The engine does not refuse what it does not know: the task type is run by another plugin, or fails.",
+		Reduce:  "Correct the id, or leave out what the engine does not read. A plugin that was built into your engine is not known here.",
+		Looks:   "The ids in enabled-plugins and default-for-task-types, against the plugins that Flyte has; the list enabled-plugins, against the generation of the engine, as the definitions FlyteWorkflow (v1) and TaskAction (v2) tell it; and other ConfigMaps with task-plugins that the same workload mounts.",
+		Source:  flyteDocs,
+		Example: Example{Of: "ConfigMap flyte-propeller-config", Evidence: "task type ray is for rayjob, which is no plugin of Flyte's own"},
+	})
+	FlyteEngineNotRestarted = row(Rule{
+		Name: "flyte-engine-not-restarted", Level: Medium, Title: "changes the plugins of an engine that is not restarted",
+		Why:    "An engine loads its plugins when it starts, and goes on with those that it has.",
+		Reduce: "Restart it after the apply, as the evidence says, or have the plan bring the workload with a checksum of the configuration in its pod template.",
+		Looks:  "Workloads of the plan, or else Deployments of the cluster, that mount an engine's ConfigMap of which the plan changes the plugins, and whose pods stay as they are.",
+		Source: flyteDocs,
+		Example: Example{
+			Of:       "ConfigMap flyte-propeller-config",
+			Evidence: "Deployment flytepropeller mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart deployment/flytepropeller -n flyte",
+		},
+	})
+	FlyteListsChanged = row(Rule{
+		Name: "flyte-lists-changed", Level: Notice, Title: "changes the lists of Flyte's plugins",
+		Why:    "The engine takes each list as a whole, so both are shown as a whole.",
+		Reduce: "Nothing has to be done; what goes with the change is the finding flyte-default-removed.",
+		Looks:  "The lists enabled-plugins and default-for-task-types of a live ConfigMap, against those of the plan.",
+		Source: flyteDocs,
+		Example: Example{
+			Of:       "ConfigMap flyte-propeller-config",
+			Evidence: "enabled-plugins was container, sidecar, k8s-array, and will be container, sidecar, k8s-array, ray",
+		},
+	})
+	FlyteProjectRights = row(Rule{
+		Name: "flyte-project-rights", Level: Medium, Title: "gives rights in every project",
+		Why:    "The engine makes these objects in the namespace of each project, also of those to come; nobody reviews them then.",
+		Reduce: "List in the template's Role what the plugin's driver needs.",
+		Looks:  "Templates in ConfigMaps whose objects go into {{ namespace }}: Roles and bindings among them, and the cloud roles of their ServiceAccounts.",
+		When:   "It is as severe as the worst of what the objects would be, were they the plan's own.",
+		Source: flyteDocs,
+		Example: Example{
+			Of:       "ConfigMap clusterresource-template",
+			Evidence: "ServiceAccount spark can do anything with configmaps, pods and services in namespace PROJECT-DOMAIN",
+		},
+	})
+	FlyteDefaultRemoved = row(Rule{
+		Name: "flyte-default-removed", Level: Critical, Title: "takes plugins of Flyte away",
+		Why:     "The engine replaces these lists by what the configuration says, and merges nothing.",
+		Reduce:  "Write the whole lists, with container, sidecar and k8s-array.",
+		Looks:   "The lists enabled-plugins and default-for-task-types, against those of the live ConfigMap, else against the engine's own.",
+		When:    "It is critical where a task type is left with a plugin that is not enabled, else a warning.",
+		Source:  flyteDocs,
+		Example: Example{Severity: preview.Warning, Of: "ConfigMap flyte-propeller-config", Evidence: "enabled-plugins has no sidecar any more"},
+	})
+)

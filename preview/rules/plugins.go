@@ -1,0 +1,92 @@
+package rules
+
+// The rules about sets of plugins.
+var (
+	PluginSetuid = row(Rule{
+		Name: "plugin-setuid", Level: Critical, Title: "runs with the rights of another user",
+		Why:     "Whoever starts the file gets the rights of its owner or group.",
+		Reduce:  "Have it packed without the bit.",
+		Looks:   "The setuid and setgid bits of files, as their archive has them.",
+		Example: noted("file/bin/neo", "mode 4755: it runs with the rights of its owner or group, whoever starts it"),
+	})
+	PluginWorldWritable = row(Rule{
+		Name: "plugin-world-writable", Level: Medium, Title: "can be changed by everybody",
+		Why:     "Every account of the machine can put its own code in its place after the review.",
+		Reduce:  "Have it packed with mode 0755 or 0644.",
+		Looks:   "The modes of files, as their archive has them.",
+		Example: noted("file/bin/neo", "mode 0777: everybody on the machine can change it"),
+	})
+	PluginPlatform = row(Rule{
+		Name: "plugin-platform", Level: Critical, Title: "does not run on the platform",
+		Why:     "The host cannot start it, or it is another file than the config means.",
+		Reduce:  "Name the artifact for the platform, or the platform with --platform.",
+		Looks:   "The headers of ELF, Mach-O and PE files, against the platform of the plan.",
+		Example: noted("file/bin/neo", "it is for darwin/arm64, and the plan for linux/amd64"),
+	})
+	PluginUnpinned = row(Rule{
+		Name: "plugin-unpinned", Level: Medium, Title: "comes from where bytes may change",
+		Why:     "Another preview of the same config may install something else; a plan made of what is there now is refused then.",
+		Reduce:  "Write a lock file with --update-lock and keep it beside the config, or add the sha256.",
+		Looks:   "Artifacts with neither a sha256 in the config, nor a lock file, nor a reference by digest or commit.",
+		Example: noted("plugin/neo", "nothing says which bytes https://example.com/neo.tgz has to be; they are sha256:11 now"),
+	})
+	PluginChanged = row(Rule{
+		Name: "plugin-changed", Level: Medium, Title: "is not what was installed under the same reference",
+		Why:     "Its publisher replaced it without a new name, or somebody else did.",
+		Reduce:  "Ask the publisher, and pin it with --update-lock.",
+		Looks:   "The artifacts of the installed generation, against those of the plan.",
+		Example: noted("plugin/neo", "https://example.com/neo.tgz was sha256:11 when it was installed, and is sha256:22 now"),
+	})
+	PluginUnmanaged = row(Rule{
+		Name: "plugin-unmanaged", Level: Medium, Title: "was not put there by this tool",
+		Why:     "They leave the place that the host loads plugins from; they are kept as generation 0.",
+		Reduce:  "Add what is still needed to the config, or choose another --location.",
+		Looks:   "The files at the location before the first install.",
+		Example: noted("location/.plugins", "3 files here are none of this tool's; kept as generation 0 when the set is installed, and plugin rollback --to 0 brings that back"),
+	})
+	PluginName = row(Rule{
+		Name: "plugin-name", Level: Medium, Title: "has a name that the host does not take",
+		Why:     "The host does not load it, or refuses to start with it.",
+		Reduce:  "Choose its output by the host's rules.",
+		Looks:   "The names of files for Optimus: optimus-plugin-NAME.yaml, and optimus-NAME_OS_ARCH with one of those beside it.",
+		Example: noted("file/neo", "Optimus finds optimus-plugin-NAME.yaml and optimus-NAME_linux_amd64, and not this"),
+	})
+	PluginInvalid = row(Rule{
+		Name: "plugin-invalid", Level: Critical, Title: "is refused by its host",
+		Why:     "The host stops at it, or leaves it out.",
+		Reduce:  "Correct the plugin.",
+		Looks:   "Plugins of Optimus in YAML, against the fields that Optimus reads.",
+		Example: noted("file/optimus-plugin-neo.yaml", "Optimus refuses it: image: it is missing"),
+	})
+	PluginImageByTag = row(Rule{
+		Name: "plugin-image-by-tag", Level: Medium, Title: "runs an image named by tag",
+		Why:     "Whoever can push to the repository decides what the plugin runs.",
+		Reduce:  "Name the image by digest.",
+		Looks:   "The images that plugins of Optimus in YAML name.",
+		Example: noted("file/optimus-plugin-neo.yaml", "image docker.io/org/neo:latest is named by tag"),
+	})
+	PluginLocal = row(Rule{
+		Name: "plugin-local", Level: Medium, Title: "comes from a path of the pod's own",
+		Why:     "The lock lets nothing else in, but a pod that has nothing at the path, or something else, does not start.",
+		Reduce:  "Name an address that every pod reaches.",
+		Looks:   "The artifacts of a set whose host runs in the cluster.",
+		Example: noted("plugin/neo", "it comes from /opt/neo.tgz, and each pod of the host has a path of that name to itself, or none"),
+	})
+	PluginNotLoaded = row(Rule{
+		Name: "plugin-not-loaded", Level: Medium, Title: "has nothing that loads the set",
+		Why:    "It restarts, and loads what it loaded before, unless it asks the API server for the ConfigMap itself.",
+		Reduce: "Give whoever owns the Deployment the pod template that preview -o pod-template prints, or have it mount the ConfigMap.",
+		Looks:  "The live pod template of the Deployment that loads a PluginSet: volumes that a container mounts, variables, and the init container that installs the set.",
+		Example: Example{
+			Of:       "Deployment optimus-server",
+			Evidence: "no container of apps/Deployment/optimus/optimus-server mounts the ConfigMap of the set or takes a variable from it, and it has no init container kubectl-operator-plugins",
+		},
+	})
+	PluginInlineCredential = row(Rule{
+		Name: "plugin-inline-credential", Level: Medium, Title: "has a credential in its config",
+		Why:     "Whoever can read the config, its history in git and its copies has the credential; it is used here and neither shown nor stored.",
+		Reduce:  "Write {env: NAME} or {file: PATH} in its place, and replace the credential.",
+		Looks:   "The logins of the providers in a config of plugins.",
+		Example: noted("provider/google", "the config holds a credential in providers[2].service_account; write {env: NAME} or {file: PATH} there instead, and replace the credential: whoever read the file has it"),
+	})
+)

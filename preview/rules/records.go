@@ -1,0 +1,68 @@
+package rules
+
+// Sentences of several rules here.
+const (
+	unknownReliance = "Whether that release relies on what this plan changes is not known."
+	ownRecord       = "Who may write Secrets in the release's namespace may write its record. It decides what the evidence lists."
+)
+
+// The rules about records of releases, and about going back to what they hold.
+var (
+	RecordUnreadable = row(Rule{
+		Name: "record-unreadable", Level: Medium, Title: "cannot be read",
+		Why:    unknownReliance,
+		Reason: unknownReliance + " Look at it: kubectl get %s -o yaml",
+		Reduce: "Look at the Secret; delete it if it is of no release.",
+		Looks:  "Secrets of all namespaces that are marked as the record of a release, where the plan changes a CustomResourceDefinition or meets an object of another release.",
+		Example: Example{
+			Of:       "Secret team-x/kubectl-operator.noise is marked as the record of a release and",
+			Evidence: "core/Secret/team-x/kubectl-operator.noise: what it holds cannot be read",
+		},
+	})
+	RecordNotVerified = row(Rule{
+		Name: "record-not-verified", Level: Medium, Title: "comes from a record that is not verified",
+		Why:     "Who may write Secrets in the release's namespace may write its record: content that comes back from one is judged as new content, and nothing shows that it is what was applied.",
+		Reason:  ownRecord,
+		Reduce:  "Let a key sign records, --record-key FILE or records.key in the configuration; review what comes back as a new package.",
+		Looks:   "Records of the release that a plan draws on, where no key is configured that could verify them.",
+		When:    "It is a warning where content comes back from the record, by rollback or where a plan made with --on-failure rollback fails. It is for information where the record only decides which marked objects are deleted, or which findings were accepted.",
+		Example: noted("package/mongodb", "it comes from the record of revision 1, which is not verified"),
+	})
+	RecordNotSigned = row(Rule{
+		Name: "record-not-signed", Level: Critical, Title: "comes from a record that no trusted key signed",
+		Why:     "Records are signed here, and this one is not: it was written without the key, or changed by others since.",
+		Reason:  ownRecord,
+		Reduce:  "Find out who wrote it: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source instead of going back to it.",
+		Looks:   "Records of the release that a plan draws on, where --record-key or records of the configuration names keys: a signature by one of them, for this cluster, of the record as it is.",
+		When:    "It is critical where content comes back from the record, and a warning where the record only decides which marked objects are deleted, or which findings were accepted.",
+		Example: noted("package/mongodb", "it comes from the record of revision 1, which is not verified: it is not signed"),
+	})
+	OnFailureRollback = row(Rule{
+		Name: "on-failure-rollback", Level: Notice, Title: "is undone where it fails",
+		Why:     "Where the apply fails after a write, it does this by itself, and nothing else; what somebody else changed meanwhile stops it.",
+		Reduce:  "Plan without --on-failure rollback: a failed apply then stops, and rollback goes back after a review of its own.",
+		Looks:   "Plans made with --on-failure rollback: what the undo does with each object once all of the plan was applied. What a failing plan did not come to stays as it is.",
+		Example: Example{Title: "a failure goes back to revision 3: 1 update, 1 delete", Evidence: "update apps/Deployment/app/op\ndelete core/ConfigMap/app/new"},
+	})
+	OnFailureRecreates = row(Rule{
+		Name: "on-failure-recreates", Level: Medium, Title: "is not in the cluster, and a failure brings it",
+		Why:     "It was deleted after that revision was applied, or the record was changed: find out which before it comes back.",
+		Reduce:  "Plan without --on-failure rollback, or find out why the object is gone.",
+		Looks:   "Plans made with --on-failure rollback: objects of the revision to go back to that are not in the cluster now.",
+		Example: Example{Of: "ClusterRoleBinding op", Evidence: "rbac.authorization.k8s.io/ClusterRoleBinding/-/op: revision 1 has it as sha256:3f1c"},
+	})
+	Rollback = row(Rule{
+		Name: "rollback", Level: Notice, Title: "goes back to an earlier revision",
+		Why:     "They are planned against the cluster as it is now, from the record of that revision and not from its source.",
+		Reduce:  "Use upgrade NAME REF to take the content from its source again.",
+		Looks:   "Plans of rollback.",
+		Example: noted("package/mongodb", "its objects are those of revision 2; hooks do not run"),
+	})
+	RollbackKept = row(Rule{
+		Name: "rollback-kept", Level: Medium, Title: "does not come back with a rollback",
+		Why:     "After the rollback it is not what it was in that revision.",
+		Reduce:  "For a definition, migrate what is stored first; for a Secret, write its former values, or use upgrade NAME REF.",
+		Looks:   "Definitions that cannot go back without loss for what is stored, and Secrets, of which records do not hold the values.",
+		Example: noted("core/Secret/app/op", "its values stay as they are: those of earlier revisions are not on record"),
+	})
+)

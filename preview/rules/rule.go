@@ -1,0 +1,128 @@
+// Package rules is the one table of rules: for each kind of finding its name, how
+// severe it is, and every sentence that is said of it, each once. What finds
+// something raises it through the rule's value,
+//
+//	rules.HelmRecordStays.Finding(o.ID, title, evidence)
+//	rules.ImageLocked.Note(o.ID, text)
+//
+// and "explain" shows the same value. A new rule is a row in one of the files here;
+// its variable has the rule's name.
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-operator/kubectl-operator/preview"
+)
+
+// Rule is a row of the table: one kind of finding.
+type Rule struct {
+	Name string // as findings carry it, such as rbac-secrets-read
+	Ref  string // row of the catalogue of risks, such as RBAC-10; empty for rules about the plan itself
+	// Level is the grade at its most severe: for rights, in the whole cluster and
+	// without restriction. A rule that nothing modifies is Critical, Medium or Notice.
+	Level Level
+	Title string // follows an object, such as "reads Secrets"
+	Why   string // it matters, one sentence
+	// Reason is what a finding says in place of Why where it names something of
+	// its own: a format for [Rule.Because].
+	Reason string
+	Reduce string // what makes the finding go away or less severe; empty for nothing
+	// Looks is what the rule looks at, When what changes its severity. Both may be
+	// empty for rules about grants, whose matchers say it.
+	Looks, When string
+	Source      string // URL of what it is based on, where Ref does not say it
+	Example     Example
+}
+
+// Example is a finding of a rule as it looks. That of a rule of package risk is
+// made by its test where the row has none.
+type Example struct {
+	Severity preview.Severity `json:"severity"` // empty in a row for that of the rule
+	Title    string           `json:"title"`
+	Evidence string           `json:"evidence"`
+	// Of is what the title of the rule follows, in place of Title.
+	Of string `json:"-"`
+}
+
+// Severity is that of the rule at its most severe.
+func (r Rule) Severity() preview.Severity { return r.Level.Severity() }
+
+// String is the name of the rule.
+func (r Rule) String() string { return r.Name }
+
+// ID is the id of a finding about an object.
+func (r Rule) ID(object string) string { return r.Name + "/" + object }
+
+// Finding is a finding about one object with its whole evidence, as severe as the
+// rule.
+func (r Rule) Finding(object, title, evidence string) preview.Finding {
+	return r.FindingOf(r.Severity(), object, title, evidence)
+}
+
+// FindingOf is a finding of a severity that follows from what was found.
+func (r Rule) FindingOf(severity preview.Severity, object, title, evidence string) preview.Finding {
+	return preview.Finding{
+		ID: r.ID(object), Rule: r.Name, Ref: r.Ref, Severity: severity, Title: title, Why: r.Why,
+		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(r.Name, evidence),
+	}
+}
+
+// Because is the rule with the reason of one finding, which names the arguments.
+func (r Rule) Because(args ...any) Rule {
+	r.Why = fmt.Sprintf(r.Reason, args...)
+	return r
+}
+
+// Note is what resolving and rendering note; a finding is made of it with the plan.
+func (r Rule) Note(object, text string) preview.Note {
+	return preview.Note{Rule: r.Name, Object: object, Text: text}
+}
+
+// table is every rule. It is complete once the package is initialized, and nothing
+// changes it afterwards.
+var table []Rule
+
+// row is a rule that the table has.
+func row(r Rule) Rule {
+	if r.Example.Of != "" {
+		r.Example.Title = r.Example.Of + " " + r.Title
+	}
+	if r.Example.Title != "" && r.Example.Severity == "" {
+		r.Example.Severity = r.Severity()
+	}
+	table = append(table, r)
+	return r
+}
+
+// noted is the example of a rule whose findings are titled by their note.
+func noted(object, text string) Example {
+	about := strings.Replace(object, "/", " ", 1)
+	if _, kind, _, name, err := preview.ParseID(object); err == nil {
+		about = kind + " " + name
+	}
+	return Example{Title: about + ": " + text, Evidence: object + ": " + text}
+}
+
+// All returns every rule, sorted by name.
+func All() []Rule {
+	out, made := slices.Clone(table), examples()
+	for i := range out {
+		if out[i].Example.Title == "" {
+			out[i].Example = made[out[i].Name]
+		}
+	}
+	slices.SortFunc(out, func(a, b Rule) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
+// Named returns the rule of a name. Of one that is not known, such as one that
+// another version of the program has noted, it says so.
+func Named(name string) (r Rule, known bool) {
+	if at := slices.IndexFunc(table, func(r Rule) bool { return r.Name == name }); at >= 0 {
+		return table[at], true
+	}
+	return Rule{Name: name, Level: Notice, Why: "This version of the program does not know the rule."}, false
+}
