@@ -6,7 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // flytePlugin is a plugin of Flyte as anybody may ship it: its definition and the
@@ -38,7 +38,7 @@ func TestClusterFlytePluginIsNotRemovedWhileItHasJobs(t *testing.T) {
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", flytePlugin)))
 	w.makes(t, "{apiVersion: kubeflow.org/v1, kind: MPIJob, metadata: {name: running, namespace: default, finalizers: [example.com/engine]}}")
 	removal := w.plan(t)
-	const left = flyte.RuleLeft + "/core/ConfigMap/flyte-jobs/config"
+	left := rules.FlyteObjectsLeft.Name + "/core/ConfigMap/flyte-jobs/config"
 	if f := findingWith(removal, left); f == nil || f.Evidence != "plugin mpi is turned off while the cluster has 1 MPIJob object" {
 		t.Errorf("the review of the removal says %+v", f)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Gate decides whether an approval covers a plan. The plan's findings must be
@@ -99,7 +100,7 @@ func gateRepeatable(plan *preview.Plan, approval record.Approval) string {
 	}
 	for _, pkg := range plan.Packages {
 		for _, n := range pkg.Notes {
-			if n.Rule == engine.RuleNondeterministic {
+			if n.Rule == rules.Nondeterministic.Name {
 				return fmt.Sprintf("package %s holds values from a clock or a random source (%s), so that a digest approves only the plan it was printed with", pkg.Name, n.Object)
 			}
 		}
@@ -177,7 +178,7 @@ func gateUnknowns(plan *preview.Plan, approval record.Approval) []string {
 		f, ok := findingOf(plan, "unknown/"+u.Object)
 		if !ok {
 			// Without a finding there is no fingerprint: only the id counts.
-			f = preview.Finding{ID: "unknown/" + u.Object}
+			f = preview.Finding{ID: rules.Unknown.ID(u.Object)}
 		}
 		if !approval.Accepts(f) {
 			reasons = append(reasons, fmt.Sprintf("%s could not be read (%s) and is not accepted", u.Object, u.Why))
@@ -314,7 +315,7 @@ func planHasRole(plan *preview.Plan, via string) bool {
 func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 	var reasons []string
 	for _, f := range plan.Findings {
-		if f.Rule == engine.RuleNotAppliable {
+		if f.Rule == rules.NotAppliable.Name {
 			// No approval makes the API server take it.
 			reasons = append(reasons, f.Evidence)
 			continue

@@ -7,12 +7,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func TestWhatNoSecondRenderingGivesIsApprovedByNoDigest(t *testing.T) {
 	plan := gatePlan(t, func(p *preview.Plan) {
-		p.Packages[0].Notes = []preview.Note{{Rule: format.RuleNondeterministic, Object: "core/Secret/ns/x", Text: ".data.password"}}
+		p.Packages[0].Notes = []preview.Note{{Rule: rules.Nondeterministic.Name, Object: "core/Secret/ns/x", Text: ".data.password"}}
 	})
 	for how, want := range map[string]bool{
 		record.ApprovedOnScreen: true, record.ApprovedByYes: true, record.ApprovedByPlan: true,

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func includeNamespaces(o *engine.Options) {
@@ -42,7 +43,7 @@ func TestClusterNamespaceGoesLastAndWithItsReceiptKept(t *testing.T) {
 	})
 
 	removal := w.planWith(t, includeNamespaces)
-	at := slices.IndexFunc(removal.Findings, func(f preview.Finding) bool { return f.Rule == engine.RuleNamespaceDeleted })
+	at := slices.IndexFunc(removal.Findings, func(f preview.Finding) bool { return f.Rule == rules.NamespaceDeleted.Name })
 	if at < 0 || removal.Findings[at].Severity != preview.Critical || !strings.HasSuffix(removal.Findings[at].Title, "and with it 1 ConfigMap, 1 Deployment of others") {
 		t.Fatalf("the findings are %+v, want a critical one that counts what others have there", removal.Findings)
 	}
@@ -100,7 +101,7 @@ func TestClusterNamespaceWithoutTheMarkStays(t *testing.T) {
 	if o := removal.Object("core/Namespace/-/" + ns); o != nil {
 		t.Errorf("the plan has the Namespace as %s", o.Action)
 	}
-	at := slices.IndexFunc(removal.Findings, func(f preview.Finding) bool { return f.Rule == engine.RuleNamespaceKept })
+	at := slices.IndexFunc(removal.Findings, func(f preview.Finding) bool { return f.Rule == rules.NamespaceKept.Name })
 	if at < 0 || !strings.Contains(removal.Findings[at].Evidence, "carries no mark of this release") || !strings.HasSuffix(removal.Findings[at].Why, "kubectl delete namespace "+ns) {
 		t.Errorf("no finding says why it stays, and how to delete it: %+v", removal.Findings)
 	}
@@ -117,7 +118,7 @@ func TestClusterNamespaceThatTheReleaseDidNotMakeStays(t *testing.T) {
 	if o := removal.Object("core/Namespace/-/" + ns); o != nil {
 		t.Errorf("the plan has the Namespace as %s", o.Action)
 	}
-	if !slices.ContainsFunc(removal.Findings, func(f preview.Finding) bool { return f.Rule == engine.RuleNamespaceKept }) {
+	if !slices.ContainsFunc(removal.Findings, func(f preview.Finding) bool { return f.Rule == rules.NamespaceKept.Name }) {
 		t.Errorf("no finding says that it stays: %+v", removal.Findings)
 	}
 	w.apply(t, removal)

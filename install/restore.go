@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // BulkReader reads many objects at once, in the order of refs.
@@ -147,15 +148,15 @@ func (r *restoring) restore(o *preview.Object) (wanted bool, err error) {
 }
 
 func (r *restoring) note(o *preview.Object, text string) {
-	r.notes[o.Package] = append(r.notes[o.Package], preview.Note{Rule: engine.RuleRollbackKept, Object: o.ID, Text: text})
+	r.notes[o.Package] = append(r.notes[o.Package], rules.RollbackKept.Note(o.ID, text))
 }
 
 // unverified notes where nothing proves that a package comes back as it was
 // approved: neither does the record say who wrote it.
 func (r *restoring) unverified(pkg preview.Package, signature *preview.RecordSignature) {
 	text := fmt.Sprintf("it comes from the record of revision %d, which is %s", r.revision, signature)
-	if rule := engine.RecordRule(signature); rule != "" {
-		r.notes[pkg.Name] = append(r.notes[pkg.Name], preview.Note{Rule: rule, Object: "package/" + pkg.Name, Text: text})
+	if rule, raised := engine.RecordRule(signature); raised {
+		r.notes[pkg.Name] = append(r.notes[pkg.Name], rule.Note("package/"+pkg.Name, text))
 	}
 }
 

@@ -174,12 +174,6 @@ const (
 	JudgedByRule     = "rule" // which made the finding
 )
 
-// The rules of the findings that a policy makes itself.
-const (
-	RulePolicy        = "policy-rule"
-	RuleWaiverExpired = "policy-waiver-expired"
-)
-
 // Judged says what a policy did to a finding, who answers for it and until when.
 type Judged struct {
 	By      string   `json:"by"`
@@ -195,7 +189,7 @@ func Unjudged(findings []Finding) []Finding {
 	out := make([]Finding, 0, len(findings))
 	for _, f := range findings {
 		if j := f.Judged; j != nil {
-			if f.Rule == RulePolicy || f.Rule == RuleWaiverExpired {
+			if j.By == JudgedByRule {
 				continue
 			}
 			f.Severity, f.Judged = j.Was, nil
@@ -223,14 +217,6 @@ type Against struct {
 	// Notes are what a reviewer was to be told of an older plugin set, whose files
 	// are not at hand any more.
 	Notes []Note `json:"notes,omitempty"`
-}
-
-// NewFinding is a finding about one object that has its evidence whole.
-func NewFinding(rule string, severity Severity, object, title, why, evidence string) Finding {
-	return Finding{
-		ID: rule + "/" + object, Rule: rule, Severity: severity, Title: title, Why: why,
-		Object: object, Evidence: evidence, Fingerprint: FindingFingerprint(rule, evidence),
-	}
 }
 
 // FindingFingerprint hashes what an acceptance is bound to. Evidence names the

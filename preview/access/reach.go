@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // maxAccounts bounds how many accounts a way goes through.
@@ -43,7 +44,7 @@ type end struct {
 }
 
 var ends = [...]end{
-	{all, all, []string{all}, "may do everything"},
+	{all, all, []string{all}, rules.RBACEverything.Title},
 	{rbacGroup, "clusterroles", []string{"escalate", "bind"}, "gives itself any right"},
 	{"", "users", []string{"impersonate"}, "acts as any user"},
 	{"", "groups", []string{"impersonate"}, "acts as a member of any group"},
@@ -56,7 +57,7 @@ var ends = [...]end{
 // that it may give.
 type Way struct {
 	// Steps are parts of a sentence, the last saying what is reached, such as
-	// "runs pods in namespace app as ServiceAccount app/admin", "may do everything".
+	// "runs pods in namespace app as ServiceAccount app/admin", rules.RBACEverything.Title.
 	Steps []string
 	// Accounts are those acted as, in order.
 	Accounts []preview.Subject

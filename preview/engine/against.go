@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Compare plans contents without a cluster as if older contents of the same
@@ -126,7 +127,7 @@ func acceptable(p *preview.Plan) map[string]int {
 func inOlder(older map[string]string) map[string]bool {
 	out := map[string]bool{}
 	for fingerprint, rule := range older {
-		out[fingerprint] = rule != RuleNotAppliable
+		out[fingerprint] = rule != rules.NotAppliable.Name
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -78,10 +79,6 @@ func storedVersions(definition map[string]any) []string {
 // one finding for each rule and definition.
 func (storedObjects) findings(of *view) []preview.Finding {
 	p := of.plan
-	rules := map[string]schema.Rule{}
-	for _, rule := range schema.Rules() {
-		rules[rule.Name] = rule
-	}
 	outcomes := map[string]*schema.Outcome{}
 	for _, read := range p.Reads {
 		if outcome := schema.OutcomeOf(read.Body); outcome != nil {
@@ -89,8 +86,11 @@ func (storedObjects) findings(of *view) []preview.Finding {
 		}
 	}
 	var out []preview.Finding
-	add := func(name string, severity preview.Severity, o *preview.Object, title, evidence string) {
-		out = append(out, preview.NewFinding(name, severity, o.ID, "CustomResourceDefinition "+o.Name+" "+title, rules[name].Why, o.ID+": "+evidence))
+	addOf := func(severity preview.Severity, rule rules.Rule, o *preview.Object, title, evidence string) {
+		out = append(out, rule.FindingOf(severity, o.ID, "CustomResourceDefinition "+o.Name+" "+title, o.ID+": "+evidence))
+	}
+	add := func(rule rules.Rule, o *preview.Object, title, evidence string) {
+		addOf(rule.Severity(), rule, o, title, evidence)
 	}
 	for _, u := range definitionUpdates(p) {
 		outcome := outcomes[schema.OutcomeID(u.object.Name)]
@@ -99,33 +99,34 @@ func (storedObjects) findings(of *view) []preview.Finding {
 		}
 		issues := schema.ByRule(schema.Compare(u.before, u.after, outcome.StoredVersions))
 		for _, name := range slices.Sorted(maps.Keys(issues)) {
-			add(name, schema.Worst(issues[name]), u.object, rules[name].Title, schema.Listed(issues[name]))
+			rule := issues[name][0].Rule
+			addOf(schema.Worst(issues[name]), rule, u.object, rule.Title, schema.Listed(issues[name]))
 		}
 		if outcome.Refused.Count > 0 {
-			add(schema.RuleBreak, preview.Critical, u.object, outcome.Refused.Title("refuses", outcome), outcome.Refused.Evidence(outcome))
+			add(rules.CRDStoredObjectsBreak, u.object, outcome.Refused.Title("refuses", outcome), outcome.Refused.Evidence(outcome))
 		}
 		if outcome.Dropped.Count > 0 {
-			add(schema.RuleLose, preview.Warning, u.object, outcome.Dropped.Title("drops fields of", outcome), outcome.Dropped.Evidence(outcome))
+			add(rules.CRDStoredObjectsLoseFields, u.object, outcome.Dropped.Title("drops fields of", outcome), outcome.Dropped.Evidence(outcome))
 		}
 		unchecked := outcome.Unchecked
 		if outcome.Total > outcome.Checked {
 			unchecked = append(slices.Clone(unchecked), fmt.Sprintf("checked %d of %d", outcome.Checked, outcome.Total))
 		}
 		if len(unchecked) > 0 {
-			add(schema.RuleUnchecked, preview.NotKnown, u.object, rules[schema.RuleUnchecked].Title, strings.Join(unchecked, "; "))
+			add(rules.CRDStoredObjectsUnchecked, u.object, rules.CRDStoredObjectsUnchecked.Title, strings.Join(unchecked, "; "))
 		}
 	}
 	for i := range p.Objects {
 		if o := &p.Objects[i]; isDeletedDefinition(o) {
-			title, evidence := rules[schema.RuleDeleted].Title, "the definition is deleted"
+			title, evidence := rules.CRDDeleted.Title, "the definition is deleted"
 			if lost := operandsOf(of, o); lost != "" {
 				title, evidence = "is deleted, and with it "+lost, evidence+", and with it "+lost
 			}
-			add(schema.RuleDeleted, preview.Critical, o, title, evidence)
+			add(rules.CRDDeleted, o, title, evidence)
 		}
 	}
 	for _, o := range keptDefinitions(p) {
-		add(schema.RuleKept, preview.Info, o, rules[schema.RuleKept].Title, schema.ServedBy(o.LiveBody))
+		add(rules.CRDKept, o, rules.CRDKept.Title, schema.ServedBy(o.LiveBody))
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/registryv1"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
@@ -189,7 +190,7 @@ func TestEnvironmentVariablesTwiceAreFoundOffline(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range p.Findings {
-		if f.Rule == engine.RuleNotAppliable && f.Severity == preview.Critical && strings.Contains(f.Evidence, "X") {
+		if f.Rule == rules.NotAppliable.Name && f.Severity == preview.Critical && strings.Contains(f.Evidence, "X") {
 			return
 		}
 	}
@@ -215,7 +216,7 @@ func TestCustomResourcesAreHeldToTheDefinitionOfTheSamePlan(t *testing.T) {
 		}
 		got := 0
 		for _, f := range p.Findings {
-			if f.Rule == engine.RuleNotAppliable {
+			if f.Rule == rules.NotAppliable.Name {
 				got++
 			}
 		}

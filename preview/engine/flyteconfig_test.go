@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // What a configuration means is another thing to an engine of v1 and of v2; the
 // definitions that come with an engine tell which it is.
 func TestFlyteConfigurationByGeneration(t *testing.T) {
-	const ignored, replaced, missing, sections = flyte.RuleIgnored, flyte.RuleReplaced, flyte.RuleIncomplete, flyte.RuleSections
+	ignored, replaced, missing, sections := rules.FlyteConfigIgnored.Name, rules.FlyteDefaultRemoved.Name, rules.FlyteSectionMissing.Name, rules.FlyteSections.Name
 	v1 := "\n---\n" + flyteDefinition("FlyteWorkflow", "flyte.lyft.com")
 	v2 := "\n---\n" + flyteDefinition("TaskAction", "flyte.org")
 	ray := "\n---\n" + flyteDefinition("RayJob", "ray.io")
@@ -93,7 +93,7 @@ subjects: [{kind: ServiceAccount, name: spark, namespace: {{ namespace }}}]
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := planFrom(t, nil, "fl-templates", test.docs)
-			f := findingOf(p, flyte.RuleTemplates+"/core/ConfigMap/fl-templates/templates")
+			f := findingOf(p, rules.FlyteProjectRights.Name+"/core/ConfigMap/fl-templates/templates")
 			switch {
 			case test.want == "" && f != nil, test.want != "" && f == nil:
 				t.Errorf("want %q, got %+v", test.want, f)

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
-	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // flyteEngine is an engine that somebody else installed, whose ConfigMap the
@@ -85,7 +85,7 @@ type flyteStory struct {
 }
 
 func flyteRightsStories() []flyteStory {
-	const missing, sections, unread = flyte.RuleIncomplete, flyte.RuleSections, flyte.RuleUnread
+	missing, sections, unread := rules.FlyteSectionMissing.Name, rules.FlyteSections.Name, rules.FlyteUnread.Name
 	const inCluster = "engine RBAC: in the cluster already, for ServiceAccount engine"
 	const lacks = "plugin ray: no rights: the engine's ServiceAccount engine may not create, get, list, watch, patch, update, delete rayjobs.ray.io"
 	ray := flyteConfigMap("ray")
@@ -123,7 +123,7 @@ func flyteRightsStories() []flyteStory {
 }
 
 func flyteProjectStories() []flyteStory {
-	const missing, sections, unread = flyte.RuleIncomplete, flyte.RuleSections, flyte.RuleUnread
+	missing, sections, unread := rules.FlyteSectionMissing.Name, rules.FlyteSections.Name, rules.FlyteUnread.Name
 	const nothing = "plugin spark: no objects of the projects: nothing in the plan makes the ServiceAccount spark and the Role that is bound to it and the RoleBinding for it"
 	spark := flyteConfigMap("spark")
 	rights := flyteBinding("$NS", "", flyteRule, flyteAccount)
@@ -143,9 +143,9 @@ func flyteProjectStories() []flyteStory {
 			"{apiGroups: [apps], resources: [deployments], verbs: [list]}, {apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], verbs: [get]}, {apiGroups: [rbac.authorization.k8s.io], resources: ['*'], verbs: [list, get]}",
 			map[string]string{missing: "", unread: strings.Replace(nothing, "spark: no", "spark,", 1) + ", and the ConfigMaps of namespace $NS may not be listed, and the Namespaces of the cluster may not be listed"}},
 		{"another file of the engine has lists too", rights + "{apiVersion: v1, kind: ConfigMap, metadata: {name: more, namespace: $NS}, data: {x.yaml: 'tasks: {task-plugins: {enabled-plugins: [container]}}'}}", spark, "",
-			map[string]string{flyte.RuleIgnored: "the engine reads ConfigMap more too, which has task-plugins"}},
+			map[string]string{rules.FlyteConfigIgnored.Name: "the engine reads ConfigMap more too, which has task-plugins"}},
 		{"another file of the namespace has lists", rights + "{apiVersion: v1, kind: ConfigMap, metadata: {name: old, namespace: $NS}, data: {x.yaml: 'tasks: {task-plugins: {enabled-plugins: [container]}}'}}", spark, "",
-			map[string]string{flyte.RuleIgnored: ""}},
+			map[string]string{rules.FlyteConfigIgnored.Name: ""}},
 	}
 }
 

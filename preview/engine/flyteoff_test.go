@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
-	"github.com/kubectl-operator/kubectl-operator/preview/flyte"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // flyteRelease is a release of a plugin that is installed, in a cluster with
@@ -107,7 +107,7 @@ func TestClusterFlytePluginThatIsTurnedOff(t *testing.T) {
 	}
 	client := connected(t, f.box)
 	reader := user("fl-off-reader", "{apiGroups: [apiextensions.k8s.io], resources: [customresourcedefinitions], verbs: [get, list, patch]}")
-	const left, removed, missing, restart = flyte.RuleLeft, flyte.RuleReplaced, flyte.RuleIncomplete, flyte.RuleRestart
+	left, removed, missing, restart := rules.FlyteObjectsLeft.Name, rules.FlyteDefaultRemoved.Name, rules.FlyteSectionMissing.Name, rules.FlyteEngineNotRestarted.Name
 	same := func(text string) string { return text }
 	for _, test := range []struct {
 		name, plan string
@@ -119,7 +119,7 @@ func TestClusterFlytePluginThatIsTurnedOff(t *testing.T) {
 			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more; default-for-task-types has no dask any more",
 				missing: "plugin dask: no configuration: the plan brings daskjobs.kubernetes.dask.org, and enabled-plugins does not have it",
 				restart: "Deployment engine mounts this ConfigMap and is left as it is; after the apply: kubectl rollout restart deployment/engine -n fl-off",
-				flyte.RuleLists: "enabled-plugins was container, sidecar, k8s-array, dask, and will be container, sidecar, k8s-array; " +
+				rules.FlyteListsChanged.Name: "enabled-plugins was container, sidecar, k8s-array, dask, and will be container, sidecar, k8s-array; " +
 					"default-for-task-types was {container: container, container_array: k8s-array, dask: dask, sidecar: sidecar}, and will be {container: container, container_array: k8s-array, sidecar: sidecar}"}},
 		{"the ConfigMap goes", definition + "\n---\n" + flyteRest, client, preview.Critical,
 			map[string]string{left: flyteOff + "2 DaskJob objects", removed: "enabled-plugins has no dask any more", missing: "",
@@ -175,7 +175,7 @@ func TestClusterFlyteEngineOfThePlanIsRestartedOrNot(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := f.upgrade(t, client, test.plan)
-			flyteTold(t, p, map[string]string{flyte.RuleRestart: test.want}, func(text string) string { return text })
+			flyteTold(t, p, map[string]string{rules.FlyteEngineNotRestarted.Name: test.want}, func(text string) string { return text })
 			flyteToday(t, ofRecord(p))
 		})
 	}
@@ -223,8 +223,8 @@ func TestClusterWhatAFlytePlanRestsOnMoves(t *testing.T) {
 	const plan = `{apiVersion: v1, kind: ConfigMap, metadata: {name: config}, data: {plugins.yaml: "tasks: {task-plugins: {default-for-task-types: {spark: spark, tensorflow: tensorflow}}}"}}`
 	v2 := flyteDefinition("TaskAction", "flyte.org")
 	flyteTold(t, planFrom(t, client, "fl-moves", plan), map[string]string{
-		flyte.RuleIncomplete: "plugin tensorflow: no operator: nothing in the plan defines tfjobs.kubeflow.org, and the cluster's own definition is not established",
-		flyte.RuleIgnored:    "task type spark is for plugin spark, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is",
+		rules.FlyteSectionMissing.Name: "plugin tensorflow: no operator: nothing in the plan defines tfjobs.kubeflow.org, and the cluster's own definition is not established",
+		rules.FlyteConfigIgnored.Name:  "task type spark is for plugin spark, and there is no list enabled-plugins: an engine of v1 does not start then, one of v2 needs none; nothing tells which this is",
 	}, here)
 	const name = "core/ConfigMap/fl-moves/config: "
 	for _, test := range []struct {
@@ -256,7 +256,7 @@ func TestClusterWhatAFlytePlanRestsOnMoves(t *testing.T) {
 		})
 	}
 	last := planFrom(t, client, "fl-moves", plan)
-	flyteTold(t, last, map[string]string{flyte.RuleIgnored: "", flyte.RuleReplaced: ""}, here)
+	flyteTold(t, last, map[string]string{rules.FlyteConfigIgnored.Name: "", rules.FlyteDefaultRemoved.Name: ""}, here)
 	tamperEveryLeaf(t, last)
 	removeDefinition(t, box, v2)
 }

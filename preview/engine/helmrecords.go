@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // helmRecords finds releases of Helm that objects are taken over from.
@@ -26,8 +26,8 @@ func (helmRecords) findings(of *view) []preview.Finding {
 		if namespace != "" {
 			remove += " -n " + preview.ShellWord(namespace)
 		}
-		out = append(out, preview.NewFinding(RuleHelmRecord, preview.Warning, o.ID, "Helm release "+name+" keeps its record",
-			pages.New()[RuleHelmRecord].Why, "the Secrets sh.helm.release.v1."+name+".v* stay; after the install: "+remove))
+		out = append(out, rules.HelmRecordStays.Finding(o.ID, "Helm release "+name+" "+rules.HelmRecordStays.Title,
+			"the Secrets sh.helm.release.v1."+name+".v* stay; after the install: "+remove))
 	}
 	return out
 }

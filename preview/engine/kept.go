@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -31,7 +32,7 @@ func countKept(ctx context.Context, p *preview.Plan, pager schema.Pager) error {
 			return fmt.Errorf("counting the objects of %s: %w", o.Name, err)
 		}
 		for i := range p.Findings {
-			if f := &p.Findings[i]; f.Rule == schema.RuleKept && f.Object == o.ID {
+			if f := &p.Findings[i]; f.Rule == rules.CRDKept.Name && f.Object == o.ID {
 				f.Counted = counted
 			}
 		}

@@ -7,10 +7,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
-
-// RuleForeignNamespace finds what goes into another namespace than the release.
-const RuleForeignNamespace = "foreign-namespace"
 
 // maxForeign bounds the objects that are listed of one namespace.
 const maxForeign = 50
@@ -52,8 +50,8 @@ func (foreignNamespaces) findings(of *view) []preview.Finding {
 		if n := len(ids) - maxForeign; n > 0 {
 			evidence += fmt.Sprintf("\nand %d more", n)
 		}
-		out = append(out, preview.NewFinding(RuleForeignNamespace, preview.Warning, preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace}.ID(),
-			title, "It is not the namespace of the release: the package says so, and -n does not change it.", evidence))
+		out = append(out, rules.ForeignNamespace.Finding(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace}.ID(),
+			title, evidence))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func TestForeignNamespaces(t *testing.T) {
@@ -43,7 +44,7 @@ func TestForeignNamespaces(t *testing.T) {
 			for _, f := range (foreignNamespaces{}).findings(&view{plan: tt.plan}) {
 				lines := strings.Split(f.Evidence, "\n")
 				got = append(got, strings.Join([]string{f.Object, f.Title, lines[len(lines)-1]}, ", "))
-				if f.Severity != preview.Warning || f.Rule != RuleForeignNamespace {
+				if f.Severity != preview.Warning || f.Rule != rules.ForeignNamespace.Name {
 					t.Errorf("%+v", f)
 				}
 			}

@@ -4,32 +4,27 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // notes finds what resolving and rendering noted.
 type notes struct{ noCheck }
 
 // findings turn what resolving and rendering noted into findings. How severe a
-// note is and why it matters, the page of its rule says.
+// note is and why it matters, its rule says.
 func (notes) findings(of *view) []preview.Finding {
 	p := of.plan
-	book := pages.New()
 	var out []preview.Finding
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
-			page, ok := book[n.Rule]
-			if !ok { // of another version of this program
-				page = pages.Page{Severity: preview.Info, Why: "This version of the program does not know the rule."}
-			}
+			rule, _ := rules.Named(n.Rule)
 			about := "package " + pkg.Name
 			if kind, name, ok := strings.Cut(n.Object, "/"); ok && p.Platform != "" {
 				about = kind + " " + name // a provider, plugin or file of a set
 			} else if kind != "package" {
 				about = objectLabel(n.Object)
 			}
-			out = append(out, preview.NewFinding(n.Rule, page.Severity, n.Object, about+": "+noteTitle(n), page.Why, n.Object+": "+n.Text))
+			out = append(out, rule.Finding(n.Object, about+": "+noteTitle(n), n.Object+": "+n.Text))
 		}
 	}
 	return out
@@ -39,10 +34,18 @@ func (notes) findings(of *view) []preview.Finding {
 // may have several: their texts are evidence.
 func noteTitle(n preview.Note) string {
 	switch n.Rule {
-	case risk.RuleImagePinned:
+	case rules.ImagePinned.Name:
 		return "the tags of images were resolved to digests"
-	case RuleNondeterministic:
-		return "holds values from a clock or a random source"
+	case rules.Nondeterministic.Name:
+		return rules.Nondeterministic.Title
 	}
 	return n.Text
+}
+
+func objectLabel(id string) string {
+	_, kind, _, name, err := preview.ParseID(id)
+	if err != nil {
+		return "object " + id
+	}
+	return kind + " " + name
 }

@@ -5,11 +5,8 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
-
-// RuleNotLoaded is found where a restart of the host of a plugin set would
-// change nothing.
-const RuleNotLoaded = "plugin-not-loaded"
 
 // BootContainer is the init container of a host that installs its plugins itself.
 const BootContainer = "kubectl-operator-plugins"
@@ -88,8 +85,7 @@ func (pluginHosts) findings(of *view) []preview.Finding {
 		if !of.Record(hostKind, o.ID, &seen) || seen.Loads {
 			continue
 		}
-		out = append(out, preview.NewFinding(RuleNotLoaded, preview.Warning, o.ID, objectLabel(o.ID)+" has nothing that loads the set",
-			"It restarts, and loads what it loaded before, unless it asks the API server for the ConfigMap itself.",
+		out = append(out, rules.PluginNotLoaded.Finding(o.ID, objectLabel(o.ID)+" "+rules.PluginNotLoaded.Title,
 			"no container of "+o.ID+" mounts the ConfigMap of the set or takes a variable from it, and it has no init container "+BootContainer))
 	}
 	return out

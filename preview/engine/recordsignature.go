@@ -5,25 +5,20 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// The rules about the record of the release itself. Who may write Secrets in its
-// namespace may write it, and a signature shows that it is as it was written.
-const (
-	RuleRecordNotVerified = "record-not-verified" // no key is configured that could tell
-	RuleRecordNotSigned   = "record-not-signed"   // a key is, and it did not sign
-)
-
-// RecordRule is the rule that a record of this signature raises; it is empty
-// where the record was verified.
-func RecordRule(s *preview.RecordSignature) string {
+// RecordRule is the rule that a record of this signature raises: none where the
+// record was verified. Who may write Secrets in its namespace may write it, and a
+// signature shows that it is as it was written.
+func RecordRule(s *preview.RecordSignature) (r rules.Rule, raised bool) {
 	switch {
 	case s == nil:
-		return RuleRecordNotVerified
+		return rules.RecordNotVerified, true
 	case s.Problem != "":
-		return RuleRecordNotSigned
+		return rules.RecordNotSigned, true
 	}
-	return ""
+	return rules.Rule{}, false
 }
 
 // ownRecord finds what rests on an unverified record of the release itself.
@@ -35,19 +30,20 @@ type ownRecord struct{ noCheck }
 // note of its own.
 func (ownRecord) findings(of *view) []preview.Finding {
 	p := of.plan
-	rule := RecordRule(p.Base.Signature)
-	if p.Base.Revision == 0 || rule == "" {
+	rule, raised := RecordRule(p.Base.Signature)
+	if p.Base.Revision == 0 || !raised {
 		return nil
 	}
+	unsigned := rule.Name == rules.RecordNotSigned.Name
 	var decides []string
 	severity := preview.Info
-	if rule == RuleRecordNotSigned {
+	if unsigned {
 		severity = preview.Warning
 	}
 	if p.Undo != nil && p.Undo.Revision > 0 {
 		decides = append(decides, fmt.Sprintf("what a failure goes back to: its %d objects", len(p.Undo.Objects)))
 		severity = preview.Warning
-		if rule == RuleRecordNotSigned {
+		if unsigned {
 			severity = preview.Critical
 		}
 	}
@@ -67,8 +63,7 @@ func (ownRecord) findings(of *view) []preview.Finding {
 		return nil
 	}
 	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
-	return []preview.Finding{preview.NewFinding(rule, severity, release,
+	return []preview.Finding{rule.Because().FindingOf(severity, release,
 		fmt.Sprintf("the record of revision %d is %s", p.Base.Revision, p.Base.Signature),
-		"Who may write Secrets in the release's namespace may write its record. It decides what the evidence lists.",
 		strings.Join(decides, preview.EvidenceMark))}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // reference is something a pod template names and does not hold.
@@ -174,13 +175,11 @@ func (references) findings(of *view) []preview.Finding {
 		if !looked {
 			evidence = id + " may not be read, so nobody knows whether it exists"
 		}
-		out = append(out, preview.NewFinding(RuleNeedsExternal, preview.Warning, r.from, "needs "+r.ref.Kind+" "+r.ref.Name,
-			"Pods that refer to it do not start until somebody creates it.", evidence))
+		out = append(out, rules.NeedsExternal.Finding(r.from, "needs "+r.ref.Kind+" "+r.ref.Name, evidence))
 	}
 	for _, api := range requiredAPIs(p) {
 		if read, looked := reads[apiReadID(api)]; looked && read.Fingerprint == "" {
-			out = append(out, preview.NewFinding(RuleNeedsExternal, preview.Warning, "api/"+api, "needs the API "+api,
-				"The package says that it works with this API, and the cluster does not serve it.", "the cluster does not serve "+api))
+			out = append(out, rules.NeedsExternal.Because().Finding("api/"+api, "needs the API "+api, "the cluster does not serve "+api))
 		}
 	}
 	return out

@@ -7,17 +7,12 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // residentsKind is the kind under which what a deleted Namespace holds is
 // recorded as a read. It is served nowhere: it is this tool's own.
 const residentsKind = "Residents"
-
-// What a removal does with Namespaces.
-const (
-	RuleNamespaceDeleted = "namespace-deleted"
-	RuleNamespaceKept    = "namespace-kept"
-)
 
 // maxResidents bounds the objects that are named of one namespace.
 const maxResidents = 50
@@ -232,8 +227,7 @@ func deletedNamespace(seen recordReader, o *preview.Object) preview.Finding {
 	if len(ids) > 0 {
 		title, evidence = counts(ids)+" of others", namedOrCounted(ids)
 	}
-	return preview.NewFinding(RuleNamespaceDeleted, preview.Critical, o.ID, "Namespace "+o.Name+" is deleted, and with it "+title,
-		"Deleting a namespace deletes everything in it, at once and for good, whoever made it; the release's record goes with its own.", o.ID+": "+evidence)
+	return rules.NamespaceDeleted.Finding(o.ID, "Namespace "+o.Name+" is deleted, and with it "+title, o.ID+": "+evidence)
 }
 
 func keptNamespace(p *preview.Plan, name string, live map[string]any) preview.Finding {
@@ -242,8 +236,7 @@ func keptNamespace(p *preview.Plan, name string, live map[string]any) preview.Fi
 	if !preview.MadeBy(live, p.Release) {
 		evidence = " carries no mark of this release (annotation " + preview.AnnotationMadeBy + "), which it gets when the release makes it; versions before this one set none"
 	}
-	return preview.NewFinding(RuleNamespaceKept, preview.Info, id, "Namespace "+name+" stays: the release did not make it",
-		"Only a Namespace that carries the mark of the release that made it, and that its record names, is deleted with it. By hand: kubectl delete namespace "+name, id+evidence)
+	return rules.NamespaceKept.Because(name).Finding(id, "Namespace "+name+" "+rules.NamespaceKept.Title, id+evidence)
 }
 
 // counts counts ids by kind: "2 ConfigMap, 1 PersistentVolumeClaim".

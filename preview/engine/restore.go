@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -39,12 +40,9 @@ func Restored(release preview.Release, pkg preview.Package, objects []preview.Ob
 	p := &c.Package
 	p.Parameters.ClusterReads = nil
 	p.Verification, p.Referrers, p.Isolation = verification(preview.Verification{}), nil, ""
-	p.Notes = []preview.Note{{
-		Rule: RuleRollback, Object: "package/" + pkg.Name,
-		Text: fmt.Sprintf("its objects are those of revision %d; hooks do not run", revision),
-	}}
+	p.Notes = []preview.Note{rules.Rollback.Note("package/"+pkg.Name, fmt.Sprintf("its objects are those of revision %d; hooks do not run", revision))}
 	for _, n := range pkg.Notes {
-		if byID[n.Object] && n.Rule != RuleNondeterministic {
+		if byID[n.Object] && n.Rule != rules.Nondeterministic.Name {
 			p.Notes = append(p.Notes, n)
 		}
 	}
@@ -62,7 +60,7 @@ func Restored(release preview.Release, pkg preview.Package, objects []preview.Ob
 func isRollback(p *preview.Plan) bool {
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
-			if n.Rule == RuleRollback {
+			if n.Rule == rules.Rollback.Name {
 				return true
 			}
 		}

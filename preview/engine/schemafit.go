@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -23,8 +24,7 @@ func (schemaFit) findings(of *view) []preview.Finding {
 			continue
 		}
 		if problem := misfit(definitions, o, of.schemas); problem != "" {
-			out = append(out, preview.NewFinding(RuleNotAppliable, preview.Critical, o.ID, o.Kind+" "+o.Name+" cannot be applied",
-				"The API server refuses this object on every apply; the install would stop at it.", o.ID+": "+preview.Shorten(problem, 500)))
+			out = append(out, rules.NotAppliable.Finding(o.ID, o.Kind+" "+o.Name+" "+rules.NotAppliable.Title, o.ID+": "+preview.Shorten(problem, 500)))
 		}
 	}
 	return out

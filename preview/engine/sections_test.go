@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // The two sections of a request: one with a namespace of its own and a
@@ -71,7 +72,7 @@ func TestASectionHasANamespaceOfItsOwn(t *testing.T) {
 	}
 	var foreign []string
 	for _, f := range p.Findings {
-		if f.Rule == engine.RuleForeignNamespace {
+		if f.Rule == rules.ForeignNamespace.Name {
 			foreign = append(foreign, f.Object)
 		}
 	}

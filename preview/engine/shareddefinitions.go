@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // sharersKind is the kind under which it is recorded who else relies on a
@@ -74,12 +74,6 @@ func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 // release it removes.
 func (sharedDefinitions) findings(of *view) []preview.Finding {
 	p := of.plan
-	why := ""
-	for _, rule := range schema.Rules() {
-		if rule.Name == schema.RuleShared {
-			why = rule.Why
-		}
-	}
 	var out []preview.Finding
 	for i := range p.Objects {
 		o := &p.Objects[i]
@@ -97,7 +91,7 @@ func (sharedDefinitions) findings(of *view) []preview.Finding {
 		case len(p.Packages) == 0:
 			severity = preview.Critical
 		}
-		out = append(out, preview.NewFinding(schema.RuleShared, severity, o.ID, o.Kind+" "+o.Name+" "+title, why, o.ID+": "+evidence))
+		out = append(out, rules.CRDShared.FindingOf(severity, o.ID, o.Kind+" "+o.Name+" "+title, o.ID+": "+evidence))
 	}
 	return out
 }

@@ -5,11 +5,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
-
-// RuleNotServed finds objects that are left out because the cluster does not
-// have their kind.
-const RuleNotServed = "kind-not-served"
 
 // builtIn are the API groups of Kubernetes itself. A version of theirs that is
 // not served is an outdated manifest, and nothing to do without.
@@ -66,8 +63,7 @@ func (skippedObjects) findings(of *view) []preview.Finding {
 		if o.Action != preview.ActionSkip {
 			continue
 		}
-		out = append(out, preview.NewFinding(RuleNotServed, preview.Warning, o.ID, o.Kind+" "+o.Name+" is skipped: "+lost(o.Kind),
-			"Nothing else in the plan depends on it; the next upgrade after the API appears creates it, and --strict refuses the plan instead.",
+		out = append(out, rules.KindNotServed.Finding(o.ID, o.Kind+" "+o.Name+" "+rules.KindNotServed.Title+": "+lost(o.Kind),
 			"the cluster does not serve "+o.Kind+" of "+o.APIVersion))
 	}
 	return out

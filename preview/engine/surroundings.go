@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // maxLimits bounds the quotas and limit ranges that are read of one namespace.
@@ -92,7 +93,7 @@ func podNamespaces(p *preview.Plan) []string {
 // which its images run.
 func (c surroundings) readNodes(ctx context.Context, to *recorder) error {
 	if !slices.ContainsFunc(to.plan.Packages, func(pkg preview.Package) bool {
-		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == risk.RuleImagePinned })
+		return slices.ContainsFunc(pkg.Notes, func(n preview.Note) bool { return n.Rule == rules.ImagePinned.Name })
 	}) {
 		return nil
 	}

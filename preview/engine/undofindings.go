@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // undoEffects finds what a failure leads to.
@@ -34,13 +35,13 @@ func (undoEffects) findings(of *view) []preview.Finding {
 	if p.Undo.Revision == 0 {
 		title = "a failure removes what the plan made: "
 	}
-	why := "Where the apply fails after a write, it does this by itself, and nothing else; what somebody else changed meanwhile stops it."
 	release := "release/" + p.Release.Namespace + "/" + p.Release.Name
-	out := []preview.Finding{preview.NewFinding(RuleUndo, preview.Info, release, title+strings.Join(parts, ", "), why, strings.Join(lines, preview.EvidenceMark))}
+	out := []preview.Finding{rules.OnFailureRollback.Finding(release, title+strings.Join(parts, ", "), strings.Join(lines, preview.EvidenceMark))}
 	for _, f := range p.Undo.Findings {
-		back := preview.NewFinding(f.Rule, preview.Critical, "rollback/"+f.Object, "after a failure: "+f.Title, f.Why,
+		rule, _ := rules.Named(f.Rule)
+		back := rule.FindingOf(preview.Critical, "rollback/"+f.Object, "after a failure: "+f.Title,
 			fmt.Sprintf("going back to revision %d", p.Undo.Revision)+preview.EvidenceMark+f.Evidence)
-		back.Ref = f.Ref
+		back.Ref, back.Why = f.Ref, f.Why
 		out = append(out, back)
 	}
 	return append(out, recreated(p)...)
@@ -60,8 +61,7 @@ func recreated(p *preview.Plan) []preview.Finding {
 		if o.Digest == "" || now != nil && now.LiveBody != nil || o.Action == preview.ActionSkip {
 			continue
 		}
-		out = append(out, preview.NewFinding(RuleUndoRecreates, preview.Warning, o.ID, o.Ref().Kind+" "+o.Ref().Name+" is not in the cluster, and a failure brings it",
-			"It was deleted after that revision was applied, or the record was changed: find out which before it comes back.",
+		out = append(out, rules.OnFailureRecreates.Finding(o.ID, o.Ref().Kind+" "+o.Ref().Name+" "+rules.OnFailureRecreates.Title,
 			fmt.Sprintf("%s: revision %d has it as %s", o.ID, p.Undo.Revision, o.Digest)))
 	}
 	return out

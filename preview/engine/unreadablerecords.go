@@ -5,10 +5,8 @@ import (
 	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
-
-// RuleRecordUnreadable finds records of other releases that cannot be read.
-const RuleRecordUnreadable = "record-unreadable"
 
 // unreadableKind is the kind under which records are listed that say nothing which
 // can be read.
@@ -43,8 +41,8 @@ func (unreadableRecords) findings(of *view) []preview.Finding {
 		if _, kind, namespace, name, err := preview.ParseID(id); err == nil {
 			ref = preview.Ref{APIVersion: "v1", Kind: kind, Namespace: namespace, Name: name}
 		}
-		out = append(out, preview.NewFinding(RuleRecordUnreadable, preview.Warning, id, "Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and cannot be read",
-			"Whether that release relies on what this plan changes is not known. Look at it: kubectl get "+preview.KubectlArgument(ref)+" -o yaml", id+": what it holds cannot be read"))
+		out = append(out, rules.RecordUnreadable.Because(preview.KubectlArgument(ref)).Finding(id,
+			"Secret "+ref.Namespace+"/"+ref.Name+" is marked as the record of a release and "+rules.RecordUnreadable.Title, id+": what it holds cannot be read"))
 	}
 	return out
 }

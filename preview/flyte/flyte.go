@@ -7,24 +7,9 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
-)
-
-// The rules of what is found about Flyte's plugins for Kubernetes. Such a plugin
-// is an operator, the engine's configuration, the engine's rights to the custom
-// resource, and for some what every project's namespace has: one that lacks a
-// part fails when a task first needs it.
-const (
-	RuleSections   = "flyte-sections"
-	RuleIncomplete = "flyte-section-missing"
-	RuleReplaced   = "flyte-default-removed"
-	RuleLeft       = "flyte-objects-left"
-	RuleUnread     = "flyte-unread"
-	RuleIgnored    = "flyte-config-ignored"
-	RuleRestart    = "flyte-engine-not-restarted"
-	RuleTemplates  = "flyte-project-rights"
-	RuleLists      = "flyte-lists-changed"
 )
 
 // taskPlugin is a plugin with an operator, by its id (flyteplugins, tasks/plugins).
@@ -65,30 +50,25 @@ func builtInPlugins() []string {
 func Findings(p *preview.Plan, seen Records) []preview.Finding {
 	x, out := newIndex(p), templateFindings(p)
 	for _, e := range enginesOf(x, seen, func(e engine) string { return e.seen.Engines }) {
-		add := func(rule string, severity preview.Severity, title, why string, lines []string) {
+		add := func(rule rules.Rule, severity preview.Severity, lines []string) {
 			if len(lines) > 0 {
-				out = append(out, preview.NewFinding(rule, severity, e.config.ID, "ConfigMap "+e.config.Name+" "+title, why, textsafe.Line(strings.Join(lines, "; "))))
+				out = append(out, rule.FindingOf(severity, e.config.ID, "ConfigMap "+e.config.Name+" "+rule.Title, textsafe.Line(strings.Join(lines, "; "))))
 			}
 		}
 		r := newReview(x, e)
-		add(RuleSections, preview.Info, "enables plugins of Flyte, of four parts each",
-			"A plugin works where all four parts are there.", r.sections)
-		add(RuleIncomplete, preview.Warning, "enables plugins of Flyte that lack a part",
-			"Nothing fails before the first task that needs it.", r.missing)
-		add(RuleUnread, preview.NotKnown, "enables plugins of Flyte of which parts may not be read",
-			"Nobody can say whether these parts are there; nothing fails before the first task that needs one.", r.unread)
-		add(RuleIgnored, preview.Warning, "says of Flyte's plugins what the engine may not heed",
-			"The engine does not refuse what it does not know: the task type is run by another plugin, or fails.", ignoredLines(e))
-		add(RuleRestart, preview.Warning, "changes the plugins of an engine that is not restarted",
-			"An engine loads its plugins when it starts, and goes on with those that it has.", restartLines(x, e))
-		add(RuleLists, preview.Info, "changes the lists of Flyte's plugins",
-			"The engine takes each list as a whole, so both are shown as a whole.", listLines(e))
+		for _, found := range []struct {
+			rule  rules.Rule
+			lines []string
+		}{
+			{rules.FlyteSections, r.sections}, {rules.FlyteSectionMissing, r.missing}, {rules.FlyteUnread, r.unread},
+			{rules.FlyteConfigIgnored, ignoredLines(e)}, {rules.FlyteEngineNotRestarted, restartLines(x, e)}, {rules.FlyteListsChanged, listLines(e)},
+		} {
+			add(found.rule, found.rule.Severity(), found.lines)
+		}
 		severity, removed := removedLines(e.before, e.after)
-		add(RuleReplaced, severity, "takes plugins of Flyte away",
-			"The engine replaces these lists by what the configuration says, and merges nothing.", removed)
+		add(rules.FlyteDefaultRemoved, severity, removed)
 		severity, left := leftLines(e)
-		add(RuleLeft, severity, "turns off plugins of Flyte that are in use",
-			"Nobody takes the finalizers off these objects any more, and aborting their tasks does not delete them.", left)
+		add(rules.FlyteObjectsLeft, severity, left)
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -83,8 +84,7 @@ func templateFindings(p *preview.Plan) []preview.Finding {
 		if len(lines) == 0 {
 			continue
 		}
-		out = append(out, preview.NewFinding(RuleTemplates, severity, o.ID, "ConfigMap "+o.Name+" gives rights in every project",
-			"The engine makes these objects in the namespace of each project, also of those to come; nobody reviews them then.", textsafe.Line(strings.Join(lines, "; "))))
+		out = append(out, rules.FlyteProjectRights.FindingOf(severity, o.ID, "ConfigMap "+o.Name+" "+rules.FlyteProjectRights.Title, textsafe.Line(strings.Join(lines, "; "))))
 	}
 	return out
 }

@@ -9,12 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-)
-
-// The rules of notes about what Argo CD reads in annotations.
-const (
-	RuleArgoHook        = "argo-cd-hook"         // when a hook runs here
-	RuleArgoHookIgnored = "argo-cd-hook-ignored" // what has no effect here
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // The annotations of Argo CD ("Sync Phases and Waves"), and those of Helm that
@@ -43,7 +38,7 @@ func ArgoHooks(out *Output, pkg, namespace string) error {
 		}
 	}
 	if len(a.stay) > 0 {
-		a.note(RuleHookKept, "package/"+pkg, "Argo CD would delete after their hooks have run, and here stay until the release is removed: "+strings.Join(a.stay, ", "))
+		a.note(rules.HookKept, "package/"+pkg, "Argo CD would delete after their hooks have run, and here stay until the release is removed: "+strings.Join(a.stay, ", "))
 	}
 	a.noteWaves()
 	out.Objects, out.Notes = kept, append(out.Notes, a.notes...)
@@ -56,7 +51,7 @@ func NoteArgoHooks(out *Output, pkg, namespace string) {
 	a := argo{pkg: pkg, namespace: namespace, scopes: preview.NewScopes(out.Bodies()), waves: map[string][]string{}}
 	for _, r := range out.Objects {
 		if text, ok := annotationsOf(r.Body)[annotationArgoHook].(string); ok {
-			a.note(RuleArgoHookIgnored, a.id(r.Body), fmt.Sprintf("Argo CD would run it as a hook (%.100s), and nothing here reads that: it is applied with the other objects", text))
+			a.note(rules.ArgoCDHookIgnored, a.id(r.Body), fmt.Sprintf("Argo CD would run it as a hook (%.100s), and nothing here reads that: it is applied with the other objects", text))
 			continue
 		}
 		a.wave(r.Body)
@@ -79,8 +74,8 @@ func annotationsOf(body map[string]any) map[string]any {
 
 func (a *argo) id(body map[string]any) string { return SealedID(body, a.scopes, a.namespace) }
 
-func (a *argo) note(rule, id, text string) {
-	a.notes = append(a.notes, preview.Note{Rule: rule, Object: id, Text: text})
+func (a *argo) note(rule rules.Rule, id, text string) {
+	a.notes = append(a.notes, rule.Note(id, text))
 }
 
 func (a *argo) wave(body map[string]any) {
@@ -102,7 +97,7 @@ func (a *argo) noteWaves() {
 	}) {
 		all = append(all, fmt.Sprintf("wave %.20s: %s", wave, strings.Join(a.waves[wave], ", ")))
 	}
-	a.note(RuleArgoHookIgnored, "package/"+a.pkg, "objects are applied in the order of their kinds, and not in that of Argo CD's waves; "+strings.Join(all, "; "))
+	a.note(rules.ArgoCDHookIgnored, "package/"+a.pkg, "objects are applied in the order of their kinds, and not in that of Argo CD's waves; "+strings.Join(all, "; "))
 }
 
 // hook decides about one object: whether it is part of the plan, and as which
@@ -123,11 +118,11 @@ func (a *argo) hook(r *Rendered) (runs bool, err error) {
 	case slices.Contains(moments, "PostSync"):
 		r.Hook = &preview.Hook{Phase: preview.HookPost}
 	case slices.Contains(moments, "Sync"):
-		a.note(RuleArgoHook, id, "Argo CD's hook Sync: it is applied with the other objects, and again when it changes")
+		a.note(rules.ArgoCDHook, id, "Argo CD's hook Sync: it is applied with the other objects, and again when it changes")
 		a.wave(r.Body)
 		return true, nil
 	default:
-		a.note(RuleHookNotRun, id, fmt.Sprintf("Argo CD's hook %.100s: nothing here runs it; it is not installed", shown))
+		a.note(rules.HookNotRun, id, fmt.Sprintf("Argo CD's hook %.100s: nothing here runs it; it is not installed", shown))
 		return false, nil
 	}
 	if r.Hook.Weight, err = argoWeight(r.Body); err != nil {
@@ -138,7 +133,7 @@ func (a *argo) hook(r *Rendered) (runs bool, err error) {
 	if len(moments) > 1 {
 		text += "; at no other moment"
 	}
-	a.note(RuleArgoHook, id, text)
+	a.note(rules.ArgoCDHook, id, text)
 	if policy, _ := annotationsOf(r.Body)[annotationArgoDelete].(string); policy != "" {
 		a.stay = append(a.stay, id)
 	}

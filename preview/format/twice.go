@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // maxNondeterministic bounds the notes of one package.
@@ -21,7 +22,7 @@ func Nondeterministic(first, second []Rendered, namespace string) []preview.Note
 	a, b := byID(first, namespace), byID(second, namespace)
 	var notes []preview.Note
 	note := func(id, text string) {
-		notes = append(notes, preview.Note{Rule: RuleNondeterministic, Object: id, Text: text})
+		notes = append(notes, rules.Nondeterministic.Note(id, text))
 	}
 	for id, body := range a {
 		other, both := b[id]

@@ -3,6 +3,8 @@ package format
 import (
 	"slices"
 	"testing"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func TestTwoRenderingsAreComparedFieldByField(t *testing.T) {
@@ -24,7 +26,7 @@ func TestTwoRenderingsAreComparedFieldByField(t *testing.T) {
 	}
 	var got []string
 	for _, n := range Nondeterministic(first, second, "here") {
-		if n.Rule != RuleNondeterministic {
+		if n.Rule != rules.Nondeterministic.Name {
 			t.Errorf("rule %s", n.Rule)
 		}
 		got = append(got, n.Object+" "+n.Text[:9])

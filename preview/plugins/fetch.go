@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
@@ -35,7 +36,8 @@ type Request struct {
 // Signed is what is known of who signed an artifact.
 type Signed struct {
 	Verification preview.Verification
-	Rule, Text   string // of the finding that there is to be; empty for none
+	Rule         rules.Rule // of the finding that there is to be; without a name for none
+	Text         string
 }
 
 // Fetched is one plugin with what its artifact brought.

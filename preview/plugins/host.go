@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Host is what loads a set in a cluster: a Deployment whose pods fetch the
@@ -201,8 +202,8 @@ func local(fetched []OnPlatform) []preview.Note {
 	var out []preview.Note
 	for _, on := range fetched {
 		for _, f := range on.Fetched {
-			note := preview.Note{Rule: RuleLocal, Object: "plugin/" + f.Name,
-				Text: "it comes from " + clip(f.Source.Reference) + ", and each pod of the host has a path of that name to itself, or none"}
+			note := rules.PluginLocal.Note("plugin/"+f.Name,
+				"it comes from "+clip(f.Source.Reference)+", and each pod of the host has a path of that name to itself, or none")
 			if f.Artifact.Local && !slices.Contains(out, note) {
 				out = append(out, note)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // optimusLocation is where Optimus installs plugins to: in the working
@@ -220,7 +221,7 @@ func (p *parser) secret(f field, provider string) Secret {
 		if v == "" {
 			return Secret{}
 		}
-		p.note(RuleInlineCredential, "provider/"+provider, "the config holds a credential in "+f.Path+
+		p.note(rules.PluginInlineCredential, "provider/"+provider, "the config holds a credential in "+f.Path+
 			"; write {env: NAME} or {file: PATH} there instead, and replace the credential: whoever read the file has it")
 		return Secret{inline: v}
 	}
@@ -288,8 +289,8 @@ func (p *parser) googleKey(f field, provider string) Secret {
 	return out
 }
 
-func (p *parser) note(rule, object, text string) {
-	p.set.Notes = append(p.set.Notes, preview.Note{Rule: rule, Object: object, Text: text})
+func (p *parser) note(rule rules.Rule, object, text string) {
+	p.set.Notes = append(p.set.Notes, rule.Note(object, text))
 }
 
 // artifacts reads plugin.artifacts, as Optimus ships it: a list of what

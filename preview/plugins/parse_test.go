@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -54,7 +55,7 @@ func TestTheConfigOfTheRFCIsRead(t *testing.T) {
 	if set.Plugins[0].Config["EXECUTOR_IMAGE"] != "neo:1" {
 		t.Errorf("config %v", set.Plugins[0].Config)
 	}
-	if len(set.Notes) != 1 || set.Notes[0].Rule != RuleInlineCredential || !strings.Contains(set.Notes[0].Text, "{env: NAME}") {
+	if len(set.Notes) != 1 || set.Notes[0].Rule != rules.PluginInlineCredential.Name || !strings.Contains(set.Notes[0].Text, "{env: NAME}") {
 		t.Errorf("notes %+v", set.Notes)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Installed is what stands at the location of a set now.
@@ -109,20 +110,20 @@ func origins(fetched []Fetched, t Target) []preview.Note {
 	var out []preview.Note
 	for _, f := range fetched {
 		object := "plugin/" + f.Name
-		if f.signed.Rule != "" {
-			out = append(out, preview.Note{Rule: f.signed.Rule, Object: object, Text: f.signed.Text})
+		if f.signed.Rule.Name != "" {
+			out = append(out, f.signed.Rule.Note(object, f.signed.Text))
 		}
 		if !f.Pinned {
-			out = append(out, preview.Note{Rule: RuleUnpinned, Object: object,
-				Text: "nothing says which bytes " + f.Source.Reference + " has to be; they are " + f.Source.Digest + " now"})
+			out = append(out, rules.PluginUnpinned.Note(object,
+				"nothing says which bytes "+f.Source.Reference+" has to be; they are "+f.Source.Digest+" now"))
 		}
 		if t.Lock == nil {
 			continue
 		}
 		was, ok := t.Lock.find(t.Platform, f.Name)
 		if ok && !f.Pinned && was.Reference == f.Source.Reference && was.Digest != f.Source.Digest {
-			out = append(out, preview.Note{Rule: RuleChanged, Object: object,
-				Text: f.Source.Reference + " was " + was.Digest + " when it was installed, and is " + f.Source.Digest + " now"})
+			out = append(out, rules.PluginChanged.Note(object,
+				f.Source.Reference+" was "+was.Digest+" when it was installed, and is "+f.Source.Digest+" now"))
 		}
 	}
 	return out
@@ -192,6 +193,6 @@ func unmanaged(t Target) []preview.Note {
 	if n := len(t.Files); n > 1 {
 		files = fmt.Sprintf("%d files here are", n)
 	}
-	return []preview.Note{{Rule: RuleUnmanaged, Object: "location/" + filepath.Base(t.Location.Path),
-		Text: files + " none of this tool's; kept as generation 0 when the set is installed, and plugin rollback --to 0 brings that back"}}
+	return []preview.Note{rules.PluginUnmanaged.Note("location/"+filepath.Base(t.Location.Path),
+		files+" none of this tool's; kept as generation 0 when the set is installed, and plugin rollback --to 0 brings that back")}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // The volumes of a pod that installs its plugins itself. No pod has names of
@@ -98,5 +99,5 @@ func (h *Host) initImageNotes() []preview.Note {
 	if image == "" || strings.Contains(image, "@sha256:") {
 		return nil
 	}
-	return []preview.Note{{Rule: RuleImageByTag, Object: "host/" + h.Deployment.Name, Text: "image " + clip(image) + " is named by tag"}}
+	return []preview.Note{rules.PluginImageByTag.Note("host/"+h.Deployment.Name, "image "+clip(image)+" is named by tag")}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // reviewer looks at the files of a set.
@@ -16,8 +17,8 @@ type reviewer struct {
 	images   []preview.Executor
 }
 
-func (r *reviewer) note(rule, object, text string) {
-	r.notes = append(r.notes, preview.Note{Rule: rule, Object: object, Text: text})
+func (r *reviewer) note(rule rules.Rule, object, text string) {
+	r.notes = append(r.notes, rule.Note(object, text))
 }
 
 // review returns what the files are, in their order, the images that plugins run
@@ -48,31 +49,31 @@ func compareExecutors(a, b preview.Executor) int {
 func (r *reviewer) image(e preview.Executor) {
 	r.images = append(r.images, e)
 	if !pinned(e.Image) {
-		r.note(RuleImageByTag, e.By, "image "+clip(e.Image)+" is named by tag")
+		r.note(rules.PluginImageByTag, e.By, "image "+clip(e.Image)+" is named by tag")
 	}
 }
 
 func (r *reviewer) file(f File) string {
 	object := "file/" + f.Path
 	if len(f.Mode) == 4 && (f.Mode[0]-'0')&6 != 0 {
-		r.note(RuleSetuid, object, "mode "+f.Mode+": it runs with the rights of its owner or group, whoever starts it")
+		r.note(rules.PluginSetuid, object, "mode "+f.Mode+": it runs with the rights of its owner or group, whoever starts it")
 	}
 	if len(f.Mode) == 4 && (f.Mode[3]-'0')&2 != 0 {
-		r.note(RuleWorldWritable, object, "mode "+f.Mode+": everybody on the machine can change it")
+		r.note(rules.PluginWorldWritable, object, "mode "+f.Mode+": everybody on the machine can change it")
 	}
 	contents := Inspect(f.Data)
 	switch {
 	case contents.Damaged != "":
-		r.note(RulePlatform, object, "it has an "+contents.Damaged)
+		r.note(rules.PluginPlatform, object, "it has an "+contents.Damaged)
 	case len(contents.Platforms) > 0 && !slices.ContainsFunc(contents.Platforms, r.fits):
-		r.note(RulePlatform, object, "it is for "+strings.Join(contents.Platforms, ", ")+", and the plan for "+r.platform)
+		r.note(rules.PluginPlatform, object, "it is for "+strings.Join(contents.Platforms, ", ")+", and the plan for "+r.platform)
 	}
 	if !isYAMLPlugin(f.Path) {
 		return contents.Text
 	}
 	plugin, err := readYAMLPlugin(f.Data)
 	if err != nil {
-		r.note(RuleInvalid, object, "Optimus refuses it: "+err.Error())
+		r.note(rules.PluginInvalid, object, "Optimus refuses it: "+err.Error())
 		return contents.Text
 	}
 	r.image(preview.Executor{Image: plugin.image, By: object})
@@ -110,12 +111,12 @@ func (r *reviewer) optimusNames(files []File) {
 		name := strings.TrimSuffix(strings.TrimPrefix(f.Path, binaryPrefix), suffix)
 		switch {
 		case strings.Contains(f.Path, "/"):
-			r.note(RuleName, "file/"+f.Path, "Optimus does not look into folders of its plugins")
+			r.note(rules.PluginName, "file/"+f.Path, "Optimus does not look into folders of its plugins")
 		case isYAMLPlugin(f.Path):
 		case !strings.HasPrefix(f.Path, binaryPrefix) || !strings.HasSuffix(f.Path, suffix) || name == "":
-			r.note(RuleName, "file/"+f.Path, "Optimus finds "+yamlPrefix+"NAME"+yamlSuffix+" and "+binaryPrefix+"NAME"+suffix+", and not this")
+			r.note(rules.PluginName, "file/"+f.Path, "Optimus finds "+yamlPrefix+"NAME"+yamlSuffix+" and "+binaryPrefix+"NAME"+suffix+", and not this")
 		case !described[name]:
-			r.note(RuleName, "file/"+f.Path, "Optimus wants "+yamlPrefix+clip(name)+yamlSuffix+" beside a program, and refuses one without")
+			r.note(rules.PluginName, "file/"+f.Path, "Optimus wants "+yamlPrefix+clip(name)+yamlSuffix+" beside a program, and refuses one without")
 		}
 	}
 }

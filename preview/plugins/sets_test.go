@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
@@ -141,7 +142,7 @@ func TestSignaturesAreAskedForBeforeAnArtifactIsRead(t *testing.T) {
 	check := func(_ context.Context, _ *source.Fetcher, pin source.Pin, bundle []byte) (Signed, error) {
 		asked = append(asked, pin.Source.Reference+" "+string(bundle))
 		if bundle == nil {
-			return Signed{Verification: preview.Verification{Status: "unverified"}, Rule: "signature-missing", Text: "it carries no signature"}, nil
+			return Signed{Verification: preview.Verification{Status: "unverified"}, Rule: rules.SignatureMissing, Text: "it carries no signature"}, nil
 		}
 		return Signed{Verification: preview.Verification{Status: "verified", Identity: "me"}}, nil
 	}

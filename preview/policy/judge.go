@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Judge judges the findings of a plan as the built-in rules made them, and
@@ -50,7 +50,7 @@ func (p *Policy) Judge(plan *preview.Plan) error {
 
 // fixed are findings that no policy speaks for.
 func fixed(f *preview.Finding) bool {
-	return f.Severity == preview.NotKnown || f.Rule == engine.RuleNotAppliable || f.Rule == ruleUnknown
+	return f.Severity == preview.NotKnown || f.Rule == rules.NotAppliable.Name || f.Rule == rules.Unknown.Name
 }
 
 // reclassify gives a finding the severity of the last entry that names it.
@@ -107,12 +107,9 @@ func (p *Policy) violations(plan *preview.Plan) ([]preview.Finding, error) {
 		object := "policy/" + r.Name
 		// What was accepted is the message about this content, and no other's.
 		evidence := message + " (" + r.Name + ", content " + plan.ContentDigest + ")"
-		f := preview.Finding{
-			ID: preview.RulePolicy + "/" + object, Rule: preview.RulePolicy, Severity: r.Severity, Object: object,
-			Title: "policy " + r.Name + ": " + message, Why: "The policy that this plan is held to says so.",
-			Evidence: evidence, Fingerprint: preview.FindingFingerprint(preview.RulePolicy, evidence+"\n"+r.Expression),
-			Judged: &preview.Judged{By: preview.JudgedByRule}, Held: sendsNothing(plan),
-		}
+		f := rules.PolicyRule.FindingOf(r.Severity, object, "policy "+r.Name+": "+message, evidence)
+		f.Fingerprint = preview.FindingFingerprint(f.Rule, evidence+"\n"+r.Expression)
+		f.Judged, f.Held = &preview.Judged{By: preview.JudgedByRule}, sendsNothing(plan)
 		accept(plan, &f)
 		out = append(out, f)
 	}
@@ -171,12 +168,8 @@ func (p *Policy) expired(ended map[int][]string) []preview.Finding {
 		what := cmp.Or(w.Finding, w.Rule+prefixed(" on ", w.Object))
 		object := "waiver/" + what
 		evidence := what + ", owner " + w.Owner + ", ended with " + w.Expires + ": " + strings.Join(ids, "; ")
-		f := preview.Finding{
-			ID: preview.RuleWaiverExpired + "/" + object, Rule: preview.RuleWaiverExpired, Severity: preview.Warning, Object: object,
-			Title: "the waiver of " + what + " ended with " + w.Expires, Why: "What it let pass counts again; " + w.Owner + " answers for it.",
-			Evidence: evidence, Fingerprint: preview.FindingFingerprint(preview.RuleWaiverExpired, evidence),
-			Judged: &preview.Judged{By: preview.JudgedByRule},
-		}
+		f := rules.PolicyWaiverExpired.Because(w.Owner).Finding(object, "the waiver of "+what+" ended with "+w.Expires, evidence)
+		f.Judged = &preview.Judged{By: preview.JudgedByRule}
 		if !slices.ContainsFunc(out, func(g preview.Finding) bool { return g.ID == f.ID }) {
 			out = append(out, f)
 		}

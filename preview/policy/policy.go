@@ -19,8 +19,7 @@ import (
 	"time"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
-	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Kind is that of the document, next to [preview.APIVersion].
@@ -34,9 +33,6 @@ const (
 	maxExpression = 10_000
 	maxText       = 1000
 )
-
-// ruleUnknown is the rule of what could not be read.
-const ruleUnknown = "unknown"
 
 // document is the file.
 type document struct {
@@ -180,7 +176,6 @@ func (d *document) check() error {
 	if err := d.checkRules(); err != nil {
 		return err
 	}
-	book := pages.New()
 	for i, s := range d.Severities {
 		at := fmt.Sprintf("severities[%d]", i)
 		switch {
@@ -191,12 +186,12 @@ func (d *document) check() error {
 		case len(s.Reason)+len(s.Object) > maxText:
 			return fmt.Errorf("%s is longer than %d letters", at, maxText)
 		}
-		if err := checkRule(book, at+".rule", s.Rule); err != nil {
+		if err := checkRule(at+".rule", s.Rule); err != nil {
 			return err
 		}
 	}
 	for i := range d.Waivers {
-		if err := d.Waivers[i].check(book); err != nil {
+		if err := d.Waivers[i].check(); err != nil {
 			return fmt.Errorf("waivers[%d]%w", i, err)
 		}
 	}
@@ -230,7 +225,7 @@ func (d *document) checkRules() error {
 var fingerprint = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // check returns an error that begins with the field.
-func (w *Waiver) check(book pages.Book) error {
+func (w *Waiver) check() error {
 	for _, field := range [...]struct{ name, text string }{{"owner", w.Owner}, {"reason", w.Reason}, {"expires", w.Expires}} {
 		if strings.TrimSpace(field.text) == "" {
 			return fmt.Errorf(" has no %s", field.name)
@@ -252,23 +247,23 @@ func (w *Waiver) check(book pages.Book) error {
 	if w.Finding != "" {
 		rule, _, _ = strings.Cut(w.Finding, "/")
 	}
-	return checkRule(book, ".rule", rule)
+	return checkRule(".rule", rule)
 }
 
 // checkRule refuses rules that are none, and those that a policy cannot speak
 // for: no word of it makes the API server take an object or a reader see one.
-func checkRule(book pages.Book, at, rule string) error {
-	if _, ok := book[rule]; !ok {
+func checkRule(at, rule string) error {
+	if _, known := rules.Named(rule); !known {
 		text := ""
-		if near := book.Near(rule); len(near) > 0 {
+		if near := rules.Near(rule); len(near) > 0 {
 			text = "; did you mean " + near[0] + "?"
 		}
 		return fmt.Errorf("%s %q: no rule is called that%s", at, rule, text)
 	}
 	switch rule {
-	case engine.RuleNotAppliable, ruleUnknown:
+	case rules.NotAppliable.Name, rules.Unknown.Name:
 		return fmt.Errorf("%s %s: a policy cannot change that; what the API server refuses or nobody could read stays so", at, rule)
-	case preview.RuleWaiverExpired:
+	case rules.PolicyWaiverExpired.Name:
 		return fmt.Errorf("%s %s: renew or remove the waiver that has ended", at, rule)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/health"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Request is what a request file asks for: one release.
@@ -65,16 +66,13 @@ type Request struct {
 }
 
 // RequestNote is something about the request that a reviewer should be told.
-type RequestNote struct{ Rule, Text string }
+type RequestNote struct {
+	Rule rules.Rule
+	Text string
+}
 
 // The rules of notes.
-const (
-	RuleNoPreflight          = "preflight-disabled"
-	RuleCrossNamespaceSecret = "cross-namespace-secret"
-	RuleValuesFromSecret     = "values-from-secret"
-	RuleNotApplied           = "request-objects-not-applied" // other objects of the file
-	RuleReleaseRenamed       = "release-renamed"             // to what a release can be called
-)
+const ()
 
 // PackageRequest is a package of a catalog.
 type PackageRequest struct {
@@ -332,7 +330,7 @@ func (r *reader) fail(format string, args ...any) {
 }
 
 // note tells a reviewer something about the request.
-func (r *reader) note(rule, format string, args ...any) {
+func (r *reader) note(rule rules.Rule, format string, args ...any) {
 	r.Notes = append(r.Notes, RequestNote{rule, fmt.Sprintf(format, args...)})
 }
 

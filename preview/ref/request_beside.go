@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // NotesBeside are about the objects of the file that the request does not refer
@@ -22,12 +23,12 @@ func (r *Request) NotesBeside(namespace string) []RequestNote {
 			others = append(others, d.String())
 		default:
 			if lost := namespaceMetadata(d); len(lost) > 0 {
-				notes = append(notes, RequestNote{RuleNotApplied, d.String() + " of the file is the release's own, and of it are not applied: " + strings.Join(lost, ", ")})
+				notes = append(notes, RequestNote{rules.RequestObjectsNotApplied, d.String() + " of the file is the release's own, and of it are not applied: " + strings.Join(lost, ", ")})
 			}
 		}
 	}
 	if len(others) > 0 {
-		notes = append(notes, RequestNote{RuleNotApplied, "the file holds objects that the request does not refer to, and they are not applied: " + strings.Join(others, ", ")})
+		notes = append(notes, RequestNote{rules.RequestObjectsNotApplied, "the file holds objects that the request does not refer to, and they are not applied: " + strings.Join(others, ", ")})
 	}
 	return notes
 }
@@ -57,6 +58,6 @@ func (r *reader) renameRelease() {
 	if name == r.Release || !isLabel(name) {
 		return
 	}
-	r.note(RuleReleaseRenamed, "the release is called %s: its name cannot have the dots of %s; templates see this name", name, r.Release)
+	r.note(rules.ReleaseRenamed, "the release is called %s: its name cannot have the dots of %s; templates see this name", name, r.Release)
 	r.Release = name
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func ociRepository(name string) string {
@@ -57,7 +58,7 @@ metadata: {name: charts, namespace: argocd}
 	} {
 		var got []string
 		for _, n := range r.NotesBeside(namespace) {
-			if got = append(got, n.Text); n.Rule != RuleNotApplied {
+			if got = append(got, n.Text); n.Rule.Name != rules.RequestObjectsNotApplied.Name {
 				t.Errorf("rule %s", n.Rule)
 			}
 		}
@@ -134,7 +135,7 @@ func TestRequestsOfOthersAreRead(t *testing.T) {
 func TestAReleaseHasNoDotsInItsName(t *testing.T) {
 	text := "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: example.guestbook, namespace: argocd}\nspec:\n  destination: {namespace: guestbook}\n  source: {repoURL: 'https://git.example.com/a/b', path: guestbook}\n"
 	r := read(t, text, nil)
-	if r.Release != "example-guestbook" || len(r.Notes) != 1 || r.Notes[0].Rule != RuleReleaseRenamed ||
+	if r.Release != "example-guestbook" || len(r.Notes) != 1 || r.Notes[0].Rule.Name != rules.ReleaseRenamed.Name ||
 		!strings.Contains(r.Notes[0].Text, "the release is called example-guestbook: its name cannot have the dots of example.guestbook") {
 		t.Errorf("got %s, %q", r.Release, r.Notes)
 	}

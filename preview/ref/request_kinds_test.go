@@ -9,6 +9,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // requestSamples are requests of every kind and shape, each with what floats.
@@ -185,7 +186,7 @@ spec: {targetNamespaces: [one, two]}
 func TestChecksThatAControllerWouldLeaveOutAreSaid(t *testing.T) {
 	text := strings.Replace(clusterExtension, "  namespace: argocd\n", "  namespace: argocd\n  install: {preflight: {crdUpgradeSafety: {enforcement: None}}}\n  config: {configType: Inline, inline: {watchNamespace: argocd}}\n", 1)
 	r := read(t, text, nil)
-	if len(r.Notes) != 1 || r.Notes[0].Rule != RuleNoPreflight || r.Values["watchNamespace"] != "argocd" {
+	if len(r.Notes) != 1 || r.Notes[0].Rule.Name != rules.PreflightDisabled.Name || r.Values["watchNamespace"] != "argocd" {
 		t.Errorf("got %+v", r)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Command is the line that installs exactly what was reviewed: with the same
@@ -75,7 +75,7 @@ func RoleCommandRenders(p *preview.Plan) bool {
 func asFile(p *preview.Plan) bool {
 	saved := (p.SavedAs != "" || p.Options.Expires != "") && p.ReadMode != preview.ReadOffline // which is never applied as a file
 	sourceless := needsReference(p) && p.Request.Reference == "" || command(p) == preview.RequestRollback && p.Request.Revision == 0
-	return saved || sourceless || holds(p, format.RuleNondeterministic)
+	return saved || sourceless || holds(p, rules.Nondeterministic.Name)
 }
 
 // holds reports whether a note of a rule is in the plan.
@@ -260,12 +260,12 @@ func installNotes(p *preview.Plan) []string {
 		notes = append(notes, "The record was verified with keys: give the key that signs it by --record-key, where the configuration does not.")
 	}
 	switch offline := p.ReadMode == preview.ReadOffline; {
-	case holds(p, format.RuleNondeterministic) && offline:
+	case holds(p, rules.Nondeterministic.Name) && offline:
 		return append(notes, "It holds values from a clock or a random source, which no digest approves: preview with a cluster and --out FILE.")
-	case holds(p, format.RuleNondeterministic):
+	case holds(p, rules.Nondeterministic.Name):
 		return append(notes, "It holds values from a clock or a random source, which no digest approves: "+
 			"save this plan with --out FILE, and apply that file.")
-	case holds(p, format.RuleClusterDependent) && offline:
+	case holds(p, rules.ContentDependsOnCluster.Name) && offline:
 		return append(notes, "Its templates asked for what only a cluster knows, so no cluster takes this digest: "+
 			"preview with --kube-version and --api-versions, or with a cluster.")
 	case offline:

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // openTitle heads what the review could not know, whatever it found.
@@ -42,7 +43,7 @@ func openQuestions(p *preview.Plan) []Question {
 			out = append(out, Question{fmt.Sprintf("and %d more", len(p.Unknowns)-i), "-o json lists them"})
 			break
 		}
-		out = append(out, Question{u.Object, "could not be read: " + u.Why})
+		out = append(out, Question{u.Object, rules.Unknown.Title + ": " + u.Why})
 	}
 	return out
 }

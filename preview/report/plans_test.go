@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
 )
 
@@ -252,9 +253,9 @@ func hostileFindings(evil string) []preview.Finding {
 	dropped.Add(map[string]any{"metadata": map[string]any{"namespace": evil, "name": evil}}, []string{evil, evil})
 	var out []preview.Finding
 	for _, rule := range []struct{ name, object, evidence string }{
-		{schema.RuleEnum, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, issue.String() + "; " + issue.String()},
-		{schema.RuleLose, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, dropped.Evidence(&schema.Outcome{Checked: 1, Total: 2})},
-		{schema.RuleKept, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, "serves " + evil},
+		{rules.CRDEnumNarrowed.Name, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, issue.String() + "; " + issue.String()},
+		{rules.CRDStoredObjectsLoseFields.Name, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, dropped.Evidence(&schema.Outcome{Checked: 1, Total: 2})},
+		{rules.CRDKept.Name, "apiextensions.k8s.io/CustomResourceDefinition/-/" + evil, "serves " + evil},
 		{"webhook-without-ca", "admissionregistration.k8s.io/MutatingWebhookConfiguration/-/" + evil, "webhook " + evil + ": calls https://" + evil},
 		{"cloud-wildcard", "cloudcredential.openshift.io/CredentialsRequest/" + evil + "/" + evil, "aws Allow " + evil + " on " + evil + " if " + evil},
 	} {

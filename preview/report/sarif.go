@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -111,9 +112,9 @@ func writeSARIF(w io.Writer, p *preview.Plan, _ Options) error {
 // for each finding, a notification for each thing that could not be read.
 func sarif(p *preview.Plan) ([]byte, error) {
 	r := newReader(p)
-	rules, index := sarifRules(p, r)
+	described, index := sarifRules(p, r)
 	run := sarifRun{
-		Tool:        sarifTool{Driver: sarifDriver{Name: "kubectl-operator", Version: p.Tool.Version, Rules: rules}},
+		Tool:        sarifTool{Driver: sarifDriver{Name: "kubectl-operator", Version: p.Tool.Version, Rules: described}},
 		Automation:  sarifAutomation{ID: "kubectl-operator/" + p.Release.Namespace + "/" + p.Release.Name + "/"},
 		Invocations: []sarifInvocation{{Successful: true, Notifications: []sarifNotification{}}},
 		ColumnKind:  "unicodeCodePoints",
@@ -125,7 +126,7 @@ func sarif(p *preview.Plan) ([]byte, error) {
 	}
 	for _, u := range p.Unknowns {
 		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications,
-			sarifNotification{Level: "warning", Message: sarifText("could not be read: " + u.Object + ": " + u.Why)})
+			sarifNotification{Level: "warning", Message: sarifText(rules.Unknown.Title + ": " + u.Object + ": " + u.Why)})
 	}
 	for _, f := range p.Findings {
 		run.Results = append(run.Results, sarifResultOf(p, f, index[f.Rule], r))
@@ -151,13 +152,13 @@ func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	rules, index := make([]sarifRule, 0, len(names)), map[string]int{}
+	described, index := make([]sarifRule, 0, len(names)), map[string]int{}
 	for i, name := range names {
 		index[name] = i
 		page, known := r.book[name]
 		if !known {
 			text := sarifText("Rule " + name + " is not one of this version.")
-			rules = append(rules, sarifRule{ID: name, Short: text, Full: text, Help: text, Default: sarifDefault{"warning"}})
+			described = append(described, sarifRule{ID: name, Short: text, Full: text, Help: text, Default: sarifDefault{"warning"}})
 			continue
 		}
 		help := sarifText("Looks at: " + page.Looks + " Severity: " + page.When + " To reduce it: " + page.Reduce +
@@ -171,9 +172,9 @@ func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 		if page.Ref != "" {
 			rule.Property = map[string]any{"ref": page.Ref, "tags": []string{"security"}}
 		}
-		rules = append(rules, rule)
+		described = append(described, rule)
 	}
-	return rules, index
+	return described, index
 }
 
 func sarifResultOf(p *preview.Plan, f preview.Finding, rule int, r *reader) sarifResult {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestExamplesOfThePages keeps what "explain" shows as an example the finding
+// TestExamplesOfTheRules keeps what "explain" shows as an example the finding
 // that the rule's own case produces.
-func TestExamplesOfThePages(t *testing.T) {
+func TestExamplesOfTheRules(t *testing.T) {
 	type example struct {
 		Severity string `json:"severity"`
 		Title    string `json:"title"`
@@ -36,7 +36,7 @@ func TestExamplesOfThePages(t *testing.T) {
 	if err := encoder.Encode(examples); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("pages", "examples.json")
+	path := filepath.Join("..", "rules", "examples.json")
 	if *update {
 		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
@@ -47,6 +47,6 @@ func TestExamplesOfThePages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("the findings of the cases are no longer those of %s; run go test ./preview/risk -run TestExamplesOfThePages -update", path)
+		t.Errorf("the findings of the cases are no longer those of %s; run go test ./preview/risk -run TestExamplesOfTheRules -update", path)
 	}
 }

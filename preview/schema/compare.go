@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Compare returns what an update of a CustomResourceDefinition
@@ -26,13 +27,13 @@ func Compare(before, after map[string]any, stored []string) []Issue {
 		isStored := slices.Contains(stored, name)
 		switch {
 		case is == nil && isStored:
-			issues = append(issues, Issue{RuleStoredVersion, preview.Critical, name, "", "stored version", "defined", "none"})
+			issues = append(issues, Issue{rules.CRDStoredVersionRemoved, preview.Critical, name, "", "stored version", "defined", "none"})
 		case served(was) && !served(is):
 			after := "defined, not served"
 			if is == nil {
 				after = "none"
 			}
-			issues = append(issues, Issue{RuleNotServed, preview.Warning, name, "", "version", "served", after})
+			issues = append(issues, Issue{rules.CRDVersionNotServed, preview.Warning, name, "", "version", "served", after})
 		}
 		if is != nil {
 			issues = append(issues, compareSchemas(name, schemaOf(was), schemaOf(is))...)
@@ -40,7 +41,7 @@ func Compare(before, after map[string]any, stored []string) []Issue {
 	}
 	for _, name := range stored {
 		if olds[name] == nil && news[name] == nil {
-			issues = append(issues, Issue{RuleStoredVersion, preview.Critical, name, "", "stored version", "not defined", "none"})
+			issues = append(issues, Issue{rules.CRDStoredVersionRemoved, preview.Critical, name, "", "stored version", "not defined", "none"})
 		}
 	}
 	issues = append(issues, comparePairs(before, after)...)
@@ -49,17 +50,17 @@ func Compare(before, after map[string]any, stored []string) []Issue {
 }
 
 func compareIssues(a, b Issue) int {
-	return cmp.Or(strings.Compare(a.Rule, b.Rule), strings.Compare(a.Version, b.Version), strings.Compare(a.Path, b.Path),
+	return cmp.Or(strings.Compare(a.Rule.Name, b.Rule.Name), strings.Compare(a.Version, b.Version), strings.Compare(a.Path, b.Path),
 		strings.Compare(a.What, b.What), strings.Compare(a.Before, b.Before), strings.Compare(a.After, b.After))
 }
 
 func compareSpecs(before, after map[string]any) []Issue {
 	var issues []Issue
 	if was, is := preview.String(before, "spec", "scope"), preview.String(after, "spec", "scope"); was != is {
-		issues = append(issues, Issue{RuleScope, preview.Critical, "", "", "scope", text(was), text(is)})
+		issues = append(issues, Issue{rules.CRDScopeChanged, preview.Critical, "", "", "scope", text(was), text(is)})
 	}
 	if was, is := strategy(before), strategy(after); was != is {
-		issues = append(issues, Issue{RuleConversion, preview.Warning, "", "", "conversion", was, is})
+		issues = append(issues, Issue{rules.CRDConversionChanged, preview.Warning, "", "", "conversion", was, is})
 	} else if was == "Webhook" {
 		for _, part := range []string{"service", "url"} {
 			old := preview.Value(before, "spec", "conversion", "webhook", "clientConfig", part)
@@ -68,7 +69,7 @@ func compareSpecs(before, after map[string]any) []Issue {
 				old, now = service(old), service(now)
 			}
 			if text(old) != text(now) {
-				issues = append(issues, Issue{RuleConversion, preview.Info, "", "", "webhook " + part, text(old), text(now)})
+				issues = append(issues, Issue{rules.CRDConversionChanged, preview.Info, "", "", "webhook " + part, text(old), text(now)})
 			}
 		}
 	}
@@ -136,7 +137,7 @@ func pairs(definition map[string]any) []Issue {
 	for i, older := range names {
 		for _, newer := range names[i+1:] {
 			for _, issue := range compareSchemas(older+" to "+newer, schemaOf(versions[older]), schemaOf(versions[newer])) {
-				issue.Rule, issue.Severity = RuleVersions, preview.Info
+				issue.Rule, issue.Severity = rules.CRDVersionsDiffer, preview.Info
 				out = append(out, issue)
 			}
 		}

@@ -60,7 +60,7 @@ func TestUpgradesOfOLMsOwnTestDataAreJudgedAsTheirNamesSay(t *testing.T) {
 			before := read(test.before)
 			var got []string
 			for _, issue := range schema.Compare(before, read(test.after), storedIn(before)) {
-				got = append(got, issue.Rule+" "+string(issue.Severity)+": "+issue.String())
+				got = append(got, issue.Rule.Name+" "+string(issue.Severity)+": "+issue.String())
 			}
 			for _, want := range test.want {
 				if !slices.ContainsFunc(got, func(line string) bool { return strings.HasPrefix(line, want) }) {
@@ -130,7 +130,7 @@ func TestEachCheckFindsItsChangeAndNotTheOpposite(t *testing.T) {
 func lines(issues []schema.Issue) string {
 	var out []string
 	for _, issue := range issues {
-		out = append(out, issue.Rule+" "+issue.String())
+		out = append(out, issue.Rule.Name+" "+issue.String())
 	}
 	return strings.Join(out, "|")
 }

@@ -5,13 +5,40 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// ByRule groups issues.
+// Issue is one way in which a definition's new form is less than its old one.
+// Version is that whose schema changed, "A to B" for a pair of served versions,
+// or empty; Path is that of a field, such as spec.replicas or
+// spec.listeners[*].port; Before and After are texts, "none" when absent.
+type Issue struct {
+	Rule     rules.Rule
+	Severity preview.Severity
+	Version  string
+	Path     string
+	What     string // the property that changed, such as maxLength
+	Before   string
+	After    string
+}
+
+// String is the issue as evidence says it.
+func (i Issue) String() string {
+	text := i.What + " " + i.Before + " → " + i.After
+	if i.Path != "" {
+		text = i.Path + ": " + text
+	}
+	if i.Version != "" {
+		text = i.Version + " " + text
+	}
+	return text
+}
+
+// ByRule groups issues by the names of their rules.
 func ByRule(issues []Issue) map[string][]Issue {
 	out := map[string][]Issue{}
 	for _, issue := range issues {
-		out[issue.Rule] = append(out[issue.Rule], issue)
+		out[issue.Rule.Name] = append(out[issue.Rule.Name], issue)
 	}
 	return out
 }

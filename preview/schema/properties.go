@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 const (
@@ -53,7 +54,7 @@ func compareSchemas(version string, before, after map[string]any) []Issue {
 	olds, whole := flatten(before)
 	news, alsoWhole := flatten(after)
 	if !whole || !alsoWhole {
-		return []Issue{{RuleUnreadable, preview.NotKnown, version, "", "schema", "too deep or too large", "too deep or too large"}}
+		return []Issue{{rules.CRDSchemaUnchecked, preview.NotKnown, version, "", "schema", "too deep or too large", "too deep or too large"}}
 	}
 	var out []Issue
 	for _, path := range slices.Sorted(maps.Keys(olds)) {
@@ -61,7 +62,7 @@ func compareSchemas(version string, before, after map[string]any) []Issue {
 		is, ok := news[path]
 		if !ok {
 			if _, parent := news[was.parent]; parent { // else its parent is told of
-				out = append(out, Issue{RuleFieldRemoved, preview.Warning, version, path, "field", typeOf(was.body), "none"})
+				out = append(out, Issue{rules.CRDFieldRemoved, preview.Warning, version, path, "field", typeOf(was.body), "none"})
 			}
 			continue
 		}
@@ -83,7 +84,7 @@ func typeOf(schema map[string]any) string {
 // compareNodes applies each check to two schemas of one field.
 func compareNodes(before, after map[string]any) []Issue {
 	var out []Issue
-	add := func(rule string, severity preview.Severity, what string) {
+	add := func(rule rules.Rule, severity preview.Severity, what string) {
 		out = append(out, Issue{Rule: rule, Severity: severity, What: what, Before: text(before[what]), After: text(after[what])})
 	}
 	keys := map[string]bool{}
@@ -108,28 +109,28 @@ func compareNodes(before, after map[string]any) []Issue {
 		switch key {
 		case "items", "additionalProperties":
 			if _, wasSchema := was.(map[string]any); !wasSchema { // else it is compared or told as gone
-				add(RuleOther, preview.Info, key)
+				add(rules.CRDSchemaChanged, preview.Info, key)
 			}
 		case "type":
-			add(RuleType, preview.Warning, key)
+			add(rules.CRDTypeChanged, preview.Warning, key)
 		case "required", "enum":
 			out = append(out, compareLists(key, was, is)...)
 		case "default":
-			add(RuleDefault, preview.Info, key)
+			add(rules.CRDDefaultChanged, preview.Info, key)
 		case "minimum", "minLength", "minItems", "minProperties":
 			if is != nil && (was == nil || less(was, is)) {
-				add(RuleMinimum, preview.Warning, key)
+				add(rules.CRDMinimumRaised, preview.Warning, key)
 			}
 		case "maximum", "maxLength", "maxItems", "maxProperties":
 			if is != nil && (was == nil || less(is, was)) {
-				add(RuleMaximum, preview.Warning, key)
+				add(rules.CRDMaximumLowered, preview.Warning, key)
 			}
 		case "pattern":
-			add(RulePattern, tighter(is != nil), key)
+			add(rules.CRDPatternChanged, tighter(is != nil), key)
 		case "nullable":
-			add(RuleNullable, tighter(is == nil), key)
+			add(rules.CRDNullableChanged, tighter(is == nil), key)
 		default:
-			add(RuleOther, tighter(restricts(key, was, is)), key)
+			add(rules.CRDSchemaChanged, tighter(restricts(key, was, is)), key)
 		}
 	}
 	return out
@@ -139,9 +140,9 @@ func compareNodes(before, after map[string]any) []Issue {
 // gone.
 func compareLists(key string, was, is any) []Issue {
 	olds, news := texts(was), texts(is)
-	rule, lost := RuleRequired, without(news, olds)
+	rule, lost := rules.CRDRequiredAdded, without(news, olds)
 	if key == "enum" {
-		rule, lost = RuleEnum, without(olds, news)
+		rule, lost = rules.CRDEnumNarrowed, without(olds, news)
 		if was == nil {
 			return []Issue{{Rule: rule, Severity: preview.Warning, What: key, Before: "none", After: clip(strings.Join(news, " "))}}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -127,16 +128,12 @@ func sectionRow(title string) row {
 	return textRow(widget.Line{widget.Text(theme.Heading, title)})
 }
 
-// reachRule is the rule whose findings say where accounts get by acting as
-// others.
-const reachRule = "access-reach"
-
-// reachRows lists those ways.
+// reachRows lists where accounts get by acting as others.
 func (m *accessTab) reachRows() []row {
 	var rows []row
 	for i := range m.plan.Findings {
 		f := &m.plan.Findings[i]
-		if f.Rule != reachRule {
+		if f.Rule != rules.AccessReach.Name {
 			continue
 		}
 		if len(rows) == 0 {

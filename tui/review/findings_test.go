@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
 
@@ -122,9 +123,9 @@ func judgedPlan(t *testing.T) *preview.Plan {
 	b.Plan.Findings[0].Judged = &preview.Judged{By: preview.JudgedBySeverity, Was: preview.Warning, Reason: "workloads are reviewed here"}
 	b.Finding(preview.Info, "rbac-secrets-read", "RBAC-10", at, "ServiceAccount operator: reads every Secret", "why", "grant 2")
 	b.Plan.Findings[1].Judged = &preview.Judged{By: preview.JudgedByWaiver, Was: preview.Critical, Reason: "it keeps its own there", Owner: "team-data", Expires: "2999-12-31"}
-	b.Finding(preview.Warning, preview.RulePolicy, "", at, "images come from registry.example.com", "The policy of this cluster wants it.", "quay.io/mongodb/mongodb-kubernetes:1.10.0")
+	b.Finding(preview.Warning, rules.PolicyRule.Name, "", at, "images come from registry.example.com", "The policy of this cluster wants it.", "quay.io/mongodb/mongodb-kubernetes:1.10.0")
 	b.Plan.Findings[2].Judged = &preview.Judged{By: preview.JudgedByRule}
-	b.Finding(preview.Warning, preview.RuleWaiverExpired, "", "", "the waiver of image-by-tag for team-web ended on 2026-01-31", "What it waived counts again.", "image-by-tag")
+	b.Finding(preview.Warning, rules.PolicyWaiverExpired.Name, "", "", "the waiver of image-by-tag for team-web ended on 2026-01-31", "What it waived counts again.", "image-by-tag")
 	return b.Seal()
 }
 

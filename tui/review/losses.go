@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
-	"github.com/kubectl-operator/kubectl-operator/preview/schema"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -63,7 +62,7 @@ func (m *summaryTab) byKind(which func(*preview.Object) bool) string {
 
 // countsLosses names the rules whose findings count what goes with an object.
 func countsLosses(rule string) bool {
-	return rule == schema.RuleDeleted || rule == engine.RuleNamespaceDeleted
+	return rule == rules.CRDDeleted.Name || rule == rules.NamespaceDeleted.Name
 }
 
 // operands is what goes with the definitions and namespaces that are deleted, as

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 
@@ -169,7 +170,7 @@ func (m *review) explain() {
 		return
 	}
 	if strings.HasPrefix(row.id, reachPrefix) {
-		m.openRule(reachRule)
+		m.openRule(rules.AccessReach.Name)
 		return
 	}
 	if text := row.explained(); text != "" {

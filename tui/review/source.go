@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -199,7 +200,7 @@ func usedBy(ids []string) string {
 func (m *sourceTab) movedFrom(reference string) []string {
 	var out []string
 	for _, f := range m.plan.Findings {
-		if f.Rule != "image-moved" {
+		if f.Rule != rules.ImageMoved.Name {
 			continue
 		}
 		for _, part := range strings.Split(f.Evidence, "; ") {

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // planBuilder writes plans by hand for the screens' tests.
@@ -76,10 +77,10 @@ func (b *planBuilder) Finding(s preview.Severity, rule, ref, object, title, why,
 	})
 }
 
-func (b *planBuilder) Grant(change, scope, namespace string, verbs, groups, resources, via, rules []string) {
+func (b *planBuilder) Grant(change, scope, namespace string, verbs, groups, resources, via, named []string) {
 	b.Plan.Access.Grants = append(b.Plan.Access.Grants, preview.Grant{
 		Subject: preview.Subject{Kind: "ServiceAccount", Namespace: "mongodb", Name: "operator"},
-		Scope:   scope, Namespace: namespace, APIGroups: groups, Resources: resources, Verbs: verbs, Via: via, Change: change, Rules: rules,
+		Scope:   scope, Namespace: namespace, APIGroups: groups, Resources: resources, Verbs: verbs, Via: via, Change: change, Rules: named,
 	})
 }
 
@@ -144,21 +145,21 @@ func FreshPlan(t *testing.T) *preview.Plan {
 	for i := range 14 {
 		b.Object(preview.ActionCreate, Manifest("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", fmt.Sprintf("kind%02d.mongodb.com", i), nil), nil, nil)
 	}
-	b.Finding(preview.Critical, "rbac-secrets-read", "RBAC-10", RoleObject, "reads every Secret",
+	b.Finding(preview.Critical, rules.RBACSecretsRead.Name, "RBAC-10", RoleObject, "reads every Secret",
 		"can read the content of every Secret in every namespace, tokens and TLS keys included",
 		"ServiceAccount mongodb/operator\nscope cluster\nget, list, watch\nsecrets in \"\"")
 	b.Finding(preview.Critical, "webhook-fail-closed", "WH-01", WebhookObject, "webhook fails closed, all namespaces",
 		"if the webhook has no ready pod, every create or update of the resources it intercepts is refused",
 		"webhooks[0].failurePolicy: Fail\nwebhooks[0].namespaceSelector: (none)")
-	b.Finding(preview.Critical, "pod-privileged", "POD-01", DeployObject, "runs a privileged container",
+	b.Finding(preview.Critical, rules.PodPrivileged.Name, "POD-01", DeployObject, rules.PodPrivileged.Title,
 		"a privileged container can take over its node", "container operator: securityContext.privileged: true")
-	b.Finding(preview.Warning, "image-by-tag", "POD-12", DeployObject, "image by tag, not by digest",
+	b.Finding(preview.Warning, rules.ImageByTag.Name, "POD-12", DeployObject, "image by tag, not by digest",
 		"the tag can move after this review", "quay.io/mongodb/mongodb-kubernetes:1.10.0")
 	b.Finding(preview.Warning, "rbac-leases", "RBAC-77", RoleObject, "writes leases in every namespace",
 		"can disturb the leader election of others", "leases update cluster")
 	b.Finding(preview.Info, "rbac-events", "RBAC-75", RoleObject, "writes events", "normal for controllers", "events create")
 	via := []string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"}
-	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, via, []string{"rbac-secrets-read"})
+	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, via, []string{rules.RBACSecretsRead.Name})
 	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"create", "patch"}, []string{""}, []string{"events"}, via, []string{"rbac-events"})
 	b.Grant(preview.GrantNew, preview.ScopeNamespace, "mongodb", []string{"create", "get", "update"}, []string{"coordination.k8s.io"}, []string{"leases"},
 		[]string{"Role/mongodb/leader", "RoleBinding/mongodb/leader"}, nil)
@@ -194,19 +195,19 @@ func UpgradePlan(t *testing.T) *preview.Plan {
 		b.Object(preview.ActionUnchanged, crd, crd, nil)
 	}
 	b.Plan.Unknowns = []preview.Unknown{{Object: RoleObject, Why: "forbidden"}}
-	b.Finding(preview.NotKnown, "unknown", "", RoleObject, "live state could not be read", "shown as unknown, not as unchanged", "forbidden")
-	b.Finding(preview.Warning, "rbac-secrets-read", "RBAC-10", RoleObject, "ServiceAccount operator: reads Secrets in namespace mongodb",
-		"Secrets hold tokens, passwords and private keys; list and watch return their content too.", "ServiceAccount mongodb/operator in namespace mongodb: get secrets of core")
+	b.Finding(preview.NotKnown, rules.Unknown.Name, "", RoleObject, "live state could not be read", "shown as unknown, not as unchanged", "forbidden")
+	b.Finding(preview.Warning, rules.RBACSecretsRead.Name, "RBAC-10", RoleObject, "ServiceAccount operator: reads Secrets in namespace mongodb",
+		rules.RBACSecretsRead.Why, "ServiceAccount mongodb/operator in namespace mongodb: get secrets of core")
 	b.Plan.Findings[len(b.Plan.Findings)-1].AcceptedIn = 2
-	b.Finding(preview.Warning, "image-by-tag", "POD-12", DeployObject, "Deployment operator: has an image by tag", "The tag can move after this review.", "container operator: quay.io/mongodb/mongodb-kubernetes:1.10.0")
-	b.Finding(preview.Warning, "object-deleted", "", "core/ConfigMap/mongodb/legacy", "deletes an object of the installed revision", "it is not in the new bundle", "core/ConfigMap/mongodb/legacy")
+	b.Finding(preview.Warning, rules.ImageByTag.Name, "POD-12", DeployObject, "Deployment operator: has an image by tag", "The tag can move after this review.", "container operator: quay.io/mongodb/mongodb-kubernetes:1.10.0")
+	b.Finding(preview.Warning, rules.ObjectDeleted.Name, "", "core/ConfigMap/mongodb/legacy", "deletes an object of the installed revision", "it is not in the new bundle", "core/ConfigMap/mongodb/legacy")
 	via := []string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"}
 	b.Grant(preview.GrantSame, preview.ScopeCluster, "", []string{"get", "list", "watch"}, []string{""}, []string{"configmaps"}, via, nil)
 	b.Grant(preview.GrantWidened, preview.ScopeCluster, "", []string{"get", "list", "watch", "patch"}, []string{"apps"}, []string{"deployments", "statefulsets"}, via, nil)
 	b.Grant(preview.GrantSame, preview.ScopeNamespace, "mongodb", []string{"get"}, []string{""}, []string{"secrets"},
 		[]string{"Role/mongodb/backup", "RoleBinding/mongodb/backup"}, nil)
 	b.Plan.Access.Grants[len(b.Plan.Access.Grants)-1].Held = true
-	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"*"}, []string{"apps"}, []string{"*"}, via, []string{"rbac-group-wildcard"})
+	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"*"}, []string{"apps"}, []string{"*"}, via, []string{rules.RBACGroupWildcard.Name})
 	b.Plan.Access.Wildcards = access.Expand(b.Plan.Access.Grants, access.BuiltInServed(), nil)
 	b.Plan.Access.Wildcards.Against = preview.AgainstCluster
 	return b.Seal()

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/risk/pages"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
@@ -62,7 +63,7 @@ func (a *app) explain(word, format string) error {
 	book := pages.New()
 	found := book.Find(word)
 	if len(found) == 0 {
-		return unknownRule(word, book)
+		return unknownRule(word)
 	}
 	switch {
 	case format == "json" && len(found) == 1:
@@ -81,9 +82,9 @@ func (a *app) explain(word, format string) error {
 	return nil
 }
 
-func unknownRule(word string, book pages.Book) error {
+func unknownRule(word string) error {
 	word = textsafe.Truncate(textsafe.Line(word), 80)
-	if near := book.Near(word); len(near) > 0 {
+	if near := rules.Near(word); len(near) > 0 {
 		return usagef("there is no rule %s; near are %s", word, strings.Join(near, ", "))
 	}
 	return usagef("there is no rule %s; explain without RULE lists them", word)

@@ -22,7 +22,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
@@ -103,10 +103,10 @@ func TestSignedPlugins(t *testing.T) {
 	}{
 		{"an image that is signed", []string{image("neo", digest)}, required, 0, "verified", "", "", ""},
 		{"an image that is not", []string{image("trinity", unsigned)}, required, 5, "", "", "plugin trinity: ", ""},
-		{"an image that is not, and that is told", []string{image("trinity", unsigned)}, []string{"--verify", "if-present", "--verify-key", ours.file}, 0, "unverified", engine.RuleNotSigned, "", "plugin/trinity"},
+		{"an image that is not, and that is told", []string{image("trinity", unsigned)}, []string{"--verify", "if-present", "--verify-key", ours.file}, 0, "unverified", rules.SignatureMissing.Name, "", "plugin/trinity"},
 		{"a file with a bundle beside it", []string{signed("run.bundle")}, required, 0, "verified", "", "", ""},
 		{"an image and a file, both signed", []string{image("neo", digest), signed("run.bundle")}, required, 0, "verified", "", "", ""},
-		{"one of two is signed", []string{image("neo", digest), image("trinity", unsigned)}, []string{"--verify", "if-present", "--verify-key", ours.file}, 0, "unverified", engine.RuleNotSigned, "", "plugin/trinity"},
+		{"one of two is signed", []string{image("neo", digest), image("trinity", unsigned)}, []string{"--verify", "if-present", "--verify-key", ours.file}, 0, "unverified", rules.SignatureMissing.Name, "", "plugin/trinity"},
 		{"a bundle of something else", []string{signed("other.bundle")}, required, 5, "", "", "plugin run: ", ""},
 		{"which if-present refuses as well", []string{signed("other.bundle")}, []string{"--verify", "if-present", "--verify-key", ours.file}, 5, "", "", "plugin run: ", ""},
 		{"a bundle by somebody else", []string{signed("their.bundle")}, required, 5, "", "", "plugin run: ", ""},

@@ -19,7 +19,7 @@ import (
 	"testing/fstest"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 	"github.com/kubectl-operator/kubectl-operator/preview/verify"
@@ -177,7 +177,7 @@ func TestSignedBundles(t *testing.T) {
 		{"which if-present refuses as well", []string{s.image("tampered", s.tampered), "--verify", "if-present", "--verify-key", s.ours.file}, 5, "", "", "for another digest"},
 		{"signed by another key", []string{s.image("signed", s.signed), "--verify", "required", "--verify-key", newPublisher(t).file}, 5, "", "", "by another key"},
 		{"unsigned, and a signature is required", []string{s.image("unsigned", s.unsigned), "--verify", "required", "--verify-key", s.ours.file}, 5, "", "", "carries no signature"},
-		{"unsigned, and a signature is welcome", []string{s.image("unsigned", s.unsigned), "--verify", "if-present", "--verify-key", s.ours.file}, 0, "unverified", engine.RuleNotSigned, ""},
+		{"unsigned, and a signature is welcome", []string{s.image("unsigned", s.unsigned), "--verify", "if-present", "--verify-key", s.ours.file}, 0, "unverified", rules.SignatureMissing.Name, ""},
 		{"required, and nobody is trusted", []string{s.image("signed", s.signed), "--verify", "required"}, 5, "", "", "nothing says who must have signed"},
 		{"nobody is trusted", []string{s.image("signed", s.signed)}, 0, "unverified", "", ""},
 		{"a directory, and a signature is required", []string{filepath.Join("..", "..", "..", "testdata", "bundles", "redis", "2.4.1"), "--verify", "required", "--verify-key", s.ours.file}, 5, "", "", "carries none"},
@@ -285,9 +285,9 @@ func TestPoliciesOfTheConfiguration(t *testing.T) {
 	}{
 		{"the policy's key verifies", required, []string{s.image("signed", s.signed)}, 0, "verified", "", ""},
 		{"the policy refuses", required, []string{s.image("tampered", s.tampered)}, 5, "", "", "for another digest"},
-		{"the longer prefix wins", required, []string{s.image("unsigned", s.unsigned)}, 0, "unverified", engine.RuleNotSigned, ""},
+		{"the longer prefix wins", required, []string{s.image("unsigned", s.unsigned)}, 0, "unverified", rules.SignatureMissing.Name, ""},
 		{"the flag is stricter", required, []string{s.image("unsigned", s.unsigned), "--verify", "required"}, 5, "", "", "carries no signature"},
-		{"the flag looks away, and it is told", required, []string{s.image("tampered", s.tampered), "--verify", "off"}, 0, "unverified", engine.RuleNotVerified, ""},
+		{"the flag looks away, and it is told", required, []string{s.image("tampered", s.tampered), "--verify", "off"}, 0, "unverified", rules.SignatureIgnored.Name, ""},
 		{"the flag names another signer", required, []string{s.image("signed", s.signed), "--verify-key", newPublisher(t).file}, 5, "", "", "by another key"},
 		{"required by policy, and nobody is trusted", policies("{prefix: '', mode: required}"), []string{s.image("signed", s.signed)}, 5, "", "", "nothing says who must have signed"},
 		{"two policies for one prefix", policies("{prefix: a.example, mode: 'off'}", "{prefix: A.example, mode: required}"), []string{s.image("signed", s.signed)}, 1, "", "", "one prefix has one policy"},

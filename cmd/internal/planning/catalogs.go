@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // choose resolves a package name in the catalogs given, and returns where its
@@ -66,20 +66,20 @@ func (s *Selection) Query(reference ref.Reference) (catalog.Query, error) {
 func (out *Resolution) noteChoice(installed *catalog.Installed, policy catalog.Policy) {
 	choice := out.choice
 	if len(choice.Deprecated) > 0 {
-		out.note(engine.RuleDeprecated, strings.Join(choice.Deprecated, "; "))
+		out.note(rules.Deprecated, strings.Join(choice.Deprecated, "; "))
 	}
 	for _, other := range catalog.LookAlikes(out.catalogs, choice) {
 		if other.Elsewhere != "" {
 			choice.Why += "; " + other.String()
 			continue
 		}
-		out.note(engine.RuleLookAlike, other.String())
+		out.note(rules.PackageNameLookAlike, other.String())
 	}
 	if installed == nil {
 		return
 	}
 	if path := choice.Path(installed.Version); path != "" {
-		out.note(engine.RuleUpgradePath, path)
+		out.note(rules.UpgradePath, path)
 	}
 	if policy == catalog.SelfCertified && !choice.Current {
 		out.noteNoEdges(installed.Version, choice.Version)
@@ -88,12 +88,12 @@ func (out *Resolution) noteChoice(installed *catalog.Installed, policy catalog.P
 }
 
 func (out *Resolution) noteNoEdges(from, to string) {
-	out.note(engine.RuleNoEdges, "no upgrade edges were followed from "+from+" to "+to)
+	out.note(rules.NoUpgradeEdges, "no upgrade edges were followed from "+from+" to "+to)
 }
 
 func (out *Resolution) noteDowngrade(from, to string) {
 	if order, ok := catalog.CompareVersions(to, from); ok && order < 0 {
-		out.note(engine.RuleDowngrade, "from "+from+" down to "+to)
+		out.note(rules.Downgrade, "from "+from+" down to "+to)
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // StandardInput is how standard input is named where a file is.
@@ -140,7 +140,7 @@ func (p *Planner) secretsOf(want *PlanRequest) error {
 			return fmt.Errorf("request file %s: %s takes credentials from Secret %s of another namespace; --allow-cross-namespace-secrets permits it", want.File.path, want.File.Object, s.Secret)
 		}
 		want.File.Notes = append(want.File.Notes, ref.RequestNote{
-			Rule: engine.RuleCrossNamespaceSecret, Text: "credentials come from Secret " + s.Secret + ", outside the request's namespace",
+			Rule: rules.CrossNamespaceSecret, Text: "credentials come from Secret " + s.Secret + ", outside the request's namespace",
 		})
 	}
 	return nil

@@ -122,7 +122,7 @@ func hasKustomization(files fs.FS, dir string) bool {
 
 // weaker is what can be said of two contents together.
 func weaker(a, b provenance) provenance {
-	if a.rule == "" && (b.rule != "" || a.verification.Status == "verified") {
+	if a.rule.Name == "" && (b.rule.Name != "" || a.verification.Status == "verified") {
 		return b
 	}
 	return a

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
@@ -153,17 +154,19 @@ type Resolution struct {
 	choice   *catalog.Choice
 	catalogs []*catalog.Catalog
 	// Notes for the reviewer: rule and text.
-	notes [][2]string
+	notes []ref.RequestNote
 }
 
 // note adds a note for the reviewer about the package.
-func (out *Resolution) note(rule, text string) { out.notes = append(out.notes, [2]string{rule, text}) }
+func (out *Resolution) note(rule rules.Rule, text string) {
+	out.notes = append(out.notes, ref.RequestNote{Rule: rule, Text: text})
+}
 
 // packageNotes are all notes about the package.
 func (out *Resolution) packageNotes() []preview.Note {
 	notes := out.content.notes(out.info.Package)
 	for _, n := range out.notes {
-		notes = append(notes, preview.Note{Rule: n[0], Object: "package/" + out.info.Package, Text: n[1]})
+		notes = append(notes, n.Rule.Note("package/"+out.info.Package, n.Text))
 	}
 	return notes
 }

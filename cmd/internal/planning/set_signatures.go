@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/verify"
 )
@@ -34,7 +34,7 @@ func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, sou
 			got, err = c.detached(pin, bundle)
 		}
 		out := plugins.Signed{Verification: got.verification, Rule: got.rule, Text: got.text}
-		if !got.looked && got.rule == "" {
+		if !got.looked && got.rule.Name == "" {
 			out.Verification = preview.Verification{} // no signer is trusted, and nothing was to be looked at
 		}
 		return out, err
@@ -51,7 +51,7 @@ func (c *checker) detached(pin source.Pin, bundle []byte) (provenance, error) {
 	}
 	switch {
 	case policy.Mode == verify.Off && trust != nil:
-		out.rule, out.text = engine.RuleNotVerified, "a policy says who signs it, and verification is off"
+		out.rule, out.text = rules.SignatureIgnored, "a policy says who signs it, and verification is off"
 		return out, nil
 	case policy.Mode == verify.Off:
 		return out, nil

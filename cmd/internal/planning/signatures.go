@@ -7,8 +7,8 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/verify"
 )
@@ -65,16 +65,16 @@ type provenance struct {
 	looked       bool // for signatures, because a signer is trusted
 	listed       bool // referrers holds all that is to be known
 	referrers    []preview.Referrer
-	rule         string // of the finding that there is to be, with its text
+	rule         rules.Rule // of the finding that there is to be, with its text
 	text         string
 }
 
 // notes are the findings about a package.
 func (c provenance) notes(pkg string) []preview.Note {
-	if c.rule == "" {
+	if c.rule.Name == "" {
 		return nil
 	}
-	return []preview.Note{{Rule: c.rule, Object: "package/" + pkg, Text: c.text}}
+	return []preview.Note{c.rule.Note("package/"+pkg, c.text)}
 }
 
 // check decides whether pinned content may be read at all. A refusal ends with
@@ -90,7 +90,7 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 	switch {
 	case policy.Mode == verify.Off:
 		if out.listed = true; trust != nil {
-			out.rule, out.text = engine.RuleNotVerified, "a policy says who signs it, and verification is off"
+			out.rule, out.text = rules.SignatureIgnored, "a policy says who signs it, and verification is off"
 		}
 		return out, nil
 	case trust == nil: // no signer to trust: a refusal, or nothing to do
@@ -114,7 +114,7 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 	case err != nil:
 		return out, refusal(err)
 	}
-	out.rule, out.text = engine.RuleNotSigned, "it carries no signature, though a policy says who signs it"+verify.Uncounted(len(signatures))
+	out.rule, out.text = rules.SignatureMissing, "it carries no signature, though a policy says who signs it"+verify.Uncounted(len(signatures))
 	return out, nil
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
-	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 	"github.com/kubectl-operator/kubectl-operator/preview/verify"
 )
@@ -28,7 +28,7 @@ func TestContentIsHeldToItsSigner(t *testing.T) {
 			signed: planning.SignatureOptions{Signer: verify.Signer{Key: key}}, refused: "signature",
 		},
 		"if there is one": {
-			signed: planning.SignatureOptions{Mode: "if-present", Signer: verify.Signer{Key: key}}, rule: engine.RuleNotSigned,
+			signed: planning.SignatureOptions{Mode: "if-present", Signer: verify.Signer{Key: key}}, rule: rules.SignatureMissing.Name,
 		},
 		"required by the configuration, for what lies there": {
 			configured: []config.Policy{{Prefix: prefix, Mode: "required", Key: key}}, refused: "signature",

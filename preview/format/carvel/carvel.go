@@ -12,8 +12,8 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Name is the format's name in plans, before that of what the bundle holds, as
@@ -120,10 +120,7 @@ func (f bundleFormat) Render(ctx context.Context, in format.Input) (*format.Outp
 	}
 	out.RelatedImages = append(out.RelatedImages, locked.images...)
 	if entries, err := fs.ReadDir(in.Content, nestedDir); err == nil && len(entries) > 0 {
-		out.Notes = append(out.Notes, preview.Note{
-			Rule: format.RuleNestedBundles, Object: "package/" + in.Info.Package,
-			Text: fmt.Sprintf("%d bundles lie within this one, and only what this one names of them is installed", len(entries)),
-		})
+		out.Notes = append(out.Notes, rules.NestedBundles.Note("package/"+in.Info.Package, fmt.Sprintf("%d bundles lie within this one, and only what this one names of them is installed", len(entries))))
 	}
 	return out, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format/child"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/kustomize"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/plain"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func TestMain(m *testing.M) {
@@ -83,7 +84,7 @@ func TestLockedImagesTakeThePlaceOfTags(t *testing.T) {
 	if !slices.Equal(out.RelatedImages, []string{app, side}) {
 		t.Errorf("related images %v: the lock lists them all", out.RelatedImages)
 	}
-	want := preview.Note{Rule: format.RuleImageLocked, Object: "apps/Deployment/demo-system/app", Text: "image app:1.2 became " + app + ", as the bundle's image lock says"}
+	want := rules.ImageLocked.Note("apps/Deployment/demo-system/app", "image app:1.2 became "+app+", as the bundle's image lock says")
 	if len(out.Notes) != 1 || out.Notes[0] != want {
 		t.Errorf("notes %v\nwant  %v", out.Notes, want)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // toolGroups are the API groups of what configures Carvel's tools. Such
@@ -27,10 +28,7 @@ func dropToolConfig(out *format.Output, pkg string) {
 	})
 	if len(dropped) > 0 {
 		slices.Sort(dropped)
-		out.Notes = append(out.Notes, preview.Note{
-			Rule: format.RuleToolConfig, Object: "package/" + pkg,
-			Text: "these configure Carvel's tools, which are not run: " + strings.Join(dropped, ", "),
-		})
+		out.Notes = append(out.Notes, rules.ToolConfigNotRead.Note("package/"+pkg, "these configure Carvel's tools, which are not run: "+strings.Join(dropped, ", ")))
 	}
 }
 
@@ -60,7 +58,7 @@ func (l *lock) rewrite(out *format.Output, namespace string) error {
 		for _, id := range slices.Sorted(maps.Keys(replaced)) {
 			texts = append(texts, fmt.Sprintf("image %s became %s, as the bundle's image lock says", id, replaced[id]))
 		}
-		out.Notes = append(out.Notes, preview.Note{Rule: format.RuleImageLocked, Object: ref.ID(), Text: strings.Join(texts, "; ")})
+		out.Notes = append(out.Notes, rules.ImageLocked.Note(ref.ID(), strings.Join(texts, "; ")))
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // SourceKind is the kind of the source that pins a program.
@@ -61,18 +62,15 @@ func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, e
 			InstallMode: in.Params.InstallMode, WatchNamespaces: in.Params.WatchNamespaces,
 			Certs: in.Params.Certs, KubeVersion: in.Params.KubeVersion,
 		},
-		Notes: []preview.Note{{
-			Rule: format.RuleExternal, Object: about,
-			Text: "ran " + f.program.File + " " + f.program.Digest + ", with your rights, not sandboxed",
-		}},
+		Notes:     []preview.Note{rules.ExternalFormat.Note(about, "ran "+f.program.File+" "+f.program.Digest+", with your rights, not sandboxed")},
 		Isolation: "none: an external program, with an environment and a directory that are empty",
 	}
 	// One note of each rule: a finding goes by rule and object.
 	if text := answer.text(warning); text != "" {
-		out.Notes = append(out.Notes, preview.Note{Rule: format.RuleExternalWarning, Object: about, Text: text})
+		out.Notes = append(out.Notes, rules.ExternalFormatWarning.Note(about, text))
 	}
 	if text := answer.text(info); text != "" {
-		out.Notes = append(out.Notes, preview.Note{Rule: format.RuleExternalSays, Object: about, Text: text})
+		out.Notes = append(out.Notes, rules.ExternalFormatSays.Note(about, text))
 	}
 	out.Notes = append(out.Notes, differences(answer.objects, second.objects, in)...)
 	return out, nil
@@ -82,10 +80,7 @@ func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, e
 func differences(first, second []format.Rendered, in format.Input) []preview.Note {
 	notes := format.Nondeterministic(first, second, in.Release.Namespace)
 	if len(notes) == 0 && len(first) != len(second) {
-		notes = append(notes, preview.Note{
-			Rule: format.RuleNondeterministic, Object: "package/" + in.Info.Package,
-			Text: "a second rendering makes more or fewer objects",
-		})
+		notes = append(notes, rules.Nondeterministic.Note("package/"+in.Info.Package, "a second rendering makes more or fewer objects"))
 	}
 	return notes
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // The request is contract: programs of others read it.
@@ -68,9 +69,9 @@ results:
 		t.Error(diff)
 	}
 	notes := []preview.Note{
-		{Rule: format.RuleExternal, Object: "package/demo", Text: "ran kubectl-operator-format-test " + p.Digest + ", with your rights, not sandboxed"},
-		{Rule: format.RuleExternalWarning, Object: "package/demo", Text: "Service web: port 80 is odd; one more"},
-		{Rule: format.RuleExternalSays, Object: "package/demo", Text: "x.txt: three␤lines␤here; ConfigMap settings: left out: it is marked as local configuration"},
+		{Rule: rules.ExternalFormat.Name, Object: "package/demo", Text: "ran kubectl-operator-format-test " + p.Digest + ", with your rights, not sandboxed"},
+		{Rule: rules.ExternalFormatWarning.Name, Object: "package/demo", Text: "Service web: port 80 is odd; one more"},
+		{Rule: rules.ExternalFormatSays.Name, Object: "package/demo", Text: "x.txt: three␤lines␤here; ConfigMap settings: left out: it is marked as local configuration"},
 	}
 	if diff := cmp.Diff(notes, out.Notes); diff != "" {
 		t.Error(diff)
@@ -102,7 +103,7 @@ func TestWhatDiffersTheSecondTimeIsNoted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []preview.Note{{Rule: format.RuleNondeterministic, Object: tt.object, Text: tt.text}}
+			want := []preview.Note{{Rule: rules.Nondeterministic.Name, Object: tt.object, Text: tt.text}}
 			if diff := cmp.Diff(want, out.Notes[1:]); diff != "" {
 				t.Error(diff)
 			}

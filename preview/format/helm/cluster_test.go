@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // holding is a cluster that holds some objects.
@@ -98,7 +99,7 @@ func TestOnlyWhatAChartReadsOfItsCapabilitiesIsRecorded(t *testing.T) {
 			if got := readsOf(out); !slices.Equal(got, c.reads) {
 				t.Errorf("recorded %q, want %q", got, c.reads)
 			}
-			if notes := notesOf(out.Notes, format.RuleClusterDependent); (len(notes) > 0) != (len(c.reads) > 0) {
+			if notes := notesOf(out.Notes, rules.ContentDependsOnCluster.Name); (len(notes) > 0) != (len(c.reads) > 0) {
 				t.Errorf("notes %q", notes)
 			}
 		})
@@ -196,7 +197,7 @@ func TestWithoutAClusterALookupFindsNothingAndSaysSo(t *testing.T) {
 		t.Errorf("reads %q", reads)
 	}
 	want := []string{"package/demo: its templates depend on objects in the cluster, and no cluster was asked: defaults stand in, and a cluster may lead to other content"}
-	if got := notesOf(out.Notes, format.RuleClusterDependent); !slices.Equal(got, want) {
+	if got := notesOf(out.Notes, rules.ContentDependsOnCluster.Name); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

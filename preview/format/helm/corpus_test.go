@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // corpus says of every chart there how many objects it makes, how many of them
@@ -74,7 +75,7 @@ func TestEveryChartOfTheCorpusLoadsOrSaysWhyNot(t *testing.T) {
 			if len(out.Objects) != want.objects || hooks != want.hooks || !slices.Equal(reads, want.reads) {
 				t.Errorf("%d objects, %d hooks, reads %v; want %d, %d, %v", len(out.Objects), hooks, reads, want.objects, want.hooks, want.reads)
 			}
-			if odd := notesOf(out.Notes, format.RuleNondeterministic); len(odd) > 0 {
+			if odd := notesOf(out.Notes, rules.Nondeterministic.Name); len(odd) > 0 {
 				t.Errorf("nondeterministic: %v", odd)
 			}
 		})

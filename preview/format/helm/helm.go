@@ -26,6 +26,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 	"github.com/kubectl-operator/kubectl-operator/preview/format/child"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Name is the format's name in plans.
@@ -132,7 +133,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 		return nil, err
 	}
 	if note := r.dependsOnCluster(out.Resolved.ClusterReads); note != "" {
-		out.Notes = append(out.Notes, preview.Note{Rule: format.RuleClusterDependent, Object: "package/" + r.in.Info.Package, Text: note})
+		out.Notes = append(out.Notes, rules.ContentDependsOnCluster.Note("package/"+r.in.Info.Package, note))
 	}
 	return out, nil
 }
@@ -145,9 +146,7 @@ func (r *renderer) noteDeprecated(out *format.Output) error {
 	}
 	meta, err := readMetadata(r.in.Content, path.Join(root, chartFile))
 	if err == nil && meta.deprecated {
-		out.Notes = append(out.Notes, preview.Note{
-			Rule: format.RuleDeprecated, Object: "package/" + r.in.Info.Package, Text: "its " + chartFile + " says that the chart is deprecated",
-		})
+		out.Notes = append(out.Notes, rules.Deprecated.Note("package/"+r.in.Info.Package, "its "+chartFile+" says that the chart is deprecated"))
 	}
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // hookOf is a Job that is a hook.
@@ -40,7 +40,7 @@ func TestHooksBelongToAPhaseByWhatThePlanDoes(t *testing.T) {
 					want = c.upgrade
 				}
 				out := renderChart(t, in)
-				notRun := notesOf(out.Notes, format.RuleHookNotRun)
+				notRun := notesOf(out.Notes, rules.HookNotRun.Name)
 				switch {
 				case want == nil:
 					if len(out.Objects) != 0 || len(notRun) != 1 || !strings.HasPrefix(notRun[0], "batch/Job/here/job: it runs at ") {
@@ -58,7 +58,7 @@ func TestADeletePolicyIsToldAndNotCarriedOut(t *testing.T) {
 	job := strings.Replace(hookOf("pre-install", "0"), "'0'}", "'0', helm.sh/hook-delete-policy: hook-succeeded}", 1)
 	out := renderChart(t, input(chartOf("templates/a.yaml", job)))
 	want := []string{"package/demo: Helm would delete after their hooks have run, and here stay until the release is removed: batch/Job/here/job"}
-	if got := notesOf(out.Notes, format.RuleHookKept); !slices.Equal(got, want) {
+	if got := notesOf(out.Notes, rules.HookKept.Name); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

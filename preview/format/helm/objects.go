@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // objects is what a rendering comes to: the objects of the plan, and what a
@@ -55,7 +56,7 @@ func (r *renderer) objects(answer *response) (*objects, error) {
 		}
 	}
 	if len(h.stay) > 0 {
-		h.note(format.RuleHookKept, "package/"+r.in.Info.Package, "Helm would delete after their hooks have run, and here stay until the release is removed: "+strings.Join(h.stay, ", "))
+		h.note(rules.HookKept, "package/"+r.in.Info.Package, "Helm would delete after their hooks have run, and here stay until the release is removed: "+strings.Join(h.stay, ", "))
 	}
 	out.notes = h.notes
 	return out, nil
@@ -142,7 +143,7 @@ func (h *hooks) of(body map[string]any) (hook *preview.Hook, runs bool, err erro
 	}
 	id := format.SealedID(body, h.scopes, h.namespace)
 	if phase == "" {
-		h.note(format.RuleHookNotRun, id, fmt.Sprintf("it runs at %.100s, which nothing here does; it is not installed", strings.Join(events, ", ")))
+		h.note(rules.HookNotRun, id, fmt.Sprintf("it runs at %.100s, which nothing here does; it is not installed", strings.Join(events, ", ")))
 		return nil, false, nil
 	}
 	weight := 0
@@ -164,8 +165,8 @@ func orNone(v any) any {
 	return v
 }
 
-func (h *hooks) note(rule, id, text string) {
-	h.notes = append(h.notes, preview.Note{Rule: rule, Object: id, Text: text})
+func (h *hooks) note(rule rules.Rule, id, text string) {
+	h.notes = append(h.notes, rule.Note(id, text))
 }
 
 // phase returns when an object runs in this plan, empty for never. One that

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Each function that reads a clock or a random source.
@@ -43,7 +43,7 @@ func TestAValueFromAClockOrARandomSourceIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := renderChart(t, input(chartOf("templates/a.yaml", configMap(template))))
 			want := []string{"core/ConfigMap/here/demo: .data.v comes from a clock or a random source: a second rendering gave another value"}
-			if got := notesOf(out.Notes, format.RuleNondeterministic); !slices.Equal(got, want) {
+			if got := notesOf(out.Notes, rules.Nondeterministic.Name); !slices.Equal(got, want) {
 				t.Errorf("got %q for %v", got, out.Objects[0].Body)
 			}
 		})
@@ -65,7 +65,7 @@ func TestWhatFollowsFromTheContentAloneIsNotSuspected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := renderChart(t, input(chartOf("templates/a.yaml", configMap(c.template))))
-			if got := notesOf(out.Notes, format.RuleNondeterministic); len(got) != 0 {
+			if got := notesOf(out.Notes, rules.Nondeterministic.Name); len(got) != 0 {
 				t.Errorf("suspected: %q", got)
 			}
 			if got := preview.String(out.Objects[0].Body, "data", "v"); got != c.want && name != "derivePassword" {
@@ -78,7 +78,7 @@ func TestWhatFollowsFromTheContentAloneIsNotSuspected(t *testing.T) {
 func TestANoteOfARandomSecretHoldsNoValue(t *testing.T) {
 	out := renderChart(t, input(chartOf("templates/a.yaml",
 		"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: {{ randAlphaNum 24 | quote }}, user: admin}\n")))
-	notes := notesOf(out.Notes, format.RuleNondeterministic)
+	notes := notesOf(out.Notes, rules.Nondeterministic.Name)
 	if len(notes) != 1 || !strings.HasPrefix(notes[0], "core/Secret/here/s: .stringData.password comes from") {
 		t.Fatalf("got %q", notes)
 	}
@@ -89,7 +89,7 @@ func TestANoteOfARandomSecretHoldsNoValue(t *testing.T) {
 
 func TestAnObjectOfARandomNameIsToldAsAWhole(t *testing.T) {
 	out := renderChart(t, input(chartOf("templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x-{{ randNumeric 5 }}}\n")))
-	notes := notesOf(out.Notes, format.RuleNondeterministic)
+	notes := notesOf(out.Notes, rules.Nondeterministic.Name)
 	if len(notes) != 1 || !strings.Contains(notes[0], "a second rendering does not make this object") {
 		t.Errorf("got %q", notes)
 	}
@@ -107,7 +107,7 @@ func TestRandomValuesAreNeverTheSameTwice(t *testing.T) {
 
 func TestAListOfRandomValuesHasAsManyNotesAsAPersonReads(t *testing.T) {
 	in := input(chartOf("templates/a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n{{ range until 500 }}  k{{ . }}: {{ randAlpha 9 }}\n{{ end }}"))
-	notes := notesOf(renderChart(t, in).Notes, format.RuleNondeterministic)
+	notes := notesOf(renderChart(t, in).Notes, rules.Nondeterministic.Name)
 	if len(notes) != 201 || !strings.Contains(notes[200], "300 more fields") {
 		t.Errorf("%d notes, the last %q", len(notes), notes[len(notes)-1])
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Name is the format's name in plans.
@@ -72,10 +73,7 @@ func (plainFormat) Render(_ context.Context, in format.Input) (*format.Output, e
 	}
 	out := &format.Output{Objects: objects, Resolved: preview.Parameters{WatchNamespaces: []string{}}}
 	if found.unread > 0 {
-		out.Notes = append(out.Notes, preview.Note{
-			Rule: format.RuleUnread, Object: "package/" + in.Info.Package,
-			Text: fmt.Sprintf("the %d manifests at the top are read, and %d in directories below are not", len(found.files), found.unread),
-		})
+		out.Notes = append(out.Notes, rules.FilesNotRead.Note("package/"+in.Info.Package, fmt.Sprintf("the %d manifests at the top are read, and %d in directories below are not", len(found.files), found.unread)))
 	}
 	return out, nil
 }

@@ -5,11 +5,8 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
-
-// ruleReplaced: of a manifest and an object made from the CSV, both with one
-// name, only one can be applied.
-const ruleReplaced = "manifest-replaced"
 
 // distinct leaves one object of each id. Equal ones, as of two equal
 // permissions, are one. Where a manifest and the CSV make the same object, the
@@ -50,7 +47,7 @@ func replaced(ref preview.Ref, byCSV bool) preview.Note {
 	if byCSV {
 		text = "the object made from the CSV replaces the bundle's own manifest"
 	}
-	return preview.Note{Rule: ruleReplaced, Object: ref.ID(), Text: text}
+	return rules.ManifestReplaced.Note(ref.ID(), text)
 }
 
 // equal compares decoded values by their canonical form.

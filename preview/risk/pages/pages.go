@@ -1,22 +1,18 @@
-// Package pages has one page for every rule of which a plan can hold a finding:
-// what the rule looks at, why it matters, how severe it is and when, how to
-// reduce it, where it comes from, and a finding as it looks.
-//
-// Rules of package risk say most of that themselves. Rules that the engine, the
-// formats and the resolver raise are told of here. A test holds this package to
-// every rule name that the source code mentions.
+// Package pages shows the table of rules: a page for each rule of which a plan can
+// hold a finding, with what it looks at, why it matters, how severe it is and when,
+// how to reduce it, where it comes from, and a finding as it looks. What a rule
+// about grants looks at is worded from its matcher in package risk.
 package pages
 
 import (
 	_ "embed"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
-	"github.com/kubectl-operator/kubectl-operator/preview/spelling"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Page is the page of one rule. All of it is our own text, but for what an
@@ -34,18 +30,11 @@ type Page struct {
 	Looks    string           `json:"looksAt"`
 	Why      string           `json:"why"`
 	Reduce   string           `json:"reduce"`
-	Example  Example          `json:"example"`
+	Example  rules.Example    `json:"example"`
 }
 
 // NothingToReduce stands where a rule has no advice.
 const NothingToReduce = "There is nothing to reduce: it is told so that you know."
-
-// Example is a finding of a rule.
-type Example struct {
-	Severity preview.Severity `json:"severity"`
-	Title    string           `json:"title"`
-	Evidence string           `json:"evidence"`
-}
 
 // All returns every page, sorted by rule.
 func All() []Page {
@@ -79,86 +68,23 @@ func (b Book) Find(word string) []Page {
 	return out
 }
 
-// maxNear bounds what [Book.Near] offers.
-const maxNear = 3
-
-// Near returns the rules whose names are most like a word, the nearest first:
-// those that hold it, else those a few letters away.
-func (b Book) Near(word string) []string {
-	word = strings.ToLower(word)
-	if len(word) > 100 { // no name of ours, and costly to compare
-		return nil
-	}
-	type candidate struct {
-		name string
-		far  int
-	}
-	var found []candidate
-	for _, name := range slices.Sorted(maps.Keys(b)) {
-		far := spelling.Distance(word, name, max(len(word), len(name)))
-		if len(word) >= 3 && strings.Contains(name, word) {
-			far = 0
-		}
-		if far <= max(2, len(word)/3) {
-			found = append(found, candidate{name, far})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return a.far - b.far })
-	var out []string
-	for _, c := range found[:min(len(found), maxNear)] {
-		out = append(out, c.name)
-	}
-	return out
-}
-
-//go:embed examples.json
-var exampleData []byte
-
-// examples are findings that the tests of package risk produce; they write the
-// file.
-func examples() map[string]Example {
-	var out map[string]Example
-	if err := json.Unmarshal(exampleData, &out); err != nil {
-		return nil // a test holds the file to its form
-	}
-	return out
-}
-
 func index() Book {
-	book, shown, matchings := Book{}, examples(), risk.Matchings()
-	said := told()
-	for _, rule := range risk.Rules() {
+	book, matchings := Book{}, risk.Matchings()
+	for _, rule := range rules.All() {
 		page := Page{
-			Rule: rule.Name, Ref: rule.Ref, Severity: rule.Level.Severity(),
-			Title: rule.Title, Why: rule.Why, Reduce: rule.Reduce,
-			Looks: said[rule.Name].looks, When: said[rule.Name].when,
-			Example: shown[rule.Name],
-		}
-		if rule.Level == risk.None {
-			page.Severity = preview.NotKnown
+			Rule: rule.Name, Ref: rule.Ref, Source: source(rule.Ref), Severity: rule.Severity(), When: rule.When,
+			Title: rule.Title, Looks: rule.Looks, Why: rule.Why, Reduce: rule.Reduce, Example: rule.Example,
 		}
 		if m, ok := matchings[rule.Name]; ok {
 			page.Looks, page.When = ofGrants(m, page)
 		}
-		if page.Example.Title == "" {
-			page.Example = said[rule.Name].example
-		}
-		book[rule.Name] = page
-	}
-	for _, page := range append(others(), definitionRules()...) {
-		if _, ours := book[page.Rule]; !ours {
-			book[page.Rule] = page
-		}
-	}
-	for name, page := range book {
-		page.Source = source(page.Ref)
 		if page.When == "" {
 			page.When = "Always " + string(page.Severity) + "."
 		}
 		if page.Reduce == "" {
 			page.Reduce = NothingToReduce
 		}
-		book[name] = page
+		book[rule.Name] = page
 	}
 	return book
 }

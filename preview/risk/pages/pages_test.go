@@ -1,22 +1,14 @@
 package pages
 
 import (
-	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
-	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/risk"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 var ruleName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
@@ -29,7 +21,7 @@ func TestEveryPageIsWhole(t *testing.T) {
 				"example": p.Example.Title, "evidence": p.Example.Evidence,
 			} {
 				if text == "" {
-					t.Errorf("it has no %s; see %s", name, "preview/risk/pages")
+					t.Errorf("it has no %s; see package rules", name)
 				}
 			}
 			for name, text := range map[string]string{"looks": p.Looks, "why": p.Why, "reduce": p.Reduce, "when": p.When} {
@@ -50,104 +42,25 @@ func TestEveryPageIsWhole(t *testing.T) {
 	}
 }
 
-// What is told of a rule that package risk no longer has would never be shown.
-func TestNothingIsToldOfRulesThatAreNone(t *testing.T) {
-	known := map[string]bool{}
-	for _, rule := range risk.Rules() {
-		known[rule.Name] = true
-	}
-	for name := range told() {
-		if !known[name] {
-			t.Errorf("words about %s, which is no rule", name)
-		}
-	}
-	var raw map[string]Example
-	if err := json.Unmarshal(exampleData, &raw); err != nil {
-		t.Fatal(err)
-	}
-	for name := range raw {
-		if !known[name] {
-			t.Errorf("an example of %s, which is no rule", name)
-		}
-	}
-}
-
-// A rule is a constant named rule... or Rule..., or stands in a finding or
-// note: the source code is searched for both, so that a rule cannot be added
-// without its page.
-func TestEveryRuleInTheSourceCodeHasAPage(t *testing.T) {
+func TestEveryRuleHasAPage(t *testing.T) {
 	book := New()
-	root := corpustest.Repository(t)
-	found := map[string]string{}
-	for _, dir := range []string{"preview", "cmd/internal", "install"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			if strings.HasPrefix(path, filepath.Join(root, "preview", "risk", "pages")) {
-				return nil
-			}
-			return rulesIn(path, found)
-		})
-		if err != nil {
-			t.Fatal(err)
+	for _, r := range rules.All() {
+		if page := book[r.Name]; page.Severity != r.Severity() || page.Title != r.Title || page.Why != r.Why {
+			t.Errorf("the page of %s says something else: %+v", r.Name, page)
 		}
 	}
-	for _, want := range []string{"not-appliable", "rbac-secrets-read", "manifest-replaced", "deprecated"} {
-		if found[want] == "" {
-			t.Errorf("the search misses %s", want)
-		}
+	if len(book) != len(rules.All()) {
+		t.Errorf("%d pages of %d rules", len(book), len(rules.All()))
 	}
-	for rule, where := range found {
-		if _, ok := book[rule]; !ok {
-			t.Errorf("%s: rule %s has no page; write one in preview/risk/pages/others.go", where, rule)
-		}
-	}
-}
-
-func rulesIn(path string, found map[string]string) error {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, data, 0)
-	if err != nil {
-		return err
-	}
-	add := func(e ast.Expr) {
-		literal, ok := e.(*ast.BasicLit)
-		if !ok || literal.Kind != token.STRING {
-			return
-		}
-		if name, err := strconv.Unquote(literal.Value); err == nil && ruleName.MatchString(name) {
-			found[name] = files.Position(e.Pos()).String()
-		}
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.ValueSpec:
-			for i, name := range n.Names {
-				if strings.HasPrefix(strings.ToLower(name.Name), "rule") && i < len(n.Values) {
-					add(n.Values[i])
-				}
-			}
-		case *ast.KeyValueExpr:
-			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Rule" {
-				add(n.Value)
-			}
-		}
-		return true
-	})
-	return nil
 }
 
 func TestWhatVariesIsTold(t *testing.T) {
 	for name, m := range risk.Matchings() {
-		if m.Varies && told()[name].when == "" {
+		rule, _ := rules.Named(name)
+		if m.Varies && rule.When == "" {
 			t.Errorf("the severity of %s depends on more than its scope, and its page does not say on what", name)
 		}
-		if len(m.Any) == 0 && told()[name].looks == "" {
+		if len(m.Any) == 0 && rule.Looks == "" {
 			t.Errorf("what %s looks at is said nowhere", name)
 		}
 	}
@@ -176,26 +89,6 @@ func TestFind(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("Find(%q) = %v, want %s", word, got, want)
-		}
-	}
-}
-
-func TestNear(t *testing.T) {
-	book := New()
-	for word, want := range map[string]string{
-		"rbac-secret-read": "rbac-secrets-read",
-		"webhook":          "rbac-webhooks-delete",
-		"exec":             "rbac-custom-exec",
-		"pod-privleged":    "pod-privileged",
-		"deprecate":        "deprecated",
-	} {
-		if got := book.Near(word); len(got) == 0 || got[0] != want || len(got) > maxNear {
-			t.Errorf("Near(%q) = %v, want %s first", word, got, want)
-		}
-	}
-	for _, word := range []string{"", "x", "zzzzzzzz", strings.Repeat("rbac", 1000)} {
-		if got := book.Near(word); len(got) != 0 {
-			t.Errorf("Near(%.20q) = %v", word, got)
 		}
 	}
 }
