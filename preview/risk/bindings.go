@@ -6,59 +6,24 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func bindingRules() []entry {
 	return []entry{
-		{Rule: Rule{
-			"binding-cluster-admin", "BIND-01", Critical, "gives cluster-admin",
-			"The subject may do everything.", "Bind a role with the rights the operator needs.",
-		}, object: bindingMatch(toClusterAdmin)},
-		{Rule: Rule{
-			"binding-admin", "BIND-02", High, "gives admin or edit",
-			"Both read every Secret and run commands in every pod where they are bound.", "Bind a role with the rights the operator needs, in the namespaces that need it.",
-		}, object: bindingMatch(toAdmin)},
-		{Rule: Rule{
-			"binding-masters", "BIND-03", Critical, "names the group system:masters",
-			"Its members pass by all checks, and no binding can take that away.", "Remove the subject.",
-		}, object: bindingMatch(toSubjects("Group", "system:masters"))},
-		{Rule: Rule{
-			"binding-anonymous", "BIND-04", Critical, "gives rights to everybody, without login",
-			"Whoever reaches the API server has them.", "Remove the subject.",
-		}, object: bindingMatch(toAnonymous)},
-		{Rule: Rule{
-			"binding-authenticated", "BIND-05", Critical, "gives rights to every account",
-			"Every token of every workload has them, on some platforms tokens of other tenants too.", "Name the accounts.",
-		}, object: bindingMatch(toSubjects("Group", "system:authenticated", "system:serviceaccounts"))},
-		{Rule: Rule{
-			"binding-namespace-group", "BIND-06", Medium, "gives rights to every account of a namespace",
-			"Every pod there has them, also those that come later.", "Name the accounts.",
-		}, object: bindingMatch(toNamespaceGroup)},
-		{Rule: Rule{
-			"binding-default-account", "BIND-07", Medium, "gives rights to a default ServiceAccount",
-			"Every pod of the namespace that names no account has them.", "Use an account of its own.",
-		}, object: bindingMatch(toDefault)},
-		{Rule: Rule{
-			"binding-foreign-account", "BIND-08", Medium, "gives rights to an account outside this plan",
-			"Whoever can create that account, or owns it already, gets the rights.", "Check who owns the account.",
-		}, object: bindingMatch(toForeign)},
-		{Rule: Rule{
-			"binding-unknown-role", "BIND-09", Medium, "refers to a role that is not in this plan",
-			"What the role permits is not known here, and may change later.", "Check the role in the cluster.",
-		}, object: bindingMatch(toUnknown)},
-		{Rule: Rule{
-			"aggregated-role", "AGG-01", Low, "adds rights to admin, edit or view",
-			"Everybody who holds one of these roles gets them.", "Remove the aggregate-to label.",
-		}, object: aggregated},
-		{Rule: Rule{
-			"aggregated-view", "AGG-02", High, "lets everybody with view read Secrets or write",
-			"View is meant for reading, and is given out freely.", "Aggregate to edit or admin.",
-		}, object: aggregatedView},
-		{Rule: Rule{
-			"aggregation-open", "AGG-03", High, "collects rights by an open selector",
-			"Any role that somebody labels so adds its rights.", "Select by a label of its own.",
-		}, object: openAggregation},
-		reachRule(),
+		{Rule: rules.BindingClusterAdmin, object: bindingMatch(toClusterAdmin)},
+		{Rule: rules.BindingAdmin, object: bindingMatch(toAdmin)},
+		{Rule: rules.BindingMasters, object: bindingMatch(toSubjects("Group", "system:masters"))},
+		{Rule: rules.BindingAnonymous, object: bindingMatch(toAnonymous)},
+		{Rule: rules.BindingAuthenticated, object: bindingMatch(toSubjects("Group", "system:authenticated", "system:serviceaccounts"))},
+		{Rule: rules.BindingNamespaceGroup, object: bindingMatch(toNamespaceGroup)},
+		{Rule: rules.BindingDefaultAccount, object: bindingMatch(toDefault)},
+		{Rule: rules.BindingForeignAccount, object: bindingMatch(toForeign)},
+		{Rule: rules.BindingUnknownRole, object: bindingMatch(toUnknown)},
+		{Rule: rules.AggregatedRole, object: aggregated},
+		{Rule: rules.AggregatedView, object: aggregatedView},
+		{Rule: rules.AggregationOpen, object: openAggregation},
+		{Rule: rules.AccessReach, object: reaches},
 	}
 }
 

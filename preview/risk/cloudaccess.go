@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // judgeCloud matches every cloud permission and makes one finding of each
@@ -18,7 +19,7 @@ func (c *scan) judgeCloud() {
 		p.Rules = []string{}
 		limits := p.Change == preview.GrantRemoved || p.Effect == denied
 		for _, rule := range c.rules {
-			if rule.cloud == nil || limits && rule.Name != ruleCloudWidened {
+			if rule.cloud == nil || limits && rule.Name != rules.CloudAccessWidened.Name {
 				continue
 			}
 			level := rule.cloud(c, *p)
@@ -37,10 +38,7 @@ func (c *scan) judgeCloud() {
 	c.judgeDeclared()
 }
 
-const (
-	denied           = "Deny"
-	ruleCloudWidened = "cloud-access-widened"
-)
+const denied = "Deny"
 
 // originID is the object an origin such as KIND/NAMESPACE/NAME, or "X in
 // KIND/NAMESPACE/NAME", names; the origin itself when the plan has none.
@@ -354,15 +352,6 @@ func wider(c *scan, p preview.CloudPermission) Level {
 	return None
 }
 
-// undeclaredRule has no matcher: its finding is about the plan as a whole.
-func undeclaredRule() Rule {
-	return Rule{
-		"cloud-access-undeclared", "", Medium, "uses a cloud without saying which actions",
-		"What it may do there is decided by whoever gives it credentials; this review cannot show it.",
-		"Ask the publisher for the actions it needs, and give it an identity of its own with no more.",
-	}
-}
-
 // judgeDeclared makes one finding of all cloud access that shows without
 // actions. Requests made at run time and tokens for others than a cloud have
 // findings of their own.
@@ -394,5 +383,5 @@ func (c *scan) judgeDeclared() {
 		return
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(clouds)), ", ")
-	c.hit(undeclaredRule(), hit{object: "cloud/access", evidence: lines, title: "cloud access to " + names + ": the package does not say which actions"})
+	c.hit(rules.CloudAccessUndeclared, hit{object: "cloud/access", evidence: lines, title: "cloud access to " + names + ": the package does not say which actions"})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func TestCloudPermissions(t *testing.T) {
@@ -49,7 +50,7 @@ func TestADenialThatGoesIsMoreAccess(t *testing.T) {
 		p := &preview.Plan{Base: preview.Base{Revision: 1}, Cloud: preview.Cloud{Permissions: []preview.CloudPermission{{
 			Provider: cloud.AWS, Origin: "CredentialsRequest/occo/op", Effect: "Deny", Actions: []string{"s3:*"}, Resources: []string{"*"}, Change: change,
 		}}}}
-		if got := find(evaluate(t, Input{Plan: p}), ruleCloudWidened) != nil; got != want {
+		if got := find(evaluate(t, Input{Plan: p}), rules.CloudAccessWidened.Name) != nil; got != want {
 			t.Errorf("%s: found %v, want %v", change, got, want)
 		}
 	}

@@ -9,51 +9,20 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // clusterRules are about objects that change what happens to others.
 func clusterRules() []entry {
 	return []entry{
-		{Rule: Rule{
-			"webhook-outside-cluster", "", High, "sends requests to a server outside the cluster",
-			"That server sees every object the webhook covers and decides on it, whoever runs the server.",
-			"Run the webhook in the cluster and name its Service.",
-		}, object: outsideWebhooks},
-		{Rule: Rule{
-			"api-service", "", High, "answers for an API group",
-			"The API server hands every request to that group over, with the name and groups of whoever sent it; while the server is down, the group is gone and namespaces cannot be deleted.",
-			"Make sure that the group is the publisher's own, and give the APIService a caBundle.",
-		}, object: apiService},
-		{Rule: Rule{
-			"admission-policy", "", High, "refuses or changes requests of others",
-			"An admission policy is evaluated for everybody's requests, and with failurePolicy Fail an error in it refuses them.",
-			"Restrict its matchConstraints, or bind it to the namespaces it is for.",
-		}, object: admissionPolicy},
-		{Rule: Rule{
-			"priority-class", "", High, "ranks pods above others",
-			"Pods of a higher priority push others off their nodes; a global default gives every pod without a class that rank.",
-			"Leave globalDefault out; set preemptionPolicy Never.",
-		}, object: priorityClass},
-		{Rule: Rule{
-			"service-external-ips", "", High, "takes over addresses",
-			"Traffic from inside the cluster to these addresses goes to the Service, also where they belong to somebody else (CVE-2020-8554).",
-			"Use a load balancer, or a gateway.",
-		}, object: externalIPs},
-		{Rule: Rule{
-			"volume-host-path", "", Critical, "offers a path of the node as a volume",
-			"Whoever claims the volume gets files of a node, also in a namespace whose Pod Security level forbids hostPath.",
-			"Use a volume of a storage driver.",
-		}, object: hostPathVolume},
-		{Rule: Rule{
-			"token-of-foreign-account", "", Critical, "takes a token of an account outside this plan",
-			"The cluster fills the Secret with a token that never expires, and whoever reads the Secret acts as that account.",
-			"Remove the Secret; an account's tokens are for its own pods.",
-		}, object: tokenSecret(false)},
-		{Rule: Rule{
-			"token-stored", "", Low, "stores a token that never expires",
-			"A copy of it stays valid until the Secret is deleted.",
-			"Remove the Secret: pods are given tokens that expire.",
-		}, object: tokenSecret(true)},
+		{Rule: rules.WebhookOutsideCluster, object: outsideWebhooks},
+		{Rule: rules.APIService, object: apiService},
+		{Rule: rules.AdmissionPolicy, object: admissionPolicy},
+		{Rule: rules.PriorityClass, object: priorityClass},
+		{Rule: rules.ServiceExternalIPs, object: externalIPs},
+		{Rule: rules.VolumeHostPath, object: hostPathVolume},
+		{Rule: rules.TokenOfForeignAccount, object: tokenSecret(false)},
+		{Rule: rules.TokenStored, object: tokenSecret(true)},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // CredentialsRef is the object that says how the cluster serves
@@ -27,14 +28,6 @@ const (
 	modeManual      = "Manual"
 )
 
-func credentialsMode() Rule {
-	return Rule{
-		"cloud-credentials-mode", "ANY-01", High, "hands out its whole cloud credential",
-		"In mode passthrough the cluster answers a CredentialsRequest with a copy of its own credential, whatever the request asks for.",
-		"Have the cluster mint credentials, or provide one by hand that can do no more than the request asks for.",
-	}
-}
-
 // judgeCredentialsMode says how the cluster serves the plan's requests. It is
 // one finding: the mode is the one cause, and one change ends it.
 func (c *scan) judgeCredentialsMode() {
@@ -46,7 +39,7 @@ func (c *scan) judgeCredentialsMode() {
 	at := slices.IndexFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == id && r.Body != nil })
 	if at < 0 {
 		if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("CloudCredential", "") }) {
-			c.hit(credentialsMode(), hit{
+			c.hit(rules.CloudCredentialsMode, hit{
 				object: id, level: Notice, title: "how the cluster serves CredentialsRequests may not be read",
 				evidence: []string{"CloudCredential cluster may not be read; in mode passthrough it would hand out its whole credential"},
 			})
@@ -62,7 +55,7 @@ func (c *scan) judgeCredentialsMode() {
 		if whole {
 			h.level, h.title = High, "" // that of the rule
 		}
-		c.hit(credentialsMode(), h)
+		c.hit(rules.CloudCredentialsMode, h)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 const all = "*"
@@ -153,7 +154,7 @@ func (c *scan) judgeGrants() {
 	}
 	combine(matches, held)
 	for _, m := range matches {
-		if c.judgedByBinding(m.grant) || m.rule.Name != ruleEverything && held.admin(m.grant) {
+		if c.judgedByBinding(m.grant) || m.rule.Name != rules.RBACEverything.Name && held.admin(m.grant) {
 			continue
 		}
 		c.hit(m.rule.Rule, hit{
@@ -198,13 +199,13 @@ func (c *scan) matchGrant(g preview.Grant) []match {
 // names, namespaces, and subjects wider than one account.
 func (c *scan) modify(rule entry, g preview.Grant, level Level) Level {
 	if len(g.ResourceNames) > 0 && (rule.grant.fixed == nil || !rule.grant.fixed(g)) {
-		level = level.lower()
+		level = level.Lower()
 	}
 	if g.Scope == preview.ScopeNamespace {
 		level = c.inNamespace(g.Namespace, level)
 	}
 	if wide(g.Subject) {
-		level = level.raise()
+		level = level.Raise()
 	}
 	return level
 }
@@ -223,11 +224,11 @@ func (c *scan) inNamespace(namespace string, level Level) Level {
 	case slices.Contains(sharedNamespaces, namespace):
 		return level
 	case namespace == "kube-public":
-		return level.lower()
+		return level.Lower()
 	case !own && (strings.HasPrefix(namespace, "openshift-") || strings.HasPrefix(namespace, "olm")):
 		return level
 	case level >= High, level == Medium && !own:
-		return level.lower()
+		return level.Lower()
 	}
 	return level
 }

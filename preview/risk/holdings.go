@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // holdings is what subjects hold, for rules that look at more than one grant.
@@ -132,7 +133,7 @@ func combine(matches []match, h *holdings) {
 	for i := range matches {
 		m := &matches[i]
 		switch m.rule.Name {
-		case ruleSecretsRead, ruleTokens, ruleWorkloads:
+		case rules.RBACSecretsRead.Name, rules.RBACTokensCreate.Name, rules.RBACWorkloadsWrite.Name:
 			if len(m.grant.ResourceNames) == 0 && h.othersPowerful(m.grant) {
 				m.level = Critical
 			}

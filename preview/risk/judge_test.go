@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func TestScopeModifiers(t *testing.T) {
@@ -95,27 +96,27 @@ func TestCombinations(t *testing.T) {
 		{
 			"workloads beside a powerful account are critical",
 			[]preview.Grant{with(grantOf("apps|deployments|create"), "op", "r", "app"), with(grantOf("|secrets|get"), "strong", "s", "")},
-			ruleWorkloads, preview.Critical,
+			rules.RBACWorkloadsWrite.Name, preview.Critical,
 		},
 		{
 			"workloads of the powerful account itself are not",
 			[]preview.Grant{with(grantOf("apps|deployments|create"), "op", "r", "app"), with(grantOf("|secrets|get"), "op", "s", "")},
-			ruleWorkloads, preview.Warning,
+			rules.RBACWorkloadsWrite.Name, preview.Warning,
 		},
 		{
 			"workloads in another namespace are not",
 			[]preview.Grant{with(grantOf("apps|deployments|create"), "op", "r", "tenant"), with(grantOf("|secrets|get"), "strong", "s", "")},
-			ruleWorkloads, preview.Warning,
+			rules.RBACWorkloadsWrite.Name, preview.Warning,
 		},
 		{
 			"Secrets of a namespace with a powerful account are critical",
 			[]preview.Grant{with(grantOf("|secrets|get"), "op", "r", "app"), with(grantOf("|nodes/proxy|get"), "strong", "s", "")},
-			ruleSecretsRead, preview.Critical,
+			rules.RBACSecretsRead.Name, preview.Critical,
 		},
 		{
 			"named Secrets are not",
 			[]preview.Grant{with(grantOf("|secrets|get|mine"), "op", "r", "app"), with(grantOf("|nodes/proxy|get"), "strong", "s", "")},
-			ruleSecretsRead, preview.Warning,
+			rules.RBACSecretsRead.Name, preview.Warning,
 		},
 		{
 			"writing Secrets without reading them is a warning",
@@ -182,7 +183,7 @@ func TestFingerprintsFollowTheGrantAndNotTheRolesName(t *testing.T) {
 	fingerprint := func(change func(*preview.Grant)) string {
 		p := grantsPlan("|configmaps,secrets|get")
 		change(&p.Access.Grants[0])
-		return find(evaluate(t, Input{Plan: p}), ruleSecretsRead).Fingerprint
+		return find(evaluate(t, Input{Plan: p}), rules.RBACSecretsRead.Name).Fingerprint
 	}
 	base := fingerprint(func(*preview.Grant) {})
 	if base != fingerprint(func(g *preview.Grant) { g.Via = []string{"ClusterRole/other-hash", "ClusterRoleBinding/x"} }) {
@@ -225,7 +226,7 @@ func TestAcceptedFindings(t *testing.T) {
 	accepted := map[string]int{before[0].Fingerprint: 3, before[1].Fingerprint: 3}
 	for _, change := range []string{preview.GrantNew, preview.GrantWidened, preview.GrantNarrowed} {
 		p.Access.Grants[0].Change = change
-		if f := find(evaluate(t, Input{Plan: p, Accepted: accepted}), ruleSecretsRead); f.Severity != preview.Critical || f.AcceptedIn != 0 || !f.Gates() {
+		if f := find(evaluate(t, Input{Plan: p, Accepted: accepted}), rules.RBACSecretsRead.Name); f.Severity != preview.Critical || f.AcceptedIn != 0 || !f.Gates() {
 			t.Errorf("a grant that is %s counts as accepted: %+v", change, f)
 		}
 	}
@@ -233,7 +234,7 @@ func TestAcceptedFindings(t *testing.T) {
 	after := evaluate(t, Input{Plan: p, Accepted: accepted})
 	for _, f := range after {
 		switch f.Rule {
-		case ruleSecretsRead:
+		case rules.RBACSecretsRead.Name:
 			if f.Severity != preview.Warning || f.AcceptedIn != 3 || !f.Gates() {
 				t.Errorf("accepted, it is %s, accepted in %d", f.Severity, f.AcceptedIn)
 			}
@@ -244,7 +245,7 @@ func TestAcceptedFindings(t *testing.T) {
 		}
 	}
 	p.Access.Grants[0].Verbs = append(p.Access.Grants[0].Verbs, "list")
-	if f := find(evaluate(t, Input{Plan: p, Accepted: accepted}), ruleSecretsRead); f.Severity != preview.Critical {
+	if f := find(evaluate(t, Input{Plan: p, Accepted: accepted}), rules.RBACSecretsRead.Name); f.Severity != preview.Critical {
 		t.Error("a wider grant counts as accepted")
 	}
 }

@@ -6,58 +6,22 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// unknownRule names what could not be read. It is not in the table: its
-// findings come from the plan's unknowns.
-func unknownRule() Rule {
-	return Rule{
-		Name: "unknown", Title: "could not be read",
-		Why:    "What apply would do with it is not known; accepted, the object is sent as new, and an existing one stops the apply.",
-		Reduce: "Preview with rights to read it.",
-	}
-}
-
 func planRules() []entry {
 	return []entry{
-		{Rule: Rule{
-			"object-blocked", "", Critical, "is in the way of the plan",
-			"It belongs to somebody else, who would change it back; or it is being deleted; or it would have to be deleted, with what it holds or against its finalizers.",
-			"Settle what the finding names, then preview again; or install elsewhere.",
-		}, object: acted(preview.ActionBlocked, func(c *scan, o *preview.Object) (Level, string) {
+		{Rule: rules.ObjectBlocked, object: acted(preview.ActionBlocked, func(c *scan, o *preview.Object) (Level, string) {
 			return Critical, c.blockedBy(o)
 		})},
-		{Rule: Rule{
-			"field-conflict", "", Critical, "has fields that somebody else manages",
-			"Taking a field over ends what its manager does with it; left to it, the object is not what the package says.", "Decide with --conflicts.",
-		}, object: conflicts},
-		{Rule: Rule{
-			"hot-fix-overwritten", "", High, "loses what others have changed since",
-			"Going back sets these fields to the values of the earlier revision; what another manager set there, such as a hot fix by kubectl set image, is gone afterwards.",
-			"Leave the fields as they are with rollback --conflicts leave.",
-		}, object: takenBack},
-		{Rule: Rule{
-			"object-replaced", "BIND-10", Critical, "is deleted and made anew",
-			"A field that cannot be changed differs; what hangs on the object is gone in between.", "",
-		}, object: acted(preview.ActionReplace, replaced)},
-		{Rule: Rule{
-			"object-deleted", "", Critical, "is deleted",
-			"It is not in the set any more.", "Keep it by hand, or keep it in the package.",
-		}, object: acted(preview.ActionDelete, deleted)},
-		{Rule: Rule{
-			"object-kept", "", Notice, "stays, as it asks of Helm",
-			"It was rendered by Helm with the annotation helm.sh/resource-policy: keep, so nothing deletes it, neither an upgrade nor uninstall.",
-			"Delete it by hand once nothing needs it.",
-		}, object: acted(preview.ActionKeep, keptByPolicy)},
-		{Rule: Rule{
-			"object-adopted", "", High, "is taken over",
-			"It exists and was made by somebody else. No dry run shows what the apply makes of it before its owner has let go; the result is compared by the fields that the plan sets.", "",
-		}, object: acted(preview.ActionAdopt, func(*scan, *preview.Object) (Level, string) { return High, "exists already" })},
-		{Rule: Rule{
-			"hostile-text", "", High, "holds text that hides or forges what is shown",
-			"Control, bidirectional, zero-width or look-alike characters have no place in honest manifests.", "Ask the publisher.",
-		}, object: hostileText},
+		{Rule: rules.FieldConflict, object: conflicts},
+		{Rule: rules.HotFixOverwritten, object: takenBack},
+		{Rule: rules.ObjectReplaced, object: acted(preview.ActionReplace, replaced)},
+		{Rule: rules.ObjectDeleted, object: acted(preview.ActionDelete, deleted)},
+		{Rule: rules.ObjectKept, object: acted(preview.ActionKeep, keptByPolicy)},
+		{Rule: rules.ObjectAdopted, object: acted(preview.ActionAdopt, func(*scan, *preview.Object) (Level, string) { return High, "exists already" })},
+		{Rule: rules.HostileText, object: hostileText},
 	}
 }
 

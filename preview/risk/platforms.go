@@ -6,10 +6,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
-
-// RuleImagePinned notes an image whose tag was resolved for the plan.
-const RuleImagePinned = "image-pinned"
 
 const runsOn = " runs on "
 
@@ -20,7 +18,7 @@ func PinnedNote(pkg, image string, platforms []string) preview.Note {
 	if len(platforms) > 0 {
 		text += runsOn + strings.Join(platforms, ", ")
 	}
-	return preview.Note{Rule: RuleImagePinned, Object: "package/" + pkg, Text: text}
+	return rules.ImagePinned.Note("package/"+pkg, text)
 }
 
 // PinnedPlatforms reads what [PinnedNote] wrote: platforms by image. Those of
@@ -29,7 +27,7 @@ func PinnedPlatforms(p *preview.Plan) map[string][]string {
 	out := map[string][]string{}
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {
-			if image, list, ok := strings.Cut(n.Text, runsOn); ok && n.Rule == RuleImagePinned {
+			if image, list, ok := strings.Cut(n.Text, runsOn); ok && n.Rule == rules.ImagePinned.Name {
 				out[image] = strings.Split(list, ", ")
 			}
 		}
@@ -43,21 +41,6 @@ func NodesID(platform string) string { return nodesPrefix + platform }
 
 const nodesPrefix = "nodes/"
 
-func imagePlatform() Rule {
-	return Rule{
-		"image-platform", "", Critical, "has images that do not run on nodes of the cluster",
-		"A pod that is scheduled onto such a node does not start.",
-		"Use an image for the nodes' architecture, or a nodeSelector for kubernetes.io/arch.",
-	}
-}
-
-func nodesUnread() Rule {
-	return Rule{
-		"nodes-unread", "", Notice, "has nodes that may not be listed",
-		"Nobody knows whether the images run on them.", "Preview with rights to list nodes.",
-	}
-}
-
 // judgePlatforms holds the platforms of pinned images to those of the nodes.
 func (c *scan) judgePlatforms() {
 	images := PinnedPlatforms(c.plan)
@@ -69,18 +52,17 @@ func (c *scan) judgePlatforms() {
 	}
 	slices.Sort(nodes)
 	if slices.ContainsFunc(c.plan.Reads, func(r preview.Read) bool { return r.ID == UnreadID("Node", "") }) {
-		c.hit(nodesUnread(), hit{object: "cluster/nodes", title: "the nodes may not be listed", evidence: []string{"nodes may not be listed"}})
+		c.hit(rules.NodesUnread, hit{object: "cluster/nodes", title: "the nodes may not be listed", evidence: []string{"nodes may not be listed"}})
 	}
 	if len(images) == 0 || len(nodes) == 0 {
 		return
 	}
-	rule := imagePlatform()
 	for _, objects := range c.workloads() {
 		for _, o := range objects {
 			pod, _ := preview.PodTemplate(o.Sealed)
 			level, lines := strangers(pod, images, eligible(pod, nodes))
 			if len(lines) > 0 {
-				c.hit(rule, hit{
+				c.hit(rules.ImagePlatform, hit{
 					object: o.ID, level: level, evidence: prefixed(o.ID, lines), narrow: true,
 					known: o.Action == preview.ActionUnchanged, held: o.Untouched(),
 				})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func foreignTokens(pod map[string]any) (Level, []string) {
@@ -113,26 +114,12 @@ func noLimits(_, container map[string]any) (Level, []string) {
 
 func imageRules() []entry {
 	return []entry{
-		{Rule: Rule{
-			"image-by-tag", "POD-12", High, "runs images named by tag", "A tag can move after this review, which has not looked up what it names or on which nodes that runs.", "Refer to images by digest, or review with --pin-images, which looks tags up and holds the images to the nodes.",
-		}, object: containerMatch(imageByTag)},
-		{Rule: Rule{
-			"image-moved", "POD-12", High, "runs another image under the same tag", "The tag was moved since the installed revision: the version number stayed and the code did not.",
-			"Ask the publisher why the tag moved.",
-		}, object: imageMoved},
-		{Rule: Rule{
-			"image-pull-always", "POD-14", Low, "pulls a tag again at every start", "What a tag means may change silently.", "Refer to images by digest.",
-		}, object: containerMatch(pullAlways)},
-		{Rule: Rule{
-			"image-not-listed", "POD-13", Medium, "runs images the package does not list", "Mirrors and reviews of the package's images miss them.", "Add them to relatedImages.",
-		}, object: imageNotListed},
-		{Rule: Rule{
-			"image-variable-by-tag", "POD-13", Medium, "starts images named by tag", "The operator runs these images later; a tag can move after this review.", "Refer to images by digest.",
-		}, object: containerMatch(relatedByTag)},
-		{Rule: Rule{
-			"pod-shared-token", "POD-11", Notice, "gives the account's token to every container",
-			"Side-cars get the rights of the operator too.", "Set automountServiceAccountToken to false and project the token where it is needed.",
-		}, object: podMatch(tokenForAll)},
+		{Rule: rules.ImageByTag, object: containerMatch(imageByTag)},
+		{Rule: rules.ImageMoved, object: imageMoved},
+		{Rule: rules.ImagePullAlways, object: containerMatch(pullAlways)},
+		{Rule: rules.ImageNotListed, object: imageNotListed},
+		{Rule: rules.ImageVariableByTag, object: containerMatch(relatedByTag)},
+		{Rule: rules.PodSharedToken, object: podMatch(tokenForAll)},
 	}
 }
 

@@ -7,31 +7,30 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
-
-const dropIt = "Remove the setting; ask the publisher why the pod needs it."
 
 func podRules() []entry {
 	return []entry{
-		{Rule: Rule{"pod-privileged", "POD-01", Critical, "runs a privileged container", "A privileged container owns its node.", dropIt}, object: containerMatch(privileged)},
-		{Rule: Rule{"pod-host-path", "POD-02", Critical, "mounts paths of the node", "Files of the node can be read and, unless read-only, changed.", dropIt}, object: podMatch(hostPaths)},
-		{Rule: Rule{"pod-host-processes", "POD-03", High, "shares processes or memory with the node", "It sees and signals every process of the node.", dropIt}, object: podMatch(flags("hostPID", "hostIPC"))},
-		{Rule: Rule{"pod-host-network", "POD-04", High, "uses the node's network", "It reaches what only the node may, such as the cloud's metadata service.", dropIt}, object: podMatch(flags("hostNetwork"))},
-		{Rule: Rule{"pod-host-port", "POD-04", Medium, "opens ports of the node", "The port is reachable from outside the cluster network.", dropIt}, object: containerMatch(hostPorts)},
-		{Rule: Rule{"pod-capabilities", "POD-05", Critical, "adds Linux capabilities", "Some capabilities are as good as root on the node.", dropIt}, object: containerMatch(capabilities)},
-		{Rule: Rule{"pod-keeps-capabilities", "POD-06", Low, "does not drop all capabilities", "The restricted pod security standard requires it.", "Set capabilities.drop to ALL."}, object: containerMatch(keepsCapabilities)},
-		{Rule: Rule{"pod-root", "POD-07", Medium, "may run as root", "Root in a container is one mistake away from root on the node.", "Set runAsNonRoot."}, object: containerMatch(root)},
-		{Rule: Rule{"pod-privilege-escalation", "POD-08", Low, "may gain privileges", "The restricted pod security standard forbids it.", "Set allowPrivilegeEscalation to false."}, object: containerMatch(escalation)},
-		{Rule: Rule{"pod-unconfined", "POD-09", Medium, "switches off confinement", "System calls or files are no longer limited.", dropIt}, object: containerMatch(unconfined)},
-		{Rule: Rule{"pod-no-seccomp", "POD-09", Low, "has no seccomp profile", "The restricted pod security standard requires one.", "Set seccompProfile to RuntimeDefault."}, object: containerMatch(noSeccomp)},
-		{Rule: Rule{"pod-sysctls", "POD-09", Medium, "sets unsafe kernel parameters", "They are the node's, or shared with it.", dropIt}, object: podMatch(sysctls)},
-		{Rule: Rule{"pod-host-process", "POD-10", Critical, "runs as a process of a Windows host", "It owns its node.", dropIt}, object: containerMatch(hostProcess)},
-		{Rule: Rule{"pod-token-audience", "POD-15", Notice, "has a token for somebody outside the cluster", "Whoever trusts the cluster's tokens for that audience accepts it.", ""}, object: podMatch(foreignTokens)},
-		{Rule: Rule{"pod-secret-env", "POD-16", Medium, "has secrets in environment variables", "Environment variables end up in logs and child processes.", "Mount the Secret as a file."}, object: containerMatch(secretEnv)},
-		{Rule: Rule{"pod-control-plane", "POD-17", Medium, "runs beside the control plane", "It tolerates every taint or those of the control plane.", dropIt}, object: podMatch(tolerations)},
-		{Rule: Rule{"pod-preempts", "POD-18", Medium, "preempts other pods", "The system priority classes are for components the cluster cannot do without.", dropIt}, object: podMatch(systemPriority)},
-		{Rule: Rule{"pod-remote-code", "POD-19", Medium, "fetches code or switches off checks when it starts", "What runs is not what was reviewed.", dropIt}, object: containerMatch(remoteCode)},
-		{Rule: Rule{"pod-no-limits", "POD-20", Notice, "has containers without limits or probes", "The node and the rollout cannot protect themselves.", ""}, object: containerMatch(noLimits)},
+		{Rule: rules.PodPrivileged, object: containerMatch(privileged)},
+		{Rule: rules.PodHostPath, object: podMatch(hostPaths)},
+		{Rule: rules.PodHostProcesses, object: podMatch(flags("hostPID", "hostIPC"))},
+		{Rule: rules.PodHostNetwork, object: podMatch(flags("hostNetwork"))},
+		{Rule: rules.PodHostPort, object: containerMatch(hostPorts)},
+		{Rule: rules.PodCapabilities, object: containerMatch(capabilities)},
+		{Rule: rules.PodKeepsCapabilities, object: containerMatch(keepsCapabilities)},
+		{Rule: rules.PodRoot, object: containerMatch(root)},
+		{Rule: rules.PodPrivilegeEscalation, object: containerMatch(escalation)},
+		{Rule: rules.PodUnconfined, object: containerMatch(unconfined)},
+		{Rule: rules.PodNoSeccomp, object: containerMatch(noSeccomp)},
+		{Rule: rules.PodSysctls, object: podMatch(sysctls)},
+		{Rule: rules.PodHostProcess, object: containerMatch(hostProcess)},
+		{Rule: rules.PodTokenAudience, object: podMatch(foreignTokens)},
+		{Rule: rules.PodSecretEnv, object: containerMatch(secretEnv)},
+		{Rule: rules.PodControlPlane, object: podMatch(tolerations)},
+		{Rule: rules.PodPreempts, object: podMatch(systemPriority)},
+		{Rule: rules.PodRemoteCode, object: containerMatch(remoteCode)},
+		{Rule: rules.PodNoLimits, object: containerMatch(noLimits)},
 	}
 }
 
@@ -86,7 +85,7 @@ func hostPaths(pod map[string]any) (Level, []string) {
 			at = Critical
 		}
 		if readOnly(pod, preview.String(volume, "name")) {
-			at, text = at.lower(), text+" read-only"
+			at, text = at.Lower(), text+" read-only"
 		}
 		level, lines = max(level, at), append(lines, text)
 	}

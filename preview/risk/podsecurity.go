@@ -12,30 +12,12 @@ import (
 	"k8s.io/pod-security-admission/policy"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-func podSecurityRefused() Rule {
-	return Rule{
-		"pod-security-refused", "", Critical, "refuses pods of the plan",
-		"The Pod Security level that the namespace enforces does not admit these pods, so their controllers never get any to run.",
-		"Correct the pods' security settings, or install into a namespace whose level admits what they need.",
-	}
-}
-
-func podSecurityWarned() Rule {
-	return Rule{
-		"pod-security-warned", "", Notice, "warns of pods of the plan",
-		"The pods are admitted, and meet less than the Pod Security level that the namespace asks to be warned of or audited for.",
-		"Correct the pods' security settings before the level is enforced.",
-	}
-}
-
-func podSecurityRelaxed() Rule {
-	return Rule{
-		"pod-security-relaxed", "", High, "lets its pods do more than before",
-		"The Pod Security level is for every pod of the namespace, those of others and of whoever may create pods there included.",
-		"Leave the pod-security labels of the Namespace out of the package, and have the pods meet the level that it has.",
-	}
+// surroundingRules are about the namespaces that pods of the plan go into.
+func surroundingRules() []entry {
+	return []entry{{Rule: rules.PodSecurityRelaxed, object: relaxed}}
 }
 
 // relaxed finds Namespaces of which the plan lowers the Pod Security level that
@@ -100,17 +82,17 @@ func (c *scan) judgePodSecurity() {
 		}
 		objects := byNamespace[namespace]
 		refused := c.inadmissible(evaluator, levels.Enforce, objects)
-		c.podSecurity(podSecurityRefused(), namespace, "namespace "+namespace+" refuses pods of "+series(kindNames(objects, refused), "and"), refused)
+		c.podSecurity(rules.PodSecurityRefused, namespace, "namespace "+namespace+" refuses pods of "+series(kindNames(objects, refused), "and"), refused)
 		if len(refused) > 0 {
 			continue // what is refused need not be warned of
 		}
 		warned := c.inadmissible(evaluator, levels.Warn, objects)
 		maps.Copy(warned, c.inadmissible(evaluator, levels.Audit, objects))
-		c.podSecurity(podSecurityWarned(), namespace, "namespace "+namespace+" warns of pods of "+series(kindNames(objects, warned), "and"), warned)
+		c.podSecurity(rules.PodSecurityWarned, namespace, "namespace "+namespace+" warns of pods of "+series(kindNames(objects, warned), "and"), warned)
 	}
 }
 
-func (c *scan) podSecurity(rule Rule, namespace, title string, lines map[string]string) {
+func (c *scan) podSecurity(rule rules.Rule, namespace, title string, lines map[string]string) {
 	if len(lines) == 0 {
 		return
 	}

@@ -10,22 +10,8 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
-
-func quotaRefused() Rule {
-	return Rule{
-		"quota-refused", "", Critical, "has a quota or limits that pods of the plan do not fit in",
-		"The API server refuses such pods, so their controllers never get enough of them to run.",
-		"Set requests and limits that fit, or have the ResourceQuota or LimitRange of the namespace changed.",
-	}
-}
-
-func quotaUnread() Rule {
-	return Rule{
-		"quota-unread", "", Notice, "has quotas and limits that may not be read",
-		"Nobody knows whether the pods fit in.", "Preview with rights to list ResourceQuotas and LimitRanges.",
-	}
-}
 
 // UnreadID is the id of the read that says that the objects of a kind in a
 // namespace may not be listed.
@@ -55,10 +41,10 @@ func (c *scan) judgeQuotas() {
 	workloads := c.workloads()
 	for _, namespace := range slices.Sorted(maps.Keys(workloads)) {
 		if lines := unread[namespace]; len(lines) > 0 {
-			c.hit(quotaUnread(), hit{object: namespaceID(namespace), evidence: prefixed(namespaceID(namespace), lines), narrow: true})
+			c.hit(rules.QuotaUnread, hit{object: namespaceID(namespace), evidence: prefixed(namespaceID(namespace), lines), narrow: true})
 		}
 		if lines := misfits(limits[namespace], workloads[namespace]); len(lines) > 0 {
-			c.hit(quotaRefused(), hit{
+			c.hit(rules.QuotaRefused, hit{
 				object: namespaceID(namespace), evidence: lines, narrow: true,
 				title: "the pods of the plan do not fit in the quota or limits of namespace " + namespace,
 			})

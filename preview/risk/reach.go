@@ -5,17 +5,8 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
-
-// reachRule tells where an account gets by acting as others. What it needs for
-// that has findings of its own; this one is about where the way ends.
-func reachRule() entry {
-	return entry{Rule: Rule{
-		"access-reach", "RBAC-12", High, "gets further by acting as another account",
-		"Whoever takes this account over has the rights at the end of the way too.",
-		"Put the stronger account into a namespace of its own, or cut the right of the first step.",
-	}, object: reaches}
-}
 
 // waysPrefix begins the ids of reads that say what was not looked at.
 const waysPrefix = "ways/"
@@ -24,19 +15,11 @@ const waysPrefix = "ways/"
 // accounts of the cluster were looked for.
 func UnseenWay(what string) string { return waysPrefix + what }
 
-func waysUnread() Rule {
-	return Rule{
-		"access-reach-unread", "RBAC-12", Notice, "has accounts or bindings that were not looked at",
-		"Whether an account of the plan gets further by acting as one of them is not known.",
-		"Preview with rights to list Roles, RoleBindings, ClusterRoleBindings and ServiceAccounts.",
-	}
-}
-
 // judgeWays says what was not looked at.
 func (c *scan) judgeWays() {
 	for _, read := range c.plan.Reads {
 		if what, ok := strings.CutPrefix(read.ID, waysPrefix); ok {
-			c.hit(waysUnread(), hit{object: "cluster/accounts", title: "not all accounts of the cluster were looked at", evidence: []string{what}})
+			c.hit(rules.AccessReachUnread, hit{object: "cluster/accounts", title: "not all accounts of the cluster were looked at", evidence: []string{what}})
 		}
 	}
 }

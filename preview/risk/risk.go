@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 // Input is a plan and what is known besides it.
@@ -59,7 +60,7 @@ func Evaluate(in Input) ([]preview.Finding, error) {
 	c.judgeCloud()
 	c.judgeCredentialsMode()
 	for _, u := range in.Plan.Unknowns {
-		c.hit(unknownRule(), hit{object: u.Object, evidence: []string{u.Why}, severity: preview.NotKnown})
+		c.hit(rules.Unknown, hit{object: u.Object, evidence: []string{u.Why}, severity: preview.NotKnown})
 	}
 	c.extra(in.Extra)
 	return c.findings(in), nil
@@ -86,7 +87,7 @@ type merged struct {
 	fixed         bool // made elsewhere: evidence stays as it is
 }
 
-func (c *scan) hit(rule Rule, h hit) {
+func (c *scan) hit(rule rules.Rule, h hit) {
 	id := rule.Name + "/" + h.object
 	if h.level == None {
 		h.level = rule.Level

@@ -6,59 +6,21 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/cloud"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
-
-// The rules that combinations name.
-const (
-	ruleSecretsRead = "rbac-secrets-read"
-	ruleTokens      = "rbac-tokens-create"
-	ruleWorkloads   = "rbac-workloads-write"
-)
-
-const listNames = "Restrict the rule by resourceNames, or bind it in the namespaces that need it."
 
 func secretRules() []entry {
 	return []entry{
-		{Rule: Rule{
-			ruleSecretsRead, "RBAC-10", Critical, "reads Secrets",
-			"Secrets hold tokens, passwords and private keys; list and watch return their content too.", listNames,
-		}, grant: &grantMatch{shapes: []shape{on("core", "secrets", read)}}},
-		{Rule: Rule{
-			"rbac-secrets-write", "RBAC-11", Critical, "writes Secrets",
-			"Whoever writes and reads Secrets can have a token made for any ServiceAccount; writing alone replaces credentials.", listNames,
-		}, grant: &grantMatch{shapes: []shape{on("core", "secrets", write)}, level: secretsWritten}},
-		{Rule: Rule{
-			"rbac-pods-log", "RBAC-17", Low, "reads the logs of pods", "Logs may hold secrets.", listNames,
-		}, grant: &grantMatch{shapes: []shape{on("core", "pods/log", "get list")}}},
-		{Rule: Rule{
-			ruleTokens, "RBAC-18", Critical, "obtains tokens of ServiceAccounts",
-			"A token of an account gives every right of that account.", listNames,
-		}, grant: &grantMatch{shapes: []shape{on("core", "serviceaccounts/token", "create")}}},
-		{Rule: Rule{
-			"rbac-serviceaccounts-write", "RBAC-19", Medium, "writes ServiceAccounts",
-			"An annotation on a ServiceAccount can bind it to a cloud identity.", listNames,
-		}, grant: &grantMatch{shapes: []shape{on("core", "serviceaccounts", write)}}},
-		{Rule: Rule{
-			"rbac-configmaps-system", "RBAC-66", Critical, "writes ConfigMaps of kube-system",
-			"They configure authentication (aws-auth), DNS and the control plane.", listNames,
-		}, grant: &grantMatch{shapes: []shape{on("core", "configmaps", write)}, unlike: outside("kube-system")}},
-		{Rule: Rule{
-			"rbac-configmaps-write", "RBAC-67", High, "writes ConfigMaps",
-			"ConfigMaps configure every workload, those of the control plane too.", listNames,
-		}, grant: &grantMatch{shapes: []shape{on("core", "configmaps", write)}, unlike: namespaced}},
-		{Rule: Rule{
-			"cloud-credentials-requested", "RBAC-80", High, "writes CredentialsRequests",
-			"The operator asks for cloud permissions at run time; which ones does not stand in what is reviewed here.",
-			"Read the operator's documentation for the request it makes, and provide the credentials by hand.",
-		}, grant: &grantMatch{shapes: []shape{on("cloudcredential.openshift.io", "credentialsrequests", write)}}},
-		{Rule: Rule{
-			"rbac-cloud-iam-write", "RBAC-80", High, "writes objects that grant cloud permissions",
-			"Through them it can grant whatever the controller behind them may.", listNames,
-		}, grant: &grantMatch{custom: cloudIAM}},
-		{Rule: Rule{
-			"rbac-secret-sources-write", "RBAC-82", High, "writes objects that produce Secrets",
-			"External secrets, sealed secrets and certificates obtain or replace credentials.", listNames,
-		}, grant: &grantMatch{unlike: onlyOwn, shapes: []shape{
+		{Rule: rules.RBACSecretsRead, grant: &grantMatch{shapes: []shape{on("core", "secrets", read)}}},
+		{Rule: rules.RBACSecretsWrite, grant: &grantMatch{shapes: []shape{on("core", "secrets", write)}, level: secretsWritten}},
+		{Rule: rules.RBACPodsLog, grant: &grantMatch{shapes: []shape{on("core", "pods/log", "get list")}}},
+		{Rule: rules.RBACTokensCreate, grant: &grantMatch{shapes: []shape{on("core", "serviceaccounts/token", "create")}}},
+		{Rule: rules.RBACServiceAccountsWrite, grant: &grantMatch{shapes: []shape{on("core", "serviceaccounts", write)}}},
+		{Rule: rules.RBACConfigMapsSystem, grant: &grantMatch{shapes: []shape{on("core", "configmaps", write)}, unlike: outside("kube-system")}},
+		{Rule: rules.RBACConfigMapsWrite, grant: &grantMatch{shapes: []shape{on("core", "configmaps", write)}, unlike: namespaced}},
+		{Rule: rules.CloudCredentialsRequested, grant: &grantMatch{shapes: []shape{on("cloudcredential.openshift.io", "credentialsrequests", write)}}},
+		{Rule: rules.RBACCloudIAMWrite, grant: &grantMatch{custom: cloudIAM}},
+		{Rule: rules.RBACSecretSourcesWrite, grant: &grantMatch{unlike: onlyOwn, shapes: []shape{
 			on("external-secrets.io", "externalsecrets clusterexternalsecrets secretstores clustersecretstores pushsecrets", write),
 			on("bitnami.com", "sealedsecrets", write),
 			on("cert-manager.io", "certificates certificaterequests issuers clusterissuers", write),

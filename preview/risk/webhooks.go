@@ -7,33 +7,16 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
 func webhookRules() []entry {
 	return []entry{
-		{Rule: Rule{
-			"webhook-fail-closed-cluster-wide", "WH-01", High, "blocks writes while its webhook is down",
-			"With failurePolicy Fail, an outage of the webhook refuses every request it covers, also those that would start it again.",
-			"Set failurePolicy Ignore, or a namespaceSelector that leaves kube-system out.",
-		}, object: webhookMatch(failsClosed)},
-		{Rule: Rule{
-			"webhook-blocks-itself", "WH-01", High, "refuses its own pods while it is down",
-			"With failurePolicy Fail, the pods that answer for the webhook have to pass it themselves: once all of them are gone, none can be created, and somebody has to delete the configuration by hand.",
-			"Leave the webhook's own namespace out by its namespaceSelector, or its pods by its objectSelector.",
-		}, object: webhookMatch(blocksItself)},
-		{Rule: Rule{
-			"webhook-mutates-pods", "WH-02", High, "changes pods or Secrets of others",
-			"A mutating webhook can add containers to any pod and read any Secret that is written.", "Restrict its rules or its namespaceSelector.",
-		}, object: webhookMatch(mutatesPods)},
-		{Rule: Rule{
-			"webhook-without-ca", "", Critical, "calls a webhook without a certificate authority",
-			"The API server cannot verify the webhook, so every request that it covers fails or goes unchecked until somebody provides a certificate and the caBundle.",
-			"Install a bundle with --certs cert-manager or service-ca; of a chart, see that a hook of its own or an issuer fills the caBundle in.",
-		}, object: withoutCA},
-		{Rule: Rule{
-			"service-exposed", "NET-01", Medium, "is reachable from outside the cluster",
-			"Load balancers, node ports, and routes without TLS expose what is behind them.", "Use a ClusterIP, or TLS.",
-		}, object: exposed},
+		{Rule: rules.WebhookFailClosedClusterWide, object: webhookMatch(failsClosed)},
+		{Rule: rules.WebhookBlocksItself, object: webhookMatch(blocksItself)},
+		{Rule: rules.WebhookMutatesPods, object: webhookMatch(mutatesPods)},
+		{Rule: rules.WebhookWithoutCA, object: withoutCA},
+		{Rule: rules.ServiceExposed, object: exposed},
 	}
 }
 
