@@ -9,7 +9,8 @@ import (
 
 // check looks at one thing besides the objects that a plan writes: it reads what
 // the cluster has of it, says what is found, and says what moved since. A new one
-// is a type in a file of its own and a row in [checks].
+// is a type in a file of its own, named in [checks]; what it finds is a row of
+// package rules.
 type check interface {
 	// read records what the check rests on, once the actions of all objects are
 	// decided. What is recorded is a Fact.
