@@ -74,20 +74,24 @@ func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest str
 	return resumed, false, err
 }
 
-// appliedAlready refuses a digest that was applied, and deletes the Lease that its
-// run may have left behind.
+// appliedAlready refuses a digest that was applied, or applied and rolled back, and
+// deletes the Lease that its run may have left behind.
 func (r *releaseRun) appliedAlready(ctx context.Context, applied *record.Record) error {
 	if cluster, err := r.session.writer(ctx); err == nil {
 		install.DropLease(ctx, cluster, applied.Release)
 	}
-	return refuse(fmt.Sprintf("this plan was already applied, as revision %d", applied.Revision), "preview again to see what would change now")
+	what := fmt.Sprintf("this plan was already applied, as revision %d", applied.Revision)
+	if applied.Undoes != nil {
+		what = fmt.Sprintf("this plan failed and was undone, as revision %d", applied.Revision)
+	}
+	return refuse(what, "preview again to see what would change now")
 }
 
 // unfinished returns the plan that an interrupted run of the approved digest
 // recorded, nil when there is none: the same command resumes it, or its undo.
 func (r *releaseRun) unfinished(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	stored, err := record.Load(ctx, r.session.client, fresh.Release)
-	if err == nil && stored != nil && stored.Digest == digest && stored.State == record.Applied {
+	if err == nil && stored != nil && !stored.State.Unfinished() && stored.Approves() == digest {
 		return nil, r.appliedAlready(ctx, stored)
 	}
 	if err != nil || stored == nil || !stored.State.Unfinished() {

@@ -97,7 +97,7 @@ func (r *releaseRun) removedAlready(ctx context.Context, name string, cannot err
 	if err != nil || removed.Installed() {
 		return cannot
 	}
-	if removed.Digest == r.approve.approve {
+	if removed.Approves() == r.approve.approve {
 		return r.appliedAlready(ctx, removed)
 	}
 	if cluster, err := r.session.writer(ctx); err == nil {
