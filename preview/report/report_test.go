@@ -142,7 +142,7 @@ func TestSecretValuesAreInNoHumanFormat(t *testing.T) {
 
 func TestUnknownFormatsAreRefused(t *testing.T) {
 	err := Write(&bytes.Buffer{}, &preview.Plan{}, Options{Format: "pdf"})
-	if err == nil || !strings.Contains(err.Error(), "want text, markdown, html, sarif, json, yaml, manifests, cloud-policy, request, installer-role or pod-template") {
+	if err == nil || !strings.Contains(err.Error(), "want "+OneOf(Names(OfRequest))) {
 		t.Errorf("err = %v", err)
 	}
 }
