@@ -1,7 +1,6 @@
 package preview
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -77,6 +76,3 @@ func ReservedBeside(body map[string]any, r Release) string {
 	}
 	return Reserved(body)
 }
-
-// ReservedMarks are the labels and annotations that only this tool writes.
-func ReservedMarks() []string { return slices.Clone(reservedMarks[:]) }

@@ -32,7 +32,7 @@ func TestReserved(t *testing.T) {
 		"another label":            {with(object("v1", "ConfigMap", "a"), "labels", "app", "x"), ""},
 		"an empty mark":            {with(object("v1", "ConfigMap", "a"), "labels", LabelSetID, ""), "the label " + LabelSetID},
 	}
-	for _, key := range ReservedMarks() {
+	for _, key := range reservedMarks {
 		cases["label "+key] = struct {
 			body map[string]any
 			want string

@@ -91,8 +91,8 @@ func TestClusterReleases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := []string{r.Name(), r.Package(), r.Version(), r.Bundle(), r.Catalog(), r.Channel(), r.Request.Reference, r.Source().Reference, string(r.State)}
-		want := "mongodb mongodb 1.2.3 mongodb.v1.2.3 registry.example.com/catalog:latest stable mongodb registry.example.com/mongodb:v1 applied"
+		got := []string{r.Name(), r.Package(), r.Version(), r.Bundle(), r.Catalog(), r.Channel(), r.Request.Reference, string(r.State)}
+		want := "mongodb mongodb 1.2.3 mongodb.v1.2.3 registry.example.com/catalog:latest stable mongodb applied"
 		if strings.Join(got, " ") != want {
 			t.Errorf("got %q\nwant %q", strings.Join(got, " "), want)
 		}

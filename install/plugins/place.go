@@ -191,12 +191,6 @@ func (p *place) names() ([]string, error) {
 	return names, errors.Join(err, dir.Close())
 }
 
-// isLink reports whether a name below root is a symbolic link.
-func (p *place) isLink(name string) bool {
-	info, err := p.root.Lstat(name)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
-
 // temporary reports whether a name stands for work that was begun.
 func temporary(name string) bool {
 	return name == nextLink || name == tempFile || strings.HasPrefix(name, stagingPrefix) || strings.HasPrefix(name, doomedPrefix)

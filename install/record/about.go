@@ -21,14 +21,6 @@ func (r *Record) Items() []Item {
 	return slices.SortedFunc(slices.Values(r.Inventory), func(a, b Item) int { return cmp.Compare(a.Ref().ID(), b.Ref().ID()) })
 }
 
-// Source is the pinned content of the release's first package.
-func (r *Record) Source() preview.Source {
-	if p := r.first(); p != nil && len(p.Sources) > 0 {
-		return p.Sources[0]
-	}
-	return preview.Source{}
-}
-
 // Bundle is the bundle's own name, such as the CSV's.
 func (r *Record) Bundle() string {
 	if p := r.first(); p != nil {

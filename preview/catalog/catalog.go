@@ -11,8 +11,6 @@ package catalog
 
 import (
 	"fmt"
-	"io"
-	"io/fs"
 	"strings"
 	"sync"
 
@@ -65,34 +63,6 @@ const (
 	schemaBundle       = "olm.bundle"
 	schemaDeprecations = "olm.deprecations"
 )
-
-// Load reads a catalog that is in memory already. A tree that cannot be walked
-// or breaks a cap, and a file that cannot be read, is an error here; a package
-// that breaks the rules is one for who asks for it.
-func Load(fsys fs.FS, origin Origin) (*Catalog, error) {
-	x, err := buildInMemory(walkFS(fsys))
-	if err != nil {
-		return nil, fmt.Errorf("reading catalog %s: %w", origin.Reference, err)
-	}
-	return &Catalog{origin: origin, index: x}, nil
-}
-
-// walkFS walks a file system.
-func walkFS(fsys fs.FS) Walk {
-	return func(visit func(string, io.Reader) error) error {
-		return fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() {
-				return err
-			}
-			file, err := fsys.Open(name)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = file.Close() }()
-			return visit(name, file)
-		})
-	}
-}
 
 // add files a document by its schema.
 func (docs *documents) add(d document) {

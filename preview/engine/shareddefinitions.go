@@ -100,11 +100,3 @@ func (sharedDefinitions) findings(of *view) []preview.Finding {
 func (c sharedDefinitions) touches(to *recorder, o *preview.Object) bool {
 	return len(to.plan.Packages) == 0 || o.Action == preview.ActionUpdate || o.Action == preview.ActionDelete
 }
-
-// Sharers returns the releases that rely on a CustomResourceDefinition of this
-// one, as words, sorted.
-func Sharers(p *preview.Plan, id string) []string {
-	var found sharersRecord
-	recordSearch{p}.Record(sharersKind, id, &found)
-	return found.Sharers
-}

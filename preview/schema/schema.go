@@ -76,19 +76,6 @@ func (x *Index) Problems(resource map[string]any) ([]string, error) {
 	return x.checks[at].validate(resource)
 }
 
-// Validate returns why the API server would refuse a custom resource under a
-// definition (apiextensions.k8s.io/v1), one sentence with a path each, sorted:
-// unknown fields (server-side apply refuses them), values that do not fit, and
-// duplicate keys of lists. Rules in CEL, and what webhooks would say, are not
-// evaluated. The error says why the definition itself cannot be used.
-//
-// The sentences quote field names, patterns and allowed values, which come
-// from the bundle and must pass textsafe; of the resource's values they quote
-// none that is text.
-func Validate(definition, resource map[string]any) (problems []string, err error) {
-	return newValidator(definition, preview.RefOf(resource).APIVersion).validate(resource)
-}
-
 // validator is the schema of one version of a definition.
 type validator struct {
 	name   string // of the definition
@@ -117,6 +104,15 @@ func (v *validator) recovered(err *error) {
 	}
 }
 
+// validate returns why the API server would refuse a custom resource under a
+// definition (apiextensions.k8s.io/v1), one sentence with a path each, sorted:
+// unknown fields (server-side apply refuses them), values that do not fit, and
+// duplicate keys of lists. Rules in CEL, and what webhooks would say, are not
+// evaluated. The error says why the definition itself cannot be used.
+//
+// The sentences quote field names, patterns and allowed values, which come
+// from the bundle and must pass textsafe; of the resource's values they quote
+// none that is text.
 func (v *validator) validate(resource map[string]any) (problems []string, err error) {
 	if v.err != nil {
 		return nil, v.err

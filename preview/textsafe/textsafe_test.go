@@ -84,9 +84,9 @@ func TestCells(t *testing.T) {
 		want  string
 		width int
 	}{
-		{"short", 10, "short     ", 5},
+		{"short", 10, "short", 5},
 		{"cluster", 4, "clu…", 7},
-		{"日本語", 4, "日… ", 6}, // half a character is not shown
+		{"日本語", 4, "日…", 6}, // half a character is not shown
 		{"e\u0301tude", 3, "e\u0301t…", 5},
 		{"x", 0, "", 1},
 		{"xy", 1, "…", 2},
@@ -94,8 +94,8 @@ func TestCells(t *testing.T) {
 		if got := Width(tt.in); got != tt.width {
 			t.Errorf("Width(%q) = %d, want %d", tt.in, got, tt.width)
 		}
-		if got := Pad(Truncate(tt.in, tt.n), tt.n); got != tt.want {
-			t.Errorf("Truncate and Pad(%q, %d) = %q, want %q", tt.in, tt.n, got, tt.want)
+		if got := Truncate(tt.in, tt.n); got != tt.want {
+			t.Errorf("Truncate(%q, %d) = %q, want %q", tt.in, tt.n, got, tt.want)
 		}
 	}
 }

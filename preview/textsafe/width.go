@@ -28,15 +28,6 @@ func Truncate(s string, n int) string {
 	return head + "…"
 }
 
-// Pad returns printable text filled up with spaces to n cells. Longer text is
-// returned as it is.
-func Pad(s string, n int) string {
-	if missing := n - Width(s); missing > 0 {
-		return s + strings.Repeat(" ", missing)
-	}
-	return s
-}
-
 // cut splits text after as many whole characters as fit into n cells, and
 // returns the cells used.
 func cut(s string, n int) (head, tail string, used int) {

@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog/catalogtest"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/tuitest"
 )
@@ -31,14 +32,8 @@ type shelf struct {
 // first, and one that cannot be read.
 func demoShelf(t testing.TB) *shelf {
 	t.Helper()
-	ours, err := catalog.Load(os.DirFS("../../testdata/catalogs/demo"), catalog.Origin{Reference: "registry.example.com/catalogs/ours:v1", Digest: tuitest.DigestOf("ours"), Priority: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := catalog.Load(fstest.MapFS{"catalog.yaml": {Data: []byte(theirCatalog)}}, catalog.Origin{Reference: "./theirs", Digest: tuitest.DigestOf("theirs")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours := catalogtest.Load(t, os.DirFS("../../testdata/catalogs/demo"), catalog.Origin{Reference: "registry.example.com/catalogs/ours:v1", Digest: tuitest.DigestOf("ours"), Priority: 10})
+	theirs := catalogtest.Load(t, fstest.MapFS{"catalog.yaml": {Data: []byte(theirCatalog)}}, catalog.Origin{Reference: "./theirs", Digest: tuitest.DigestOf("theirs")})
 	s := &shelf{catalogs: []*catalog.Catalog{ours, theirs}}
 	s.hits = append(catalog.Search(s.catalogs, ""), catalog.Hit{Catalog: catalog.Origin{Reference: "./gone"}, Problem: "it changed while it was read"})
 	return s

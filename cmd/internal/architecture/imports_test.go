@@ -43,7 +43,7 @@ var directions = []rule{
 	{why: "only sources talk to registries, stores and git servers", from: []string{"preview/", "install/", "k8s/", "tui/", "cmd/"}, not: []string{"github.com/google/go-containerregistry", "github.com/aws", "golang.org/x/oauth2", "github.com/go-git"}, but: []string{"preview/source"}},
 	{why: "only verification knows Sigstore", from: []string{"preview/", "install/", "k8s/", "tui/", "cmd/"}, not: []string{"github.com/sigstore/"}, but: []string{"preview/verify"}},
 	{why: "verification fetches nothing", from: []string{"preview/verify"}, not: []string{"net", "net/http", module + "/preview/source"}},
-	{why: "shipped code links no test packages", from: []string{"preview/", "install/", "k8s", "tui/", "cmd/internal/cli", "cmd/kubectl-operator"}, not: []string{"testing", "github.com/rogpeppe/go-internal"}, but: []string{"preview/corpustest", "k8s/sandbox/sandboxtest", "preview/source/sourcetest", "tui/tuitest"}},
+	{why: "shipped code links no test packages", from: []string{"preview/", "install/", "k8s", "tui/", "cmd/internal/cli", "cmd/kubectl-operator"}, not: []string{"testing", "github.com/rogpeppe/go-internal"}, but: []string{"preview/corpustest", "preview/catalog/catalogtest", "k8s/sandbox/sandboxtest", "preview/source/sourcetest", "tui/tuitest"}},
 }
 
 // pkg is what "go list" tells of a package.

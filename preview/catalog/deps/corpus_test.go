@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog/catalogtest"
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
@@ -91,11 +92,7 @@ func derived(t *testing.T) Catalog {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := catalog.Load(fstest.MapFS{"catalog.jsonl": {Data: data}}, catalog.Origin{Reference: "derived"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return catalogtest.Load(t, fstest.MapFS{"catalog.jsonl": {Data: data}}, catalog.Origin{Reference: "derived"})
 }
 
 func TestEveryPackageOfARealCatalogSolvesOrSaysWhy(t *testing.T) {

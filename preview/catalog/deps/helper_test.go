@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
+	"github.com/kubectl-operator/kubectl-operator/preview/catalog/catalogtest"
 )
 
 // bundle is one bundle of a catalog made for a test.
@@ -95,11 +96,7 @@ func published(t testing.TB, reference string, bundles ...bundle) Catalog {
 	for pkg, entries := range deprecated {
 		add(fields{"schema": "olm.deprecations", "package": pkg, "entries": entries})
 	}
-	c, err := catalog.Load(fstest.MapFS{"catalog.jsonl": {Data: []byte(text.String())}}, catalog.Origin{Reference: reference})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return catalogtest.Load(t, fstest.MapFS{"catalog.jsonl": {Data: []byte(text.String())}}, catalog.Origin{Reference: reference})
 }
 
 // root is a root that came from no catalog.
