@@ -2,10 +2,13 @@ package source_test
 
 import (
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"testing/fstest"
 
+	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/source/sourcetest"
 )
@@ -44,4 +47,35 @@ func BenchmarkOpen(b *testing.B) {
 			open(b, o)
 		}
 	})
+}
+
+// The largest catalog directory of the corpus pinned, and the same twelve times:
+// with the table of what was hashed before, and without it.
+func BenchmarkPinCatalog(b *testing.B) {
+	corpus := corpustest.Dir(b, "catalogs", "openshift-community-v4.19")
+	for _, copies := range []int{1, 12} {
+		dir, known := b.TempDir(), b.TempDir()
+		for i := range copies {
+			if err := os.CopyFS(filepath.Join(dir, strconv.Itoa(i)), os.DirFS(corpus)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		pin := func(b *testing.B, cache string) {
+			if _, err := source.New(source.Options{CacheDir: cache}).PinCatalog(b.Context(), parse(b, dir)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		state(b)
+		b.Run(strconv.Itoa(copies)+"/again", func(b *testing.B) {
+			pin(b, known)
+			for b.Loop() {
+				pin(b, known)
+			}
+		})
+		b.Run(strconv.Itoa(copies)+"/anew", func(b *testing.B) {
+			for b.Loop() {
+				pin(b, b.TempDir())
+			}
+		})
+	}
 }
