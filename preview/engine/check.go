@@ -28,7 +28,7 @@ func checks() []check {
 	return []check{
 		sharedDefinitions{}, unreadableRecords{}, storedObjects{}, operands{}, residents{}, roles{}, pluginHosts{},
 		references{}, surroundings{}, answers{}, flytePlugins{},
-		schemaFit{}, foreignNamespaces{}, helmRecords{}, notes{}, skippedObjects{}, undoEffects{}, ownRecord{}, ownFinalizers{},
+		schemaFit{}, foreignNamespaces{}, helmRecords{}, notes{}, skippedObjects{}, undoEffects{}, ownRecord{},
 	}
 }
 

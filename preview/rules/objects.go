@@ -76,13 +76,6 @@ var (
 		Looks:   "Every object, against the schema of its kind: the one built in, or that of a CustomResourceDefinition in the same plan.",
 		Example: Example{Of: "Deployment op", Evidence: `apps/Deployment/app/op: .spec.template.spec.containers[name="op"].env: duplicate entries for key [name="A"]`},
 	})
-	ObjectFinalizers = row(Rule{
-		Name: "object-finalizers", Level: Medium, Title: "is written with finalizers",
-		Why:     "Deleting it waits until something takes them off: once its controller is gone, it stays and holds its namespace.",
-		Reduce:  "Have the controller set them on what it looks after, and leave them out of the content.",
-		Looks:   "metadata.finalizers of the objects as they are sent.",
-		Example: Example{Of: "ConfigMap app", Evidence: "core/ConfigMap/app/app: example.com/cleanup"},
-	})
 	NeedsExternal = row(Rule{
 		Name: "needs-external", Level: Medium, Title: "needs what nobody has",
 		Why:     "Pods that refer to it do not start until somebody creates it.",
