@@ -5,6 +5,7 @@
 package pages
 
 import (
+	"cmp"
 	_ "embed"
 	"maps"
 	"slices"
@@ -72,7 +73,7 @@ func index() Book {
 	book, matchings := Book{}, risk.Matchings()
 	for _, rule := range rules.All() {
 		page := Page{
-			Rule: rule.Name, Ref: rule.Ref, Source: source(rule.Ref), Severity: rule.Severity(), When: rule.When,
+			Rule: rule.Name, Ref: rule.Ref, Source: cmp.Or(rule.Source, source(rule.Ref)), Severity: rule.Severity(), When: rule.When,
 			Title: rule.Title, Looks: rule.Looks, Why: rule.Why, Reduce: rule.Reduce, Example: rule.Example,
 		}
 		if m, ok := matchings[rule.Name]; ok {

@@ -35,6 +35,9 @@ func TestEveryPageIsWhole(t *testing.T) {
 			if p.Example.Severity.Rank() < p.Severity.Rank() {
 				t.Errorf("the example is %s, more severe than the rule, which is %s", p.Example.Severity, p.Severity)
 			}
+			if rule, _ := rules.Named(p.Rule); rule.Source != "" && p.Source != rule.Source {
+				t.Errorf("it is based on %s, and says %q", rule.Source, p.Source)
+			}
 			if p.Ref != "" && p.Source == "" {
 				t.Errorf("%s has no source", p.Ref)
 			}
