@@ -154,9 +154,8 @@ func (r *restoring) note(o *preview.Object, text string) {
 // unverified notes where nothing proves that a package comes back as it was
 // approved: neither does the record say who wrote it.
 func (r *restoring) unverified(pkg preview.Package, signature *preview.RecordSignature) {
-	text := fmt.Sprintf("it comes from the record of revision %d, which is %s", r.revision, signature)
 	if rule, raised := engine.RecordRule(signature); raised {
-		r.notes[pkg.Name] = append(r.notes[pkg.Name], rule.Note("package/"+pkg.Name, text))
+		r.notes[pkg.Name] = append(r.notes[pkg.Name], rule.Note("package/"+pkg.Name, rule.Says(r.revision, signature)))
 	}
 }
 

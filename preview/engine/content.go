@@ -79,7 +79,7 @@ func Prepare(release preview.Release, m Material) (Content, error) {
 			return Content{}, fmt.Errorf("package %s: %s document %d: %w", m.Info.Package, r.Origin.File, r.Origin.Document, err)
 		}
 		for _, path := range removed {
-			c.Package.Notes = append(c.Package.Notes, rules.FieldNotSent.Note(o.ID, path+" was set by the content and is not sent: only the API server writes it"))
+			c.Package.Notes = append(c.Package.Notes, rules.FieldNotSent.Note(o.ID, rules.FieldNotSent.Says(path)))
 		}
 		if digest, seen := byID[o.ID]; seen {
 			if digest != o.Digest {

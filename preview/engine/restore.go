@@ -40,7 +40,7 @@ func Restored(release preview.Release, pkg preview.Package, objects []preview.Ob
 	p := &c.Package
 	p.Parameters.ClusterReads = nil
 	p.Verification, p.Referrers, p.Isolation = verification(preview.Verification{}), nil, ""
-	p.Notes = []preview.Note{rules.Rollback.Note("package/"+pkg.Name, fmt.Sprintf("its objects are those of revision %d; hooks do not run", revision))}
+	p.Notes = []preview.Note{rules.Rollback.Note("package/"+pkg.Name, rules.Rollback.Says(revision))}
 	for _, n := range pkg.Notes {
 		if byID[n.Object] && n.Rule != rules.Nondeterministic.Name {
 			p.Notes = append(p.Notes, n)

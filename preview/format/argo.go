@@ -38,7 +38,7 @@ func ArgoHooks(out *Output, pkg, namespace string) error {
 		}
 	}
 	if len(a.stay) > 0 {
-		a.note(rules.HookKept, "package/"+pkg, "Argo CD would delete after their hooks have run, and here stay until the release is removed: "+strings.Join(a.stay, ", "))
+		a.note(rules.HookKept, "package/"+pkg, rules.HookKept.Says("Argo CD", strings.Join(a.stay, ", ")))
 	}
 	a.noteWaves()
 	out.Objects, out.Notes = kept, append(out.Notes, a.notes...)

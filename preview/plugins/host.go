@@ -202,8 +202,7 @@ func local(fetched []OnPlatform) []preview.Note {
 	var out []preview.Note
 	for _, on := range fetched {
 		for _, f := range on.Fetched {
-			note := rules.PluginLocal.Note("plugin/"+f.Name,
-				"it comes from "+clip(f.Source.Reference)+", and each pod of the host has a path of that name to itself, or none")
+			note := rules.PluginLocal.Note("plugin/"+f.Name, rules.PluginLocal.Says(clip(f.Source.Reference)))
 			if f.Artifact.Local && !slices.Contains(out, note) {
 				out = append(out, note)
 			}

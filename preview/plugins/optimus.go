@@ -221,8 +221,7 @@ func (p *parser) secret(f field, provider string) Secret {
 		if v == "" {
 			return Secret{}
 		}
-		p.note(rules.PluginInlineCredential, "provider/"+provider, "the config holds a credential in "+f.Path+
-			"; write {env: NAME} or {file: PATH} there instead, and replace the credential: whoever read the file has it")
+		p.note(rules.PluginInlineCredential, "provider/"+provider, rules.PluginInlineCredential.Says(f.Path))
 		return Secret{inline: v}
 	}
 	if !f.IsMap() {

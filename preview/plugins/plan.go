@@ -114,16 +114,14 @@ func origins(fetched []Fetched, t Target) []preview.Note {
 			out = append(out, f.signed.Rule.Note(object, f.signed.Text))
 		}
 		if !f.Pinned {
-			out = append(out, rules.PluginUnpinned.Note(object,
-				"nothing says which bytes "+f.Source.Reference+" has to be; they are "+f.Source.Digest+" now"))
+			out = append(out, rules.PluginUnpinned.Note(object, rules.PluginUnpinned.Says(f.Source.Reference, f.Source.Digest)))
 		}
 		if t.Lock == nil {
 			continue
 		}
 		was, ok := t.Lock.find(t.Platform, f.Name)
 		if ok && !f.Pinned && was.Reference == f.Source.Reference && was.Digest != f.Source.Digest {
-			out = append(out, rules.PluginChanged.Note(object,
-				f.Source.Reference+" was "+was.Digest+" when it was installed, and is "+f.Source.Digest+" now"))
+			out = append(out, rules.PluginChanged.Note(object, rules.PluginChanged.Says(f.Source.Reference, was.Digest, f.Source.Digest)))
 		}
 	}
 	return out

@@ -49,17 +49,17 @@ func compareExecutors(a, b preview.Executor) int {
 func (r *reviewer) image(e preview.Executor) {
 	r.images = append(r.images, e)
 	if !pinned(e.Image) {
-		r.note(rules.PluginImageByTag, e.By, "image "+clip(e.Image)+" is named by tag")
+		r.note(rules.PluginImageByTag, e.By, rules.PluginImageByTag.Says(clip(e.Image)))
 	}
 }
 
 func (r *reviewer) file(f File) string {
 	object := "file/" + f.Path
 	if len(f.Mode) == 4 && (f.Mode[0]-'0')&6 != 0 {
-		r.note(rules.PluginSetuid, object, "mode "+f.Mode+": it runs with the rights of its owner or group, whoever starts it")
+		r.note(rules.PluginSetuid, object, rules.PluginSetuid.Says(f.Mode))
 	}
 	if len(f.Mode) == 4 && (f.Mode[3]-'0')&2 != 0 {
-		r.note(rules.PluginWorldWritable, object, "mode "+f.Mode+": everybody on the machine can change it")
+		r.note(rules.PluginWorldWritable, object, rules.PluginWorldWritable.Says(f.Mode))
 	}
 	contents := Inspect(f.Data)
 	switch {
@@ -73,7 +73,7 @@ func (r *reviewer) file(f File) string {
 	}
 	plugin, err := readYAMLPlugin(f.Data)
 	if err != nil {
-		r.note(rules.PluginInvalid, object, "Optimus refuses it: "+err.Error())
+		r.note(rules.PluginInvalid, object, rules.PluginInvalid.Says(err))
 		return contents.Text
 	}
 	r.image(preview.Executor{Image: plugin.image, By: object})

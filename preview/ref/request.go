@@ -330,8 +330,8 @@ func (r *reader) fail(format string, args ...any) {
 }
 
 // note tells a reviewer something about the request.
-func (r *reader) note(rule rules.Rule, format string, args ...any) {
-	r.Notes = append(r.Notes, RequestNote{rule, fmt.Sprintf(format, args...)})
+func (r *reader) note(rule rules.Rule, args ...any) {
+	r.Notes = append(r.Notes, RequestNote{rule, rule.Says(args...)})
 }
 
 // check holds a request to what every kind must keep to.

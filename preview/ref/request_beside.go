@@ -58,6 +58,6 @@ func (r *reader) renameRelease() {
 	if name == r.Release || !isLabel(name) {
 		return
 	}
-	r.note(rules.ReleaseRenamed, "the release is called %s: its name cannot have the dots of %s; templates see this name", name, r.Release)
+	r.note(rules.ReleaseRenamed, name, r.Release)
 	r.Release = name
 }

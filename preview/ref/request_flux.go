@@ -177,7 +177,7 @@ func (r *reader) valuesObject(item field) map[string]any {
 	body := r.find("", []string{"v1"}, kind, r.asked.Namespace, name)
 	if body != nil && kind == "Secret" {
 		r.SecretValues = true
-		r.note(rules.ValuesFromSecret, "values come from Secret %s/%s", r.asked.Namespace, name)
+		r.note(rules.ValuesFromSecret, r.asked.Namespace, name)
 	}
 	return body
 }

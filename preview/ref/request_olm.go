@@ -25,7 +25,7 @@ func (r *reader) clusterExtension(f *reading) {
 		r.Values = config.At("inline").Mapping()
 	}
 	if f.At("spec.install.preflight.crdUpgradeSafety.enforcement").OneOf("Strict", "None") == "None" {
-		r.note(rules.PreflightDisabled, "spec.install.preflight.crdUpgradeSafety.enforcement is None: OLM would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever")
+		r.note(rules.PreflightDisabled, "spec.install.preflight.crdUpgradeSafety.enforcement is None", "OLM")
 	}
 	r.pin = func(p Pinned) []edit {
 		return []edit{r.set(p.Version, "spec", "source", "catalog", "version")}

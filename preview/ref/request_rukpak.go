@@ -27,7 +27,7 @@ func (r *reader) bundleDeployment(f *reading) {
 	}
 	r.helmConfig(spec.At("config"))
 	if spec.At("preflight.crdUpgradeSafety.disabled").Flag() {
-		r.note(rules.PreflightDisabled, "spec.preflight.crdUpgradeSafety.disabled: rukpak would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever")
+		r.note(rules.PreflightDisabled, "spec.preflight.crdUpgradeSafety.disabled", "rukpak")
 	}
 	if template := spec.At("template"); template.Set() {
 		f.Know("spec.template.metadata")

@@ -10,11 +10,11 @@ const (
 var (
 	ExternalFormat = row(Rule{
 		Name: "external-format", Level: Medium, Title: "was made by a program of yours",
-		Why:     "The program ran with your rights and was not sandboxed; the objects are its work as much as the content's.",
-		Reduce:  "Use a built-in format.",
-		Looks:   "Formats named by --format, or in the configuration.",
-		Example: noted("package/mongodb", "ran kubectl-operator-format-cue sha256:11, with your rights, not sandboxed"),
-	})
+		Why:    "The program ran with your rights and was not sandboxed; the objects are its work as much as the content's.",
+		Text:   "ran %s %s, with your rights, not sandboxed",
+		Reduce: "Use a built-in format.",
+		Looks:  "Formats named by --format, or in the configuration.",
+	}.example("package/mongodb", "kubectl-operator-format-cue", "sha256:11"))
 	ExternalFormatWarning = row(Rule{
 		Name: "external-format-warning", Level: Medium, Title: "made the program warn",
 		Why:     "The program that made the objects was not content with something.",
@@ -64,11 +64,11 @@ var (
 	})
 	HookKept = row(Rule{
 		Name: "hook-kept", Level: Notice, Title: "has hooks whose objects stay",
-		Why:     "What a plan creates stays until a reviewed plan deletes it; a changed Job of the same name is deleted and created again.",
-		Reduce:  "Delete them by hand where it matters.",
-		Looks:   "Hooks of charts, and of Argo CD's Applications, with a hook-delete-policy.",
-		Example: noted("package/app", "Helm would delete after their hooks have run, and here stay until the release is removed: batch/Job/app/migrate"),
-	})
+		Why:    "What a plan creates stays until a reviewed plan deletes it; a changed Job of the same name is deleted and created again.",
+		Text:   "%s would delete after their hooks have run, and here stay until the release is removed: %s",
+		Reduce: "Delete them by hand where it matters.",
+		Looks:  "Hooks of charts, and of Argo CD's Applications, with a hook-delete-policy.",
+	}.example("package/app", "Helm", "batch/Job/app/migrate"))
 	ArgoCDHook = row(Rule{
 		Name: "argo-cd-hook", Level: Notice, Title: "is a hook of Argo CD",
 		Why:     "Argo CD runs hooks again at each sync; here a hook runs again when it changes.",

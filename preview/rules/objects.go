@@ -103,11 +103,11 @@ var (
 	})
 	FieldNotSent = row(Rule{
 		Name: "field-not-sent", Level: Notice, Title: "has fields that are not sent",
-		Why:     unlikeContent,
-		Reduce:  "Remove the field from the package.",
-		Looks:   "Fields that only the API server writes, such as status and metadata.uid, in the content.",
-		Example: noted("apps/Deployment/app/op", ".status was set by the content and is not sent: only the API server writes it"),
-	})
+		Why:    unlikeContent,
+		Text:   "%s was set by the content and is not sent: only the API server writes it",
+		Reduce: "Remove the field from the package.",
+		Looks:  "Fields that only the API server writes, such as status and metadata.uid, in the content.",
+	}.example("apps/Deployment/app/op", ".status"))
 	HelmRecordStays = row(Rule{
 		Name: "helm-record-stays", Level: Medium, Title: "keeps its record",
 		Why:    "Helm's record in the cluster still lists what is taken over: helm list shows the release, and helm uninstall would delete the objects.",

@@ -9,18 +9,18 @@ const (
 var (
 	SignatureMissing = row(Rule{
 		Name: "signature-missing", Level: Medium, Title: "is not signed",
-		Why:     trust,
-		Reduce:  "Have the publisher sign it, or use --verify required, which refuses it.",
-		Looks:   "Whether content of which a flag or policy names the signer carries a signature, with --verify if-present.",
-		Example: noted("package/mongodb", "it carries no signature, though a policy says who signs it"),
-	})
+		Why:    trust,
+		Text:   "it carries no signature, though a policy says who signs it",
+		Reduce: "Have the publisher sign it, or use --verify required, which refuses it.",
+		Looks:  "Whether content of which a flag or policy names the signer carries a signature, with --verify if-present.",
+	}.example("package/mongodb"))
 	SignatureIgnored = row(Rule{
 		Name: "signature-ignored", Level: Medium, Title: "was not verified",
-		Why:     trust,
-		Reduce:  "Leave out --verify off.",
-		Looks:   "Whether content of which a policy names the signer was verified.",
-		Example: noted("package/mongodb", "a policy says who signs it, and verification is off"),
-	})
+		Why:    trust,
+		Text:   "a policy says who signs it, and verification is off",
+		Reduce: "Leave out --verify off.",
+		Looks:  "Whether content of which a policy names the signer was verified.",
+	}.example("package/mongodb"))
 	Deprecated = row(Rule{
 		Name: "deprecated", Level: Medium, Title: "is deprecated",
 		Why:     "Its publisher advises against it; fixes may not come any more.",
@@ -37,11 +37,11 @@ var (
 	})
 	Downgrade = row(Rule{
 		Name: "downgrade", Level: Medium, Title: "goes back to an older version",
-		Why:     "Older versions are rarely tested on what newer ones have stored, and the cluster keeps the newer definitions' objects.",
-		Reduce:  "Stay on the version, or ask its publisher whether the way back is supported.",
-		Looks:   "An upgrade to a version that is lower than the one installed.",
-		Example: noted("package/mongodb", "from 1.10.0 down to 1.9.0"),
-	})
+		Why:    "Older versions are rarely tested on what newer ones have stored, and the cluster keeps the newer definitions' objects.",
+		Text:   "from %s down to %s",
+		Reduce: "Stay on the version, or ask its publisher whether the way back is supported.",
+		Looks:  "An upgrade to a version that is lower than the one installed.",
+	}.example("package/mongodb", "1.10.0", "1.9.0"))
 	UpgradePath = row(Rule{
 		Name: "upgrade-path", Level: Notice, Title: "is the first of several upgrades",
 		Why:     "The version asked for is more than one upgrade edge away; each step is reviewed on its own.",
@@ -58,25 +58,25 @@ var (
 	})
 	PreflightDisabled = row(Rule{
 		Name: "preflight-disabled", Level: Notice, Title: "asks for no preflight check",
-		Why:     "Whoever reads the request there knows that it was switched off; here every check runs all the same.",
-		Reduce:  "Remove the setting from the request file.",
-		Looks:   "Request files that switch off the upgrade safety of CustomResourceDefinitions, such as a ClusterExtension with preflight enforcement None.",
-		Example: noted("package/mongodb", "spec.install.preflight.crdUpgradeSafety.enforcement is None: OLM would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever"),
-	})
+		Why:    "Whoever reads the request there knows that it was switched off; here every check runs all the same.",
+		Text:   "%s: %s would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever",
+		Reduce: "Remove the setting from the request file.",
+		Looks:  "Request files that switch off the upgrade safety of CustomResourceDefinitions, such as a ClusterExtension with preflight enforcement None.",
+	}.example("package/mongodb", "spec.install.preflight.crdUpgradeSafety.enforcement is None", "OLM"))
 	ValuesFromSecret = row(Rule{
 		Name: "values-from-secret", Level: Medium, Title: "takes values from a Secret",
-		Why:     "What the package does with them shows in its objects, and there in the review: only values in Secrets and under telling names are hidden.",
-		Reduce:  "Have the package refer to the Secret in the cluster by its name.",
-		Looks:   "Request files with values from a Secret, such as valuesFrom of a HelmRelease.",
-		Example: noted("package/mongodb", "values come from Secret apps/database"),
-	})
+		Why:    "What the package does with them shows in its objects, and there in the review: only values in Secrets and under telling names are hidden.",
+		Text:   "values come from Secret %s/%s",
+		Reduce: "Have the package refer to the Secret in the cluster by its name.",
+		Looks:  "Request files with values from a Secret, such as valuesFrom of a HelmRelease.",
+	}.example("package/mongodb", "apps", "database"))
 	CrossNamespaceSecret = row(Rule{
 		Name: "cross-namespace-secret", Level: Medium, Title: "takes credentials from another namespace",
-		Why:     "Whoever wrote the request chose which credentials go to a server, and which server that is.",
-		Reduce:  "Keep the Secret in the namespace of the request.",
-		Looks:   "Request files that name a Secret of another namespace than their own, permitted by --allow-cross-namespace-secrets.",
-		Example: noted("package/mongodb", "credentials come from Secret flux-system/registry, outside the request's namespace"),
-	})
+		Why:    "Whoever wrote the request chose which credentials go to a server, and which server that is.",
+		Text:   "credentials come from Secret %s, outside the request's namespace",
+		Reduce: "Keep the Secret in the namespace of the request.",
+		Looks:  "Request files that name a Secret of another namespace than their own, permitted by --allow-cross-namespace-secrets.",
+	}.example("package/mongodb", "flux-system/registry"))
 	RequestObjectsNotApplied = row(Rule{
 		Name: "request-objects-not-applied", Level: Notice, Title: "stands beside objects that are not applied",
 		Why:     "A plan is one release, and of the file it holds what the request asks for. What else is needed has to be there, or be applied by other means.",
@@ -86,9 +86,9 @@ var (
 	})
 	ReleaseRenamed = row(Rule{
 		Name: "release-renamed", Level: Notice, Title: "goes by another name than its request",
-		Why:     "Releases are found by labels and Secrets that carry their names. Charts put the name into those of their objects.",
-		Reduce:  "Give the object a name without dots, or set the name of the release in the request where it has a field for that.",
-		Looks:   "Request files whose object has a name that a release cannot have.",
-		Example: noted("package/mongodb", "the release is called example-guestbook: its name cannot have the dots of example.guestbook; templates see this name"),
-	})
+		Why:    "Releases are found by labels and Secrets that carry their names. Charts put the name into those of their objects.",
+		Text:   "the release is called %s: its name cannot have the dots of %s; templates see this name",
+		Reduce: "Give the object a name without dots, or set the name of the release in the request where it has a field for that.",
+		Looks:  "Request files whose object has a name that a release cannot have.",
+	}.example("package/mongodb", "example-guestbook", "example.guestbook"))
 )

@@ -2,6 +2,7 @@ package rules
 
 // Sentences of several rules here.
 const (
+	fromRecord      = "it comes from the record of revision %d, which is %s"
 	unknownReliance = "Whether that release relies on what this plan changes is not known."
 	ownRecord       = "Who may write Secrets in the release's namespace may write its record. It decides what the evidence lists."
 )
@@ -21,22 +22,22 @@ var (
 	})
 	RecordNotVerified = row(Rule{
 		Name: "record-not-verified", Level: Medium, Title: "comes from a record that is not verified",
-		Why:     "Who may write Secrets in the release's namespace may write its record: content that comes back from one is judged as new content, and nothing shows that it is what was applied.",
-		Reason:  ownRecord,
-		Reduce:  "Let a key sign records, --record-key FILE or records.key in the configuration; review what comes back as a new package.",
-		Looks:   "Records of the release that a plan draws on, where no key is configured that could verify them.",
-		When:    "It is a warning where content comes back from the record, by rollback or where a plan made with --on-failure rollback fails. It is for information where the record only decides which marked objects are deleted, or which findings were accepted.",
-		Example: noted("package/mongodb", "it comes from the record of revision 1, which is not verified"),
-	})
+		Why:    "Who may write Secrets in the release's namespace may write its record: content that comes back from one is judged as new content, and nothing shows that it is what was applied.",
+		Text:   fromRecord,
+		Reason: ownRecord,
+		Reduce: "Let a key sign records, --record-key FILE or records.key in the configuration; review what comes back as a new package.",
+		Looks:  "Records of the release that a plan draws on, where no key is configured that could verify them.",
+		When:   "It is a warning where content comes back from the record, by rollback or where a plan made with --on-failure rollback fails. It is for information where the record only decides which marked objects are deleted, or which findings were accepted.",
+	}.example("package/mongodb", 1, "not verified"))
 	RecordNotSigned = row(Rule{
 		Name: "record-not-signed", Level: Critical, Title: "comes from a record that no trusted key signed",
-		Why:     "Records are signed here, and this one is not: it was written without the key, or changed by others since.",
-		Reason:  ownRecord,
-		Reduce:  "Find out who wrote it: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source instead of going back to it.",
-		Looks:   "Records of the release that a plan draws on, where --record-key or records of the configuration names keys: a signature by one of them, for this cluster, of the record as it is.",
-		When:    "It is critical where content comes back from the record, and a warning where the record only decides which marked objects are deleted, or which findings were accepted.",
-		Example: noted("package/mongodb", "it comes from the record of revision 1, which is not verified: it is not signed"),
-	})
+		Why:    "Records are signed here, and this one is not: it was written without the key, or changed by others since.",
+		Text:   fromRecord,
+		Reason: ownRecord,
+		Reduce: "Find out who wrote it: kubectl get secret -o yaml --show-managed-fields. Install the version again from its source instead of going back to it.",
+		Looks:  "Records of the release that a plan draws on, where --record-key or records of the configuration names keys: a signature by one of them, for this cluster, of the record as it is.",
+		When:   "It is critical where content comes back from the record, and a warning where the record only decides which marked objects are deleted, or which findings were accepted.",
+	}.example("package/mongodb", 1, "not verified: it is not signed"))
 	OnFailureRollback = row(Rule{
 		Name: "on-failure-rollback", Level: Notice, Title: "is undone where it fails",
 		Why:     "Where the apply fails after a write, it does this by itself, and nothing else; what somebody else changed meanwhile stops it.",
@@ -53,11 +54,11 @@ var (
 	})
 	Rollback = row(Rule{
 		Name: "rollback", Level: Notice, Title: "goes back to an earlier revision",
-		Why:     "They are planned against the cluster as it is now, from the record of that revision and not from its source.",
-		Reduce:  "Use upgrade NAME REF to take the content from its source again.",
-		Looks:   "Plans of rollback.",
-		Example: noted("package/mongodb", "its objects are those of revision 2; hooks do not run"),
-	})
+		Why:    "They are planned against the cluster as it is now, from the record of that revision and not from its source.",
+		Text:   "its objects are those of revision %d; hooks do not run",
+		Reduce: "Use upgrade NAME REF to take the content from its source again.",
+		Looks:  "Plans of rollback.",
+	}.example("package/mongodb", 2))
 	RollbackKept = row(Rule{
 		Name: "rollback-kept", Level: Medium, Title: "does not come back with a rollback",
 		Why:     "After the rollback it is not what it was in that revision.",

@@ -29,6 +29,9 @@ type Rule struct {
 	// Reason is what a finding says in place of Why where it names something of
 	// its own: a format for [Rule.Because].
 	Reason string
+	// Text is what a note of the rule says where all say the same but for what they
+	// name: a format for [Rule.Says].
+	Text   string
 	Reduce string // what makes the finding go away or less severe; empty for nothing
 	// Looks is what the rule looks at, When what changes its severity. Both may be
 	// empty for rules about grants, whose matchers say it.
@@ -76,6 +79,9 @@ func (r Rule) Because(args ...any) Rule {
 	return r
 }
 
+// Says is the text of a note that names the arguments.
+func (r Rule) Says(args ...any) string { return fmt.Sprintf(r.Text, args...) }
+
 // Note is what resolving and rendering note; a finding is made of it with the plan.
 func (r Rule) Note(object, text string) preview.Note {
 	return preview.Note{Rule: r.Name, Object: object, Text: text}
@@ -104,6 +110,12 @@ func noted(object, text string) Example {
 		about = kind + " " + name
 	}
 	return Example{Title: about + ": " + text, Evidence: object + ": " + text}
+}
+
+// example is the rule with what it notes of an object as its example.
+func (r Rule) example(object string, args ...any) Rule {
+	r.Example = noted(object, r.Says(args...))
+	return r
 }
 
 // All returns every rule, sorted by name.

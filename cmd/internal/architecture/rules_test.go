@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,6 +83,7 @@ func TestNamesAndSentencesOfRulesAreRecognised(t *testing.T) {
 		"a reason":                       {"var w = " + strconv.Quote(why), 0, 1},
 		"a reason in two parts":          {"var w = " + strconv.Quote(why[:20]) + " + " + strconv.Quote(why[20:]+" So it is."), 0, 1},
 		"a reason beside a name":         {"var w = name + " + strconv.Quote(": "+why), 0, 1},
+		"what notes say":                 {"var w = mode + " + strconv.Quote(verb.Split(rules.PluginSetuid.Text, -1)[1]), 0, 1},
 		"a title after a name":           {"var w = kind + " + strconv.Quote(" "+rules.FlyteProjectRights.Title+": "), 0, 1},
 		"words that a title has too":     {`var w = "the release keeps its record of it, and is deleted"`, 0, 0},
 	} {
@@ -253,6 +255,9 @@ func constant(e ast.Expr) (string, bool) {
 	return "", false
 }
 
+// verb stands in a format for what a note names.
+var verb = regexp.MustCompile(`%[sd]`)
+
 // ruleSentences are what rows say: titles, which are no sentences, under false.
 // Those of three words and less are said of other things too.
 func ruleSentences() map[string]bool {
@@ -261,6 +266,11 @@ func ruleSentences() map[string]bool {
 		for _, text := range []string{r.Why, r.Reason, r.Reduce, r.Looks, r.When} {
 			if text != "" {
 				out[text] = true
+			}
+		}
+		for _, part := range verb.Split(r.Text, -1) {
+			if part = strings.Trim(part, " :;,."); len(strings.Fields(part)) > 5 {
+				out[part] = true
 			}
 		}
 		if len(strings.Fields(r.Title)) > 3 {

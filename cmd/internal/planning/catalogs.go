@@ -93,7 +93,7 @@ func (out *Resolution) noteNoEdges(from, to string) {
 
 func (out *Resolution) noteDowngrade(from, to string) {
 	if order, ok := catalog.CompareVersions(to, from); ok && order < 0 {
-		out.note(rules.Downgrade, "from "+from+" down to "+to)
+		out.note(rules.Downgrade, rules.Downgrade.Says(from, to))
 	}
 }
 

@@ -140,7 +140,7 @@ func (p *Planner) secretsOf(want *PlanRequest) error {
 			return fmt.Errorf("request file %s: %s takes credentials from Secret %s of another namespace; --allow-cross-namespace-secrets permits it", want.File.path, want.File.Object, s.Secret)
 		}
 		want.File.Notes = append(want.File.Notes, ref.RequestNote{
-			Rule: rules.CrossNamespaceSecret, Text: "credentials come from Secret " + s.Secret + ", outside the request's namespace",
+			Rule: rules.CrossNamespaceSecret, Text: rules.CrossNamespaceSecret.Says(s.Secret),
 		})
 	}
 	return nil

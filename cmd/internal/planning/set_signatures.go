@@ -51,7 +51,7 @@ func (c *checker) detached(pin source.Pin, bundle []byte) (provenance, error) {
 	}
 	switch {
 	case policy.Mode == verify.Off && trust != nil:
-		out.rule, out.text = rules.SignatureIgnored, "a policy says who signs it, and verification is off"
+		out.rule, out.text = rules.SignatureIgnored, rules.SignatureIgnored.Says()
 		return out, nil
 	case policy.Mode == verify.Off:
 		return out, nil

@@ -90,7 +90,7 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 	switch {
 	case policy.Mode == verify.Off:
 		if out.listed = true; trust != nil {
-			out.rule, out.text = rules.SignatureIgnored, "a policy says who signs it, and verification is off"
+			out.rule, out.text = rules.SignatureIgnored, rules.SignatureIgnored.Says()
 		}
 		return out, nil
 	case trust == nil: // no signer to trust: a refusal, or nothing to do
@@ -114,7 +114,7 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 	case err != nil:
 		return out, refusal(err)
 	}
-	out.rule, out.text = rules.SignatureMissing, "it carries no signature, though a policy says who signs it"+verify.Uncounted(len(signatures))
+	out.rule, out.text = rules.SignatureMissing, rules.SignatureMissing.Says()+verify.Uncounted(len(signatures))
 	return out, nil
 }
 

@@ -62,7 +62,7 @@ func (f *Format) Render(ctx context.Context, in format.Input) (*format.Output, e
 			InstallMode: in.Params.InstallMode, WatchNamespaces: in.Params.WatchNamespaces,
 			Certs: in.Params.Certs, KubeVersion: in.Params.KubeVersion,
 		},
-		Notes:     []preview.Note{rules.ExternalFormat.Note(about, "ran "+f.program.File+" "+f.program.Digest+", with your rights, not sandboxed")},
+		Notes:     []preview.Note{rules.ExternalFormat.Note(about, rules.ExternalFormat.Says(f.program.File, f.program.Digest))},
 		Isolation: "none: an external program, with an environment and a directory that are empty",
 	}
 	// One note of each rule: a finding goes by rule and object.

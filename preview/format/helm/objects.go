@@ -56,7 +56,7 @@ func (r *renderer) objects(answer *response) (*objects, error) {
 		}
 	}
 	if len(h.stay) > 0 {
-		h.note(rules.HookKept, "package/"+r.in.Info.Package, "Helm would delete after their hooks have run, and here stay until the release is removed: "+strings.Join(h.stay, ", "))
+		h.note(rules.HookKept, "package/"+r.in.Info.Package, rules.HookKept.Says("Helm", strings.Join(h.stay, ", ")))
 	}
 	out.notes = h.notes
 	return out, nil
