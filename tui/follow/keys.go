@@ -1,11 +1,17 @@
 package follow
 
 import (
+	"fmt"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/kubectl-operator/kubectl-operator/install/record"
+	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
 // key handles a key. Nothing is stopped by a first one.
@@ -213,4 +219,112 @@ func (m *follow) copy(text string) tea.Cmd {
 	notice, cmd := frame.CopyText(text)
 	m.notice = notice
 	return cmd
+}
+
+// followSearch is a search in what is open: the rows, or a pane. It lives as
+// long as that is.
+type followSearch struct {
+	typing bool
+	input  widget.Query
+	find   widget.Find // nil while nothing is searched for
+	line   int         // of the pane, that of the last hit; -1 when there is none
+}
+
+func (s *followSearch) active() bool { return s.find != nil }
+
+func (s *followSearch) prompt() (widget.Line, int) {
+	return s.input.Prompt(widget.Text(theme.Key, " /"))
+}
+
+func (m *follow) startSearch() {
+	m.search = followSearch{typing: true, input: widget.NewQuery(), line: -1}
+}
+
+// searchKey takes the query. ctrl+c is no part of it.
+func (m *follow) searchKey(msg tea.KeyPressMsg) tea.Cmd {
+	s := &m.search
+	switch {
+	case key.Matches(msg, m.keys.AskStop):
+		m.search = followSearch{line: -1}
+		return m.key(msg)
+	case key.Matches(msg, m.keys.Back):
+		m.search = followSearch{line: -1}
+	case key.Matches(msg, m.keys.Open):
+		find, err := frame.Finder(s.input.Value())
+		if err != nil {
+			m.notice = err.Error()
+			return nil
+		}
+		s.typing, s.find, s.line = false, find, -1
+		m.nextHit(0)
+	default:
+		s.input.Update(msg)
+	}
+	return nil
+}
+
+// nextHit goes to the next line that is found in a direction, around the end; 0
+// is the first from here on. Lines are those of this moment.
+func (m *follow) nextHit(step int) {
+	if !m.search.active() {
+		return
+	}
+	n, from := len(m.rows), m.list.Cursor
+	line := func(i int) widget.Line { return m.rows[i].line }
+	if m.pane != paneRows {
+		n, from = len(m.pager.Lines), max(m.search.line, m.pager.Top)
+		line = func(i int) widget.Line { return m.pager.Lines[i] }
+	}
+	hits, at := 0, -1
+	for i := range n {
+		if len(m.search.find(line(i).Plain())) > 0 && (m.pane != paneRows || m.selectable(i)) {
+			hits++
+		}
+	}
+	for k := range n {
+		i := from + k
+		if step != 0 {
+			i = from + step*(k+1)
+		}
+		if i = ((i % n) + n) % n; len(m.search.find(line(i).Plain())) > 0 && (m.pane != paneRows || m.selectable(i)) {
+			at = i
+			break
+		}
+	}
+	m.notice = fmt.Sprintf("%q: %s   ] next   [ previous   esc ends", m.search.input.Value(), preview.Plural(hits, "line"))
+	switch {
+	case at < 0:
+		m.notice = fmt.Sprintf("no match for %q here", m.search.input.Value())
+	case m.pane == paneRows:
+		m.list.Cursor = at
+		m.choose()
+	default:
+		m.search.line = at
+		m.pause(true) // what was found stays where it is
+		m.pager.Show(at, m.paneHeight())
+	}
+}
+
+// openHelp shows the keys of this screen, then what the symbols mean.
+func (m *follow) openHelp() {
+	b := &frame.Builder{Width: m.size.Width}
+	frame.HelpGroup(b, "This screen", m.footerKeys())
+	for _, g := range m.keys.FollowHelp() {
+		frame.HelpGroup(b, g.Title, g.Keys)
+	}
+	b.Heading("Stopping")
+	b.Text(theme.Plain, "   ", "Nothing is stopped by one key: ctrl+c, d and q ask first. What was applied stays applied, and the same plan digest goes on where it was left.")
+	b.Heading("Symbols")
+	for _, s := range []struct {
+		state record.ObjectState
+		means string
+	}{
+		{record.StateReady, "applied, ready or removed"}, {record.StateWaiting, "under way: not ready yet"}, {record.StateFailed, "failed, or not what was reviewed"},
+		{record.StateRemoving, "being removed"}, {record.StatePending, "not applied"},
+	} {
+		sign, role := stateSign(s.state)
+		b.Add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(role, sign, 6), widget.Text(theme.Plain, s.means)})
+	}
+	b.Add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(theme.Old, "as of", 6), widget.Text(theme.Plain, "how it was when the cluster last answered")})
+	m.help = &widget.Pager{Lines: b.Lines}
 }

@@ -6,7 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/access"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -220,4 +225,290 @@ func (m *accessTab) missingRows() []row {
 		})
 	}
 	return rows
+}
+
+// doc is what stands behind a row.
+func (m *accessTab) doc(id string, width int) document {
+	b := &frame.Builder{Width: width}
+	if i, ok := rowIndex(id, grantPrefix, len(m.grants)); ok {
+		m.grantsDoc(b, m.grants[i])
+	}
+	if i, ok := rowIndex(id, reachPrefix, len(m.plan.Findings)); ok {
+		m.reachDoc(b, &m.plan.Findings[i])
+	}
+	if i, ok := rowIndex(id, cloudPrefix, len(m.plan.Cloud.Permissions)); ok {
+		m.cloudDoc(b, m.plan.Cloud.Permissions[i])
+	}
+	if i, ok := rowIndex(id, declPrefix, len(m.plan.Cloud.Declared)); ok {
+		d := m.plan.Cloud.Declared[i]
+		b.Heading("Cloud access is asked for, without saying which actions")
+		b.Blank()
+		b.Pair("provider", d.Provider)
+		b.Pair("origin", d.Origin)
+	}
+	if i, ok := rowIndex(id, missingPrefix, len(m.plan.Access.Installer.Missing)); ok {
+		r := m.plan.Access.Installer.Missing[i]
+		b.Heading("You may not " + r.Verb + " " + r.Resource)
+		b.Blank()
+		b.Text(theme.Plain, "   ", r.Why)
+		b.Text(theme.Plain, "   ", "Without this right the apply stops before its first write. This prints roles with all rights that the plan needs:")
+		b.Text(theme.Plain, "   ", report.RoleCommand(m.plan))
+	}
+	return document{lines: b.Lines}
+}
+
+func rowIndex(id, prefix string, n int) (int, bool) {
+	rest, ok := strings.CutPrefix(id, prefix)
+	if !ok {
+		return 0, false
+	}
+	i, err := strconv.Atoi(rest)
+	return i, err == nil && i >= 0 && i < n
+}
+
+// grantsDoc spells out the grants of a row, and the rules they come from.
+func (m *accessTab) grantsDoc(b *frame.Builder, group grantGroup) {
+	b.Heading(capital(m.explainGroup(group)))
+	for _, at := range group.of {
+		b.Blank()
+		m.grantFacts(b, m.plan.Access.Grants[at])
+	}
+	seen := map[string]bool{}
+	for _, at := range group.of {
+		if id := roleID(m.plan.Access.Grants[at]); !seen[id] {
+			seen[id] = true
+			m.rawRules(b, id, group)
+			m.findingsOf(b, id)
+		}
+	}
+	b.Blank()
+	b.Text(theme.Plain, "   ", "e shows the role's exact YAML, d its difference to the cluster, c asks what the subject can do")
+}
+
+func (m *accessTab) grantFacts(b *frame.Builder, g preview.Grant) {
+	b.Pair("subject", subjectName(g.Subject))
+	b.Pair("scope", strings.TrimSpace(g.Scope+" "+g.Namespace))
+	b.Pair("verbs", strings.Join(g.Verbs, ", "))
+	b.Pair("api groups", quoted(g.APIGroups))
+	b.Pair("resources", strings.Join(g.Resources, ", "))
+	b.Pair("only names", strings.Join(g.ResourceNames, ", "))
+	b.Pair("urls", strings.Join(g.NonResourceURLs, ", "))
+	if meaning := m.plan.Access.Wildcards.Of(g); meaning != nil {
+		b.Pair("wildcard", access.MeaningText(meaning))
+		b.Pair("", access.AgainstText(m.plan.Access.Wildcards))
+	}
+	b.Pair("change", changeText(g))
+	b.Pair("through", strings.Join(g.Via, " "))
+	b.Pair("rules", strings.Join(g.Rules, ", "))
+}
+
+// changeText says how a grant changes, or that the plan has no part in it.
+func changeText(g preview.Grant) string {
+	if g.Held {
+		return g.Change + ", given by the cluster already"
+	}
+	return g.Change
+}
+
+// rawRules lists the rules of a role that the grants of a row were made of, as
+// the role states them.
+func (m *accessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
+	o := m.object(id)
+	if o == nil {
+		return
+	}
+	body := o.Sealed
+	if body == nil {
+		body = o.LiveBody
+	}
+	first := true
+	for i, rule := range access.Rules(body) {
+		if !slices.ContainsFunc(group.of, func(at int) bool { return overlaps(rule, m.plan.Access.Grants[at]) }) {
+			continue
+		}
+		if first {
+			b.Heading("As the role states it" + placeOf(o))
+			first = false
+		}
+		parts := []string{"verbs " + strings.Join(rule.Verbs, ", ")}
+		if len(rule.Resources) > 0 {
+			parts = append(parts, "groups "+quoted(rule.APIGroups), "resources "+strings.Join(rule.Resources, ", "))
+		}
+		if len(rule.ResourceNames) > 0 {
+			parts = append(parts, "names "+strings.Join(rule.ResourceNames, ", "))
+		}
+		if len(rule.NonResourceURLs) > 0 {
+			parts = append(parts, "urls "+strings.Join(rule.NonResourceURLs, ", "))
+		}
+		b.Text(theme.Plain, "   ", fmt.Sprintf("rule %d: %s", i+1, strings.Join(parts, "; ")))
+	}
+}
+
+func placeOf(o *preview.Object) string {
+	if place := o.Origin.Place(); place != "" {
+		return "  " + place
+	}
+	return ""
+}
+
+// overlaps reports whether a rule gives part of what a grant permits.
+func overlaps(rule, g preview.Grant) bool {
+	share := func(a, b []string) bool {
+		return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
+	}
+	if !share(rule.Verbs, g.Verbs) {
+		return false
+	}
+	if len(g.NonResourceURLs) > 0 {
+		return share(rule.NonResourceURLs, g.NonResourceURLs)
+	}
+	return share(rule.APIGroups, g.APIGroups) && share(rule.Resources, g.Resources) && slices.Equal(rule.ResourceNames, g.ResourceNames)
+}
+
+// reachDoc is a way to the rights of others, step by step.
+func (m *accessTab) reachDoc(b *frame.Builder, f *preview.Finding) {
+	b.Heading(f.Title)
+	b.Blank()
+	_, who := statement(f)
+	b.Text(theme.Strong, "   ", who)
+	for i, step := range waySteps(f) {
+		b.Text(theme.Plain, "   ", fmt.Sprintf("%d  %s", i+1, step))
+	}
+	b.Heading("Why it matters")
+	b.Text(theme.Plain, "   ", f.Why)
+	m.reduce(b, f)
+}
+
+func (m *accessTab) cloudDoc(b *frame.Builder, c preview.CloudPermission) {
+	b.Heading(c.Effect + " in " + c.Provider)
+	b.Blank()
+	b.Pair("actions", strings.Join(c.Actions, ", "))
+	b.Pair("resources", strings.Join(c.Resources, ", "))
+	b.Pair("roles", strings.Join(c.Roles, ", "))
+	if len(c.Conditions) > 0 {
+		b.Pair("conditions", frame.ShortValue(c.Conditions))
+	}
+	b.Pair("change", c.Change)
+	b.Pair("origin", c.Origin)
+	b.Pair("rules", strings.Join(c.Rules, ", "))
+	m.findingsOf(b, c.Origin)
+}
+
+func quoted(list []string) string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = strconv.Quote(s)
+	}
+	return strings.Join(out, ", ")
+}
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// canI is a question about what a subject may do, while it is typed.
+type canI struct {
+	typing  bool
+	subject preview.Subject
+	input   widget.Query
+}
+
+// startCanI asks about the subject of the row under the cursor.
+func (m *review) startCanI() {
+	i, ok := rowIndex(m.browser().selected().id, grantPrefix, len(m.access.grants))
+	if m.tab != tabAccess || !ok {
+		m.notice = "put the cursor on a grant: the question is about its subject"
+		return
+	}
+	m.canI = canI{typing: true, input: widget.NewQuery(), subject: m.plan.Access.Grants[m.access.grants[i].of[0]].Subject}
+}
+
+func (c *canI) prompt() (widget.Line, int) {
+	return c.input.Prompt(widget.Text(theme.Key, " can "+frame.Clip(subjectName(c.subject), 40)+" "))
+}
+
+// hint is shown until something is typed.
+func (c *canI) hint() widget.Line {
+	if c.input.Value() != "" {
+		return nil
+	}
+	return frame.Plain("  such as: get secrets -n kube-system   enter answers   esc back")
+}
+
+// canIKey handles the keys while a question is typed.
+func (m *review) canIKey(msg tea.KeyPressMsg) {
+	c := &m.canI
+	switch {
+	case key.Matches(msg, m.keys.Back):
+		m.canI = canI{}
+	case key.Matches(msg, m.keys.Open):
+		m.answerCanI()
+	default:
+		c.input.Update(msg)
+	}
+}
+
+// answerCanI shows what the plan's grants say to the question. One that cannot be
+// read stays to be mended.
+func (m *review) answerCanI() {
+	q, err := access.ParseQuestion(m.canI.input.Value(), access.Known(m.definitions()))
+	if err != nil {
+		m.notice = err.Error()
+		return
+	}
+	subject := m.canI.subject
+	m.canI = canI{}
+	b := &frame.Builder{Width: min(m.size.Width, maxPage)}
+	for _, a := range access.Ask(m.plan.Access.Grants, subject, q) {
+		m.answerLines(b, subject, q, a)
+	}
+	b.Heading("What this rests on")
+	b.Text(theme.Plain, "   ", "The grants of this plan, and those that the cluster was read to give the same subjects. "+
+		"Webhook authorizers, and groups that only the cluster's authentication knows, are not in it.")
+	m.page = &widget.Pager{Lines: b.Lines}
+}
+
+// definitions are the bodies of the plan's own kinds.
+func (m *view) definitions() []map[string]any {
+	var out []map[string]any
+	for i := range m.plan.Objects {
+		if o := &m.plan.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Sealed != nil {
+			out = append(out, o.Sealed)
+		}
+	}
+	return out
+}
+
+func (m *view) answerLines(b *frame.Builder, subject preview.Subject, q access.Question, a access.Answer) {
+	word, role := "no", theme.Strong
+	switch {
+	case a.Allowed:
+		word, role = "yes", theme.Risk
+	case len(a.Only) > 0:
+		word = "only in part"
+	}
+	b.Blank()
+	b.Text(role, " ", word+": "+subjectName(subject)+" "+map[bool]string{true: "can ", false: "cannot "}[a.Allowed]+q.Words(a.Request))
+	for _, g := range a.By {
+		m.answerGrant(b, g)
+	}
+	if len(a.Only) > 0 && !a.Allowed {
+		b.Text(theme.Plain, "   ", "but it can in these places, or for these names:")
+		for _, g := range a.Only {
+			m.answerGrant(b, g)
+		}
+	}
+}
+
+func (m *view) answerGrant(b *frame.Builder, g preview.Grant) {
+	where := "in the whole cluster"
+	if g.Scope == preview.ScopeNamespace {
+		where = "in namespace " + g.Namespace
+	}
+	b.Blank()
+	b.Text(theme.Plain, "   ", strings.Join(g.Verbs, ", ")+"  "+grantTarget(g)+"  "+where)
+	b.Text(theme.Plain, "      ", "through "+strings.Join(g.Via, " and ")+"  "+changeText(g))
 }

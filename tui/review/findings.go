@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
@@ -111,4 +113,438 @@ func (m *findingsTab) questionsDoc(width int) document {
 		b.Text(theme.Plain, "   ", q.Why)
 	}
 	return document{lines: b.Lines}
+}
+
+// The cells of mark and label before a finding, and between columns.
+const (
+	findingMark = 7
+	columnGap   = 2
+)
+
+// findingColumns are the cells that the longest of some findings need to say
+// what is the case, and about whom.
+type findingColumns struct{ what, who int }
+
+// measured is how many findings of a list are measured. The columns of a longer
+// one are as wide as its gravest need.
+const measured = 64
+
+func (m *view) columns(at []int) findingColumns {
+	var c findingColumns
+	for _, i := range at[:min(len(at), measured)] {
+		what, who := m.phrase(m.board.items[i])
+		c.what, c.who = max(c.what, textsafe.Width(textsafe.Line(what))), max(c.who, textsafe.Width(textsafe.Line(who)))
+	}
+	return c
+}
+
+// fit divides the room of a row with three columns: the last, what a finding
+// means, has what the others leave, and at least two fifths.
+func (c findingColumns) fit(room int) (what, who int) {
+	most := room*3/5 - 2*columnGap
+	if c.what+c.who <= most {
+		return c.what, c.who
+	}
+	who = min(c.who, max(most-c.what, most*3/10))
+	return min(c.what, most-who), who
+}
+
+// phrase is an item in a few words: what is the case, and about whom.
+func (m *view) phrase(it item) (what, who string) {
+	what, who = statement(it.first())
+	what = brief(what, m.plan.Release.Namespace)
+	if len(it.findings) > 1 {
+		return what + " (" + preview.Plural(len(it.findings), "time") + ")", ""
+	}
+	return what, who
+}
+
+// brief shortens the words about scope that end many titles: in a list they
+// would push the names off the row.
+func brief(what, own string) string {
+	what = strings.Replace(what, " in every namespace", " (all ns)", 1)
+	before, namespace, ok := strings.Cut(what, " in namespace ")
+	switch {
+	case !ok || strings.Contains(namespace, " "):
+		return what
+	case namespace == own:
+		return before + " (own ns)"
+	}
+	return before + " (ns " + namespace + ")"
+}
+
+// findingRow is one finding in a list: mark, label, what and who; with means,
+// and room for it, also what it means.
+func (m *view) findingRow(at int, columns findingColumns, means bool) row {
+	it := m.board.items[at]
+	f, label := it.first(), it.label()
+	line := func(width int) widget.Line {
+		what, who := m.phrase(it)
+		sign, role := frame.SeveritySign(it.severity(), m.board.looked(at))
+		l := widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, label, max(findingMark-3, len(label)+1))}
+		room := width - l.Width()
+		switch {
+		case m.size.Mode == frame.ModeTiny:
+			return append(l, widget.Text(theme.Plain, strings.TrimSpace(what+"  "+who)))
+		case !means || m.size.Mode != frame.ModeDouble:
+			return append(l, whatAndWho(what, who, columns.what, room)...)
+		}
+		w, o := columns.fit(room)
+		gap := widget.Text(theme.Plain, "  ")
+		if who == "" {
+			return append(l, widget.Cell(theme.Plain, what, w+columnGap+o), gap, widget.Text(theme.Plain, meaning(f)))
+		}
+		return append(l, widget.Cell(theme.Plain, what, w), gap, widget.Tail(theme.Plain, who, o), gap, widget.Text(theme.Plain, meaning(f)))
+	}
+	return row{
+		id: label, object: f.Object, copy: f.ID, explain: f.Why, line: line,
+		words: func() string {
+			return strings.Join([]string{label, f.Title, frame.ObjectName(f.Object), f.Rule, f.Ref, f.Why}, " ")
+		},
+	}
+}
+
+// meaning is why a finding matters. Of what could not be read it is why not.
+func meaning(f *preview.Finding) string {
+	if f.Severity == preview.NotKnown && f.Evidence != "" {
+		return f.Evidence
+	}
+	return f.Why
+}
+
+// minWho is the fewest cells that a name is shown in.
+const minWho = 12
+
+// whatAndWho are the two columns of a row without meaning. What is said comes
+// first: where it needs the room, the name goes.
+func whatAndWho(what, who string, column, room int) widget.Line {
+	column = min(column, max(room*3/5, room-columnGap-textsafe.Width(who)))
+	left := room - column - columnGap
+	if who == "" || left < minWho || textsafe.Width(what) > column {
+		return widget.Line{widget.Cell(theme.Plain, what, room)}
+	}
+	return widget.Line{widget.Cell(theme.Plain, what, column), widget.Text(theme.Plain, "  "), widget.Tail(theme.Plain, who, left)}
+}
+
+// statement splits a title of the form "KIND NAME: what it does" into what is
+// said and about whom; other titles are about the finding's object. What is
+// said comes first in a list, where names would push it off the row.
+func statement(f *preview.Finding) (what, who string) {
+	if before, after, ok := strings.Cut(f.Title, ": "); ok && after != "" {
+		return after, frame.ShortKind(before)
+	}
+	return f.Title, frame.ShortKind(frame.ObjectName(f.Object))
+}
+
+// maxEvidence lines of evidence are shown before the rest is counted.
+const maxEvidence = 20
+
+// findingsTab shows what was found, the worst first.
+type findingsTab struct{ *view }
+
+func (m *findingsTab) count() int { return len(m.board.items) }
+
+func (m *findingsTab) rows() []row { return m.findingRows() }
+
+// doc is what a person must look at: the evidence first, then what
+// changes, why it matters, where it comes from, what is there now, how to reduce
+// it and how to undo it.
+func (m *findingsTab) doc(id string, width int) document {
+	if id == questionsID {
+		return m.questionsDoc(width)
+	}
+	at := m.board.find(id)
+	if at < 0 {
+		return document{}
+	}
+	it := m.board.items[at]
+	b := &frame.Builder{Width: width}
+	m.findingHead(b, it)
+	d := document{}
+	b.Heading("Evidence")
+	d.evidence[0] = len(b.Lines)
+	m.evidence(b, it)
+	d.evidence[1] = len(b.Lines)
+	f := it.first()
+	one := len(it.findings) == 1
+	if one {
+		m.whatChanges(b, f)
+	}
+	b.Heading("Why it matters")
+	b.Text(theme.Plain, "   ", f.Why)
+	if one {
+		m.whereFrom(b, f.Object)
+		m.liveNow(b, f)
+	} else {
+		m.allObjects(b, it)
+	}
+	m.reduce(b, f)
+	if command := frame.UndoCommand(m.plan); command != "" {
+		b.Heading("Undo")
+		b.Text(theme.Plain, "   ", command)
+	}
+	d.lines = b.Lines
+	return d
+}
+
+// findingHead says which finding it is, about what, and who judged it before.
+func (m *findingsTab) findingHead(b *frame.Builder, it item) {
+	f := it.first()
+	sign, role := frame.SeveritySign(f.Severity, false)
+	b.Add(widget.Line{
+		widget.Text(role, " "+strings.TrimSpace(sign)+" "), widget.Text(theme.Strong, it.label()),
+		widget.Text(role, "  "+string(f.Severity)), widget.Text(theme.Plain, "   rule "+f.Rule+refOf(f)),
+	})
+	if len(it.findings) == 1 {
+		b.Text(theme.Strong, " ", f.Title)
+		b.Add(m.objectLine(f.Object, b.Width))
+	} else {
+		what, _ := statement(f)
+		b.Text(theme.Strong, " ", fmt.Sprintf("%s (%d times)", what, len(it.findings)))
+	}
+	if f.AcceptedIn > 0 {
+		b.Text(theme.Plain, " ", "accepted earlier"+m.acceptance(f.AcceptedIn)+"; the evidence is the same")
+	}
+	if f.AlsoIn != "" {
+		b.Text(theme.Plain, " ", "version "+f.AlsoIn+" has it too")
+	}
+	if j := f.Judged; j != nil && j.By != preview.JudgedByRule {
+		text := fmt.Sprintf("by the policy: was %s; %s", j.Was, strings.Join(frame.NonEmpty(j.Reason, j.Owner), ", "))
+		if j.Expires != "" {
+			text += ", until " + j.Expires
+		}
+		b.Text(theme.Plain, " ", text)
+	}
+}
+
+// acceptance says with which revision, by whom, when and of which version
+// something was accepted, as far as it is known.
+func (m *view) acceptance(revision int) string {
+	text := fmt.Sprintf(" in revision %d", revision)
+	a, ok := m.earlier.of[revision]
+	if !ok {
+		return text
+	}
+	if a.Version != "" {
+		text += ", version " + a.Version
+	}
+	if a.By != "" {
+		text += ", by " + a.By
+	}
+	if !a.At.IsZero() {
+		text += " on " + a.At.UTC().Format("2006-01-02")
+	}
+	return text
+}
+
+func refOf(f *preview.Finding) string {
+	if f.Ref == "" {
+		return ""
+	}
+	return " (" + f.Ref + ")"
+}
+
+// evidence writes what each finding of an item rests on: all of it where the
+// finding has to be looked at, which it is once every line was on the screen.
+func (m *findingsTab) evidence(b *frame.Builder, it item) {
+	start, whole := len(b.Lines), it.severity() == preview.Critical || it.severity() == preview.NotKnown
+	for _, f := range it.findings {
+		if len(it.findings) > 1 {
+			b.Text(theme.Strong, "   ", frame.ObjectName(f.Object))
+		}
+		text := f.Shown()
+		if text == "" {
+			text = f.Title
+		}
+		pieces := preview.EvidencePieces(text)
+		for i, piece := range pieces {
+			if !whole && i > 0 && len(b.Lines)-start >= maxEvidence && i < len(pieces)-1 {
+				b.Text(theme.Caution, "   ", preview.EvidenceRest(pieces[i:]))
+				break
+			}
+			b.Text(theme.Plain, "   ", piece)
+		}
+	}
+}
+
+// objectLine names an object and what happens to it.
+func (m *view) objectLine(id string, width int) widget.Line {
+	var happens widget.Line
+	if o := m.object(id); o != nil {
+		happens = widget.Line{widget.Text(frame.ActionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))}
+	}
+	return append(frame.Plain(" "), frame.NameAndAction(theme.Plain, frame.ObjectName(id), happens, width-2)...)
+}
+
+// whatChanges lists the changed fields of a finding's object.
+func (m *findingsTab) whatChanges(b *frame.Builder, f *preview.Finding) {
+	if o := m.object(f.Object); o != nil && o.Action != preview.ActionCreate && len(o.Changes) > 0 {
+		b.Heading("What changes")
+		changeLines(b, o.Changes, 8)
+	}
+}
+
+// whereFrom says which file of the content an object is made from.
+func (m *findingsTab) whereFrom(b *frame.Builder, id string) {
+	o := m.object(id)
+	if o == nil {
+		return
+	}
+	b.Heading("Where it comes from")
+	if place := originText(o.Origin); place != "" {
+		b.Text(theme.Plain, "   ", place)
+	} else {
+		b.Text(theme.Plain, "   ", "not from this content: it is of the installed revision")
+	}
+	if len(m.plan.Packages) > 1 && o.Package != "" {
+		b.Text(theme.Plain, "   ", "package "+o.Package)
+	}
+	if o.Digest != "" {
+		b.Text(theme.Plain, "   ", o.Digest)
+	}
+	if !m.plain {
+		b.Text(theme.Plain, "   ", "e shows the exact YAML, d the difference to the cluster")
+	}
+}
+
+// originText names file, document and line, as far as they are known.
+func originText(o preview.Origin) string {
+	if o.File == "" {
+		return ""
+	}
+	text := o.File
+	if o.Document > 0 {
+		text += fmt.Sprintf("  document %d", o.Document)
+	}
+	if o.Line > 0 {
+		text += fmt.Sprintf("  line %d", o.Line)
+	}
+	return text
+}
+
+// maxLive fields are listed with their live values.
+const maxLive = 8
+
+// liveNow says what the cluster has where a finding is about something: the
+// values that change, and who set them.
+func (m *findingsTab) liveNow(b *frame.Builder, f *preview.Finding) {
+	o := m.object(f.Object)
+	if o == nil {
+		return
+	}
+	b.Heading("Live now")
+	switch {
+	case o.Action == preview.ActionUnknown:
+		b.Text(theme.Caution, "   ", "not known: "+m.unknownWhy(o.ID))
+	case o.LiveBody == nil:
+		b.Text(theme.Plain, "   ", "does not exist")
+	case len(o.Changes) == 0:
+		b.Text(theme.Plain, "   ", "exists; "+setterOf(o.LiveBody))
+	default:
+		setters := map[string]diff.Setter{}
+		for _, field := range diff.SetFields(o.LiveBody) {
+			setters[field.Path] = field.Setter
+		}
+		for i, c := range o.Changes {
+			if i == maxLive && len(o.Changes) > maxLive+1 {
+				b.Text(theme.Plain, "   ", fmt.Sprintf("… %d more: d shows them", len(o.Changes)-i))
+				break
+			}
+			value := "(not set)"
+			if c.Op != diff.OpAdd {
+				value = frame.ShortValue(c.From)
+			}
+			b.Text(theme.Plain, "   ", c.Path+"  "+value+setBy(setters[c.Path]))
+		}
+	}
+}
+
+// setterOf says who wrote a live object last, as far as it is recorded.
+func setterOf(live map[string]any) string {
+	last := preview.FieldOwner{}
+	for _, owner := range preview.FieldOwners(live) {
+		if owner.Time >= last.Time {
+			last = owner
+		}
+	}
+	if last.Manager == "" {
+		return "who wrote it is not recorded"
+	}
+	day, _, _ := strings.Cut(last.Time, "T")
+	return strings.TrimSpace("last written by " + strings.Join(frame.NonEmpty(last.Manager, day), " on "))
+}
+
+// unknownWhy is why an object could not be read.
+func (m *view) unknownWhy(id string) string {
+	for _, u := range m.plan.Unknowns {
+		if u.Object == id {
+			return u.Why
+		}
+	}
+	return "it could not be read"
+}
+
+// allObjects lists every object that a folded item is about.
+func (m *findingsTab) allObjects(b *frame.Builder, it item) {
+	b.Heading("Where it comes from")
+	for _, f := range it.findings {
+		o := m.object(f.Object)
+		if o == nil {
+			b.Item(theme.Plain, " ", frame.ObjectName(f.Object))
+			continue
+		}
+		b.Item(frame.ActionRole(o.Action), o.Action.Symbol(), strings.Join(frame.NonEmpty(frame.ObjectName(f.Object), originText(o.Origin)), "  "))
+	}
+}
+
+// reduce says what makes a finding less severe, and where to read on.
+func (m *view) reduce(b *frame.Builder, f *preview.Finding) {
+	b.Heading("How to reduce it")
+	page, ok := m.rulePages()[f.Rule]
+	if !ok {
+		b.Text(theme.Plain, "   ", "There is no page for this rule: it is not one of this program.")
+		return
+	}
+	b.Text(theme.Plain, "   ", page.Reduce)
+	b.Text(theme.Plain, "   ", "x shows the page of the rule")
+}
+
+// changeLines lists changed leaves. limit 0 lists all.
+func changeLines(b *frame.Builder, changes []preview.Change, limit int) {
+	for i, c := range changes {
+		if limit > 0 && i == limit {
+			b.Text(theme.Plain, "   ", fmt.Sprintf("… %d more: d shows them", len(changes)-i))
+			return
+		}
+		switch c.Op {
+		case "add":
+			b.Text(theme.Plain, "   ", fmt.Sprintf("+ %s  %s", c.Path, frame.ShortValue(c.To)))
+		case "remove":
+			b.Text(theme.Caution, "   ", fmt.Sprintf("- %s  %s", c.Path, frame.ShortValue(c.From)))
+		default:
+			b.Text(theme.Change, "   ", fmt.Sprintf("~ %s  %s -> %s", c.Path, frame.ShortValue(c.From), frame.ShortValue(c.To)))
+		}
+	}
+}
+
+// findingsOf lists the findings about an object.
+func (m *view) findingsOf(b *frame.Builder, id string) {
+	for n, i := range m.index.itemsOf(id) {
+		if n == 0 {
+			b.Heading("Findings")
+		}
+		m.findingLine(b, i)
+	}
+}
+
+// findingLine is one item of the board, in a document about something else.
+func (m *view) findingLine(b *frame.Builder, i int) {
+	it := m.board.items[i]
+	sign, role := frame.SeveritySign(it.severity(), m.board.looked(i))
+	title := it.first().Title
+	if n := len(it.findings); n > 1 {
+		what, _ := statement(it.first())
+		title = fmt.Sprintf("%s (%d times)", what, n)
+	}
+	b.Text(role, "   ", fmt.Sprintf("%s %s %s", strings.TrimSpace(sign), it.label(), title))
 }

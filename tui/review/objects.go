@@ -2,7 +2,9 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -242,4 +244,319 @@ func (m *view) stageOf(id string) string {
 		return ""
 	}
 	return fmt.Sprintf("%s (%d of %d)", m.plan.Stages[i].ID, i+1, len(m.plan.Stages))
+}
+
+// branchPrefix begins the row ids of branches. No object id begins so: an API
+// group is a DNS name.
+const branchPrefix = "="
+
+// A plan of more than manyObjects begins with its long branches closed, those
+// in which all objects are alike and no finding is.
+const (
+	manyObjects = 60
+	longBranch  = 8
+)
+
+// branch is a stage of the apply, or a kind in a stage, and what it holds.
+type branch struct {
+	id     string
+	depth  int
+	title  string
+	at     []int // positions in the plan's objects
+	items  []int // positions on the board of the findings about them
+	counts map[preview.Action]int
+	grave  map[preview.Severity]int // objects with findings, by the gravest
+}
+
+// branches is which branches a person opened or closed, by id.
+type branches map[string]bool
+
+// objectsTab shows the objects as a tree of stages and kinds.
+type objectsTab struct{ *view }
+
+func (m *objectsTab) count() int { return len(m.plan.Objects) }
+
+// rows is the tree: stages in the order of the apply, kinds in them, and
+// their objects. A stage of one kind is one branch.
+func (m *objectsTab) rows() []row {
+	shown := m.shownObjects()
+	rows := append(make([]row, 0, len(shown)+len(shown)/8+16), m.objectChips(len(shown)))
+	for len(shown) > 0 {
+		stage := shown[:alike(shown, m.stageAt)]
+		shown = shown[len(stage):]
+		title := m.stageTitle(stage[0])
+		if alike(stage, m.kindAt) == len(stage) {
+			rows = m.addBranch(rows, "", title+"  "+kindWord(m.plan.Objects[stage[0]].Kind), stage)
+			continue
+		}
+		b := m.newBranch(0, title, branchPrefix+m.stageID(stage[0]), stage)
+		rows = append(rows, m.branchRow(b, ""))
+		for len(stage) > 0 && m.isOpen(b) {
+			kind := stage[:alike(stage, m.kindAt)]
+			stage = stage[len(kind):]
+			rows = m.addBranch(rows, b.id, kindWord(m.plan.Objects[kind[0]].Kind), kind)
+		}
+	}
+	if len(rows) == 1 {
+		rows = append(rows, textRow(frame.Plain("nothing to show with this filter: F shows all")))
+	}
+	return rows
+}
+
+// shownObjects are the positions of the objects that pass the filter, by
+// stage, kind and id.
+func (m *objectsTab) shownObjects() []int {
+	shows := objectFilters()[m.filter.objects].shows
+	var at []int
+	for _, i := range m.tree().order {
+		if o := &m.plan.Objects[i]; m.ofPackage(o) && shows(m.view, o) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// stageAt is the position of an object's stage.
+func (m *view) stageAt(i int) int { return m.index.stageAt(i) }
+
+func (m *view) stageID(i int) string {
+	if at := m.stageAt(i); at < len(m.plan.Stages) {
+		return m.plan.Stages[at].ID
+	}
+	return ""
+}
+
+func (m *view) stageTitle(i int) string {
+	if at := m.stageAt(i); at < len(m.plan.Stages) {
+		return strconv.Itoa(at+1) + " " + m.plan.Stages[at].ID
+	}
+	return "in no step"
+}
+
+func (m *view) kindAt(i int) string { return m.tree().kinds[i] }
+
+// alike counts the positions at the front of a list that share a property.
+func alike[T comparable](list []int, of func(int) T) int {
+	n := 0
+	for n < len(list) && of(list[n]) == of(list[0]) {
+		n++
+	}
+	return n
+}
+
+// addBranch adds the branch of a kind, and its objects when it is open.
+func (m *objectsTab) addBranch(rows []row, parent, title string, at []int) []row {
+	depth := 0
+	if parent != "" {
+		depth = 1
+	}
+	b := m.newBranch(depth, title, branchPrefix+m.stageID(at[0])+"/"+m.kindAt(at[0]), at)
+	rows = append(rows, m.branchRow(b, parent))
+	if !m.isOpen(b) {
+		return rows
+	}
+	for _, i := range at {
+		rows = append(rows, m.treeRow(i, depth+1, b.id))
+	}
+	return rows
+}
+
+func (m *objectsTab) newBranch(depth int, title, id string, at []int) branch {
+	b := branch{id: id, depth: depth, title: title, at: at, counts: map[preview.Action]int{}, grave: map[preview.Severity]int{}}
+	for _, i := range at {
+		o := &m.plan.Objects[i]
+		b.counts[o.Action]++
+		if items := m.index.itemsOf(o.ID); len(items) > 0 {
+			b.items = append(b.items, items...)
+			b.grave[m.board.items[items[0]].severity()]++
+		}
+	}
+	slices.Sort(b.items)
+	b.items = slices.Compact(b.items)
+	m.tree().branches[id] = b
+	return b
+}
+
+// isOpen reports whether a branch shows what it holds: as a person left it, or
+// as it began.
+func (m *objectsTab) isOpen(b branch) bool {
+	if open, touched := m.branches[b.id]; touched {
+		return open
+	}
+	if len(m.plan.Objects) <= manyObjects || len(b.at) <= longBranch || m.filter.objects != objectsAll || m.filter.pkg != "" {
+		return true
+	}
+	same := b.counts[preview.ActionCreate] == len(b.at) || b.counts[preview.ActionUnchanged] == len(b.at)
+	isKind := strings.Contains(b.id, "/")
+	return !isKind || !same || b.grave[preview.Critical]+b.grave[preview.Warning]+b.grave[preview.NotKnown] > 0
+}
+
+// branchRow is a branch: what it is, and on the right how many objects of it
+// have findings and what happens to them.
+func (m *objectsTab) branchRow(b branch, parent string) row {
+	mark := "▸ "
+	if m.isOpen(b) {
+		mark = "▾ "
+	}
+	left := widget.Line{widget.Text(theme.Plain, strings.Repeat("  ", b.depth)+mark), widget.Text(theme.Heading, b.title)}
+	return row{
+		id: b.id, parent: parent, text: b.title, copy: b.title, says: func() string { return branchWords(b) },
+		line: func(width int) widget.Line {
+			right := b.tally(true)
+			if left.Width()+right.Width() > width {
+				right = b.tally(false)
+			}
+			return widget.Spread(left, right, width)
+		},
+	}
+}
+
+// tally counts the objects of a branch with findings, and by what happens to
+// them, with words where asked for.
+func (b branch) tally(inWords bool) widget.Line {
+	var line widget.Line
+	for _, s := range []preview.Severity{preview.Critical, preview.Warning, preview.NotKnown} {
+		if n := b.grave[s]; n > 0 {
+			sign, role := frame.SeveritySign(s, false)
+			line = append(line, widget.Text(role, " "+strings.TrimSpace(sign)+strconv.Itoa(n)))
+		}
+	}
+	for _, a := range preview.Actions() {
+		n := b.counts[a]
+		if n == 0 {
+			continue
+		}
+		text := "  " + a.Symbol() + " " + strconv.Itoa(n)
+		if inWords {
+			text += " " + string(a)
+		}
+		line = append(line, widget.Text(frame.ActionRole(a), text))
+	}
+	return append(line, frame.Plain(" ")...)
+}
+
+// kindWord is a kind as the tree names it.
+func kindWord(kind string) string {
+	if kind == "ServiceAccount" {
+		return kind // fits as it is
+	}
+	return frame.ShortKind(kind)
+}
+
+// branchWords says in a sentence what a branch is.
+func branchWords(b branch) string {
+	var parts []string
+	for _, a := range preview.Actions() {
+		if n := b.counts[a]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, a))
+		}
+	}
+	return preview.Plural(len(b.at), "object") + ": " + strings.Join(parts, ", ")
+}
+
+// objectChips says what the list shows.
+func (m *objectsTab) objectChips(shown int) row {
+	text := fmt.Sprintf("show: %s (f)   %d of %d", objectFilters()[m.filter.objects].name, shown, len(m.plan.Objects))
+	if chip := m.packageChip(); chip != "" {
+		text = chip + "   " + text
+	}
+	return textRow(widget.Line{widget.Text(theme.Strong, text)})
+}
+
+// branchDoc is what there is to say of the branch under the cursor.
+func (m *objectsTab) branchDoc(id string, width int) document {
+	stage, kind, _ := strings.Cut(strings.TrimPrefix(id, branchPrefix), "/")
+	b, branch := &frame.Builder{Width: width}, m.tree().branches[id]
+	if len(branch.at) == 0 {
+		return document{}
+	}
+	n := m.stageAt(branch.at[0])
+	b.Add(widget.Line{widget.Text(theme.Strong, " "+strings.TrimSpace(stage+" "+frame.ShortKind(strings.TrimSuffix(kind, "."))))})
+	if n < len(m.plan.Stages) {
+		s := m.plan.Stages[n]
+		b.Text(theme.Plain, " ", fmt.Sprintf("step %d of %d of the apply; when it is not done after %s, the apply stops before the next", n+1, len(m.plan.Stages), s.Timeout))
+	}
+	b.Heading("What happens")
+	for _, a := range preview.Actions() {
+		if n := branch.counts[a]; n > 0 {
+			b.Add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(frame.ActionRole(a), a.Symbol(), 4), widget.Text(theme.Plain, preview.Plural(n, "object")+"  "+string(a))})
+		}
+	}
+	m.findingsIn(b, branch.items)
+	b.Blank()
+	b.Text(theme.Plain, "   ", "enter opens and closes the branch")
+	return document{lines: b.Lines}
+}
+
+// findingsIn lists the first of some findings, those for information left out.
+func (m *view) findingsIn(b *frame.Builder, items []int) {
+	for n, i := range items {
+		switch {
+		case m.board.items[i].severity() == preview.Info:
+			return
+		case n == 0:
+			b.Heading("Findings")
+		case n == maxEvidence:
+			b.Text(theme.Plain, "   ", fmt.Sprintf("… and %d more about these objects", len(items)-n))
+			return
+		}
+		m.findingLine(b, i)
+	}
+}
+
+// toggle opens or closes the branch under the cursor, and reports whether there
+// is one.
+func (m *objectsTab) toggle(b *browser) bool {
+	id := b.selected().id
+	if !strings.HasPrefix(id, branchPrefix) {
+		return false
+	}
+	m.setBranch(b, id, !branchIsOpen(b))
+	return true
+}
+
+// branchIsOpen reports whether rows of the branch under the cursor follow it.
+func branchIsOpen(b *browser) bool {
+	at := b.list.Cursor + 1
+	return at < len(b.rows) && b.rows[at].parent == b.selected().id
+}
+
+func (m *objectsTab) setBranch(b *browser, id string, open bool) {
+	m.branches[id] = open
+	m.outdate(b)
+}
+
+// openAll opens every branch: a search must find what a closed one holds.
+func (m *objectsTab) openAll(b *browser) {
+	for i := range m.plan.Objects {
+		m.branches[branchPrefix+m.stageID(i)] = true
+		m.branches[branchPrefix+m.stageID(i)+"/"+m.kindAt(i)] = true
+	}
+	m.outdate(b)
+}
+
+// left closes the branch under the cursor, or goes to the one that holds the
+// row; right opens it. Both report whether there was anything to do.
+func (m *objectsTab) left(b *browser) bool {
+	if b.pane != frame.PaneList {
+		return false
+	}
+	id := b.selected().id
+	if strings.HasPrefix(id, branchPrefix) && branchIsOpen(b) {
+		m.setBranch(b, id, false)
+		return true
+	}
+	if parent := b.selected().parent; parent != "" {
+		b.selectID(parent)
+	}
+	return true
+}
+
+func (m *objectsTab) right(b *browser) bool {
+	id := b.selected().id
+	if b.pane != frame.PaneList || !strings.HasPrefix(id, branchPrefix) || branchIsOpen(b) {
+		return false
+	}
+	m.setBranch(b, id, true)
+	return true
 }

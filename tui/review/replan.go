@@ -2,9 +2,13 @@ package review
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -88,4 +92,206 @@ type resolving struct {
 	round int // answers of an earlier one are dropped
 	stop  context.CancelFunc
 	log   frame.ProgressLog
+}
+
+// Drift is one live object that is not what the plan under review was made on.
+type Drift struct {
+	ID   string // object id
+	What string // in a few words; empty when it is as it was again
+}
+
+// maxDrifts are taken into one frame.
+const maxDrifts = 256
+
+// watch is the live re-check of one plan: it ends when another plan is shown.
+type watch struct {
+	round int // answers about an earlier plan are dropped
+	stop  context.CancelFunc
+	moved map[string]string // what drifted, by object id
+	err   error             // why nobody looks any more
+}
+
+// The messages of a watch.
+type (
+	driftMsg struct {
+		round  int
+		drifts []Drift
+		more   tea.Cmd // waits for the next ones
+	}
+	unwatchedMsg struct {
+		round int
+		err   error
+	}
+)
+
+// startWatch follows the live objects of the plan that is shown now.
+func (m *review) startWatch() tea.Cmd {
+	if m.watch.stop != nil {
+		m.watch.stop()
+	}
+	m.watch = watch{round: m.watch.round + 1, moved: map[string]string{}}
+	if m.opts.Watch == nil {
+		return nil
+	}
+	ctx, stop := context.WithCancel(m.ctx)
+	m.watch.stop = stop
+	plan, round, follow, drifts := m.plan, m.watch.round, m.opts.Watch, make(chan Drift)
+	run := func() tea.Msg {
+		err := follow(ctx, plan, func(d Drift) {
+			select {
+			case drifts <- d:
+			case <-ctx.Done():
+			}
+		})
+		if ctx.Err() != nil {
+			return nil
+		}
+		return unwatchedMsg{round, err}
+	}
+	return tea.Batch(run, waitDrifts(ctx, round, drifts))
+}
+
+// waitDrifts is a command that returns what drifted since the last message.
+func waitDrifts(ctx context.Context, round int, drifts <-chan Drift) tea.Cmd {
+	return func() tea.Msg {
+		msg := driftMsg{round: round, more: waitDrifts(ctx, round, drifts)}
+		select {
+		case d := <-drifts:
+			msg.drifts = append(msg.drifts, d)
+		case <-ctx.Done():
+			return nil
+		}
+		for len(msg.drifts) < maxDrifts {
+			select {
+			case d := <-drifts:
+				msg.drifts = append(msg.drifts, d)
+			default:
+				return msg
+			}
+		}
+		return msg
+	}
+}
+
+// drifted notes what moved. A plan that became stale is not asked about: the
+// question closes.
+func (m *review) drifted(msg driftMsg) tea.Cmd {
+	if msg.round != m.watch.round {
+		return nil
+	}
+	for _, d := range msg.drifts {
+		if d.What == "" {
+			delete(m.watch.moved, d.ID)
+			continue
+		}
+		m.watch.moved[d.ID] = d.What
+	}
+	if m.screen == screenConfirm && m.stale() {
+		m.screen = screenReview
+		m.banner, m.failed = "the question was closed: "+m.staleText(), nil
+	}
+	return msg.more
+}
+
+func (m *review) unwatched(msg unwatchedMsg) {
+	if msg.round == m.watch.round {
+		m.watch.err = msg.err
+		if m.watch.err == nil {
+			m.watch.err = fmt.Errorf("the watch ended")
+		}
+	}
+}
+
+// stale reports whether the cluster is known not to be what the plan under
+// review was made on.
+func (m *view) stale() bool { return len(m.watch.moved) > 0 }
+
+// staleText says in one line what moved, and what to do.
+func (m *view) staleText() string {
+	if !m.stale() {
+		return ""
+	}
+	id := slices.Sorted(maps.Keys(m.watch.moved))[0]
+	text := frame.ShortKind(frame.ObjectName(id)) + " " + m.watch.moved[id]
+	if n := len(m.watch.moved) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	if m.opts.Resolve == nil {
+		return "stale: " + text
+	}
+	return "stale (R): " + text
+}
+
+// bannerText is the line above the body, empty when there is none. Where the
+// header has no room for it, it says that the plan is stale.
+func (m *view) bannerText() string {
+	if m.banner == "" && m.size.Mode == frame.ModeSingle {
+		return m.staleText()
+	}
+	return m.banner
+}
+
+// startResolve makes the plan.
+func (m *review) startResolve() tea.Cmd {
+	ctx, stop := context.WithCancel(m.ctx)
+	m.resolving = resolving{round: m.resolving.round + 1, stop: stop, log: frame.NewProgressLog(m.opts.Now(), m.opts.NoMotion)}
+	resolve, log, round := m.opts.Resolve, m.resolving.log, m.resolving.round
+	return tea.Batch(func() tea.Msg {
+		defer close(log.Done)
+		p, err := resolve(ctx, func(line string) { log.Send(ctx, line) })
+		return resolvedMsg{p, err, round}
+	}, m.hearResolve())
+}
+
+// hearResolve waits for the next line of the resolve under way.
+func (m *review) hearResolve() tea.Cmd {
+	round := m.resolving.round
+	return m.resolving.log.Wait(func(line string) tea.Msg { return frame.ProgressMsg{Line: line, Round: round} })
+}
+
+// progressed shows a line of the resolve under way.
+func (m *review) progressed(msg frame.ProgressMsg) tea.Cmd {
+	if msg.Round != m.resolving.round {
+		return nil
+	}
+	m.resolving.log.Add(msg.Line, m.opts.Now())
+	return m.hearResolve()
+}
+
+// resolved opens REVIEW, or ends the program with the reason: it reads best
+// on the normal screen.
+func (m *review) resolved(msg resolvedMsg) tea.Cmd {
+	if msg.round != m.resolving.round || m.screen != screenResolve {
+		return nil
+	}
+	m.resolving.stop()
+	err := msg.err
+	if err == nil && msg.plan == nil {
+		err = errors.New("no plan came back")
+	}
+	if m.plan != nil {
+		return m.replanned(msg.plan, err)
+	}
+	if err != nil {
+		m.outcome.Kind, m.outcome.Err = Failed, err
+		return tea.Quit
+	}
+	return m.show(msg.plan)
+}
+
+// resolveBody shows the last steps.
+func (m *review) resolveBody() []string {
+	what := " Resolving. Nothing has been changed."
+	if m.plan != nil {
+		what = " Planning again. Nothing has been changed."
+	}
+	return m.resolving.log.Body(m.theme, m.size, what)
+}
+
+func (m *review) resolveKeys() []key.Binding {
+	quit := frame.As(m.keys.Stop, "cancel, nothing applied")
+	if m.plan == nil {
+		return []key.Binding{quit}
+	}
+	return []key.Binding{frame.As(m.keys.Back, "back to the plan under review"), quit}
 }

@@ -1,0 +1,379 @@
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/kubectl-operator/kubectl-operator/install/record"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/diff"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
+	"github.com/kubectl-operator/kubectl-operator/tui/theme"
+)
+
+// index finds the parts of a plan that belong to an object, so that no frame and
+// no document searches the whole plan. Each part is made when it is first asked
+// for: the first frame needs none.
+type index struct {
+	plan    *preview.Plan
+	board   *board
+	objects map[string]int   // position in the plan's objects, by id
+	stages  map[string]int   // position in the plan's stages, by object id
+	items   map[string][]int // positions on the board, by object id
+	worst   map[string]int   // rank of a rule's worst finding, by rule
+	tree    *tree            // made when the objects tab opens
+}
+
+// tree is the order of the objects tab.
+type tree struct {
+	kinds []string // kind and group, by position of the object
+	order []int    // positions of the objects by stage, kind and id
+
+	branches map[string]branch // as they were made last, by id
+}
+
+// object is the position of an object in the plan.
+func (x *index) object(id string) (int, bool) {
+	if x.objects == nil {
+		x.objects = make(map[string]int, len(x.plan.Objects))
+		for i := range x.plan.Objects {
+			x.objects[x.plan.Objects[i].ID] = i
+		}
+	}
+	i, ok := x.objects[id]
+	return i, ok
+}
+
+// stageOf is the position of the stage that writes an object.
+func (x *index) stageOf(id string) (int, bool) {
+	if x.stages == nil {
+		x.stages = make(map[string]int, len(x.plan.Objects))
+		for i, s := range x.plan.Stages {
+			for _, id := range s.Objects {
+				x.stages[id] = i
+			}
+		}
+	}
+	i, ok := x.stages[id]
+	return i, ok
+}
+
+// itemsOf are the positions on the board of the findings about an object, by
+// rank.
+func (x *index) itemsOf(id string) []int {
+	if x.items == nil {
+		x.items = map[string][]int{}
+		for i, it := range x.board.items {
+			for _, f := range it.findings {
+				if at := x.items[f.Object]; len(at) == 0 || at[len(at)-1] != i {
+					x.items[f.Object] = append(at, i)
+				}
+			}
+		}
+	}
+	return x.items[id]
+}
+
+// danger is the rank of the worst finding of some rules, that of info where
+// they have none. Lower is worse.
+func (x *index) danger(rules []string) int {
+	if x.worst == nil {
+		x.worst = map[string]int{}
+		for i := range x.plan.Findings {
+			f := &x.plan.Findings[i]
+			if rank, known := x.worst[f.Rule]; !known || f.Severity.Rank() < rank {
+				x.worst[f.Rule] = f.Severity.Rank()
+			}
+		}
+	}
+	worst := preview.Info.Rank()
+	for _, rule := range rules {
+		if rank, ok := x.worst[rule]; ok {
+			worst = min(worst, rank)
+		}
+	}
+	return worst
+}
+
+func (m *view) tree() *tree {
+	if m.index.tree == nil {
+		m.index.tree = m.index.newTree()
+	}
+	return m.index.tree
+}
+
+// lookAhead returns the command that makes the index of a plan, once per plan:
+// tabs open sooner where it is there.
+func (m *deck) lookAhead() tea.Cmd {
+	if m.plan == nil || m.indexed == m.plan {
+		return nil
+	}
+	m.indexed = m.plan
+	x := index{plan: m.plan, board: m.board} // of its own: the review's is read meanwhile
+	return func() tea.Msg {
+		x.object("")
+		x.itemsOf("")
+		x.danger(nil)
+		x.tree = x.newTree()
+		return indexedMsg{x}
+	}
+}
+
+// foundIndex takes it, unless it was made meanwhile because it was needed.
+func (m *deck) foundIndex(msg indexedMsg) {
+	if x := msg.index; x.plan == m.plan && x.board == m.board && m.index.tree == nil {
+		m.index = x
+	}
+}
+
+// stageAt is the position of the stage of an object, behind all where it has
+// none.
+func (x *index) stageAt(i int) int {
+	if at, ok := x.stageOf(x.plan.Objects[i].ID); ok {
+		return at
+	}
+	return len(x.plan.Stages)
+}
+
+func (x *index) newTree() *tree {
+	objects := x.plan.Objects
+	t := &tree{kinds: make([]string, len(objects)), order: make([]int, len(objects)), branches: map[string]branch{}}
+	stages := make([]int, len(objects))
+	for i := range objects {
+		o := &objects[i]
+		t.order[i], t.kinds[i], stages[i] = i, o.Kind+"."+o.Ref().Group(), x.stageAt(i)
+	}
+	slices.SortFunc(t.order, func(a, b int) int {
+		return cmp.Or(stages[a]-stages[b], strings.Compare(t.kinds[a], t.kinds[b]), strings.Compare(objects[a].ID, objects[b].ID))
+	})
+	return t
+}
+
+// object returns the plan's object with an id, nil when there is none.
+func (m *view) object(id string) *preview.Object {
+	i, ok := m.index.object(id)
+	if !ok {
+		return nil
+	}
+	return &m.plan.Objects[i]
+}
+
+// worst is the finding about an object that a person should see first: the
+// gravest of those not looked at, else the gravest; -1 without any that is
+// more than information.
+func (m *view) worst(id string) int {
+	best := -1
+	for _, i := range m.index.itemsOf(id) {
+		if m.board.items[i].severity() == preview.Info {
+			break
+		}
+		if !m.board.looked(i) {
+			return i
+		}
+		if best < 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+// outside is what others set in the release's objects at places that the plan
+// does not touch: it stays as it is, and a person may want to know of it.
+type outside struct {
+	plan *preview.Plan // that it was looked for in
+	of   map[string][]diff.SetField
+}
+
+type outsideMsg outside
+
+// lookOutside returns the command that reads the managed fields of a plan's
+// live objects, once per plan: there may be thousands. A release that is not
+// installed yet has none.
+func (m *deck) lookOutside() tea.Cmd {
+	p := m.plan
+	if p == nil || m.outside.plan == p {
+		return nil
+	}
+	m.outside = outside{plan: p}
+	if p.Base.Revision == 0 {
+		return nil
+	}
+	return func() tea.Msg {
+		found := outsideMsg{plan: p, of: map[string][]diff.SetField{}}
+		for i := range p.Objects {
+			if fields := outsideOf(&p.Objects[i]); len(fields) > 0 {
+				found.of[p.Objects[i].ID] = fields
+			}
+		}
+		return found
+	}
+}
+
+// outsideOf returns the fields of an object that stays or changes which only
+// others set.
+func outsideOf(o *preview.Object) []diff.SetField {
+	if o.LiveBody == nil || o.Sealed == nil || o.Action != preview.ActionUpdate && o.Action != preview.ActionUnchanged {
+		return nil
+	}
+	var out []diff.SetField
+	var ours map[string]bool
+	for _, f := range diff.SetFields(o.LiveBody) {
+		if f.Manager == preview.FieldManager || strings.HasPrefix(f.Manager, preview.FieldManager+"-") {
+			continue
+		}
+		if ours == nil {
+			ours = map[string]bool{}
+			for _, c := range diff.Changes(nil, o.Sealed) {
+				ours[c.Path] = true
+			}
+		}
+		if !ours[f.Path] {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// foundOutside shows what a look at the managed fields found.
+func (m *deck) foundOutside(msg outsideMsg) {
+	if msg.plan != m.plan {
+		return
+	}
+	m.outside = outside(msg)
+	m.refreshTab(tabSummary)
+	m.refreshTab(tabObjects)
+}
+
+// outsideLines lists what others set in an object.
+func (m *view) outsideLines(b *frame.Builder, id string) {
+	fields := m.outside.of[id]
+	if len(fields) == 0 {
+		return
+	}
+	b.Heading("Changed outside this plan")
+	for i, f := range fields {
+		if i == maxEvidence {
+			b.Text(theme.Plain, "   ", fmt.Sprintf("… %d more fields", len(fields)-i))
+			break
+		}
+		b.Text(theme.Plain, "   ", f.Path+"  "+frame.ShortValue(f.Value)+setBy(f.Setter))
+	}
+	b.Text(theme.Plain, "   ", "the apply leaves these fields as they are")
+}
+
+// setBy says who set a field, and on which day.
+func setBy(s diff.Setter) string {
+	if s.Manager == "" {
+		return ""
+	}
+	day, _, _ := strings.Cut(s.Time, "T")
+	return "  (set by " + strings.Join(frame.NonEmpty(s.Manager, day), ", ") + ")"
+}
+
+// Accepted is who accepted what an earlier revision brought, when, and which
+// version that was. What is not on record any more is empty.
+type Accepted struct {
+	By      string
+	At      time.Time
+	Version string
+}
+
+// earlier is the acceptances of earlier revisions, by revision.
+type earlier struct {
+	plan *preview.Plan // that it was looked for in
+	of   map[int]Accepted
+}
+
+type earlierMsg earlier
+
+// lookEarlier returns the command that asks who accepted the findings that a
+// plan has from an earlier revision, once per plan and when there are any.
+func (m *deck) lookEarlier() tea.Cmd {
+	p, ask := m.plan, m.opts.Earlier
+	if p == nil || m.earlier.plan == p {
+		return nil
+	}
+	m.earlier = earlier{plan: p}
+	revisions := map[int]bool{}
+	for _, f := range p.Findings {
+		if f.AcceptedIn > 0 {
+			revisions[f.AcceptedIn] = true
+		}
+	}
+	if ask == nil || len(revisions) == 0 {
+		return nil
+	}
+	ctx := m.ctx
+	return func() tea.Msg {
+		found := earlierMsg{plan: p, of: map[int]Accepted{}}
+		for revision := range revisions {
+			if a, ok := ask(ctx, p.Release, revision); ok {
+				found.of[revision] = a
+			}
+		}
+		return found
+	}
+}
+
+func (m *deck) foundEarlier(msg earlierMsg) {
+	if msg.plan != m.plan {
+		return
+	}
+	m.earlier = earlier(msg)
+	m.refreshTab(tabSummary)
+	m.refreshTab(tabFindings)
+}
+
+// obstacle is why no approval could cover a plan, nil when one could.
+type obstacle struct {
+	plan *preview.Plan // that it was looked for in
+	why  error
+}
+
+type obstacleMsg obstacle
+
+// lookObstacle returns the command that asks the gate about a plan, once per
+// plan: it walks all of the plan, which the first frame does not wait for.
+func (m *review) lookObstacle() tea.Cmd {
+	if m.plan == nil || m.obstacle.plan == m.plan {
+		return nil
+	}
+	m.obstacle = obstacle{plan: m.plan}
+	if m.opts.ReadOnly {
+		return nil
+	}
+	p, ask := m.plan, m.gate()
+	return func() tea.Msg { return obstacleMsg{p, ask()} }
+}
+
+func (m *review) foundObstacle(msg obstacleMsg) {
+	if msg.plan == m.plan {
+		m.obstacle = obstacle(msg)
+	}
+}
+
+// refused asks the gate now: nobody gets to the question who could not be
+// answered, however late the command's answer is.
+func (m *review) refused() error {
+	if m.opts.ReadOnly {
+		return nil
+	}
+	m.obstacle = obstacle{m.plan, m.gate()()}
+	return m.obstacle.why
+}
+
+// gate returns the question whether an approval that accepts everything would
+// cover the plan. It changes nothing of the review.
+func (m *review) gate() func() error {
+	p, gate, b := m.plan, m.opts.Gate, m.board
+	return func() error {
+		return gate(p, record.Approval{
+			Digest: p.Digest, How: record.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: b.accepted(),
+		})
+	}
+}
