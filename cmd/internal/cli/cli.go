@@ -9,10 +9,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/spf13/cobra"
 
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/config"
 	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
@@ -20,8 +23,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/k8s"
 	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
-	"github.com/spf13/cobra"
+	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
 // app is what every command shares: streams, the parsed global flags and how
@@ -183,3 +187,156 @@ func usagef(format string, args ...any) error { return planning.Usagef(format, a
 
 // refuse is a refusal of this package: exit 5, nothing changed.
 func refuse(what, next string) error { return planning.Refuse(what, next) }
+
+// The exit codes answer one question: did the target change? They are contract.
+const (
+	exitDone        = 0
+	exitError       = int(install.NotStarted)
+	exitDeclined    = int(install.Declined) // or preview --detailed-exitcode with changes
+	exitFailed      = int(install.Failed)
+	exitInterrupted = int(install.Interrupted)
+	exitRefused     = int(install.Refused)
+)
+
+// silentExit ends the program with a code and no further text.
+type silentExit struct{ code int }
+
+func (e *silentExit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// exitCode is the one place where an error becomes an exit code.
+func exitCode(err error) int {
+	var silent *silentExit
+	var refused *engine.Refused
+	var installError *install.Error
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &silent):
+		return silent.code
+	case errors.As(err, &installError):
+		return max(int(installError.Kind), exitError) // no error ends with 0
+	case errors.As(err, &refused):
+		return exitRefused
+	case errors.Is(err, context.Canceled):
+		return exitDeclined
+	}
+	return exitError
+}
+
+// errorText is the one place where an error becomes text: at most three lines.
+func errorText(err error, program string) string {
+	var silent *silentExit
+	var usage *planning.UsageError
+	var installError *install.Error // says itself what was cancelled
+	switch {
+	case errors.As(err, &silent):
+		return ""
+	case errors.Is(err, context.Canceled) && exitCode(err) == exitDeclined && !errors.As(err, &installError):
+		return "cancelled; nothing was applied"
+	case errors.As(err, &usage):
+		return "error: " + err.Error() + "\nSee \"" + program + " --help\"."
+	}
+	return "error: " + strings.Join(frame.ThreeLines(err.Error()), "\n")
+}
+
+func (a *app) newVersionCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of this program and of its risk rules",
+		Example: `  # For a person
+  kubectl operator version
+
+  # For a script
+  kubectl operator version -o json`,
+		Args: rangeArgs(0, 0, "none"),
+		RunE: func(*cobra.Command, []string) error {
+			switch output {
+			case "text":
+				a.streams.Printf("kubectl-operator %s (ruleset %d, %s %s/%s)\n", a.version, preview.Ruleset, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				return nil
+			case "json":
+				return a.printJSON(map[string]any{
+					"version": a.version, "ruleset": preview.Ruleset, "go": runtime.Version(),
+					"platform": runtime.GOOS + "/" + runtime.GOARCH,
+				})
+			}
+			return usagef("-o %s: want text or json", output)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: text or json")
+	offer(cmd.Flags(), "text", "json")
+	return cmd
+}
+
+// session is one run of a command that plans or looks at releases: its planner,
+// the flags that are more than options of that, and the client of its cluster.
+type session struct {
+	*planning.Planner
+	app *app
+
+	requests requestFlags
+	judged   policyFlags
+	owners   ownerFlags
+
+	client  *k8s.Client // nil until something is asked of the cluster
+	schemas *k8s.Schemas
+}
+
+func (a *app) newSession() *session {
+	s := &session{app: a}
+	s.Planner = planning.NewPlanner(planning.Environment{
+		Version: a.version, Getenv: a.getenv, Config: a.config,
+		Namespace: a.kube.Namespace, RequestTimeout: a.kube.RequestTimeout,
+		Passphrase: a.passphrase, Schemas: s.typer, Connect: s.reader,
+	})
+	return s
+}
+
+// sourced is a session of a command that only looks into catalogs.
+func (a *app) sourced(o planning.SourceOptions) *session {
+	s := a.newSession()
+	s.Source = o
+	return s
+}
+
+// reader is how the planner reaches the cluster.
+func (s *session) reader(ctx context.Context, mode preview.ReadMode) (planning.Cluster, error) {
+	client, err := s.dial(ctx, mode)
+	if err != nil {
+		return nil, err
+	}
+	s.client = client
+	return client, nil
+}
+
+// connect contacts the cluster once, with a client that cannot write.
+func (s *session) connect(ctx context.Context) (*k8s.Client, error) {
+	_, err := s.Planner.Connect(ctx)
+	return s.client, err
+}
+
+// writer contacts the cluster to apply what was approved. Nothing else has a
+// client that can write.
+func (s *session) writer(ctx context.Context) (*k8s.Client, error) {
+	return s.dial(ctx, "")
+}
+
+func (s *session) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Client, error) {
+	return k8s.Connect(ctx, k8s.Options{
+		Flags: s.app.kube, UserAgent: "kubectl-operator/" + s.app.version, ReadOnly: readOnly,
+		Writes: func() { writing(ctx) },
+	})
+}
+
+func (s *session) typer() engine.Schemas {
+	if s.schemas == nil {
+		s.schemas = k8s.NewSchemas()
+	}
+	return s.schemas
+}
+
+// loadPolicy reads the policy before anything is contacted.
+func (s *session) loadPolicy() error {
+	return firstError(s.judged.check(), s.Planner.LoadPolicy())
+}

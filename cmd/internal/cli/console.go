@@ -1,18 +1,33 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
-	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/planning"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/streams"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/installer"
+	"github.com/kubectl-operator/kubectl-operator/preview/planfile"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
 // console is what commands say, and ask, beside the screens: reports of plans,
@@ -152,5 +167,245 @@ func (t *throttled) tell(line string) {
 	if now := t.now(); now.Sub(t.said) >= patience {
 		t.said = now
 		t.say(line)
+	}
+}
+
+// outputFlag is -o of commands that print a plan.
+type outputFlag struct {
+	format string
+	names  []string // that it takes
+	forms  string   // the same in words
+}
+
+// add is for a command that ends with a plan: it has every form of such plans.
+func (f *outputFlag) add(flags *pflag.FlagSet, scope report.Scope) {
+	f.register(flags, report.Names(scope), report.OneOf(report.Names(scope)))
+}
+
+// addProgress is for a command that applies, and reports how that goes.
+func (f *outputFlag) addProgress(flags *pflag.FlagSet) {
+	f.register(flags, report.ProgressNames(), report.OneOf(report.ProgressNames()))
+}
+
+// addEither is for a command that applies, or stops after the plan.
+func (f *outputFlag) addEither(flags *pflag.FlagSet, scope report.Scope) {
+	progress, all := report.ProgressNames(), report.Names(scope)
+	others := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(progress, name) })
+	f.register(flags, all, report.OneOf(progress)+"; with --preview also "+report.OneOf(others))
+}
+
+func (f *outputFlag) register(flags *pflag.FlagSet, names []string, forms string) {
+	f.names, f.forms = names, forms
+	flags.StringVarP(&f.format, "output", "o", report.Text, "output format: "+forms)
+	offer(flags, names...)
+}
+
+func (f *outputFlag) check() error {
+	form, ok := report.FormOf(f.format)
+	switch {
+	case ok && !form.Single(): // also where none is printed: mayAsk names the command that does
+		return nil
+	case slices.Contains(f.names, f.format):
+		return nil
+	}
+	return usagef("-o %s: want %s", f.format, f.forms)
+}
+
+// formsAnnotation holds the forms that completion offers for -o.
+const formsAnnotation = "kubectl-operator_forms"
+
+func offer(flags *pflag.FlagSet, forms ...string) {
+	_ = flags.SetAnnotation("output", formsAnnotation, forms) // the flag exists
+}
+
+// completeOutputs makes the shell offer the forms of -o, in a command and below it.
+func completeOutputs(cmd *cobra.Command) {
+	if flag := cmd.Flags().Lookup("output"); flag != nil {
+		_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(flag.Annotations[formsAnnotation], cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	}
+	for _, below := range cmd.Commands() {
+		completeOutputs(below)
+	}
+}
+
+// plural names resources as the cluster does, where there is one.
+func (p *session) plural(ctx context.Context) installer.Plural {
+	return func(apiVersion, kind string) string {
+		if p.client == nil {
+			return ""
+		}
+		name, _ := p.client.Plural(ctx, apiVersion, kind) // what is not served has the name its definition gives
+		return name
+	}
+}
+
+// reportOptions are those of a form, with what the cluster and the request add.
+func (p *session) reportOptions(ctx context.Context, format string, asked report.Asked) report.Options {
+	return report.Options{Format: format, Plural: p.plural(ctx), Asked: asked}
+}
+
+// printAll prints plans in their order: as JSON one document, a list of several.
+func (p *session) printAll(ctx context.Context, all []reviewedPlan, format string) error {
+	form, _ := report.FormOf(format)
+	write := func(text string) error {
+		_, err := io.WriteString(p.app.streams.Out, text)
+		return err
+	}
+	between := form.Open
+	for _, r := range all {
+		if len(all) > 1 {
+			if err := write(between); err != nil {
+				return err
+			}
+		}
+		if err := p.app.print(ctx, r.Plan, p.reportOptions(ctx, format, r.want)); err != nil {
+			return err
+		}
+		between = form.Between
+	}
+	if len(all) > 1 {
+		return write(form.Close)
+	}
+	return nil
+}
+
+// print writes a report once all of it is there: one that is interrupted is none.
+func (c console) print(ctx context.Context, plan *preview.Plan, o report.Options) error {
+	out := c.streams.Out
+	if form, _ := report.FormOf(o.Format); form.Human {
+		out = c.streams.Human()
+	}
+	o.Color, o.ASCII, o.Width = c.streams.Color(), c.streams.ASCII(), c.streams.Width()
+	text, err := interruptible(ctx, func() (*bytes.Buffer, error) {
+		var text bytes.Buffer
+		return &text, report.Write(&text, plan, o)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = text.WriteTo(out)
+	return err
+}
+
+// outFlags say where a plan is saved, and who may read and apply it until when.
+type outFlags struct {
+	planning.SaveOptions
+	expires time.Duration
+}
+
+func (f *outFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.To, "out", "", "save the plan, for install --plan: to this file, or to a registry as oci://HOST/REPO[:TAG]")
+	flags.BoolVar(&f.PlaintextSecrets, "plaintext-secrets", false, "let the saved plan hold secret values in the clear")
+	flags.StringArrayVar(&f.Recipients, "plan-recipient", nil, "encrypt the saved plan for this key of age or ssh, age1... or ssh-ed25519 ..., or for those in a file (repeatable)")
+	flags.DurationVar(&f.expires, "expires", 0, "how long the saved plan can be applied, such as 72h (default: for ever; once applied, until its record in the cluster is gone, or not at all from the machine that applied it)")
+}
+
+func (f *outFlags) check() error {
+	switch {
+	case f.To == "" && (f.PlaintextSecrets || len(f.Recipients) > 0 || f.expires != 0):
+		return usagef("--plaintext-secrets, --plan-recipient and --expires are about the plan that --out saves; add --out")
+	case f.PlaintextSecrets && len(f.Recipients) > 0:
+		return usagef("--plan-recipient encrypts the plan; leave out --plaintext-secrets")
+	case f.expires < 0 || f.expires > 0 && f.expires < time.Second:
+		return usagef("--expires %s: want a second or more, such as 72h", f.expires)
+	}
+	if to, ok := strings.CutPrefix(f.To, planning.RegistryPrefix); ok {
+		if err := source.CheckArtifactDestination(to); err != nil {
+			return usagef("--out %s", err)
+		}
+	}
+	return nil
+}
+
+// save saves a plan and notes in it where.
+func (f *outFlags) save(ctx context.Context, p *session, plan *preview.Plan) error {
+	err := p.Saved().Save(ctx, plan, f.SaveOptions)
+	if err == nil && strings.HasPrefix(f.To, planning.RegistryPrefix) {
+		p.app.streams.Errorf("plan saved as %s\n", plan.SavedAs)
+	}
+	return err
+}
+
+// identityVariable names the file of age keys for those who keep them where
+// sops looks for them too.
+const identityVariable = "SOPS_AGE_KEY_FILE"
+
+// savedFlags say how a saved plan is opened.
+type savedFlags struct {
+	identity string
+}
+
+func (f *savedFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.identity, "plan-identity", "", "file of the age key, or of the private ssh key, that opens an encrypted plan (default: the file that "+identityVariable+" names)")
+}
+
+func (f *savedFlags) keys(getenv func(string) string) planfile.Keys {
+	if f.identity != "" {
+		return planfile.Keys{File: f.identity}
+	}
+	return planfile.Keys{File: getenv(identityVariable)}
+}
+
+// loadPlan reads and verifies a saved plan.
+func (p *session) loadPlan(ctx context.Context, place string, flags savedFlags) (*planning.SavedPlan, error) {
+	plan, err := interruptible(ctx, func() (*planning.SavedPlan, error) {
+		return p.Saved().Load(ctx, place, flags.keys(p.app.getenv))
+	})
+	if err == nil && plan.Notice != "" {
+		p.app.streams.Errorf("note: %s\n", plan.Notice)
+	}
+	return plan, err
+}
+
+// askHidden reads a line that is not shown, on a terminal. The echo is off
+// before the question is there, so that nobody answers too early.
+func (c console) askHidden(ctx context.Context, question string) (line []byte, err error) {
+	terminal := int(c.streams.In.Fd())
+	before, err := term.MakeRaw(terminal)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		err = errors.Join(err, term.Restore(terminal, before))
+		c.streams.Errorf("\n")
+	}()
+	c.streams.Errorf("%s", question)
+	var given []byte
+	read := tasks.Async(func() (err error) {
+		given, err = readRaw(c.streams.In)
+		return err
+	})
+	select {
+	case <-ctx.Done(): // the reader ends with the program
+		return nil, ctx.Err()
+	case err := <-read:
+		return given, err
+	}
+}
+
+// readRaw reads a line from a terminal that hands over every key. Ctrl-C and
+// the end of the input are no answer.
+func readRaw(in *os.File) ([]byte, error) {
+	const erase, kill, interrupt, end = 0x7f, 0x15, 0x03, 0x04
+	var line []byte
+	one := make([]byte, 1)
+	for {
+		if _, err := in.Read(one); err != nil {
+			return nil, context.Canceled
+		}
+		switch key := one[0]; key {
+		case '\r', '\n':
+			return line, nil
+		case interrupt, end:
+			return nil, context.Canceled
+		case kill:
+			line = nil
+		case erase, '\b':
+			line = line[:max(0, len(line)-1)]
+		default:
+			if len(line) < 1024 {
+				line = append(line, key)
+			}
+		}
 	}
 }

@@ -2,13 +2,28 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-operator/kubectl-operator/install"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
+	"github.com/kubectl-operator/kubectl-operator/install/rollout"
+	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/preview"
+	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 	"github.com/kubectl-operator/kubectl-operator/tui"
+	"github.com/kubectl-operator/kubectl-operator/tui/follow"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
-	"github.com/spf13/pflag"
 )
 
 // screenFlag is --tui of commands that only show a plan.
@@ -65,5 +80,323 @@ func (a *app) terminal() frame.Terminal {
 	}
 	return frame.Terminal{
 		Input: a.streams.In, Output: os.Stdout, Color: a.streams.Color(), ASCII: a.streams.ASCII(), NoMotion: a.global.noMotion,
+	}
+}
+
+// review asks on the screen and applies what was approved there. Where
+// nothing of that was applied, it can be reviewed again.
+func (r *releaseRun) review(ctx context.Context, title string, plan makePlan) error {
+	open := r.app.reviews()
+	options := review.Options{
+		Terminal: r.app.terminal(), Title: title, Earlier: r.session.earlier,
+		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			p, err := plan(ctx, progress)
+			if err == nil {
+				err = r.feasible(ctx, p)
+			}
+			return p, err
+		},
+		Recheck: r.session.Recheck,
+		Watch:   r.session.watch,
+	}
+	for {
+		outcome, err := open(ctx, options)
+		switch {
+		case err != nil:
+			return err
+		case outcome.Kind == review.Failed:
+			return outcome.Err
+		case outcome.Kind != review.Approved:
+			return r.declined(outcome, "Nothing was applied.", options.Refusal)
+		}
+		again, err := r.carryOut(ctx, outcome)
+		if !again {
+			return err
+		}
+		options.Before, options.Refusal = &outcome, err
+	}
+}
+
+// feasible ends an interactive review before it begins where no answer could
+// lead to an apply.
+func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
+	if err := r.health.match(p); err != nil {
+		return err
+	}
+	if err := install.Barred(p); err != nil {
+		return err
+	}
+	if p.Request.Action != preview.RequestUninstall {
+		return nil
+	}
+	counts, err := install.LeftOperands(ctx, r.session.client, p)
+	if err != nil {
+		return err
+	}
+	return install.RefuseOperands(p.Release, counts)
+}
+
+// watch follows what a plan rests on, object by object, until ctx ends, and
+// tells what moved or is as it was again. A plan without a cluster rests on
+// none.
+func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(review.Drift)) error {
+	if p.client == nil {
+		<-ctx.Done()
+		return nil
+	}
+	drift, told := engine.NewDrift(plan, p.typer()), map[string]string{}
+	return p.client.Observe(ctx, drift.Refs(), func(ref preview.Ref, body map[string]any, err error) {
+		if err != nil {
+			return // not known: CONFIRM reads it again
+		}
+		id := ref.ID()
+		if what := drift.Of(ref, body); what != told[id] {
+			told[id] = what
+			moved(review.Drift{ID: id, What: what})
+		}
+	})
+}
+
+// carryOut applies what was approved, and shows it as it was reviewed. again says
+// that nothing was applied, for the reason returned, and that the person wants to
+// review it once more.
+func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (again bool, err error) {
+	p := outcome.Plan
+	cluster, err := r.session.writer(ctx)
+	if err != nil {
+		return false, err
+	}
+	approval := record.Approval{
+		Digest: outcome.PlanDigest, How: record.ApprovedOnScreen, By: p.Target.User,
+		Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
+	}
+	file, err := r.receipt.open(p.Digest)
+	if err != nil {
+		return false, err
+	}
+	apply := func(ctx context.Context, opts install.Options) (*record.Receipt, error) {
+		return file.apply(ctx, p, approval, cluster, opts)
+	}
+	f := &followedApply{releaseRun: r, plan: p, cluster: cluster, apply: apply}
+	if r.app.streams.Lines() {
+		return false, f.followLines(ctx)
+	}
+	return f.follow(ctx)
+}
+
+// followedApply is an apply that is shown, on the screen or in lines. It has a life of
+// its own: the screen only asks it to stop, or for more time.
+type followedApply struct {
+	*releaseRun
+	plan    *preview.Plan
+	cluster *k8s.Client
+	apply   func(context.Context, install.Options) (*record.Receipt, error)
+}
+
+// applyResult is how one run of the apply ended.
+type applyResult struct {
+	receipt *record.Receipt
+	err     error
+}
+
+// follow applies and shows it. When its time is over the person may go on: the
+// same plan, by the same approval, is resumed. review says that nothing was
+// applied and that the person wants to review it again.
+func (f *followedApply) follow(ctx context.Context) (review bool, err error) {
+	var before applyResult // of the run that is gone on with
+	for {
+		shown, end, err := f.once(ctx, before.receipt != nil)
+		if before.receipt != nil && end.receipt == nil {
+			end = applyResult{before.receipt, notGoneOn(end.err)}
+		}
+		if shown.Again && ctx.Err() == nil {
+			before = end
+			continue
+		}
+		if shown.Review && ctx.Err() == nil {
+			return true, end.err
+		}
+		f.app.streams.Printf("%s", follow.Summary(f.plan, shown, end.receipt, end.err))
+		// How the apply ended is what the exit code tells: a screen that a signal
+		// ended, or that broke, takes back nothing.
+		if err != nil && ctx.Err() == nil {
+			f.app.streams.Errorf("the screen ended early: %s\n", textsafe.Line(err.Error()))
+		}
+		return false, end.err
+	}
+}
+
+// notGoneOn is the error of a run that could not go on with one that changed
+// the cluster before.
+func notGoneOn(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &install.Error{
+		Kind: install.Interrupted, Doing: "going on with the apply", Came: err.Error(),
+		Next: "what was applied before stays as it is", Err: err,
+	}
+}
+
+// once is one run on one screen. Everything that the run tells is read until
+// the screen is left, and by nobody after that.
+func (f *followedApply) once(ctx context.Context, resumes bool) (follow.Outcome, applyResult, error) {
+	applying, stopNow := context.WithCancel(ctx)
+	defer stopNow()
+	stop, left := make(chan struct{}), make(chan struct{})
+	events, waits, more := make(chan install.Event, 1024), make(chan install.Waiting, 16), make(chan time.Duration, 1)
+	opts := f.options(func(e install.Event) {
+		select {
+		case events <- e:
+		case <-left:
+		}
+	})
+	opts.Waiting = func(w install.Waiting) {
+		select {
+		case waits <- w:
+		case <-left:
+		}
+	}
+	opts.Stop, opts.More = stop, more
+	var end applyResult
+	applied := tasks.Async(func() (err error) {
+		defer close(waits)
+		defer close(events)
+		end.receipt, err = f.apply(applying, opts)
+		return err
+	})
+	askToStop := sync.OnceFunc(func() { close(stop) })
+	shown, err := tui.Follow(ctx, follow.Options{
+		Terminal: f.app.terminal(), Plan: f.plan, Events: events, Waits: waits,
+		Limit: f.rollout.rolloutTimeout, Resumable: true, Resumes: resumes, Reviewable: !resumes,
+		ReadEvents: func(ctx context.Context, object preview.Ref) (rollout.Behind, error) {
+			return rollout.Events(ctx, f.cluster, f.cluster, object)
+		},
+		ReadLogs: func(ctx context.Context, object preview.Ref) (rollout.Behind, error) {
+			return rollout.Logs(ctx, f.cluster, f.cluster, object)
+		},
+		Longer: func(d time.Duration) {
+			select {
+			case more <- d:
+			default: // asked for already
+			}
+		},
+		Interrupt: func(i follow.Interrupt) {
+			switch i {
+			case follow.StopNow:
+				stopNow()
+			case follow.StopAfterObject, follow.Detach:
+				askToStop()
+			}
+		},
+	})
+	close(left)
+	if err != nil {
+		stopNow() // a screen that broke approves nothing more
+	}
+	end.err = <-applied
+	return shown, end, err
+}
+
+const (
+	// maxBehind objects are looked into when an apply did not end well.
+	maxBehind = 5
+	// behindTime bounds what is read of all of them.
+	behindTime = 20 * time.Second
+)
+
+// followLines is follow for a terminal that is not drawn on: a line for each
+// change, then what stands behind what is not well, and when the time is over
+// the question whether to wait longer. The end of the input is no.
+func (f *followedApply) followLines(ctx context.Context) error {
+	var before applyResult // of the run that is gone on with
+	for {
+		printer := f.printer()
+		end := applyResult{}
+		printer.alongside(ctx, f.plan, func() { end.receipt, end.err = f.apply(ctx, f.options(printer.event)) })
+		if before.receipt != nil && end.receipt == nil {
+			end = applyResult{before.receipt, notGoneOn(end.err)}
+		}
+		if end.err != nil && end.receipt != nil && ctx.Err() == nil {
+			f.tellBehind(ctx, end.receipt)
+		}
+		if canGoOn(end) && f.wantsMore(ctx, end) {
+			before = end
+			continue
+		}
+		printer.done(f.plan, end.receipt, end.err)
+		return end.err
+	}
+}
+
+// canGoOn reports whether an apply ended because its time was over, and what it
+// did stands.
+func canGoOn(end applyResult) bool {
+	e, ok := errors.AsType[*install.Error](end.err)
+	return ok && e.TimedOut() && e.Kind == install.Interrupted && end.receipt != nil && end.receipt.Undo == nil
+}
+
+// wantsMore asks whether to wait longer.
+func (f *followedApply) wantsMore(ctx context.Context, end applyResult) bool {
+	more := f.rollout.rolloutTimeout
+	if more <= 0 {
+		more = install.DefaultRolloutTimeout
+	}
+	f.app.streams.Printf("TIMED OUT: %s not ready. The cluster keeps trying meanwhile.\n", preview.Plural(len(notWell(end.receipt)), "object"))
+	prompter := frame.NewPrompter(f.app.streams.In, f.app.streams.Human())
+	for {
+		answer, ok, err := prompter.Ask(ctx, fmt.Sprintf("r wait %s more, q quit: ", more))
+		if err != nil || !ok {
+			return false
+		}
+		switch strings.TrimSpace(answer) {
+		case "r":
+			return true
+		case "q":
+			return false
+		}
+		f.app.streams.Printf("That is none of them.\n")
+	}
+}
+
+// notWell are the objects of a receipt that are not as they should be, those that
+// failed first.
+func notWell(r *record.Receipt) []record.ObjectReceipt {
+	var failed, waiting []record.ObjectReceipt
+	for _, o := range r.Objects {
+		switch o.State {
+		case record.StateFailed, record.StateDiverged:
+			failed = append(failed, o)
+		case record.StateWaiting, record.StateRemoving, record.StateSent:
+			waiting = append(waiting, o)
+		}
+	}
+	return slices.Concat(failed, waiting)
+}
+
+// tellBehind says of each what happened last and what its pods print.
+func (f *followedApply) tellBehind(ctx context.Context, r *record.Receipt) {
+	ctx, cancel := context.WithTimeout(ctx, behindTime)
+	defer cancel()
+	list := notWell(r)
+	for i, o := range list {
+		if i == maxBehind {
+			f.app.streams.Printf("… and %d more that are not ready\n", len(list)-i)
+			return
+		}
+		f.app.streams.Printf("%-9s %s  %s\n", o.State, textsafe.Line(o.ID), textsafe.Line(o.Message))
+		object := f.plan.Object(o.ID)
+		if object == nil {
+			continue
+		}
+		ref := object.Ref()
+		events, err := rollout.Events(ctx, f.cluster, f.cluster, ref)
+		logs, logErr := rollout.Logs(ctx, f.cluster, f.cluster, ref)
+		for _, line := range follow.DiagnosticLines(ref, events, logs, time.Local) {
+			f.app.streams.Printf("%s\n", textsafe.Line(line))
+		}
+		if err := errors.Join(err, logErr); err != nil {
+			f.app.streams.Printf("  reading what happened to it: %s\n", textsafe.Line(err.Error()))
+		}
 	}
 }

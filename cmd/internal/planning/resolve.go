@@ -6,15 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/Masterminds/semver/v3"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog/deps"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
+	"github.com/kubectl-operator/kubectl-operator/preview/format/helm"
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
+	"github.com/kubectl-operator/kubectl-operator/preview/risk"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
@@ -275,4 +280,169 @@ func (out *Resolution) seal(release preview.Release, output *format.Output, besi
 		Verification: out.content.verification, Referrers: out.content.referrers,
 		Dependencies: out.dependencies, Notes: out.packageNotes(), Beside: beside,
 	})
+}
+
+// asChosen refuses content that says of itself that it is another package, or
+// another version, than the catalog says: that is what was asked for, and what
+// upgrade edges were followed for. Content that has no name is what the catalog
+// calls it.
+func (out *Resolution) asChosen() error {
+	if out.choice == nil {
+		return nil
+	}
+	if out.info.Package == "" {
+		out.info.Package = out.choice.Package
+	}
+	if out.info.Package != out.choice.Package || out.info.Version != "" && !sameVersion(out.info.Version, out.choice.Version) {
+		return contradicts(out.choice, out.info)
+	}
+	return nil
+}
+
+// contradicts is the refusal of content that is not what a catalog says it is.
+func contradicts(choice *catalog.Choice, is format.Info) error {
+	return Refuse(
+		fmt.Sprintf("catalog %s says that %s is %s %s, and it is %s", choice.Catalog.Reference, choice.Image, choice.Package, choice.Version, strings.TrimSpace(is.Package+" "+is.Version)),
+		"tell the catalog's publisher; the image itself can be named instead of the package",
+	)
+}
+
+// sameVersion compares versions as texts, but for a "v" before them.
+func sameVersion(a, b string) bool { return strings.TrimPrefix(a, "v") == strings.TrimPrefix(b, "v") }
+
+// chartAsListed refuses an archive that says of itself that it is another chart,
+// or another version, than the index or tag that led to it.
+func chartAsListed(pin source.Pin, content fs.FS) error {
+	listed := pin.Reference.Kind == ref.KindChart
+	if !listed && pin.Version == "" {
+		return nil
+	}
+	is, err := helm.New().Detect(content)
+	switch {
+	case err != nil:
+		return nil // which detecting the format says
+	case is == nil && listed:
+		return Refuse(fmt.Sprintf("%s lists an archive that is no chart: it has no Chart.yaml", listing(pin.Reference)), "tell the repository's publisher")
+	case is == nil:
+		return nil
+	}
+	says := []string{}
+	if listed && is.Package != pin.Reference.Name {
+		says = append(says, "chart "+pin.Reference.Name)
+	}
+	if version := pin.Version; version != "" && !sameVersion(is.Version, version) {
+		says = append(says, "version "+version)
+	} else if asked := pin.Reference.Version; version == "" && asked != "" && !inRange(is.Version, asked) {
+		says = append(says, "a version in the range "+asked)
+	}
+	if len(says) == 0 {
+		return nil
+	}
+	return Refuse(
+		fmt.Sprintf("by %s %s is %s, and it is %s %s", listing(pin.Reference), pin.Source.Digest, strings.Join(says, ", "), is.Package, is.Version),
+		"tell the repository's publisher; the archive itself can be named instead",
+	)
+}
+
+// listing names what lists charts.
+func listing(r ref.Reference) string {
+	if r.Kind == ref.KindChart {
+		return "the index of " + r.URL
+	}
+	return "the tags of " + repositoryName(r.Image)
+}
+
+func inRange(version, asked string) bool {
+	if sameVersion(version, asked) {
+		return true
+	}
+	constraint, err := semver.NewConstraint(asked)
+	if err != nil {
+		return false
+	}
+	is, err := semver.NewVersion(version)
+	return err == nil && constraint.Check(is)
+}
+
+// maxPinned bounds the images of one package that are looked up.
+const maxPinned = 200
+
+// pinImages resolves the tags of the images that a package's pods name, and
+// writes the digests behind them: what runs is then part of the content digest.
+// An image that is named by digest already stays as it is.
+func (r *Resolver) pinImages(ctx context.Context, pkg string, output *format.Output) error {
+	pinned := map[string]string{} // by the reference that the content has
+	for _, o := range output.Objects {
+		if pod, _ := preview.PodTemplate(o.Body); pod != nil {
+			eachImage(pod, func(container map[string]any, image string) {
+				if !strings.Contains(image, "@") {
+					pinned[image] = ""
+				}
+			})
+		}
+	}
+	if len(pinned) > maxPinned {
+		return fmt.Errorf("--pin-images: the pods of %s name %d images by tag; at most %d are looked up", pkg, len(pinned), maxPinned)
+	}
+	for _, image := range slices.Sorted(maps.Keys(pinned)) {
+		full, platforms, err := r.pinImage(ctx, image)
+		if err != nil {
+			return fmt.Errorf("--pin-images: %w", err)
+		}
+		pinned[image] = full
+		output.Notes = append(output.Notes, risk.PinnedNote(pkg, full, platforms))
+		if slices.Contains(output.RelatedImages, image) {
+			output.RelatedImages = append(output.RelatedImages, full)
+		}
+	}
+	for i := range output.Objects {
+		if pod, _ := preview.PodTemplate(output.Objects[i].Body); pod == nil {
+			continue
+		}
+		body := preview.CloneBody(output.Objects[i].Body)
+		pod, _ := preview.PodTemplate(body)
+		eachImage(pod, func(container map[string]any, image string) {
+			if full := pinned[image]; full != "" {
+				container["image"] = full
+			}
+		})
+		output.Objects[i].Body = body
+	}
+	return nil
+}
+
+// pinImage returns an image with the digest of its tag behind it, and the
+// platforms that it runs on.
+func (r *Resolver) pinImage(ctx context.Context, image string) (string, []string, error) {
+	reference, err := source.PodImage(image)
+	if err != nil {
+		return "", nil, err
+	}
+	r.progress("resolving " + image)
+	var platforms []string
+	pin, err := cacheFirst(r, func(from *source.Fetcher) (source.Pin, error) {
+		pin, err := from.Pin(ctx, reference)
+		if err != nil {
+			return pin, err
+		}
+		if platforms, err = from.Platforms(ctx, pin); err != nil {
+			return pin, err
+		}
+		return pin, from.Remember(pin)
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return image + "@" + pin.Source.Digest, platforms, nil
+}
+
+// eachImage visits the containers of a pod that name an image.
+func eachImage(pod map[string]any, visit func(container map[string]any, image string)) {
+	for _, field := range []string{"initContainers", "containers", "ephemeralContainers"} {
+		for _, container := range preview.Maps(pod, field) {
+			if image := preview.String(container, "image"); image != "" {
+				visit(container, image)
+			}
+		}
+	}
 }

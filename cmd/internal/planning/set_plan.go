@@ -1,6 +1,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,11 +12,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-operator/kubectl-operator/install"
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
+	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
+	"github.com/kubectl-operator/kubectl-operator/preview/report"
+	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
+	"github.com/kubectl-operator/kubectl-operator/preview/verify"
 )
 
 // SetOptions say which plugin set is meant, and where it goes.
@@ -385,4 +391,137 @@ func (r *Resolver) imageDigest(ctx context.Context, image string) (string, error
 		return "", err
 	}
 	return full[len(image)+1:], nil
+}
+
+// requestedSet reads a PluginSet that a host in the cluster loads: it is planned
+// and applied like a bundle.
+func (p *Planner) requestedSet(path string) (PlanRequest, error) {
+	set, err := p.Sets().pluginSet(path)
+	if err != nil {
+		return PlanRequest{}, err
+	}
+	return p.wantedSet(path, set), nil
+}
+
+func (p *Planner) wantedSet(path string, set *plugins.Set) PlanRequest {
+	return PlanRequest{
+		Text: path, Name: set.Name, namespace: cmp.Or(p.env.Namespace(), set.Host.Deployment.Namespace), Set: set,
+	}
+}
+
+// hosted plans the ConfigMap of a set and the restart of its host.
+func (p *Planner) hosted(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
+	fetched, lock, err := p.Sets().fetchHosted(ctx, want.Set, SetOptions{Config: want.Text}, progress)
+	if err != nil {
+		return nil, err
+	}
+	return p.hostedPlan(ctx, want, fetched, lock, progress)
+}
+
+// fetchHosted fetches a set for each platform that pods of its host may run on:
+// that is Linux, whatever runs here.
+func (p SetPlanner) fetchHosted(ctx context.Context, set *plugins.Set, f SetOptions, progress func(string)) ([]plugins.OnPlatform, *plugins.Lock, error) {
+	own, all, err := p.platforms(set, f, onLinux+runtime.GOARCH, onLinux)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.fetchPlatforms(ctx, set, f, own, all, progress)
+}
+
+const onLinux = "linux/"
+
+func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []plugins.OnPlatform, lock *plugins.Lock, progress func(string)) (*preview.Plan, error) {
+	release := preview.Release{Name: want.Name, Namespace: want.namespace}
+	if err := checkRelease(release); err != nil {
+		return nil, err
+	}
+	content, err := plugins.Hosted(want.Set, fetched, lock, release)
+	if err != nil {
+		return nil, err
+	}
+	var stored *record.Record
+	if !p.Read.Offline {
+		if stored, err = p.record(ctx, release); err != nil {
+			return nil, err
+		}
+	}
+	opts := p.options(release, stored)
+	opts.Progress, opts.Request = progress, preview.Request{Reference: want.Text, File: want.Text}
+	if stored != nil {
+		if opts.Installed.Set, err = install.InstalledSet(ctx, p.cluster, stored); err != nil {
+			return nil, err
+		}
+	}
+	return p.onTop(ctx, []engine.Content{content}, stored, opts)
+}
+
+// bundleType is the media type of the bundles that are read as files.
+const bundleType = "application/vnd.dev.sigstore.bundle.v0.3+json"
+
+// signatureCheck holds every artifact of a plugin set to who must have signed
+// it: images by what lies beside them, others by the bundle that the config
+// names.
+func (p SetPlanner) signatureCheck() (func(context.Context, *source.Fetcher, source.Pin, []byte) (plugins.Signed, error), error) {
+	configured, err := p.env.Config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := newChecker(configured.Verification, p.Signatures)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, from *source.Fetcher, pin source.Pin, bundle []byte) (plugins.Signed, error) {
+		var got provenance
+		var err error
+		if bundle == nil {
+			got, err = c.check(ctx, from, pin)
+		} else {
+			got, err = c.detached(pin, bundle)
+		}
+		out := plugins.Signed{Verification: got.verification, Rule: got.rule, Text: got.text}
+		if !got.looked && got.rule.Name == "" {
+			out.Verification = preview.Verification{} // no signer is trusted, and nothing was to be looked at
+		}
+		return out, err
+	}, nil
+}
+
+// detached decides by a Sigstore bundle over the very bytes of an artifact.
+func (c *checker) detached(pin source.Pin, bundle []byte) (provenance, error) {
+	policy := verify.Choose(c.policies, c.override, repositoryOf(pin.Reference))
+	out := provenance{verification: preview.Verification{Status: verify.Unverified}}
+	trust, err := verify.Load(policy.Signer)
+	if err != nil {
+		return out, err
+	}
+	switch {
+	case policy.Mode == verify.Off && trust != nil:
+		out.rule, out.text = rules.SignatureIgnored, rules.SignatureIgnored.Says()
+		return out, nil
+	case policy.Mode == verify.Off:
+		return out, nil
+	case trust == nil: // no signer to trust: a refusal, or nothing to do
+		_, err := verify.Check(policy.Mode, nil, pin.Source.Digest, nil)
+		return out, refusal(err)
+	}
+	out.looked = true
+	out.verification, err = verify.Check(policy.Mode, trust, pin.Source.Digest, []verify.Artifact{{MediaType: bundleType, Payload: bundle}})
+	return out, refusal(err)
+}
+
+// HostedSet is the PluginSet that was asked for, and the pod template of its host
+// in the cluster with what installs it.
+func (w PlanRequest) HostedSet(plan *preview.Plan) (*report.HostedSet, error) {
+	if w.Set == nil {
+		return nil, Usagef("-o pod-template is of a PluginSet with a host in the cluster: preview -f FILE")
+	}
+	host := plan.Object(w.Set.Host.Deployment.ID())
+	if host == nil || host.LiveBody == nil {
+		return nil, Usagef("-o pod-template shows the pod template of the host with what installs the plugins; leave out --offline")
+	}
+	body, err := plugins.PodTemplate(w.Set, host.LiveBody)
+	if err != nil {
+		return nil, fmt.Errorf("config %s: %w", w.Text, err)
+	}
+	return &report.HostedSet{Name: w.Set.Name, Deployment: w.Set.Host.Deployment.Name, PodTemplate: body}, nil
 }
