@@ -86,8 +86,7 @@ type failingRollout struct {
 	name     string
 	before   func(t *testing.T, w *world) // prepares the namespace
 	manifest string
-	during   func(t *testing.T, w *world) // happens once the object waits
-	object   string                       // the object of the plan that is not ready
+	object   string // the object of the plan that is not ready
 	cause    rollout.Cause
 	offender string // id, a prefix for pods
 	evidence []string

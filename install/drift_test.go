@@ -56,9 +56,9 @@ func situations() map[string]situation {
 	update := map[string]install.Kind{
 		"change": refused, "aside": passes, "delete": refused, "recreate": refused, "finalize": refused, "take": refused, "share": refused, "own": refused,
 	}
-	with := func(drifts map[string]install.Kind, how string, kind install.Kind) map[string]install.Kind {
+	sharing := func(drifts map[string]install.Kind, kind install.Kind) map[string]install.Kind {
 		out := maps.Clone(drifts)
-		out[how] = kind
+		out["share"] = kind
 		return out
 	}
 	without := func(drifts map[string]install.Kind, hows ...string) map[string]install.Kind {
@@ -71,11 +71,11 @@ func situations() map[string]situation {
 	return map[string]situation{
 		"create":    {action: preview.ActionCreate, object: config, before: none, after: same, drifts: map[string]install.Kind{"create": refused}},
 		"update":    {action: preview.ActionUpdate, object: config, before: same, after: changed, drifts: update},
-		"unchanged": {action: preview.ActionUnchanged, object: config, before: same, after: same, drifts: with(update, "share", passes)},
-		"delete":    {action: preview.ActionDelete, object: config, before: same, after: none, drifts: with(whole, "share", passes)},
+		"unchanged": {action: preview.ActionUnchanged, object: config, before: same, after: same, drifts: sharing(update, passes)},
+		"delete":    {action: preview.ActionDelete, object: config, before: same, after: none, drifts: sharing(whole, passes)},
 		// Nobody can change the data of the object; who has a share of it is in the way.
-		"replace": {action: preview.ActionReplace, object: part{"Frozen", "p", "v"}, before: same, after: changed, drifts: with(without(whole, "change", "take"), "share", refused)},
-		"adopt":   {action: preview.ActionAdopt, object: config, before: none, after: changed, choose: adoptTaking, others: does("create", "share"), drifts: with(whole, "share", passes)},
+		"replace": {action: preview.ActionReplace, object: part{"Frozen", "p", "v"}, before: same, after: changed, drifts: sharing(without(whole, "change", "take"), refused)},
+		"adopt":   {action: preview.ActionAdopt, object: config, before: none, after: changed, choose: adoptTaking, others: does("create", "share"), drifts: sharing(whole, passes)},
 		"take": {
 			action: preview.ActionUpdate, object: config, before: same, after: changed, choose: conflictsTo(preview.ConflictsTake), others: does("take"),
 			drifts: without(update, "change", "take"), // they would leave it as it is
@@ -84,8 +84,8 @@ func situations() map[string]situation {
 			action: preview.ActionUnchanged, object: config, before: same, after: changed, choose: conflictsTo(preview.ConflictsLeave), others: does("take"),
 			drifts: without(update, "change", "take"),
 		},
-		"keep":   {action: preview.ActionKeep, object: crd, before: same, after: none, drifts: with(whole, "share", passes)},
-		"shared": {action: preview.ActionShared, object: crd, before: none, after: same, others: ownedElsewhere, drifts: with(update, "share", passes)},
+		"keep":   {action: preview.ActionKeep, object: crd, before: same, after: none, drifts: sharing(whole, passes)},
+		"shared": {action: preview.ActionShared, object: crd, before: none, after: same, others: ownedElsewhere, drifts: sharing(update, passes)},
 		"skip":   {action: preview.ActionSkip, object: part{"Unserved", "p", "v"}, before: none, after: same, drifts: map[string]install.Kind{"serve": refused}},
 	}
 }

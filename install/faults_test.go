@@ -159,8 +159,8 @@ var scenarios = []scenario{
 	{
 		name: "replace",
 		plan: func(t *testing.T, w *world) *preview.Plan {
-			w.apply(t, w.plan(t, w.content(t, "1.0.0", frozen("a", "1"), configMap("b", "1"))))
-			return w.plan(t, w.content(t, "2.0.0", frozen("a", "2"), configMap("b", "2")))
+			w.apply(t, w.plan(t, w.content(t, "1.0.0", frozen("1"), configMap("b", "1"))))
+			return w.plan(t, w.content(t, "2.0.0", frozen("2"), configMap("b", "2")))
 		},
 		want: map[string]string{"a": "2", "b": "2"},
 		once: []string{"delete core/configmaps NS/a", "patch core/configmaps NS/a", "patch core/configmaps NS/b"},
@@ -178,7 +178,7 @@ var scenarios = []scenario{
 }
 
 // frozen is a ConfigMap whose data cannot change.
-func frozen(name, value string) string { return configMap(name, value) + "immutable: true\n" }
+func frozen(value string) string { return configMap("a", value) + "immutable: true\n" }
 
 const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {password: aHVudGVyMg==}\n"
 

@@ -1,6 +1,7 @@
 package install_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -185,8 +186,8 @@ func TestGateNamesEveryReasonInThreeLines(t *testing.T) {
 		}
 	})
 	err := install.Gate(plan, record.Approval{Digest: plan.Digest, How: record.ApprovedByYes})
-	refused, ok := err.(*install.Error)
-	if !ok || len(refused.Reasons) != 20 {
+	var refused *install.Error
+	if !errors.As(err, &refused) || len(refused.Reasons) != 20 {
 		t.Fatalf("%T with reasons %v, want 20", err, refused)
 	}
 	if n := strings.Count(err.Error(), "\n"); n > 2 {

@@ -337,7 +337,7 @@ func (l *lock) renew(ctx context.Context) error {
 func (l *lock) release(ctx context.Context) {
 	if l.stop != nil {
 		l.stop()
-		<-l.done
+		<-l.done //nolint:errcheck // that renewing ended is all that is awaited
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

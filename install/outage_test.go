@@ -24,7 +24,7 @@ func TestClusterUndoThatAnOutageStopsIsFinishedByTheSameCommand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, _ := refusing(t, "outage-"+name)
+			w := refusing(t, "outage-"+name)
 			w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"))))
 			want := w.state(t)
 			plan := w.undoable(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("refused", "2")))

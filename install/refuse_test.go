@@ -67,7 +67,7 @@ func TestClusterRefusalsWriteNothing(t *testing.T) {
 			}
 			return plan, byDigest(plan)
 		}, install.Refused, "the plan expired at"},
-		{"a plan that was already applied", func(t *testing.T) (*preview.Plan, record.Approval) {
+		{"a plan that was already applied", func(_ *testing.T) (*preview.Plan, record.Approval) {
 			return applied, byDigest(applied)
 		}, install.Refused, "already applied"},
 		{"a sealed body that was changed after the review", func(t *testing.T) (*preview.Plan, record.Approval) {

@@ -44,7 +44,7 @@ func (w *world) tryUndoable(t *testing.T, choose func(*engine.Options), contents
 
 // refusing is a world whose namespace denies writes of the ConfigMap named
 // refused, once they are no dry run: what fails at the apply and not before.
-func refusing(t *testing.T, name string) (*world, *sandboxtest.Webhook) {
+func refusing(t *testing.T, name string) *world {
 	t.Helper()
 	w := newWorld(t, name)
 	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
@@ -56,7 +56,7 @@ func refusing(t *testing.T, name string) (*world, *sandboxtest.Webhook) {
 		}
 		return sandboxtest.Verdict{}
 	})
-	return w, webhook
+	return w
 }
 
 // state is what the objects of the world's namespace hold and are marked as, by
@@ -261,7 +261,7 @@ func TestClusterUndoSurvivesBeingKilled(t *testing.T) {
 // killUndo kills after one write, and reports whether the run came as far.
 func killUndo(t *testing.T, at int) bool {
 	t.Helper()
-	w, _ := refusing(t, fmt.Sprintf("undo-killed-%d", at))
+	w := refusing(t, fmt.Sprintf("undo-killed-%d", at))
 	w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), secret)))
 	before := w.state(t)
 	plan := w.undoable(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("b", "2"), configMap("refused", "2"), secret))
@@ -305,7 +305,7 @@ func TestClusterForeignEditStopsTheUndo(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			w, _ := refusing(t, fmt.Sprintf("undo-edited-%d", i))
+			w := refusing(t, fmt.Sprintf("undo-edited-%d", i))
 			w.apply(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("c", "1"))))
 			plan := w.undoable(t, w.content(t, "2.0.0", configMap("a", "2"), configMap("b", "2"), configMap("c", "1"), configMap("refused", "2")))
 			opts := w.options(t)
@@ -349,7 +349,7 @@ func TestClusterWhatCannotBeUndoneIsRefused(t *testing.T) {
 		prepare  func(t *testing.T, w *world)
 		want     string
 	}{
-		{name: "an object that is replaced", from: frozen("a", "1"), to: frozen("a", "2"), want: "core/ConfigMap/$NS/a is deleted and created again"},
+		{name: "an object that is replaced", from: frozen("1"), to: frozen("2"), want: "core/ConfigMap/$NS/a is deleted and created again"},
 		{name: "a Secret whose value changes", from: secret, to: strings.Replace(secret, "aHVudGVyMg==", "aHVudGVyMw==", 1), want: "core/Secret/$NS/s loses the value of its key password"},
 		{name: "a Secret that is deleted", from: secret + "---\n" + configMap("a", "1"), to: configMap("a", "1"), want: "core/Secret/$NS/s is deleted, and its values are not on record"},
 		{name: "a claim that is deleted", from: claim + "---\n" + configMap("a", "1"), to: configMap("a", "1"), want: "is deleted, and what it stores does not come back"},
@@ -385,8 +385,8 @@ func TestClusterWhatCannotBeUndoneIsRefused(t *testing.T) {
 		})
 	}
 	t.Run("a revision that is unfinished", func(t *testing.T) {
-		w, _ := refusing(t, "undo-unfinished")
-		w.failing(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("refused", "1"))), w.options(t))
+		w := refusing(t, "undo-unfinished")
+		_, _ = w.failing(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("refused", "1"))), w.options(t))
 		_, err := w.tryUndoable(t, func(*engine.Options) {}, w.content(t, "1.0.0", configMap("a", "1")))
 		if err == nil || !strings.Contains(err.Error(), "there is no whole state that a failure could go back to") {
 			t.Errorf("got %v", err)

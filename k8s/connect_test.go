@@ -38,7 +38,7 @@ func TestClusterTargetIdentifiesClusterAndUser(t *testing.T) {
 func TestClusterTargetIsForbiddenToThoseWhoMayNotReadKubeSystem(t *testing.T) {
 	c := connect(t, sandboxtest.User(t, sandboxtest.Start(t), unique("user")))
 	_, err := c.Target(t.Context())
-	requireReason(t, err, preview.ReasonForbidden)
+	_ = requireReason(t, err, preview.ReasonForbidden)
 }
 
 func TestConnectSaysInOneSentenceWhatIsMissing(t *testing.T) {
@@ -91,7 +91,7 @@ func TestTheServerIsShownWithoutCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := k8s.Connect(t.Context(), k8s.Options{Kubeconfig: path})
-	requireReason(t, err, preview.ReasonUnavailable)
+	_ = requireReason(t, err, preview.ReasonUnavailable)
 	if text := err.Error(); strings.Contains(text, "hunter2") || !strings.Contains(text, "https://127.0.0.1:1/path") {
 		t.Errorf("got %q", text)
 	}
@@ -113,5 +113,5 @@ func TestClusterConnectWithATokenNobodyKnowsIsUnauthorized(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = k8s.Connect(t.Context(), k8s.Options{Kubeconfig: path})
-	requireReason(t, err, preview.ReasonUnauthorized)
+	_ = requireReason(t, err, preview.ReasonUnauthorized)
 }

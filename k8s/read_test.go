@@ -134,7 +134,7 @@ func TestClusterReadGetsWhereAListIsForbiddenOrTooLarge(t *testing.T) {
 
 	nobody := connect(t, sandboxtest.User(t, sandboxtest.Start(t), unique("user")))
 	for _, result := range nobody.Read(t.Context(), refs) {
-		requireReason(t, result.Err, preview.ReasonForbidden)
+		_ = requireReason(t, result.Err, preview.ReasonForbidden)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestClusterListReadsEveryPageAndSelects(t *testing.T) {
 		}
 	}
 	_, err = c.List(t.Context(), "gone.example/v1", "Thing", "", "")
-	requireReason(t, err, preview.ReasonNotServed)
+	_ = requireReason(t, err, preview.ReasonNotServed)
 }
 
 func TestClusterCountIsOfAllNamespaces(t *testing.T) {

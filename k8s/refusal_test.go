@@ -78,7 +78,7 @@ func TestClusterImmutableFieldsOfARealServer(t *testing.T) {
 				})
 			}
 			_, err := update(t, c, preview.DryRun{Body: parse(t, strings.ReplaceAll(text, test.from, test.to)), Force: true})
-			requireReason(t, err, preview.ReasonImmutable)
+			_ = requireReason(t, err, preview.ReasonImmutable)
 		})
 	}
 }
@@ -89,7 +89,7 @@ func TestClusterBindingToARoleThatIsNotStoredYetSaysSo(t *testing.T) {
 	user := restricted(t, c, namespace, "[{apiGroups: [rbac.authorization.k8s.io], resources: [rolebindings], verbs: ['*']}]")
 	for _, kind := range []string{"Role", "ClusterRole"} {
 		body := parse(t, fmt.Sprintf("{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: a, namespace: %s}, roleRef: {kind: %s, name: not-there, apiGroup: rbac.authorization.k8s.io}}", namespace, kind))
-		requireReason(t, user.DryRun(t.Context(), []preview.DryRun{{Body: body}})[0].Err, preview.ReasonRoleMissing)
+		_ = requireReason(t, user.DryRun(t.Context(), []preview.DryRun{{Body: body}})[0].Err, preview.ReasonRoleMissing)
 	}
 }
 
@@ -155,7 +155,7 @@ spec:
 		_, err := c.Kind(t.Context(), namespace+".example/v2", "Thing")
 		return err == nil
 	})
-	requireReason(t, c.DryRun(t.Context(), []preview.DryRun{{Body: parse(t, thing)}})[0].Err, preview.ReasonWebhook)
+	_ = requireReason(t, c.DryRun(t.Context(), []preview.DryRun{{Body: parse(t, thing)}})[0].Err, preview.ReasonWebhook)
 }
 
 // TestClusterCheckAgreesWithTheServer: what the embedded schemas refuse the server

@@ -25,7 +25,7 @@ func TestClusterCreateIsRefusedWhenSomebodyMadeTheObject(t *testing.T) {
 	namespace := newNamespace(t, c)
 	kubectl(t, configMap(namespace, "a", "{theirs: x}"), "apply", "--server-side", "-f", "-")
 	_, err := c.Apply(t.Context(), preview.DryRun{Body: parse(t, configMap(namespace, "a", "{k: v}")), Force: true})
-	requireReason(t, err, preview.ReasonChanged)
+	_ = requireReason(t, err, preview.ReasonChanged)
 	live, err := c.Get(t.Context(), preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: "a"})
 	if err != nil || preview.Value(live, "data", "k") != nil {
 		t.Errorf("it was merged: %v, %v", live["data"], err)
@@ -66,14 +66,14 @@ func TestClusterUpdateIsPinnedToTheObjectThatWasRead(t *testing.T) {
 	}
 
 	_, err = c.Apply(t.Context(), item) // the resourceVersion has moved
-	requireReason(t, err, preview.ReasonChanged)
+	_ = requireReason(t, err, preview.ReasonChanged)
 
 	item.UID, item.ResourceVersion = pin(updated)
 	if err := c.Delete(t.Context(), ref, item.UID, item.ResourceVersion, preview.Background); err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.Apply(t.Context(), item) // the object is gone
-	requireReason(t, err, preview.ReasonChanged)
+	_ = requireReason(t, err, preview.ReasonChanged)
 	if live, err := c.Get(t.Context(), ref); live != nil || err != nil {
 		t.Errorf("the deleted object came back: %v, %v", live, err)
 	}
@@ -89,20 +89,20 @@ func TestClusterDeleteIsPinnedToTheObjectThatWasRead(t *testing.T) {
 	namespace := newNamespace(t, c)
 	ref := preview.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: "a"}
 	uid, version := pin(create(t, c, configMap(namespace, "a", "{}")))
-	requireReason(t, c.Delete(t.Context(), ref, "another", version, preview.Background), preview.ReasonChanged)
-	requireReason(t, c.Delete(t.Context(), ref, uid, "1", preview.Background), preview.ReasonChanged)
+	_ = requireReason(t, c.Delete(t.Context(), ref, "another", version, preview.Background), preview.ReasonChanged)
+	_ = requireReason(t, c.Delete(t.Context(), ref, uid, "1", preview.Background), preview.ReasonChanged)
 	if err := c.Delete(t.Context(), ref, uid, version, preview.Background); err != nil {
 		t.Fatal(err)
 	}
-	requireReason(t, c.Delete(t.Context(), ref, uid, version, preview.Background), preview.ReasonNotFound)
+	_ = requireReason(t, c.Delete(t.Context(), ref, uid, version, preview.Background), preview.ReasonNotFound)
 	if err := c.Delete(t.Context(), ref, "", "", preview.Background); err == nil {
 		t.Error("a delete without preconditions was sent")
 	}
 
 	role := preview.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: unique("missing")}
-	requireReason(t, c.Delete(t.Context(), role, "a", "2", preview.Background), preview.ReasonNotFound)
+	_ = requireReason(t, c.Delete(t.Context(), role, "a", "2", preview.Background), preview.ReasonNotFound)
 	missing := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: unique("missing")}
-	requireReason(t, c.Delete(t.Context(), missing, "a", "2", preview.Background), preview.ReasonNotFound)
+	_ = requireReason(t, c.Delete(t.Context(), missing, "a", "2", preview.Background), preview.ReasonNotFound)
 }
 
 func TestClusterDeleteInTheForegroundLeavesTheObjectUntilItsDependentsAreGone(t *testing.T) {
@@ -172,8 +172,8 @@ func TestClusterDryRunAnswersInOrderAndPersistsNothing(t *testing.T) {
 	if results[1].Err != nil || preview.String(results[1].Body, "data", "k") != "after" {
 		t.Errorf("update: %+v", results[1])
 	}
-	requireReason(t, results[2].Err, preview.ReasonChanged)
-	requireReason(t, results[3].Err, preview.ReasonNotServed)
+	_ = requireReason(t, results[2].Err, preview.ReasonChanged)
+	_ = requireReason(t, results[3].Err, preview.ReasonNotServed)
 	if !slices.ContainsFunc(results[4].Warnings, func(w string) bool { return strings.Contains(w, "deprecated") }) {
 		t.Errorf("the server's warning is lost: %+v", results[4])
 	}

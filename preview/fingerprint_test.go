@@ -119,14 +119,14 @@ func TestFingerprintMovesWithWhatMatters(t *testing.T) {
 // nothing but the presence count.
 func TestFingerprintMovesWithAValueSealedAsZero(t *testing.T) {
 	const sealed = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 0, text: '', template: {}}}"
-	print := func(text string) string {
+	printOf := func(text string) string {
 		got, err := Fingerprint(untyped{}, object(t, text), object(t, sealed), false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return got
 	}
-	base := print("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 3, text: x, template: {}}}")
+	base := printOf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 3, text: x, template: {}}}")
 	for name, c := range map[string]struct {
 		live  string
 		moves bool
@@ -136,7 +136,7 @@ func TestFingerprintMovesWithAValueSealedAsZero(t *testing.T) {
 		"what others put into {}": {"{replicas: 3, text: x, template: {theirs: 1}}", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := print("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: " + c.live + "}"); (got != base) != c.moves {
+			if got := printOf("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: " + c.live + "}"); (got != base) != c.moves {
 				t.Errorf("moved %v, want %v", got != base, c.moves)
 			}
 		})
@@ -152,7 +152,7 @@ func TestFingerprintsSeeASensitiveValueThatMoves(t *testing.T) {
 		"environment": "kind: Pod, metadata: {name: a, namespace: ns, uid: u}, spec: {containers: [{name: c, env: [{name: API_TOKEN, value: VALUE}]}]}}",
 	} {
 		for _, whole := range []bool{true, false} {
-			print := func(value, uid string) string {
+			printOf := func(value, uid string) string {
 				body := object(t, "{apiVersion: v1, "+strings.ReplaceAll(strings.ReplaceAll(text, "VALUE", value), "uid: u", "uid: "+uid))
 				sealed := object(t, "{apiVersion: v1, "+strings.ReplaceAll(strings.ReplaceAll(text, "VALUE", "c2VhbGVk"), ", uid: u", ""))
 				got, err := Fingerprint(untyped{}, body, sealed, whole)
@@ -161,11 +161,11 @@ func TestFingerprintsSeeASensitiveValueThatMoves(t *testing.T) {
 				}
 				return got
 			}
-			first := print("b25l", "u")
-			if first == print("dHdv", "u") {
+			first := printOf("b25l", "u")
+			if first == printOf("dHdv", "u") {
 				t.Errorf("%s, whole %t: another value has the same fingerprint", name, whole)
 			}
-			if first != print("b25l", "u") {
+			if first != printOf("b25l", "u") {
 				t.Errorf("%s, whole %t: the same value has another fingerprint", name, whole)
 			}
 		}

@@ -27,17 +27,8 @@ func (p *Plan) CheckSet() error {
 			return errors.New("file " + f.Path + " is listed twice")
 		}
 		paths[f.Path] = true
-		gone, same := f.Action == ActionDelete, f.Live == (LiveFile{SHA256: f.SHA256, Mode: f.Mode})
-		there := f.Live != LiveFile{}
-		switch {
-		case clean && !gone:
-			return errors.New("file " + f.Path + " belongs to no package of the plan")
-		case (gone || f.Action == ActionUnchanged) && len(f.Changes) > 0:
-			return errors.New("file " + f.Path + " changes, and its action says that it does not")
-		case gone && there && f.SHA256 == "", f.Action == ActionUnchanged && same && there,
-			f.Action == ActionUpdate && !same && there, f.Action == ActionCreate && !there:
-		default:
-			return errors.New("file " + f.Path + " has another action than follows from what is there")
+		if err := f.checkAction(clean); err != nil {
+			return err
 		}
 	}
 	if clean && len(p.Platforms)+len(p.ConfigChanges) > 0 {
@@ -47,6 +38,23 @@ func (p *Plan) CheckSet() error {
 		return err
 	}
 	return checkPlatforms(p)
+}
+
+// checkAction holds a file to the action that follows from what is there. A plan
+// that only cleans up brings none.
+func (f *File) checkAction(clean bool) error {
+	gone, same := f.Action == ActionDelete, f.Live == (LiveFile{SHA256: f.SHA256, Mode: f.Mode})
+	there := f.Live != LiveFile{}
+	switch {
+	case clean && !gone:
+		return errors.New("file " + f.Path + " belongs to no package of the plan")
+	case (gone || f.Action == ActionUnchanged) && len(f.Changes) > 0:
+		return errors.New("file " + f.Path + " changes, and its action says that it does not")
+	case gone && there && f.SHA256 == "", f.Action == ActionUnchanged && same && there,
+		f.Action == ActionUpdate && !same && there, f.Action == ActionCreate && !there:
+		return nil
+	}
+	return errors.New("file " + f.Path + " has another action than follows from what is there")
 }
 
 // checkGeneration wants another generation exactly where files or the config

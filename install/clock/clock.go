@@ -11,9 +11,13 @@ import (
 // Clock is the time as apply sees it; tests bring their own.
 type Clock = rollout.Clock
 
+// System is the clock of the machine.
 type System struct{}
 
-func (System) Now() time.Time                         { return time.Now() }
+// Now is the time of day.
+func (System) Now() time.Time { return time.Now() }
+
+// After answers once, when d has passed.
 func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // SinceBoot counts the time in which the machine was suspended, too.
@@ -29,6 +33,7 @@ type Stamp struct {
 	wall time.Time // without a monotonic reading
 }
 
+// StampOf reads each of the clocks.
 func StampOf(clock Clock) Stamp {
 	s := Stamp{wall: clock.Now().Round(0)}
 	if c, ok := clock.(bootClock); ok {

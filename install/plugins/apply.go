@@ -105,7 +105,7 @@ func (r *run) apply(ctx context.Context) error {
 		return r.failed(err)
 	}
 	r.place = place
-	defer place.close()
+	defer func() { _ = place.close() }() // directories: what is written is closed before
 	release, err := place.hold(r.o.Holder, r.o.Now())
 	if err != nil {
 		return r.failed(err)

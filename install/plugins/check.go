@@ -42,7 +42,7 @@ func (r *run) differing(there map[string]preview.LiveFile) []string {
 			seen[f.Path] = f.Live
 		}
 	}
-	return differences(seen, there, "")
+	return differences(seen, there)
 }
 
 func (r *run) movedGeneration(current, next int) []string {
@@ -95,10 +95,10 @@ func (d Drift) String() string {
 }
 
 // differences are sentences about files that are not as they were.
-func differences(want, there map[string]preview.LiveFile, prefix string) []string {
+func differences(want, there map[string]preview.LiveFile) []string {
 	var out []string
 	for _, d := range drift(want, there) {
-		out = append(out, prefix+d.String())
+		out = append(out, d.String())
 	}
 	return out
 }

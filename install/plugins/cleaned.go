@@ -219,14 +219,14 @@ func (r *run) checkClean(ctx context.Context) ([]string, error) {
 	}
 	if begun := r.begunClean(); begun != nil {
 		seen, there, err := cleaning(r.plan, r.approval, "", begun.Started).left(ctx, at)
-		return differences(seen, there, ""), err
+		return differences(seen, there), err
 	}
 	seen := map[string]preview.LiveFile{}
 	for _, f := range r.plan.Files {
 		seen[f.Path] = f.Live
 	}
 	there, err := doomedFiles(ctx, at, doomed(slices.Collect(maps.Keys(seen))))
-	return differences(seen, there, ""), err
+	return differences(seen, there), err
 }
 
 // appliedClean refuses a clean that was carried out.
@@ -263,7 +263,7 @@ func goOnCleaning(ctx context.Context, place *place, receipt *Receipt, o Options
 	if err != nil {
 		return err
 	}
-	if reasons = append(reasons, differences(seen, there, "")...); len(reasons) > 0 {
+	if reasons = append(reasons, differences(seen, there)...); len(reasons) > 0 {
 		return &install.Error{
 			Kind: install.Refused, Doing: "comparing " + at + generationsSuffix + " with what was reviewed",
 			Came: joined(reasons), Next: "preview again, and approve that", Reasons: reasons,

@@ -37,7 +37,7 @@ func holding(location string, o Options, do func(*place) error) error {
 	if err != nil {
 		return err
 	}
-	defer p.close()
+	defer func() { _ = p.close() }() // directories: what is written is closed before
 	release, err := p.hold(o.Holder, o.Now())
 	if err != nil {
 		return err

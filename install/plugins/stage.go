@@ -138,7 +138,7 @@ func (r *run) compare(ctx context.Context, dir string) error {
 	if err := readRoot(ctx, root, there); err != nil {
 		return err
 	}
-	if reasons := differences(r.receipt.wanted(), there, ""); len(reasons) > 0 {
+	if reasons := differences(r.receipt.wanted(), there); len(reasons) > 0 {
 		return fmt.Errorf("what was written is not what was reviewed: %s", joined(reasons))
 	}
 	return nil

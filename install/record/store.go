@@ -45,6 +45,7 @@ func Load(ctx context.Context, cluster Getter, release preview.Release) (*Record
 	return record, err
 }
 
+// LoadWithSecret is Load, and returns the Secret that holds the record.
 func LoadWithSecret(ctx context.Context, cluster Getter, release preview.Release) (*Record, map[string]any, error) {
 	ref := secretRef(release, preview.RecordName(release.Name))
 	secret, err := cluster.Get(ctx, ref)
@@ -252,7 +253,7 @@ func RecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan *pr
 	return loaded.Plan, loaded.Shapes, nil
 }
 
-// LoadPlan reads a recorded plan as it is, without the bodies of its Secrets.
+// StoredPlan reads a recorded plan as it is, without the bodies of its Secrets.
 func StoredPlan(ctx context.Context, cluster Getter, record *Record) (*Recorded, error) {
 	where := fmt.Sprintf("reading the plan of revision %d", record.Revision)
 	parts, err := readParts(ctx, cluster, record.Release, keyPlan, record.Archive.Parts, func(i int) string {

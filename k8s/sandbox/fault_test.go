@@ -189,7 +189,7 @@ func TestClusterWebhookAnswersAsTold(t *testing.T) {
 	eventually(t, "a denial", func() error {
 		_, err := create()
 		if err == nil || !strings.Contains(err.Error(), "not today") {
-			return fmt.Errorf("creating answered %v", err)
+			return fmt.Errorf("creating answered %w", err)
 		}
 		return nil
 	})

@@ -159,7 +159,7 @@ func TestMutationsAreReadOnFromWhereTheLastLookEnded(t *testing.T) {
 
 func FuzzParseAudit(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(auditLine, "<CODE>", "200")))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(_ *testing.T, data []byte) {
 		events, _ := parsed(string(data))
 		for _, e := range events {
 			_, _ = e.Persisted(), e.String()

@@ -10,7 +10,7 @@ import (
 )
 
 // annotated is an object with annotations, given as KEY=VALUE.
-func annotated(kind, name string, pairs ...string) Rendered {
+func annotated(name string, pairs ...string) Rendered {
 	annotations := map[string]any{}
 	for _, pair := range pairs {
 		key, value, _ := strings.Cut(pair, "=")
@@ -22,7 +22,7 @@ func annotated(kind, name string, pairs ...string) Rendered {
 	} else {
 		meta["name"] = name
 	}
-	return Rendered{Body: map[string]any{"apiVersion": "batch/v1", "kind": kind, "metadata": meta}}
+	return Rendered{Body: map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": meta}}
 }
 
 const (
@@ -52,24 +52,24 @@ func TestHooksOfAnApplicationRunWhenArgoCDWouldRunThem(t *testing.T) {
 		want   string // PHASE WEIGHT, "plain", or nothing for what is left out
 		notes  []string
 	}{
-		{"none", annotated("Job", "j"), "plain", nil},
-		{"PreSync", annotated("Job", "j", argoHook+"PreSync"), "pre 0", []string{ran("PreSync", "before", "")}},
-		{"PostSync", annotated("Job", "j", argoHook+"PostSync"), "post 0", []string{ran("PostSync", "after", "")}},
-		{"both", annotated("Job", "j", argoHook+"PreSync, PostSync"), "pre 0", []string{ran("PreSync, PostSync", "before", "; at no other moment")}},
-		{"a wave", annotated("Job", "j", argoHook+"PreSync", argoWave+"-5"), "pre -5", []string{strings.Replace(ran("PreSync", "before", ""), "weight 0", "weight -5", 1)}},
-		{"Sync", annotated("Job", "j", argoHook+"Sync"), "plain", []string{"argo-cd-hook " + job + " Argo CD's hook Sync: it is applied with the other objects, and again when it changes"}},
-		{"Skip", annotated("Job", "j", argoHook+"Skip"), "", []string{left("Skip")}},
-		{"SyncFail", annotated("Job", "j", argoHook+"SyncFail"), "", []string{left("SyncFail")}},
-		{"PreDelete", annotated("Job", "j", argoHook+"PreDelete"), "", []string{left("PreDelete")}},
-		{"PostDelete", annotated("Job", "j", argoHook+"PostDelete"), "", []string{left("PostDelete")}},
-		{"one that is unknown", annotated("Job", "j", argoHook+"Presync"), "", []string{left("Presync")}},
-		{"Helm's", annotated("Job", "j", "helm.sh/hook=pre-install,pre-upgrade", "helm.sh/hook-weight=3"), "pre 3", []string{strings.Replace(ran("PreSync", "before", ""), "weight 0", "weight 3", 1)}},
-		{"Helm's beside Argo CD's", annotated("Job", "j", "helm.sh/hook=post-install", argoHook+"PreSync"), "pre 0", []string{ran("PreSync", "before", "")}},
-		{"Helm's for tests", annotated("Job", "j", "helm.sh/hook=test"), "", []string{left("test")}},
-		{"a definition of Helm's", annotated("Job", "j", "helm.sh/hook=crd-install"), "plain", nil},
-		{"one to be deleted", annotated("Job", "j", argoHook+"PostSync", "argocd.argoproj.io/hook-delete-policy=HookSucceeded"), "post 0",
+		{"none", annotated("j"), "plain", nil},
+		{"PreSync", annotated("j", argoHook+"PreSync"), "pre 0", []string{ran("PreSync", "before", "")}},
+		{"PostSync", annotated("j", argoHook+"PostSync"), "post 0", []string{ran("PostSync", "after", "")}},
+		{"both", annotated("j", argoHook+"PreSync, PostSync"), "pre 0", []string{ran("PreSync, PostSync", "before", "; at no other moment")}},
+		{"a wave", annotated("j", argoHook+"PreSync", argoWave+"-5"), "pre -5", []string{strings.Replace(ran("PreSync", "before", ""), "weight 0", "weight -5", 1)}},
+		{"Sync", annotated("j", argoHook+"Sync"), "plain", []string{"argo-cd-hook " + job + " Argo CD's hook Sync: it is applied with the other objects, and again when it changes"}},
+		{"Skip", annotated("j", argoHook+"Skip"), "", []string{left("Skip")}},
+		{"SyncFail", annotated("j", argoHook+"SyncFail"), "", []string{left("SyncFail")}},
+		{"PreDelete", annotated("j", argoHook+"PreDelete"), "", []string{left("PreDelete")}},
+		{"PostDelete", annotated("j", argoHook+"PostDelete"), "", []string{left("PostDelete")}},
+		{"one that is unknown", annotated("j", argoHook+"Presync"), "", []string{left("Presync")}},
+		{"Helm's", annotated("j", "helm.sh/hook=pre-install,pre-upgrade", "helm.sh/hook-weight=3"), "pre 3", []string{strings.Replace(ran("PreSync", "before", ""), "weight 0", "weight 3", 1)}},
+		{"Helm's beside Argo CD's", annotated("j", "helm.sh/hook=post-install", argoHook+"PreSync"), "pre 0", []string{ran("PreSync", "before", "")}},
+		{"Helm's for tests", annotated("j", "helm.sh/hook=test"), "", []string{left("test")}},
+		{"a definition of Helm's", annotated("j", "helm.sh/hook=crd-install"), "plain", nil},
+		{"one to be deleted", annotated("j", argoHook+"PostSync", "argocd.argoproj.io/hook-delete-policy=HookSucceeded"), "post 0",
 			[]string{ran("PostSync", "after", ""), "hook-kept package/p Argo CD would delete after their hooks have run, and here stay until the release is removed: " + job}},
-		{"a wave of what is no hook", annotated("Job", "j", argoWave+"2"), "plain",
+		{"a wave of what is no hook", annotated("j", argoWave+"2"), "plain",
 			[]string{"argo-cd-hook-ignored package/p objects are applied in the order of their kinds, and not in that of Argo CD's waves; wave 2: " + job}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestHooksOfAnApplicationRunWhenArgoCDWouldRunThem(t *testing.T) {
 }
 
 func TestAHookOfAChartStaysWhatItsFormatMadeOfIt(t *testing.T) {
-	r := annotated("Job", "j", "helm.sh/hook=pre-install")
+	r := annotated("j", "helm.sh/hook=pre-install")
 	r.Hook = &preview.Hook{Phase: preview.HookPre, Weight: 7}
 	out := &Output{Objects: []Rendered{r}}
 	if err := ArgoHooks(out, "p", "app"); err != nil || out.Objects[0].Hook.Weight != 7 || len(out.Notes) != 0 {
@@ -100,7 +100,7 @@ func TestAHookOfAChartStaysWhatItsFormatMadeOfIt(t *testing.T) {
 }
 
 func TestAHookWithGenerateNameIsCalledByWhatItDoes(t *testing.T) {
-	out := &Output{Objects: []Rendered{annotated("Job", "migrate-*", argoHook+"PreSync"), annotated("Job", "other-*", argoHook+"Sync")}}
+	out := &Output{Objects: []Rendered{annotated("migrate-*", argoHook+"PreSync"), annotated("other-*", argoHook+"Sync")}}
 	if err := ArgoHooks(out, "p", "app"); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestAHookWithGenerateNameIsCalledByWhatItDoes(t *testing.T) {
 }
 
 func TestAWaveThatIsNoNumberIsRefusedOfAHook(t *testing.T) {
-	out := &Output{Objects: []Rendered{annotated("Job", "j", argoHook+"PreSync", argoWave+"first")}}
+	out := &Output{Objects: []Rendered{annotated("j", argoHook+"PreSync", argoWave+"first")}}
 	if err := ArgoHooks(out, "p", "app"); err == nil || !strings.Contains(err.Error(), `batch/Job/app/j: its argocd.argoproj.io/sync-wave "first" is no number`) {
 		t.Errorf("got %v", err)
 	}
@@ -120,7 +120,7 @@ func TestAWaveThatIsNoNumberIsRefusedOfAHook(t *testing.T) {
 
 func TestWhatArgoCDWouldReadOfOtherContentIsNamed(t *testing.T) {
 	out := &Output{Objects: []Rendered{
-		annotated("Job", "a", argoHook+"PreSync"), annotated("Job", "b", argoWave+"10"), annotated("Job", "c", argoWave+"-1"), annotated("Job", "d", argoWave+"10"), annotated("Job", "e"),
+		annotated("a", argoHook+"PreSync"), annotated("b", argoWave+"10"), annotated("c", argoWave+"-1"), annotated("d", argoWave+"10"), annotated("e"),
 	}}
 	NoteArgoHooks(out, "p", "app")
 	want := []string{

@@ -13,10 +13,9 @@ import (
 )
 
 // fetched reads a config whose plugins lie in dir.
-func fetched(t *testing.T, dir, config string, o Options, q Request) (*Set, []Fetched, error) {
+func fetched(t *testing.T, dir, config string, q Request) (*Set, []Fetched, error) {
 	t.Helper()
-	o.Dir = dir
-	set, err := Parse([]byte(config), o)
+	set, err := Parse([]byte(config), Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +83,7 @@ func TestFilesAreLaidOutAsTheConfigSays(t *testing.T) {
 			"0644 a/x-1/LICENSE, 0755 a/x-1/bin/neo, 0755 bin/kubectl-neo"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, got, err := fetched(t, dir, own(test.plugin), Options{}, Request{})
+			_, got, err := fetched(t, dir, own(test.plugin), Request{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +127,7 @@ func TestWhatCannotBeLaidOutIsRefused(t *testing.T) {
 		{"a credential that is not set", "environment variable NONE, which is not set", []string{`{output: a, reference: ./notes, auth: {bearer: {env: NONE}}}`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, got, err := fetched(t, dir, own(test.plugins...), Options{}, Request{Getenv: func(string) string { return "" }})
+			_, got, err := fetched(t, dir, own(test.plugins...), Request{Getenv: func(string) string { return "" }})
 			if err == nil {
 				_, err = Files(got)
 			}
@@ -144,7 +143,7 @@ func TestALargeFileIsHeldOnce(t *testing.T) {
 	dir := t.TempDir()
 	const size = 32 << 20
 	put(t, filepath.Join(dir, "large"), strings.Repeat("large\n", size/6))
-	_, got, err := fetched(t, dir, own(`{output: a, reference: ./large}`), Options{}, Request{})
+	_, got, err := fetched(t, dir, own(`{output: a, reference: ./large}`), Request{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func hosted(t *testing.T, more string) engine.Content {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "neo"), "1\n")
 	config := strings.Replace(string(hostedSet("{deployment: {namespace: hosts, name: server}}", more)), "https://example.com/neo.tgz", "./neo", 1)
-	set, got, err := fetched(t, dir, config, Options{}, Request{})
+	set, got, err := fetched(t, dir, config, Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestPodsOfEachPlatformAreHeldToTheirOwnFiles(t *testing.T) {
 		var all []OnPlatform
 		lock := &Lock{Name: "optimus", Platforms: map[string][]Locked{}}
 		for _, platform := range platforms {
-			read, got, err := fetched(t, dir, config, Options{}, Request{Platform: platform})
+			read, got, err := fetched(t, dir, config, Request{Platform: platform})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func TestLinesOfTheNextSetAreComparedWithThoseOnRecord(t *testing.T) {
 	planned := func(neo string, before *preview.Plan) *preview.Plan {
 		t.Helper()
 		put(t, filepath.Join(dir, "neo"), neo)
-		set, got, err := fetched(t, dir, server, Options{}, Request{})
+		set, got, err := fetched(t, dir, server, Request{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ func TestALockRefusesWhatItDoesNotHold(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "one"), "1\n")
 	config := own(`{output: a, reference: ./one}`)
-	set, got, err := fetched(t, dir, config, Options{}, Request{})
+	set, got, err := fetched(t, dir, config, Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,13 +26,13 @@ func TestALockRefusesWhatItDoesNotHold(t *testing.T) {
 	if again := lock.Encode(); !bytes.Equal(again, written) {
 		t.Errorf("written again it is\n%s\nnot\n%s", again, written)
 	}
-	_, got, err = fetched(t, dir, config, Options{}, Request{Lock: lock})
+	_, got, err = fetched(t, dir, config, Request{Lock: lock})
 	if err != nil || !got[0].Pinned {
 		t.Fatalf("the locked artifact: %v", err)
 	}
 	refused := func(name, want string, config string, q Request) {
 		t.Helper()
-		_, _, err := fetched(t, dir, config, Options{}, q)
+		_, _, err := fetched(t, dir, config, q)
 		var refusal *engine.Refused
 		if !errors.As(err, &refusal) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
@@ -45,7 +45,7 @@ func TestALockRefusesWhatItDoesNotHold(t *testing.T) {
 	put(t, filepath.Join(dir, "one"), "2\n")
 	refused("other bytes", "and the lock file has sha256:", config, Request{Lock: lock})
 
-	_, got, err = fetched(t, dir, config, Options{}, Request{Platform: "linux/arm64"})
+	_, got, err = fetched(t, dir, config, Request{Platform: "linux/arm64"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestAPlanComparesWithWhatIsInstalled(t *testing.T) {
 	put(t, filepath.Join(dir, "one"), "1\n")
 	put(t, filepath.Join(dir, "two"), "2\n")
 	config := own(`{output: a, reference: ./one}`, `{output: b, reference: ./two, config: {image: "x:1"}}`)
-	set, got, err := fetched(t, dir, config, Options{}, Request{})
+	set, got, err := fetched(t, dir, config, Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestAPlanComparesWithWhatIsInstalled(t *testing.T) {
 	}}
 	target.Location.Path = "/elsewhere"
 	put(t, filepath.Join(dir, "two"), "3\n")
-	set, got, err = fetched(t, dir, config, Options{}, Request{})
+	set, got, err = fetched(t, dir, config, Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestAPlanComparesWithWhatIsInstalled(t *testing.T) {
 		t.Errorf("notes: %s", text)
 	}
 	put(t, filepath.Join(dir, "sub", "two"), "2\n")
-	set, got, err = fetched(t, dir, strings.Replace(config, "./two", "./sub/two", 1), Options{}, Request{})
+	set, got, err = fetched(t, dir, strings.Replace(config, "./two", "./sub/two", 1), Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestAPlanComparesWithWhatIsInstalled(t *testing.T) {
 func TestInstalledFilesAreComparedAsTheyWereHashed(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "run"), "#!/bin/sh\nnew\n")
-	set, got, err := fetched(t, dir, own(`{output: run, reference: ./run, config: {mode: full}}`), Options{}, Request{})
+	set, got, err := fetched(t, dir, own(`{output: run, reference: ./run, config: {mode: full}}`), Request{})
 	if err != nil {
 		t.Fatal(err)
 	}

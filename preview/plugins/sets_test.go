@@ -24,7 +24,7 @@ func TestOnePlanCoversAllPlatforms(t *testing.T) {
 		var others []OnPlatform
 		var mine []Fetched
 		for _, platform := range []string{"linux/amd64", "darwin/arm64"} {
-			read, got, err := fetched(t, dir, config, Options{}, Request{Platform: platform})
+			read, got, err := fetched(t, dir, config, Request{Platform: platform})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestASetIsComparedWithAnother(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "old"), "#!/bin/sh\nold\n")
 	put(t, filepath.Join(dir, "new"), "#!/bin/sh\nnew\n")
-	older, before, err := fetched(t, dir, own(`{output: neo, reference: ./old, config: {mode: half}}`, `{output: gone, reference: ./old}`), Options{}, Request{})
+	older, before, err := fetched(t, dir, own(`{output: neo, reference: ./old, config: {mode: half}}`, `{output: gone, reference: ./old}`), Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestASetIsComparedWithAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, got, err := fetched(t, dir, own(`{output: neo, reference: ./new, config: {mode: full}}`), Options{}, Request{})
+	set, got, err := fetched(t, dir, own(`{output: neo, reference: ./new, config: {mode: full}}`), Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestSignaturesAreAskedForBeforeAnArtifactIsRead(t *testing.T) {
 		}
 		return Signed{Verification: preview.Verification{Status: "verified", Identity: "me"}}, nil
 	}
-	set, got, err := fetched(t, dir, own(`{output: a, reference: ./neo, signature: ./neo.sigstore.json}`, `{output: b, reference: ./neo}`), Options{}, Request{Check: check})
+	set, got, err := fetched(t, dir, own(`{output: a, reference: ./neo, signature: ./neo.sigstore.json}`, `{output: b, reference: ./neo}`), Request{Check: check})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,10 +164,10 @@ func TestSignaturesAreAskedForBeforeAnArtifactIsRead(t *testing.T) {
 	refused := func(context.Context, *source.Fetcher, source.Pin, []byte) (Signed, error) {
 		return Signed{}, errors.New("no signature by whom you trust")
 	}
-	if _, _, err := fetched(t, dir, own(`{output: a, reference: ./neo}`), Options{}, Request{Check: refused}); err == nil || !strings.HasPrefix(err.Error(), "plugin a: no signature") {
+	if _, _, err := fetched(t, dir, own(`{output: a, reference: ./neo}`), Request{Check: refused}); err == nil || !strings.HasPrefix(err.Error(), "plugin a: no signature") {
 		t.Errorf("refused: %v", err)
 	}
-	if _, _, err := fetched(t, dir, own(`{output: a, reference: ./neo, signature: ./none}`), Options{}, Request{Check: check}); err == nil || !strings.HasPrefix(err.Error(), "plugin a: its signature: ") {
+	if _, _, err := fetched(t, dir, own(`{output: a, reference: ./neo, signature: ./none}`), Request{Check: check}); err == nil || !strings.HasPrefix(err.Error(), "plugin a: its signature: ") {
 		t.Errorf("a signature that is not there: %v", err)
 	}
 }

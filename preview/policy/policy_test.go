@@ -337,7 +337,7 @@ func TestLoad(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(head + "rules: [{name: a, expression: \"plan.x == 1\", message: a, severity: info}]"))
 	f.Add([]byte(head + "waivers: [{rule: pod-privileged, owner: a, reason: b, expires: 2026-12-31}]"))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(_ *testing.T, data []byte) {
 		policy, err := Parse(data, on("2026-11-20"))
 		if err == nil {
 			_ = policy.Judge(plan())

@@ -46,7 +46,7 @@ func (s *fluxSource) done() {
 }
 
 // add adds a source, with what all kinds say alike.
-func (s *fluxSource) add(v field, text string) *RequestSource {
+func (s *fluxSource) add(v field, text string) {
 	if s.document != s.r.asked && text == "" {
 		text = "invalid" // and v has failed
 	}
@@ -57,7 +57,6 @@ func (s *fluxSource) add(v field, text string) *RequestSource {
 	home := s.At("metadata.namespace")
 	home.Value = s.home
 	s.r.secret(added, s.At("spec.secretRef.name"), home)
-	return added
 }
 
 // helmRepository makes a chart of it a source.

@@ -97,7 +97,7 @@ func writeHTML(w io.Writer, p *preview.Plan, _ Options) error {
 func pageOf(p *preview.Plan) page {
 	out := page{
 		Title: line(title(p)), Counts: countText(p), Facts: pageFacts(facts(p)),
-		Style: template.CSS(pageStyle), Script: template.JS(pageScript),
+		Style: template.CSS(pageStyle), Script: template.JS(pageScript), //nolint:gosec // constants
 		StyleHash: sourceHash(pageStyle), ScriptHash: sourceHash(pageScript),
 		Install: heading(section{title: installSection(p, layout{width: defaultWidth}).title}),
 	}

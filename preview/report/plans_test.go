@@ -175,7 +175,7 @@ func unknowns(t *testing.T) *preview.Plan {
 // evil is text that no part of a report may pass on as it is.
 const evil = "x\x1b[31m\x1b]8;;http://evil\a\r\u202Egpj\u200b\x9b <script>alert(1)</script> **b** [l](http://evil) ![i](http://evil) @everyone `` ` | $(reboot) '; reboot; ' # \n\n</details>\n```\n# heading"
 
-func hostile(t *testing.T) *preview.Plan { return hostilePlan(evil) }
+func hostile(_ *testing.T) *preview.Plan { return hostilePlan(evil) }
 
 // hostilePlan holds a text wherever a plan holds text from outside.
 func hostilePlan(evil string) *preview.Plan {

@@ -84,8 +84,8 @@ func blocksItself(c *scan, _ *preview.Object, webhook map[string]any) []string {
 }
 
 func coversNewPods(rule map[string]any) bool {
-	has := func(field string, any ...string) bool {
-		return slices.ContainsFunc(words(rule[field]), func(w string) bool { return slices.Contains(any, w) })
+	has := func(field string, wanted ...string) bool {
+		return slices.ContainsFunc(words(rule[field]), func(w string) bool { return slices.Contains(wanted, w) })
 	}
 	return preview.String(rule, "scope") != "Cluster" && has("apiGroups", "", all) &&
 		has("resources", "pods", all, "*/*") && (rule["operations"] == nil || has("operations", "CREATE", all))

@@ -32,6 +32,8 @@ func (l Level) Severity() preview.Severity {
 	return preview.Info
 }
 
-// Lower and Raise move a level by one step within the scale.
+// Lower is the level one step down, within the scale.
 func (l Level) Lower() Level { return max(l-1, Notice) }
+
+// Raise is the level one step up, within the scale.
 func (l Level) Raise() Level { return min(l+1, Critical) }

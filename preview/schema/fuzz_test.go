@@ -46,8 +46,8 @@ func definitionIn(data []byte) map[string]any {
 
 func FuzzCompare(f *testing.F) {
 	seedDefinitions(f)
-	f.Fuzz(func(t *testing.T, old, new []byte) {
-		before, after := definitionIn(old), definitionIn(new)
+	f.Fuzz(func(t *testing.T, older, newer []byte) {
+		before, after := definitionIn(older), definitionIn(newer)
 		if before == nil || after == nil {
 			return
 		}
@@ -65,8 +65,8 @@ func FuzzCompare(f *testing.F) {
 
 func FuzzNewChecker(f *testing.F) {
 	seedDefinitions(f)
-	f.Fuzz(func(t *testing.T, old, new []byte) {
-		before, after := definitionIn(old), definitionIn(new)
+	f.Fuzz(func(t *testing.T, older, newer []byte) {
+		before, after := definitionIn(older), definitionIn(newer)
 		if before == nil || after == nil {
 			return
 		}

@@ -116,7 +116,7 @@ func TestATokenIsNeverSentToAnEndpointThatIsNotGoogles(t *testing.T) {
 
 func TestCredentialsThatGiveNoTokenAreNotQuoted(t *testing.T) {
 	googleCredentials(t)
-	client := asGoogle(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	client := asGoogle(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, `{"error": "invalid_grant", "error_description": "hunter2"}`, http.StatusBadRequest)
 	}))
 	_, err := openGCS(t.Context(), client, gcsObject(t, ""), nil)
@@ -143,7 +143,7 @@ func TestTheEmulatorOfTheEnvironmentIsRead(t *testing.T) {
 func TestABusyStoreIsAskedAgain(t *testing.T) {
 	t.Setenv("STORAGE_EMULATOR_HOST", "https://example.com")
 	answers := []int{http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusOK}
-	client := asGoogle(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	client := asGoogle(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(answers[0])
 		answers = answers[1:]
 	}))

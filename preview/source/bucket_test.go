@@ -191,7 +191,7 @@ func TestWithoutCredentialsAnObjectIsAskedForAsThePublicMay(t *testing.T) {
 
 // s3Answer is a store that answers everything with one error.
 func s3Answer(status int, code string, header ...string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {
 			w.Header().Set(header[i], header[i+1])
 		}
@@ -202,7 +202,7 @@ func s3Answer(status int, code string, header ...string) http.Handler {
 }
 
 func TestWhatAStoreAnswersBecomesOneSentence(t *testing.T) {
-	elsewhere, _ := tlsServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	elsewhere, _ := tlsServer(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		t.Errorf("the redirect was followed, with %q", r.Header.Get("Authorization"))
 	}))
 	tests := []struct {
@@ -219,7 +219,7 @@ func TestWhatAStoreAnswersBecomesOneSentence(t *testing.T) {
 		{"another region in hostile words", s3Answer(301, "PermanentRedirect", "X-Amz-Bucket-Region", "x;rm -rf"), "points elsewhere", ""},
 		{"a redirect", s3Answer(307, "TemporaryRedirect", "Location", elsewhere.URL+"/x"), "points elsewhere", "points elsewhere"},
 		{"an error in the store", s3Answer(500, "InternalError"), "answered 500", "answered 500"},
-		{"an error that is no XML", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "hunter2", 502) }), "502", "502"},
+		{"an error that is no XML", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "hunter2", http.StatusBadGateway) }), "502", "502"},
 		{"bytes that are no archive", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(bytes.Repeat([]byte("hunter2 "), 200))
 		}), "neither a tar archive", "neither a tar archive"},
@@ -252,7 +252,7 @@ func TestWhatAStoreAnswersBecomesOneSentence(t *testing.T) {
 
 func TestAStoreIsNotReadOverPlainHTTPUnlessToldTo(t *testing.T) {
 	awsEnvironment(t, awsKeys...)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write(bundleTar(t, "x"))
 	}))
 	t.Cleanup(server.Close)

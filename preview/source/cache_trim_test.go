@@ -40,11 +40,11 @@ func backdate(t *testing.T, c cache, digest string, to time.Time) {
 	}
 }
 
-// kept tells which of the blobs are still there, as a string of 1 and 0.
-func kept(c cache, digests []string, size int) string {
+// kept tells which of the blobs of 1,000 bytes are still there, as a string of 1 and 0.
+func kept(c cache, digests []string) string {
 	var out strings.Builder
 	for _, digest := range digests {
-		if c.has(digest, int64(size)) {
+		if c.has(digest, 1000) {
 			out.WriteByte('1')
 		} else {
 			out.WriteByte('0')
@@ -61,15 +61,15 @@ func TestWhatWasUsedLeastRecentlyGoesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.trim(6000, now)
-	if got := kept(c, digests, 1000); got != "111111" {
+	if got := kept(c, digests); got != "111111" {
 		t.Errorf("within the limit: kept %s", got)
 	}
 	c.trim(3500, now)
-	if got := kept(c, digests, 1000); got != "100011" {
+	if got := kept(c, digests); got != "100011" {
 		t.Errorf("kept %s, want the one just read and the last two", got)
 	}
 	c.trim(0, now.Add(time.Hour))
-	if got := kept(c, digests, 1000); got != "000000" {
+	if got := kept(c, digests); got != "000000" {
 		t.Errorf("kept %s, want nothing", got)
 	}
 }
@@ -79,7 +79,7 @@ func TestWhatIsInUseStaysWhateverTheLimit(t *testing.T) {
 	c := cache{dir: t.TempDir()}
 	digests := fill(t, c, 3, 1000, now.Add(-9*time.Minute))
 	c.trim(1, now)
-	if got := kept(c, digests, 1000); got != "001" {
+	if got := kept(c, digests); got != "001" {
 		t.Errorf("kept %s, want what was used nine minutes ago", got)
 	}
 }
@@ -129,7 +129,7 @@ func TestTrimmingTouchesNothingOutsideTheCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.trim(0, now)
-	if got := kept(c, digests, 1000); got != "00" {
+	if got := kept(c, digests); got != "00" {
 		t.Errorf("kept %s", got)
 	}
 	if _, err := os.Stat(outside); err != nil {

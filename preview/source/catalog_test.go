@@ -236,7 +236,7 @@ func TestADirectoryThatChangesBetweenPinAndWalkIsNoCatalog(t *testing.T) {
 	pin, err := f.PinCatalog(t.Context(), parse(t, dir))
 	must(t, err)
 	write(t, dir, map[string]string{"b": "3"})
-	err = f.WalkCatalog(t.Context(), pin, func(_ string, r io.Reader) error { return nil })
+	err = f.WalkCatalog(t.Context(), pin, func(_ string, _ io.Reader) error { return nil })
 	if !errors.Is(err, source.ErrDigestMismatch) {
 		t.Errorf("got %v", err)
 	}

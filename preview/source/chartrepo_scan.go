@@ -338,7 +338,6 @@ type jsonIndex struct {
 	name           string
 	entries, found bool
 	raw            json.RawMessage
-	held           int
 	versions       []chartVersion
 }
 

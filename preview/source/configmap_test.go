@@ -99,7 +99,7 @@ func FuzzConfigMap(f *testing.F) {
 		if err != nil {
 			return
 		}
-		err = fs.WalkDir(content.FS, ".", func(name string, entry fs.DirEntry, err error) error {
+		err = fs.WalkDir(content.FS, ".", func(name string, _ fs.DirEntry, err error) error {
 			if err == nil && !fs.ValidPath(name) {
 				t.Errorf("path %q", name)
 			}

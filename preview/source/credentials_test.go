@@ -38,21 +38,21 @@ func secret(kind string, pairs ...string) map[string]any {
 }
 
 // getWith is get with the credentials of a Secret.
-func getWith(t *testing.T, o source.Options, body map[string]any, text string) (source.Pin, *source.Content, error) {
+func getWith(t *testing.T, o source.Options, body map[string]any, text string) (source.Pin, error) {
 	t.Helper()
 	reference, err := ref.Parse(text)
 	must(t, err)
 	given, err := source.ReadCredentials(t.Context(), secrets{"ns/s": body}, "ns/s", reference)
 	if err != nil {
-		return source.Pin{}, nil, err
+		return source.Pin{}, err
 	}
 	f := source.New(o).With(given)
 	pin, err := f.Pin(t.Context(), reference)
 	if err != nil {
-		return pin, nil, err
+		return pin, err
 	}
-	content, err := f.Open(t.Context(), pin)
-	return pin, content, err
+	_, err = f.Open(t.Context(), pin)
+	return pin, err
 }
 
 func TestCredentialsOfARequestReachTheHostOfItsReference(t *testing.T) {
@@ -77,7 +77,7 @@ func TestCredentialsOfARequestReachTheHostOfItsReference(t *testing.T) {
 		{"no Secret", "does not exist", nil},
 	} {
 		t.Run("image: "+test.name, func(t *testing.T) {
-			_, _, err := getWith(t, registry.Options(t), test.secret, image)
+			_, err := getWith(t, registry.Options(t), test.secret, image)
 			if test.want == "" {
 				must(t, err)
 				return
@@ -99,7 +99,7 @@ func TestTheUsersOwnCredentialsStayHomeWhereARequestBringsSome(t *testing.T) {
 	})
 	netrc(t, "machine 127.0.0.1 login alice password s3cret")
 	t.Setenv(hostToken, "t0ken")
-	_, _, err := getWith(t, server.options(t), secret("Opaque", "bearerToken", "theirs"), "https://"+server.host+"/x.tgz")
+	_, err := getWith(t, server.options(t), secret("Opaque", "bearerToken", "theirs"), "https://"+server.host+"/x.tgz")
 	must(t, err)
 	if len(seen) != 1 || seen[0] != "Bearer theirs" {
 		t.Errorf("sent %q", seen)
@@ -119,7 +119,7 @@ func TestCredentialsOfARequestDoNotFollowARedirect(t *testing.T) {
 	})
 	o := server.options(t)
 	o.CAFile = bothRoots(t, server, other)
-	_, _, err := getWith(t, o, secret("Opaque", "username", "me", "password", "hunter2"), "https://"+server.host+"/x.tgz")
+	_, err := getWith(t, o, secret("Opaque", "username", "me", "password", "hunter2"), "https://"+server.host+"/x.tgz")
 	must(t, err)
 	if len(seen) != 1 || seen[0] != "" {
 		t.Errorf("the other host was sent %q", seen)
@@ -134,7 +134,7 @@ func TestARootInASecretIsTrustedForItsSourceAlone(t *testing.T) {
 	must(t, err)
 	o := source.Options{CacheDir: t.TempDir(), RequestTimeout: 5 * time.Second}
 	text := "https://" + server.host + "/x.tgz"
-	_, _, err = getWith(t, o, secret("Opaque", "ca.crt", string(root)), text)
+	_, err = getWith(t, o, secret("Opaque", "ca.crt", string(root)), text)
 	must(t, err)
 	_, _, err = get(t.Context(), source.Options{CacheDir: t.TempDir(), RequestTimeout: 5 * time.Second}, text)
 	mustFail(t, err, "is not trusted")
@@ -162,7 +162,7 @@ func TestAKeyInASecretOpensGitOverSSHWithoutAnAgent(t *testing.T) {
 		{"a key that is none", "ssh key cannot be read", secret("Opaque", "identity", "x", "known_hosts", hosts)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			pin, _, err := getWith(t, source.Options{CacheDir: t.TempDir(), RequestTimeout: 5 * time.Second}, test.secret, text)
+			pin, err := getWith(t, source.Options{CacheDir: t.TempDir(), RequestTimeout: 5 * time.Second}, test.secret, text)
 			if test.want != "" {
 				mustFail(t, err, test.want)
 				return

@@ -263,7 +263,7 @@ func TestARegistryThatDripsIsLeft(t *testing.T) {
 
 func TestRubbishOfATokenServerIsItsOwn(t *testing.T) {
 	for _, answer := range []string{"<html>", `{"token":1}`, `{}`, ""} {
-		tokens := func(next http.Handler) http.Handler {
+		tokens := func(_ http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/token" {
 					_, _ = io.WriteString(w, answer)

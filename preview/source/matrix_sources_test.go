@@ -123,7 +123,7 @@ func (s *matrixServer) directory(t *testing.T) matrixCell {
 	}}
 }
 
-func (s *matrixServer) configMap(t *testing.T) matrixCell {
+func (s *matrixServer) configMap(_ *testing.T) matrixCell {
 	objects := secrets{"ns/cm": {"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"csv.yaml": "csv"}}}
 	return matrixCell{text: "configmap://ns/cm", o: source.Options{Cluster: objects}, move: func() {
 		objects["ns/cm"] = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"csv.yaml": "another"}}

@@ -33,7 +33,7 @@ func Decide(p *preview.Plan) []string {
 			reasons = append(reasons, o.ID+" "+why)
 			continue
 		}
-		if action := undoing(p, o, was.Digest); action != "" {
+		if action := undoing(o, was.Digest); action != "" {
 			out = append(out, preview.UndoObject{ID: o.ID, APIVersion: o.APIVersion, Action: action, Digest: was.Digest})
 		}
 	}
@@ -66,7 +66,7 @@ func ComesBack(u *preview.Undo) *preview.Undo {
 // undoing is what takes back what the plan does with an object. digest is that
 // of the object which comes back, empty where none does; an empty action means
 // that there is nothing to take back.
-func undoing(p *preview.Plan, o *preview.Object, digest string) preview.Action {
+func undoing(o *preview.Object, digest string) preview.Action {
 	// Sensitive values are hashed with the pin of their package, which is
 	// another one for every version.
 	same := digest == o.Digest || o.Action == preview.ActionUnchanged && preview.HasSensitive(o.Sealed)

@@ -18,7 +18,7 @@ func fixedKey() signer { return signer{ed25519.NewKeyFromSeed(make([]byte, ed255
 func FuzzSimpleSigning(f *testing.F) {
 	key, sigstore := fixedKey(), newInstance(f)
 	good, soon := key.simple(f, digest), time.Now().Add(time.Minute)
-	keys, keyless := trustKeys(f, key), sigstore.trust(f, alice, issuer, parts{})
+	keys, keyless := trustKeys(f, key), sigstore.trust(f, issuer, parts{})
 	names := []string{
 		"dev.cosignproject.cosign/signature", "dev.sigstore.cosign/certificate",
 		"dev.sigstore.cosign/bundle", "dev.sigstore.cosign/rfc3161timestamp",
@@ -46,7 +46,7 @@ func FuzzSimpleSigning(f *testing.F) {
 // nor keyless.
 func FuzzBundle(f *testing.F) {
 	key, sigstore := fixedKey(), newInstance(f)
-	keys, keyless := trustKeys(f, key), sigstore.trust(f, alice, issuer, parts{})
+	keys, keyless := trustKeys(f, key), sigstore.trust(f, issuer, parts{})
 	for _, a := range []verify.Artifact{
 		key.bundle(f, cosignSign, digest), key.message(f, []byte("{}")),
 		sigstore.bundle(f, "mallory@example.com", cosignSign, otherDigest, time.Now().Add(time.Minute), bothProofs),

@@ -67,9 +67,9 @@ func (instance) logs(t testing.TB, logs map[string]*root.TransparencyLog) map[st
 	return logs
 }
 
-func (i instance) trust(t testing.TB, identity, issuer string, p parts) *verify.Trust {
+func (i instance) trust(t testing.TB, issuer string, p parts) *verify.Trust {
 	t.Helper()
-	trust, err := verify.Load(verify.Signer{Identity: identity, Issuer: issuer, TrustedRoot: i.rootFile(t, p)})
+	trust, err := verify.Load(verify.Signer{Identity: alice, Issuer: issuer, TrustedRoot: i.rootFile(t, p)})
 	return must(t, trust, err)
 }
 
@@ -194,7 +194,7 @@ func (i instance) blob(t testing.TB, identity string, data []byte, at time.Time,
 func TestKeylessSignaturesOfFiles(t *testing.T) {
 	sigstore, foreign := newInstance(t), newInstance(t)
 	soon, late := time.Now().Add(time.Minute), time.Now().Add(20*time.Minute)
-	trust := sigstore.trust(t, alice, issuer, parts{})
+	trust := sigstore.trust(t, issuer, parts{})
 	data := []byte("#!/bin/sh\nneo\n")
 	made := func(i instance, identity string, at time.Time, p proofs) verify.Artifact {
 		artifact, _ := i.blob(t, identity, data, at, p)
@@ -234,7 +234,7 @@ func TestKeylessSignatures(t *testing.T) {
 	sigstore, foreign := newInstance(t), newInstance(t)
 	soon := time.Now().Add(time.Minute) // the certificate holds for ten minutes from now
 	late := time.Now().Add(20 * time.Minute)
-	trust := sigstore.trust(t, alice, issuer, parts{})
+	trust := sigstore.trust(t, issuer, parts{})
 	swapped := sigstore.simple(t, alice, digest, soon, bothProofs)
 	swapped.Payload = simplePayload(otherDigest)
 
@@ -247,10 +247,10 @@ func TestKeylessSignatures(t *testing.T) {
 		{"cosign's payload, logged", trust, sigstore.simple(t, alice, digest, soon, proofs{log: true}), ""},
 		{"cosign's payload, logged and stamped", trust, sigstore.simple(t, alice, digest, soon, bothProofs), ""},
 		{"a bundle, logged and stamped", trust, sigstore.bundle(t, alice, cosignSign, digest, soon, bothProofs), ""},
-		{"a stamp alone, where the root names no log", sigstore.trust(t, alice, issuer, parts{noLog: true}), sigstore.simple(t, alice, digest, soon, proofs{stamp: true}), ""},
+		{"a stamp alone, where the root names no log", sigstore.trust(t, issuer, parts{noLog: true}), sigstore.simple(t, alice, digest, soon, proofs{stamp: true}), ""},
 		{"a stamp alone, where the root names a log", trust, sigstore.simple(t, alice, digest, soon, proofs{stamp: true}), "in no transparency log"},
-		{"no proof of the time at all", sigstore.trust(t, alice, issuer, parts{noLog: true}), sigstore.simple(t, alice, digest, soon, proofs{}), "proves when"},
-		{"a bundle without proof of the time", sigstore.trust(t, alice, issuer, parts{noLog: true}), sigstore.bundle(t, alice, cosignSign, digest, soon, proofs{}), "proves when"},
+		{"no proof of the time at all", sigstore.trust(t, issuer, parts{noLog: true}), sigstore.simple(t, alice, digest, soon, proofs{}), "proves when"},
+		{"a bundle without proof of the time", sigstore.trust(t, issuer, parts{noLog: true}), sigstore.bundle(t, alice, cosignSign, digest, soon, proofs{}), "proves when"},
 		{"cosign's payload, logged when the certificate had expired", trust, sigstore.simple(t, alice, digest, late, proofs{log: true}), "had expired"},
 		{"a bundle, logged when the certificate had expired", trust, sigstore.bundle(t, alice, cosignSign, digest, late, bothProofs), "had expired"},
 		{"cosign's payload by another instance", trust, foreign.simple(t, alice, digest, soon, bothProofs), "in no transparency log"},
@@ -258,12 +258,12 @@ func TestKeylessSignatures(t *testing.T) {
 		{"cosign's payload by somebody else", trust, sigstore.simple(t, "mallory@example.com", digest, soon, bothProofs), "got"},
 		{"a bundle by somebody else", trust, sigstore.bundle(t, "mallory@example.com", cosignSign, digest, soon, bothProofs), "got"},
 		{"an identity that only begins like ours", trust, sigstore.simple(t, alice+".evil.example", digest, soon, bothProofs), "got"},
-		{"an issuer that vouches for everybody", sigstore.trust(t, alice, "https://other.example.com", parts{}), sigstore.simple(t, alice, digest, soon, bothProofs), "got"},
+		{"an issuer that vouches for everybody", sigstore.trust(t, "https://other.example.com", parts{}), sigstore.simple(t, alice, digest, soon, bothProofs), "got"},
 		{"cosign's payload for another digest", trust, sigstore.simple(t, alice, otherDigest, soon, bothProofs), "for another digest"},
 		{"a bundle for another digest", trust, sigstore.bundle(t, alice, cosignSign, otherDigest, soon, bothProofs), "another digest"},
 		{"a payload swapped after it was signed", trust, swapped, "for another payload"},
 		{"an attestation that is no signature", trust, sigstore.bundle(t, alice, "https://spdx.dev/Document", digest, soon, bothProofs), "carries no signature"},
-		{"a certificate in no certificate log, where the root names one", sigstore.trust(t, alice, issuer, parts{certificateLog: true}), sigstore.simple(t, alice, digest, soon, bothProofs), "in no certificate log"},
+		{"a certificate in no certificate log, where the root names one", sigstore.trust(t, issuer, parts{certificateLog: true}), sigstore.simple(t, alice, digest, soon, bothProofs), "in no certificate log"},
 		{"a key's payload, where an identity is wanted", trust, newKey(t).simple(t, digest), "by a key"},
 		{"a key's bundle, where an identity is wanted", trust, newKey(t).bundle(t, cosignSign, digest), "in no transparency log"},
 		{"a certificate's bundle, where a key is wanted", trustKeys(t, newKey(t)), sigstore.bundle(t, alice, cosignSign, digest, soon, bothProofs), "not by a key"},

@@ -113,11 +113,11 @@ func (c *Comparison) Path(line int) string {
 	if line < 0 || line >= len(c.Lines) {
 		return ""
 	}
-	if l := c.Lines[line]; l.Op == diff.LineDelete {
+	l := c.Lines[line]
+	if l.Op == diff.LineDelete {
 		return diff.FieldAt(c.live, l.From)
-	} else {
-		return diff.FieldAt(c.after, l.To)
 	}
+	return diff.FieldAt(c.after, l.To)
 }
 
 // change is the run of changes that a line is in, or the last one before it,

@@ -71,6 +71,7 @@ func weigh(v any, limit int) int {
 	return n
 }
 
+// IsSmall reports whether an object is compared at once, without a job.
 func IsSmall(body map[string]any) bool { return weigh(body, smallValues) <= smallValues }
 
 // bodies are an object as it is and as it would be, without what always differs.

@@ -14,6 +14,7 @@ import (
 // Form is how a sheet sets out its lines.
 type Form int
 
+// The forms of a sheet.
 const (
 	FormUnified Form = iota
 	FormBeside       // live and after side by side
@@ -44,6 +45,7 @@ type View struct {
 // rowKind says what a row of a sheet stands for.
 type rowKind uint8
 
+// The kinds of rows.
 const (
 	rowNote   rowKind = iota // a: of notes
 	RowLine                  // a: of lines
@@ -53,6 +55,7 @@ const (
 	RowGap                   // a lines that are not changed, and not known
 )
 
+// Row is a row of a sheet; what a and b mean follows from its kind.
 type Row struct {
 	Kind rowKind
 	A, b int32
@@ -301,6 +304,7 @@ func (s *View) place() string {
 // Kind is what a detail shows.
 type Kind int
 
+// The kinds of details.
 const (
 	Facts Kind = iota
 	YAML

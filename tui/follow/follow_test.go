@@ -150,7 +150,7 @@ func followStates(p *preview.Plan) map[string]struct {
 	undone := result(3)
 	undone.Receipt = &record.Receipt{Undo: &record.Receipt{Revision: 2, State: string(record.Uninstalled)}}
 	timedOut := wentWrong("waiting for stage rollout, 5m0s long\napps/Deployment/mongodb/operator waiting: 0/1 ready\nthe cluster keeps trying; the same digest goes on", 4)
-	timeIsUp := func(_ *testing.T, m *follow, c *tuitest.Clock) { m.Update(waitsMsg{TimedOut: true}) }
+	timeIsUp := func(_ *testing.T, m *follow, _ *tuitest.Clock) { m.Update(waitsMsg{TimedOut: true}) }
 	return map[string]struct {
 		events []install.Event
 		then   func(*testing.T, *follow, *tuitest.Clock)

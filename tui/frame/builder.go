@@ -11,10 +11,13 @@ type Builder struct {
 	Lines []widget.Line
 }
 
+// Add adds lines as they are.
 func (b *Builder) Add(lines ...widget.Line) { b.Lines = append(b.Lines, lines...) }
 
+// Blank adds an empty line.
 func (b *Builder) Blank() { b.Add(widget.Blank()) }
 
+// Heading adds a heading, after an empty line unless it is the first.
 func (b *Builder) Heading(text string) {
 	if len(b.Lines) > 0 {
 		b.Blank()

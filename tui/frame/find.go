@@ -44,6 +44,7 @@ func Finder(query string) (widget.Find, error) {
 	return func(text string) [][]int { return re.FindAllStringIndex(text, -1) }, nil
 }
 
+// IsASCII reports whether every byte of s is a character.
 func IsASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }

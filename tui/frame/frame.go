@@ -39,6 +39,7 @@ func (f Frame) Stack(body []string, tee, footer string) []string {
 	return append(lines, f.LowerRule(tee != ""), footer)
 }
 
+// Plain is a line of plain text.
 func Plain(text string) widget.Line { return widget.Line{widget.Text(theme.Plain, text)} }
 
 // Header is the lines above the first separator, without tabs.

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
+// HelpGroup adds a heading and the keys below it.
 func HelpGroup(b *Builder, title string, keys []key.Binding) {
 	b.Heading(title)
 	for _, k := range keys {

@@ -27,10 +27,12 @@ type KeyMap struct {
 	Events, Longer                      key.Binding
 }
 
+// Bind makes a binding: its words in the help, and its keys.
 func Bind(help, does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(help, does))
 }
 
+// NewKeyMap returns the keys of all screens.
 func NewKeyMap() KeyMap {
 	return KeyMap{
 		Up: Bind("k/up", "move up", "k", "up"), Down: Bind("j/down", "move down", "j", "down"),
@@ -68,15 +70,15 @@ func As(b key.Binding, does string) key.Binding {
 	return b
 }
 
-// keyGroup is a part of the help.
-type keyGroup struct {
+// KeyGroup is a part of the help.
+type KeyGroup struct {
 	Title string
 	Keys  []key.Binding
 }
 
 // ReviewHelp are the keys of REVIEW, for its help.
-func (k KeyMap) ReviewHelp() []keyGroup {
-	return []keyGroup{
+func (k KeyMap) ReviewHelp() []KeyGroup {
+	return []KeyGroup{
 		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan}},
 		{"Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
 		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.Filter, k.ClearFilter, As(k.Package, "one package, the next, all"), As(k.Group, "group (Access)")}},
@@ -86,8 +88,8 @@ func (k KeyMap) ReviewHelp() []keyGroup {
 }
 
 // FollowHelp are the keys of APPLYING and DONE, for their help.
-func (k KeyMap) FollowHelp() []keyGroup {
-	return []keyGroup{
+func (k KeyMap) FollowHelp() []KeyGroup {
+	return []KeyGroup{
 		{"Apply", []key.Binding{k.AskStop, As(k.Detach, "detach…"), k.Longer, As(k.Replan, "review again, when nothing was applied"), As(k.Quit, "quit…, or leave at the end"), k.Back}},
 		{"The question after ctrl+c", []key.Binding{k.StopObject, k.Detach, As(k.AskStop, "stop now"), As(k.Back, "go on")}},
 		{"Move", []key.Binding{k.Down, k.Up, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
@@ -102,6 +104,7 @@ const Farther = 1 << 30
 // WheelLines are scrolled by one step of the wheel.
 const WheelLines = 3
 
+// MouseNotice says whether the mouse is used.
 func MouseNotice(off bool) string {
 	if off {
 		return "mouse off"

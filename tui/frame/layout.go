@@ -3,6 +3,7 @@ package frame
 // mode is how much room there is.
 type mode int
 
+// The modes, from the smallest window to the largest.
 const (
 	ModeNone   mode = iota // one line: too small
 	ModeTiny               // reading only
@@ -12,9 +13,11 @@ const (
 
 // The breakpoints, in cells.
 const (
-	MinWidth, MinHeight         = 40, 12
-	ConfirmWidth, ConfirmHeight = 60, 20
-	DoubleWidth                 = 100
+	MinWidth      = 40
+	MinHeight     = 12
+	ConfirmWidth  = 60
+	ConfirmHeight = 20
+	DoubleWidth   = 100
 )
 
 // Layout divides a window. Rows count from 0 at the top.
@@ -50,8 +53,10 @@ func Arrange(width, height int, tabs bool) Layout {
 	return l
 }
 
+// Pane is one of the two panes.
 type Pane int
 
+// The panes.
 const (
 	PaneList Pane = iota
 	PaneDetail

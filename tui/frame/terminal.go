@@ -22,6 +22,7 @@ type Terminal struct {
 	Width, Height int
 }
 
+// Theme is the theme that the terminal can show.
 func (t Terminal) Theme() theme.Theme {
 	return theme.New(theme.Options{Color: t.Color, ASCII: t.ASCII})
 }

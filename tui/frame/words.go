@@ -81,6 +81,7 @@ func NonEmpty(list ...string) []string {
 	return out
 }
 
+// ActionRole is the colour of an action.
 func ActionRole(a preview.Action) theme.Role {
 	switch a {
 	case preview.ActionUpdate, preview.ActionPatch, preview.ActionAdopt:
@@ -93,6 +94,7 @@ func ActionRole(a preview.Action) theme.Role {
 	return theme.Plain
 }
 
+// SectionTitle is the heading above the findings of a severity.
 func SectionTitle(s preview.Severity) string {
 	switch s {
 	case preview.Critical:

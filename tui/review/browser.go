@@ -212,7 +212,7 @@ func (b *browser) move(m *deck, msg tea.KeyPressMsg) {
 		b.by(m, frame.Farther)
 	case key.Matches(msg, k.Left):
 		if m.tab != tabObjects || !m.objects.left(b) {
-			b.left(m)
+			b.left()
 		}
 	case key.Matches(msg, k.Right):
 		if m.tab != tabObjects || !m.objects.right(b) {
@@ -238,7 +238,7 @@ func (b *browser) by(m *deck, delta int) {
 
 const sidestep = 8
 
-func (b *browser) left(m *deck) {
+func (b *browser) left() {
 	switch {
 	case b.pane == frame.PaneDetail && b.sheet != nil && b.sheet.Left > 0:
 		b.sheet.Sideways(-sidestep)

@@ -206,7 +206,7 @@ func TestAWatchThatEndedIsSaid(t *testing.T) {
 func TestTheWatchFollowsThePlanOnScreen(t *testing.T) {
 	p, told, ended := tuitest.CleanPlan(t), make(chan struct{}), make(chan struct{})
 	in := tuitest.Keyboard("j", told, "q")
-	defer in.Close()
+	defer func() { _ = in.Close() }()
 	outcome, err := Run(tuitest.Deadline(t), Options{
 		Terminal: tuitest.TestTerminal(in), Plan: p, Recheck: recheckSame(p), Gate: openGate,
 		Watch: func(ctx context.Context, watched *preview.Plan, moved func(Drift)) error {

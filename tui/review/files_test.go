@@ -90,7 +90,7 @@ func TestScreensOfAPluginSetLookAsRecorded(t *testing.T) {
 }
 
 func TestPlainReviewOfAPluginSetReadsAsRecorded(t *testing.T) {
-	outcome, err, said := plainly(t, setPlan(t), "1\n\na\noptimus\n", nil)
+	outcome, said, err := plainly(t, setPlan(t), "1\n\na\noptimus\n", nil)
 	if err != nil || outcome.Kind != Approved {
 		t.Fatalf("outcome %v, %v\n%s", outcome.Kind, err, said)
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // plainly answers a plain review with lines, and returns what was printed.
-func plainly(t *testing.T, p *preview.Plan, answers string, change func(*Options)) (Outcome, error, string) {
+func plainly(t *testing.T, p *preview.Plan, answers string, change func(*Options)) (Outcome, string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	opts := Options{
@@ -28,7 +28,7 @@ func plainly(t *testing.T, p *preview.Plan, answers string, change func(*Options
 		change(&opts)
 	}
 	outcome, err := RunPlain(tuitest.Deadline(t), opts)
-	return outcome, err, out.String()
+	return outcome, out.String(), err
 }
 
 func TestPlainAnswers(t *testing.T) {
@@ -61,7 +61,7 @@ func TestPlainAnswers(t *testing.T) {
 		{"lines of a terminal that sends carriage returns", "a\r\nmongodb\r\n", clean, Approved},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			outcome, err, said := plainly(t, tc.plan, tc.answers, nil)
+			outcome, said, err := plainly(t, tc.plan, tc.answers, nil)
 			if err != nil || outcome.Kind != tc.want {
 				t.Fatalf("outcome %v, want %v; error %v\n%s", outcome.Kind, tc.want, err, said)
 			}
@@ -77,7 +77,7 @@ func TestPlainAnswers(t *testing.T) {
 
 func TestPlainReviewReadsAsRecorded(t *testing.T) {
 	for name, plan := range map[string]*preview.Plan{"fresh": tuitest.FreshPlan(t), "upgrade": tuitest.UpgradePlan(t)} {
-		_, err, said := plainly(t, plan, "1\n\na\n\n\na\n\na\nmongodb\n", nil)
+		_, said, err := plainly(t, plan, "1\n\na\n\n\na\n\na\nmongodb\n", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestPlainWhenTheClusterMoves(t *testing.T) {
 	p, now := tuitest.FreshPlan(t), changedWebhook(t)
 	moved := func(o *Options) { o.Recheck = recheckSame(now) }
 	const looks = "1\n\n2\n\n3\n\na\n"
-	outcome, _, said := plainly(t, p, looks+"mongodb\n", moved)
+	outcome, said, _ := plainly(t, p, looks+"mongodb\n", moved)
 	if outcome.Kind == Approved {
 		t.Fatal("the old plan was approved")
 	}
@@ -110,11 +110,11 @@ func TestPlainWhenTheClusterMoves(t *testing.T) {
 func TestPlainThatCannotBeApproved(t *testing.T) {
 	blocked := tuitest.CleanPlan(t)
 	blocked.Objects[0].Action = preview.ActionBlocked
-	outcome, _, said := plainly(t, blocked, "a\nmongodb\n", nil)
+	outcome, said, _ := plainly(t, blocked, "a\nmongodb\n", nil)
 	if outcome.Kind == Approved || !strings.Contains(said, "belongs to Helm release") {
 		t.Errorf("outcome %v\n%s", outcome.Kind, said)
 	}
-	outcome, _, said = plainly(t, tuitest.CleanPlan(t), "a\nmongodb\n", func(o *Options) {
+	outcome, said, _ = plainly(t, tuitest.CleanPlan(t), "a\nmongodb\n", func(o *Options) {
 		o.Recheck = func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
 			return nil, errors.New("connection refused")
 		}
@@ -139,7 +139,7 @@ func TestPlainProgressAndHeartbeat(t *testing.T) {
 		t.Errorf("outcome %v, error %v\n%s", outcome.Kind, err, beats.text.String())
 	}
 	want := errors.New("no such package")
-	outcome, err, _ = plainly(t, nil, "", func(o *Options) {
+	outcome, _, err = plainly(t, nil, "", func(o *Options) {
 		o.Resolve = func(context.Context, func(string)) (*preview.Plan, error) { return nil, want }
 	})
 	if err != nil || outcome.Kind != Failed || !errors.Is(outcome.Err, want) {
@@ -166,7 +166,7 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 
 func TestPlainEndsWithItsContext(t *testing.T) {
 	in, keep := io.Pipe()
-	defer keep.Close()
+	defer func() { _ = keep.Close() }()
 	ctx, cancel := context.WithCancel(tuitest.Deadline(t))
 	asked := &countingWriter{enough: make(chan struct{}), of: []byte("q quit: "), n: 1}
 	go func() { <-asked.enough; cancel() }()
@@ -184,7 +184,7 @@ func TestHostileTextStaysTextInLines(t *testing.T) {
 		for i := range 9 {
 			answers += fmt.Sprintf("%d\n\n", i+1)
 		}
-		_, err, said := plainly(t, plan, answers+"a\nno\n", nil)
+		_, said, err := plainly(t, plan, answers+"a\nno\n", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,14 +12,14 @@ import (
 
 func TestReviewAsAProgram(t *testing.T) {
 	p := tuitest.CleanPlan(t)
-	resolve := func(_ context.Context, progress func(string)) (*preview.Plan, error) {
+	resolve := func(_ context.Context, progress func(string)) (*preview.Plan, error) { //nolint:unparam // the type is that of Options
 		progress("resolving mongodb")
 		return p, nil
 	}
 	t.Run("approves what was answered with yes", func(t *testing.T) {
 		asked := make(chan struct{})
 		in := tuitest.Keyboard("a", asked, "y\r")
-		defer in.Close()
+		defer func() { _ = in.Close() }()
 		recheck := func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
 			close(asked)
 			return p, nil
@@ -33,7 +33,7 @@ func TestReviewAsAProgram(t *testing.T) {
 	})
 	t.Run("fails with the reason no plan could be made", func(t *testing.T) {
 		in, _ := io.Pipe()
-		defer in.Close()
+		defer func() { _ = in.Close() }()
 		want := errors.New(`no package "mongdb"; did you mean "mongodb"?`)
 		outcome, err := Run(tuitest.Deadline(t), Options{
 			Terminal: tuitest.TestTerminal(in), Recheck: recheckSame(p),
@@ -45,11 +45,11 @@ func TestReviewAsAProgram(t *testing.T) {
 	})
 	t.Run("a cancelled context is an error and approves nothing", func(t *testing.T) {
 		in, _ := io.Pipe()
-		defer in.Close()
+		defer func() { _ = in.Close() }()
 		ctx, cancel := context.WithCancel(tuitest.Deadline(t))
 		outcome, err := Run(ctx, Options{
 			Terminal: tuitest.TestTerminal(in), Recheck: recheckSame(p),
-			Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			Resolve: func(ctx context.Context, _ func(string)) (*preview.Plan, error) {
 				cancel()
 				<-ctx.Done()
 				return nil, ctx.Err()

@@ -314,15 +314,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		return m.following(1)
 	case key.Matches(msg, k.PreviousHit):
 		return m.following(-1)
-	case m.tab == tabAccess && b.pane == frame.PaneList && key.Matches(msg, k.Group):
-		m.filter.group = (m.filter.group + 1) % groupCount
-		m.refreshTab(tabAccess)
-	case key.Matches(msg, k.Filter):
-		m.cycleFilter()
-	case key.Matches(msg, k.Package):
-		m.cyclePackage()
-	case key.Matches(msg, k.ClearFilter):
-		m.clearFilter()
+	case m.filterKey(msg):
 	case m.failed != nil && key.Matches(msg, k.YAML):
 		m.openError("What happened", m.failed)
 	case key.Matches(msg, k.YAML):
@@ -350,6 +342,25 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 		b.move(m.deck, msg)
 	}
 	return nil
+}
+
+// filterKey handles the keys that choose what the lists show.
+func (m *review) filterKey(msg tea.KeyPressMsg) bool {
+	k := m.keys
+	switch {
+	case m.tab == tabAccess && m.browser().pane == frame.PaneList && key.Matches(msg, k.Group):
+		m.filter.group = (m.filter.group + 1) % groupCount
+		m.refreshTab(tabAccess)
+	case key.Matches(msg, k.Filter):
+		m.cycleFilter()
+	case key.Matches(msg, k.Package):
+		m.cyclePackage()
+	case key.Matches(msg, k.ClearFilter):
+		m.clearFilter()
+	default:
+		return false
+	}
+	return true
 }
 
 // Run shows a plan and asks for approval. The error tells that the screen

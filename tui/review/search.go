@@ -136,7 +136,7 @@ func (m *deck) look(step int) tea.Cmd {
 // lookup returns a function, for use outside of Update, that finds lines of
 // the detail.
 func (b *browser) lookup(find widget.Find) func() []int {
-	n, text := len(b.pager.Lines), func(i int) string { return "" }
+	n, text := len(b.pager.Lines), func(int) string { return "" }
 	if b.sheet != nil && b.sheet.Comparison != nil {
 		lines := b.sheet.Comparison.Lines
 		n, text = len(lines), func(i int) string { return textsafe.Line(lines[i].Text) }

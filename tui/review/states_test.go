@@ -239,7 +239,7 @@ func TestAPanicApprovesNothing(t *testing.T) {
 		t.Run(fmt.Sprintf("in View: %t", inView), func(t *testing.T) {
 			asked := make(chan struct{})
 			in := tuitest.Keyboard("a", asked, "y\r")
-			defer in.Close()
+			defer func() { _ = in.Close() }()
 			recheck := func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {
 				close(asked)
 				return p, nil
@@ -253,7 +253,7 @@ func TestAPanicApprovesNothing(t *testing.T) {
 	t.Run("while the cluster is checked again", func(t *testing.T) {
 		asked := make(chan struct{})
 		in := tuitest.Keyboard("a", asked, "y\r")
-		defer in.Close()
+		defer func() { _ = in.Close() }()
 		outcome, err := Run(tuitest.Deadline(t), Options{
 			Terminal: tuitest.TestTerminal(in), Plan: p, Gate: openGate, Now: (&tuitest.StepClock{}).Now,
 			Recheck: func(context.Context, *preview.Plan, func(string)) (*preview.Plan, error) {

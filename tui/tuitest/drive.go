@@ -34,14 +34,19 @@ var update = flag.Bool("update", false, "write golden files")
 // Clock is a clock that moves only when told to.
 type Clock struct{ T time.Time }
 
+// NewClock returns a clock that stands at one moment.
 func NewClock() *Clock { return &Clock{time.Date(2026, 11, 20, 14, 2, 11, 0, time.UTC)} }
 
-func (c *Clock) Now() time.Time          { return c.T }
+// Now is the moment the clock stands at.
+func (c *Clock) Now() time.Time { return c.T }
+
+// Forward moves the clock.
 func (c *Clock) Forward(d time.Duration) { c.T = c.T.Add(d) }
 
 // Sizes are the windows every screen is drawn in.
 var Sizes = [][2]int{{120, 36}, {80, 24}, {40, 12}}
 
+// SizeName words a size for the name of a test or file.
 func SizeName(size [2]int) string { return fmt.Sprintf("%dx%d", size[0], size[1]) }
 
 // Drive sends keys by name, or messages, with time to breathe between them,
@@ -240,6 +245,7 @@ func Shows(m tea.Model, text string) bool {
 	return strings.Contains(strings.Join(ScreenOf(m), "\n"), text)
 }
 
+// DigestOf is the digest of a text.
 func DigestOf(s string) string { return preview.HashBytes([]byte(s)) }
 
 // StepClock is a clock that advances a second each time it is read: the
@@ -249,6 +255,7 @@ type StepClock struct {
 	now time.Time
 }
 
+// Now is a second after the last.
 func (c *StepClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,13 +11,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// planBuilder writes plans by hand for the screens' tests.
-type planBuilder struct {
+// PlanBuilder writes plans by hand for the screens' tests.
+type PlanBuilder struct {
 	t    testing.TB
 	Plan *preview.Plan
 }
 
-func NewPlan(t testing.TB, action string) *planBuilder {
+// NewPlan begins a plan of one package, without objects.
+func NewPlan(t testing.TB, action string) *PlanBuilder {
 	p := &preview.Plan{
 		Tool:     preview.Tool{Version: "v0.1.0"},
 		Request:  preview.Request{Reference: "mongodb", Version: ">=1.8", Channel: "stable", Action: action},
@@ -41,12 +42,12 @@ func NewPlan(t testing.TB, action string) *planBuilder {
 			{Reference: "quay.io/mongodb/agent@" + DigestOf("agent"), Digest: DigestOf("agent"), Pinned: true},
 		},
 	}
-	return &planBuilder{t, p}
+	return &PlanBuilder{t, p}
 }
 
 // Object adds an object; live and result, when not nil, are what the cluster
 // has and what the dry run answered.
-func (b *planBuilder) Object(action preview.Action, sealed, live, result map[string]any) *preview.Object {
+func (b *PlanBuilder) Object(action preview.Action, sealed, live, result map[string]any) *preview.Object {
 	body := sealed
 	if body == nil {
 		body = live
@@ -70,21 +71,24 @@ func (b *planBuilder) Object(action preview.Action, sealed, live, result map[str
 	return &b.Plan.Objects[len(b.Plan.Objects)-1]
 }
 
-func (b *planBuilder) Finding(s preview.Severity, rule, ref, object, title, why, evidence string) {
+// Finding adds a finding, of rank and id that its place gives it.
+func (b *PlanBuilder) Finding(s preview.Severity, rule, ref, object, title, why, evidence string) {
 	b.Plan.Findings = append(b.Plan.Findings, preview.Finding{
 		ID: rule + "/" + object, Rule: rule, Severity: s, Ref: ref, Title: title, Why: why,
 		Object: object, Evidence: evidence, Fingerprint: preview.FindingFingerprint(rule, evidence),
 	})
 }
 
-func (b *planBuilder) Grant(change, scope, namespace string, verbs, groups, resources, via, named []string) {
+// Grant adds a permission.
+func (b *PlanBuilder) Grant(change, scope, namespace string, verbs, groups, resources, via, named []string) {
 	b.Plan.Access.Grants = append(b.Plan.Access.Grants, preview.Grant{
 		Subject: preview.Subject{Kind: "ServiceAccount", Namespace: "mongodb", Name: "operator"},
 		Scope:   scope, Namespace: namespace, APIGroups: groups, Resources: resources, Verbs: verbs, Via: via, Change: change, Rules: named,
 	})
 }
 
-func (b *planBuilder) Seal() *preview.Plan {
+// Seal ends the plan with its digest.
+func (b *PlanBuilder) Seal() *preview.Plan {
 	b.t.Helper()
 	b.Plan.Stages = preview.BuildStages(b.Plan.Objects, "")
 	if err := b.Plan.Seal(); err != nil {
@@ -108,6 +112,7 @@ func Manifest(apiVersion, kind, namespace, name string, spec map[string]any) map
 	return body
 }
 
+// Deployment is the Deployment of the plans.
 func Deployment(image string, replicas int64) map[string]any {
 	return Manifest("apps/v1", "Deployment", "mongodb", "operator", map[string]any{"spec": map[string]any{
 		"replicas": replicas,
@@ -115,6 +120,7 @@ func Deployment(image string, replicas int64) map[string]any {
 	}})
 }
 
+// ClusterRole is a role that may read these resources of the core group.
 func ClusterRole(name string, resources ...any) map[string]any {
 	return Manifest("rbac.authorization.k8s.io/v1", "ClusterRole", "", name, map[string]any{"rules": []any{map[string]any{
 		"apiGroups": []any{""}, "resources": resources, "verbs": []any{"get", "list", "watch"},
@@ -126,6 +132,7 @@ func managed(manager, at string, fields map[string]any) map[string]any {
 	return map[string]any{"manager": manager, "operation": "Apply", "time": at, "fieldsType": "FieldsV1", "fieldsV1": fields}
 }
 
+// The ids of objects of the plans.
 const (
 	RoleObject    = "rbac.authorization.k8s.io/ClusterRole/-/mongodb-operator"
 	WebhookObject = "admissionregistration.k8s.io/ValidatingWebhookConfiguration/-/mongodb-webhook"

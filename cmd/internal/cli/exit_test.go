@@ -26,7 +26,7 @@ func TestErrorsBecomeExitCodesAndText(t *testing.T) {
 		"no error":                        {nil, 0, ""},
 		"any error":                       {errors.New("it rained"), 1, "error: it rained"},
 		"a missing file":                  {fmt.Errorf("reading x: %w", fs.ErrNotExist), 1, "error: reading x: file does not exist"},
-		"a line break at the end":         {errors.New("it rained\n"), 1, "error: it rained"},
+		"a line break at the end":         {errors.New("it rained\n"), 1, "error: it rained"}, //nolint:revive // that it ends so is the case
 		"bad usage":                       {usagef("-o xml: want %s", "json"), 1, "error: -o xml: want json\nSee \"kubectl operator --help\"."},
 		"bad usage, found further down":   {fmt.Errorf("planning: %w", usagef("say what")), 1, "error: planning: say what\nSee \"kubectl operator --help\"."},
 		"a deadline of ours":              {fmt.Errorf("planning: %w", context.DeadlineExceeded), 1, "error: planning: context deadline exceeded"},

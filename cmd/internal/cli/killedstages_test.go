@@ -188,7 +188,7 @@ func upTo(n int) []int {
 func (k *stageKills) uninterrupted() {
 	v := stagedVictim(k.t, k.box, k.schemas, "st")
 	k.writes, k.ends = map[string]int{}, map[string]string{}
-	code, said := v.install(nil)
+	code, said := v.install()
 	k.writes["install"], k.ends["install"] = v.writes, v.outcome()
 	if code != 0 {
 		k.t.Errorf("without a fault: exit %d\n%s", code, said)
@@ -248,7 +248,7 @@ func (v *victim) removalBy() []string {
 // killRemoval installs, and kills the removal at a write. The same command goes
 // on with it.
 func (v *victim) killRemoval(at int, cut sandboxtest.Cut) {
-	if code, said := v.install(nil); code != 0 {
+	if code, said := v.install(); code != 0 {
 		v.find("the install: exit %d\n%s", code, said)
 		return
 	}

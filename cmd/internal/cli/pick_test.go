@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/catalog"
 )
 
-func pickFrom(t *testing.T, ctx context.Context, in io.Reader, hits []catalog.Hit) (catalog.Hit, error, string) {
+func pickFrom(ctx context.Context, t *testing.T, in io.Reader, hits []catalog.Hit) (catalog.Hit, string, error) {
 	t.Helper()
 	o := testOptions(t)
 	a := newApp(o)
@@ -19,7 +19,7 @@ func pickFrom(t *testing.T, ctx context.Context, in io.Reader, hits []catalog.Hi
 	if flushed := a.streams.Flush(); flushed != nil {
 		t.Fatal(flushed)
 	}
-	return hit, err, contents(t, o.Out)
+	return hit, contents(t, o.Out), err
 }
 
 func someHits() []catalog.Hit {
@@ -59,7 +59,7 @@ func TestPick(t *testing.T) {
 		{"a line that is too long", strings.Repeat("k", 1000) + "\nkeda\n", "keda 2.1.0", "No package is called that."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			hit, err, out := pickFrom(t, t.Context(), strings.NewReader(tt.typed), someHits())
+			hit, out, err := pickFrom(t.Context(), t, strings.NewReader(tt.typed), someHits())
 			if tt.want == "" {
 				if exitCode(err) != exitDeclined || errorText(err, "x") != "" {
 					t.Errorf("err = %v, exit code %d", err, exitCode(err))
@@ -79,7 +79,7 @@ func TestPick(t *testing.T) {
 
 func TestPickReadsNotBeyondTheLine(t *testing.T) {
 	in := strings.NewReader("keda\nq")
-	if _, err, _ := pickFrom(t, t.Context(), in, someHits()); err != nil || in.Len() != 1 {
+	if _, _, err := pickFrom(t.Context(), t, in, someHits()); err != nil || in.Len() != 1 {
 		t.Errorf("%d bytes are left, want the one that was typed ahead; %v", in.Len(), err)
 	}
 }
@@ -89,7 +89,7 @@ func TestPickFromALongList(t *testing.T) {
 	for i := range 332 {
 		hits = append(hits, catalog.Hit{Package: fmt.Sprintf("package-%03d", i), Version: "1.0.0"})
 	}
-	hit, err, out := pickFrom(t, t.Context(), strings.NewReader("41\npackage-3\n7\n"), hits)
+	hit, out, err := pickFrom(t.Context(), t, strings.NewReader("41\npackage-3\n7\n"), hits)
 	if err != nil || hit.Package != "package-306" {
 		t.Errorf("chose %s, %v", hit.Package, err)
 	}
@@ -105,10 +105,10 @@ func TestPickFromALongList(t *testing.T) {
 
 func TestPickEndsWithTheProgram(t *testing.T) {
 	silent, end := io.Pipe()
-	defer end.Close()
+	defer func() { _ = end.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err, _ := pickFrom(t, ctx, silent, someHits())
+	_, _, err := pickFrom(ctx, t, silent, someHits())
 	if !errors.Is(err, context.Canceled) || exitCode(err) != exitDeclined {
 		t.Errorf("err = %v", err)
 	}

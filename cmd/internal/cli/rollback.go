@@ -52,7 +52,7 @@ it was planned on; that one must be applied as a whole.`,
 			if r.approve.plan != "" {
 				return r.runPlanFile(cmd.Context(), args[0], preview.RequestRollback)
 			}
-			return r.run(cmd.Context(), "rollback "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			return r.run(cmd.Context(), "rollback "+args[0], func(ctx context.Context, _ func(string)) (*preview.Plan, error) {
 				return p.Rollback(ctx, args[0], to)
 			})
 		},

@@ -55,7 +55,7 @@ func publishedBundle(registry, dir string) (document map[string]any, pkg, name s
 	content := os.DirFS(dir)
 	info, err := registryv1.New().Detect(content)
 	if err != nil || info == nil {
-		return nil, "", "", fmt.Errorf("%s: %v: no bundle", dir, err)
+		return nil, "", "", fmt.Errorf("%s: %w: no bundle", dir, err)
 	}
 	repository := registry + "/" + path.Join("published", filepath.Base(filepath.Dir(dir)))
 	digest, err := source.PushDir(context.Background(), repository+":v"+info.Version, content, nil, source.Options{PlainHTTP: true})

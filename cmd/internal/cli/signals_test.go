@@ -28,7 +28,7 @@ func TestClusterSignalsInMidApply(t *testing.T) {
 	box := sandboxtest.New(t) // names of its own would not do: Flyte's are the example's
 	schemas := k8s.NewSchemas()
 	whole := newVictim(t, box, schemas, "unsignalled")
-	if code, said := whole.install(nil); code != 0 {
+	if code, said := whole.install(); code != 0 {
 		t.Fatalf("without a signal: exit %d\n%s", code, said)
 	}
 	want := whole.outcome()

@@ -98,7 +98,7 @@ func (p *session) status(ctx context.Context, name, format string) error {
 	if format == "json" {
 		err = p.app.printJSON(items[statusItem]{Items: []statusItem{item}})
 	} else {
-		err = p.app.printStatus(item)
+		p.app.printStatus(item)
 	}
 	if err == nil && (!item.Healthy || item.Drifted) {
 		return &silentExit{exitFailed}
@@ -186,7 +186,7 @@ func (p *session) interrupted(ctx context.Context, stored *record.Record, item *
 	return nil
 }
 
-func (c console) printStatus(item statusItem) error {
+func (c console) printStatus(item statusItem) {
 	word := "healthy"
 	switch {
 	case !item.Healthy:
@@ -233,7 +233,6 @@ func (c console) printStatus(item statusItem) error {
 	if len(item.Operands) > 0 {
 		c.streams.Printf("  operands: %s\n", textsafe.Line(countsOf(item.Operands)))
 	}
-	return nil
 }
 
 func (c console) printObject(o statusObject) {

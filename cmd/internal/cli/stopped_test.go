@@ -159,7 +159,7 @@ func (s *stoppedVictim) stopAndGoOn() {
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case <-stopped:
-	case <-ended:
+	case <-ended: //nolint:errcheck // the exit code is judged
 		if s.end = "it ended first"; cmd.ProcessState.ExitCode() != 0 {
 			s.find("exit %d\n%s", cmd.ProcessState.ExitCode(), said.String())
 		}
@@ -176,7 +176,7 @@ func (s *stoppedVictim) stopAndGoOn() {
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		s.find("%v", err)
 	}
-	<-ended
+	<-ended //nolint:errcheck // the exit code is judged
 	s.judge(cmd.ProcessState.ExitCode(), said.String(), done, finished, left)
 }
 

@@ -102,7 +102,7 @@ func breakReview(ctx context.Context, where string) (review.Outcome, error) {
 			<-ctx.Done()
 			return nil
 		},
-		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		Resolve: func(_ context.Context, progress func(string)) (*preview.Plan, error) {
 			progress("step")
 			switch {
 			case where == "command":

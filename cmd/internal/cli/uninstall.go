@@ -71,7 +71,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 			if r.approve.plan != "" {
 				return r.runPlanFile(cmd.Context(), args[0], preview.RequestUninstall)
 			}
-			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, _ func(string)) (*preview.Plan, error) {
 				plan, err := p.Uninstall(ctx, args[0], include)
 				if err != nil && !r.preview {
 					err = r.removedAlready(ctx, args[0], err)

@@ -252,8 +252,8 @@ func headComment(n *yaml.Node) string {
 // before, and what a symbolic link leads to stays in its place.
 func replace(path string, data []byte) error {
 	mode := fs.FileMode(0o600)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 		if info, err := os.Stat(path); err == nil {
 			mode = info.Mode().Perm()
 		}

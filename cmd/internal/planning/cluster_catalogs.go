@@ -45,13 +45,13 @@ func (t targetCluster) ServiceGet(ctx context.Context, namespace, service, port,
 
 var errNoCatalog = &UsageError{text: "a package name needs a catalog to resolve it in; name one with --catalog DIRECTORY or --catalog IMAGE, or in the configuration: catalog add"}
 
-// servedKind is a kind of objects that are catalogs.
-type servedKind struct{ apiVersion, kind string }
+// ServedKind is a kind of objects that are catalogs.
+type ServedKind struct{ apiVersion, kind string }
 
 // ServedKinds are the kinds of catalogs that a cluster may have, in the order in
 // which they are looked for.
-func ServedKinds() []servedKind {
-	return []servedKind{
+func ServedKinds() []ServedKind {
+	return []ServedKind{
 		{catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind},
 		{catalog.CatalogSourceAPI, catalog.CatalogSourceKind},
 	}
@@ -68,7 +68,7 @@ func (r *Resolver) server() (catalogServer, error) {
 
 // servedCatalogs lists the catalogs of the cluster of one kind, by name. A kind
 // that is not served has none.
-func servedCatalogs(ctx context.Context, server catalogServer, of servedKind, selector string) ([]catalog.Served, error) {
+func servedCatalogs(ctx context.Context, server catalogServer, of ServedKind, selector string) ([]catalog.Served, error) {
 	bodies, err := server.Select(ctx, of.apiVersion, of.kind, selector)
 	if preview.ReasonOf(err) == preview.ReasonNotServed {
 		return nil, nil
@@ -87,7 +87,7 @@ func servedCatalogs(ctx context.Context, server catalogServer, of servedKind, se
 }
 
 // ServedCatalogs lists the catalogs of the cluster of one kind, by name.
-func (p *Planner) ServedCatalogs(ctx context.Context, kind servedKind) ([]catalog.Served, error) {
+func (p *Planner) ServedCatalogs(ctx context.Context, kind ServedKind) ([]catalog.Served, error) {
 	return servedCatalogs(ctx, targetCluster{p}, kind, "")
 }
 
@@ -129,7 +129,7 @@ func (r *Resolver) selectedCatalogs(ctx context.Context, selector string) ([]*ca
 	if err != nil {
 		return nil, Usagef("the catalogs are chosen by the labels %q of ClusterCatalogs, for which the cluster must be asked; without it name one with --catalog", selector)
 	}
-	found, err := servedCatalogs(ctx, server, servedKind{catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind}, selector)
+	found, err := servedCatalogs(ctx, server, ServedKind{catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind}, selector)
 	if err != nil {
 		return nil, err
 	}

@@ -374,7 +374,7 @@ func (r *Resolver) pinImages(ctx context.Context, pkg string, output *format.Out
 	pinned := map[string]string{} // by the reference that the content has
 	for _, o := range output.Objects {
 		if pod, _ := preview.PodTemplate(o.Body); pod != nil {
-			eachImage(pod, func(container map[string]any, image string) {
+			eachImage(pod, func(_ map[string]any, image string) {
 				if !strings.Contains(image, "@") {
 					pinned[image] = ""
 				}

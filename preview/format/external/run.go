@@ -50,7 +50,7 @@ func (p *Program) run(ctx context.Context, input []byte) (*ran, error) {
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf("running %s: permission denied; TMPDIR must be where programs may run", p.File)
 	case errors.Is(err, syscall.ENOEXEC):
-		return nil, fmt.Errorf("running %s: it is neither a program for this machine nor a script that starts with #!", p.File)
+		return nil, fmt.Errorf("running %s: it is neither a program for this machine nor a script that starts with #!", p.File) //nolint:revive // #! is the word, not a shout
 	case err != nil:
 		return nil, fmt.Errorf("running %s: %w", p.File, err)
 	}
@@ -120,7 +120,7 @@ func execute(ctx context.Context, at *place, input []byte, most int) (*ran, erro
 	})
 	var ended error
 	select {
-	case <-exited:
+	case <-exited: //nolint:errcheck // its state says how
 	case <-ctx.Done():
 		ended = ctx.Err()
 	case <-out.full:
@@ -129,13 +129,13 @@ func execute(ctx context.Context, at *place, input []byte, most int) (*ran, erro
 	// The number cannot belong to another group: numbers are handed out in
 	// turn, and this one was free for no longer than a moment.
 	left := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) == nil
-	<-exited
+	<-exited //nolint:errcheck // its state says how
 	deadline := time.Now().Add(grace)
 	for _, end := range []*os.File{p.from, p.errors} {
 		_ = end.SetReadDeadline(deadline)
 	}
 	_ = p.to.SetWriteDeadline(deadline)
-	<-written
+	<-written //nolint:errcheck // a program need not read its input
 	r := &ran{stdout: <-out.data, stderr: <-errs.data, state: cmd.ProcessState, left: left}
 	if ended == nil && out.isFull() {
 		ended = fmt.Errorf("%w: more than %d MiB", errTooMuch, most>>20)

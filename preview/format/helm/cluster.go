@@ -129,7 +129,7 @@ func lookedUp(ref preview.Ref, found []map[string]any) map[string]any {
 }
 
 // clusterReads lists what the objects depend on and the user did not say.
-func (r *renderer) clusterReads(read reads) ([]preview.ClusterRead, error) {
+func (r *renderer) clusterReads(read reads) []preview.ClusterRead {
 	out := slices.Clone(r.lookups)
 	if read.KubeVersion && !r.caps.versionGiven {
 		out = append(out, preview.ClusterRead{Kind: preview.ReadKubeVersion, Value: r.caps.kubeVersion})
@@ -144,7 +144,7 @@ func (r *renderer) clusterReads(read reads) ([]preview.ClusterRead, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b preview.ClusterRead) int { return strings.Compare(a.ID(), b.ID()) })
-	return out, nil
+	return out
 }
 
 // dependsOnCluster says in a sentence what the objects depend on besides the

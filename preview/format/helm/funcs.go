@@ -37,7 +37,7 @@ func newSource(req *request) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{now: req.Now, probe: req.Probe, stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))}
+	s := &source{now: req.Now, probe: req.Probe, stream: cipher.NewCTR(block, make([]byte, aes.BlockSize))} //nolint:gosec // a stream of numbers from a key of its own, nothing is encrypted
 	if s.probe {
 		s.now = s.now.Add(probeShift)
 	}

@@ -129,9 +129,7 @@ func (r *renderer) render(ctx context.Context) (*format.Output, error) {
 	if first.Read.KubeVersion {
 		out.Resolved.KubeVersion = r.caps.kubeVersion
 	}
-	if out.Resolved.ClusterReads, err = r.clusterReads(first.Read); err != nil {
-		return nil, err
-	}
+	out.Resolved.ClusterReads = r.clusterReads(first.Read)
 	if note := r.dependsOnCluster(out.Resolved.ClusterReads); note != "" {
 		out.Notes = append(out.Notes, rules.ContentDependsOnCluster.Note("package/"+r.in.Info.Package, note))
 	}

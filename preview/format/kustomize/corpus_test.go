@@ -66,7 +66,7 @@ func kustomizations(t testing.TB, corpus fs.FS) []string {
 	t.Helper()
 	var dirs []string
 	for _, top := range []string{"kustomize", "plugins"} {
-		err := fs.WalkDir(corpus, top, func(name string, entry fs.DirEntry, err error) error {
+		err := fs.WalkDir(corpus, top, func(name string, _ fs.DirEntry, err error) error {
 			if err == nil && path.Base(name) == "kustomization.yaml" {
 				dirs = append(dirs, path.Dir(name))
 			}
@@ -103,7 +103,7 @@ func reference(t testing.TB, corpus fs.FS, dir string) string {
 		top = "kustomize/" + top
 	}
 	files := filesys.MakeFsInMemory()
-	err := fs.WalkDir(corpus, top, func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(corpus, top, func(name string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(name, ".yaml") {
 			return err
 		}

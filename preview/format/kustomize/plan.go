@@ -211,12 +211,12 @@ func (p *planner) patched(k *kustomization) error {
 			return err
 		}
 	}
-	for i, patch := range k.typed.PatchesJson6902 {
+	for i, patch := range k.typed.PatchesJson6902 { //nolint:staticcheck // deprecated, and still built
 		if err := p.optional(place{k, "patchesJson6902"}.index(i, ".path"), patch.Path); err != nil {
 			return err
 		}
 	}
-	for i, patch := range k.typed.PatchesStrategicMerge {
+	for i, patch := range k.typed.PatchesStrategicMerge { //nolint:staticcheck // deprecated, and still built
 		if err := p.fileOrInline(place{k, "patchesStrategicMerge"}.index(i, ""), string(patch)); err != nil {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
 )
 
-func object(kind, name string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata: {name: %s}\n", kind, name)
+func object(name string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n", name)
 }
 
 func tree(files map[string]string) fs.FS {
@@ -55,21 +55,21 @@ func TestWhichFilesAreThePackage(t *testing.T) {
 		note  string
 	}{
 		{name: "manifests/ when there is one", want: "ConfigMap/a manifests/a.yaml#1",
-			files: map[string]string{"manifests/a.yaml": object("ConfigMap", "a"), "other.yaml": object("ConfigMap", "b")}},
+			files: map[string]string{"manifests/a.yaml": object("a"), "other.yaml": object("b")}},
 		{name: "else the files at the top, in the order of their names", want: "ConfigMap/a a.json#1, ConfigMap/b b.yml#1, ConfigMap/c b.yml#2",
-			files: map[string]string{"b.yml": object("ConfigMap", "b") + "---\n" + object("ConfigMap", "c"), "a.json": `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`, "README.md": "# notes"}},
+			files: map[string]string{"b.yml": object("b") + "---\n" + object("c"), "a.json": `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`, "README.md": "# notes"}},
 		{name: "what lies below them is named", want: "ConfigMap/a a.yaml#1", note: "the 1 manifests at the top are read, and 2 in directories below are not",
-			files: map[string]string{"a.yaml": object("ConfigMap", "a"), "x/b.yaml": "", "x/y/c.yaml": ""}},
+			files: map[string]string{"a.yaml": object("a"), "x/b.yaml": "", "x/y/c.yaml": ""}},
 		{name: "else everything below", want: "ConfigMap/a x/a.yaml#1, ConfigMap/b y/z/b.yaml#1",
-			files: map[string]string{"x/a.yaml": object("ConfigMap", "a"), "y/z/b.yaml": object("ConfigMap", "b"), ".github/c.yaml": "no: object"}},
+			files: map[string]string{"x/a.yaml": object("a"), "y/z/b.yaml": object("b"), ".github/c.yaml": "no: object"}},
 		{name: "lists are taken apart", want: "ConfigMap/a a.yaml#1, Secret/b a.yaml#1",
 			files: map[string]string{"a.yaml": "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n- {apiVersion: v1, kind: Secret, metadata: {name: b}}\n"}},
 		{name: "empty documents do not count", want: "ConfigMap/a a.yaml#1",
-			files: map[string]string{"a.yaml": "---\n# nothing\n---\n" + object("ConfigMap", "a") + "---\n"}},
+			files: map[string]string{"a.yaml": "---\n# nothing\n---\n" + object("a") + "---\n"}},
 		{name: "an object twice is one, when both are equal", want: "ConfigMap/a a.yaml#1, ConfigMap/a b.yaml#1",
-			files: map[string]string{"a.yaml": object("ConfigMap", "a"), "b.yaml": object("ConfigMap", "a")}},
+			files: map[string]string{"a.yaml": object("a"), "b.yaml": object("a")}},
 		{name: "an instruction of ytt within a text is text", want: "ConfigMap/a a.yaml#1",
-			files: map[string]string{"a.yaml": object("ConfigMap", "a") + "data:\n  x: |\n    #@ not an instruction\n"}},
+			files: map[string]string{"a.yaml": object("a") + "data:\n  x: |\n    #@ not an instruction\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := render(t, tree(c.files))
@@ -96,15 +96,15 @@ func TestWhatIsRefused(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		{"a document that is no object", map[string]string{"a.yaml": object("ConfigMap", "a") + "---\nfoo: bar\n"},
+		{"a document that is no object", map[string]string{"a.yaml": object("a") + "---\nfoo: bar\n"},
 			"a.yaml document 2: an object without kind or apiVersion; every document of every manifest is to be an object"},
 		{"a list", map[string]string{"a.yaml": "- a\n"}, "a.yaml document 1: not an object; every document of every manifest is to be an object"},
 		{"a catalog", map[string]string{"a.yaml": "schema: olm.package\nname: x\n"}, "a.yaml document 1: it belongs to a catalog (olm.package); resolve a package in it with --catalog"},
 		{"a directory below manifests/", map[string]string{"manifests/sub/a.yaml": ""}, "manifests/sub is a directory; manifests/ must be flat"},
 		{"broken YAML", map[string]string{"a.yaml": "a: ["}, "a.yaml: line 1: did not find expected node content"},
-		{"a key twice", map[string]string{"a.yaml": object("ConfigMap", "a") + "kind: Secret\n"}, `a.yaml: line 4: key "kind" is set twice`},
-		{"a template", map[string]string{"a.yaml": object("ConfigMap", "a") + "data:\n  k: #@ data.values.k\n"}, "a.yaml line 5: it is a ytt template, which is not run here; keep what ytt makes of it"},
-		{"two objects of one name", map[string]string{"a.yaml": object("ConfigMap", "a"), "b.yaml": object("ConfigMap", "a") + "data: {k: v}\n"},
+		{"a key twice", map[string]string{"a.yaml": object("a") + "kind: Secret\n"}, `a.yaml: line 4: key "kind" is set twice`},
+		{"a template", map[string]string{"a.yaml": object("a") + "data:\n  k: #@ data.values.k\n"}, "a.yaml line 5: it is a ytt template, which is not run here; keep what ytt makes of it"},
+		{"two objects of one name", map[string]string{"a.yaml": object("a"), "b.yaml": object("a") + "data: {k: v}\n"},
 			"a.yaml document 1 and b.yaml document 1 are two different objects with the id core/ConfigMap/-/a; put what belongs together into a directory and name it with --path"},
 		{"a kustomization further down", map[string]string{"x/kustomization.yaml": "", "y/a.yaml": ""}, "x holds a kustomization, among other directories; say which one is meant, as in --path x"},
 		{"a chart further down", map[string]string{"x/y/Chart.yaml": "", "y/a.yaml": ""}, "x/y holds a Helm chart, among other directories; say which one is meant, as in --path x/y"},
@@ -130,7 +130,7 @@ func TestContentWithoutManifestsIsOfAnotherFormat(t *testing.T) {
 
 func TestAnnotationsMayNameThePackage(t *testing.T) {
 	info, err := New().Detect(tree(map[string]string{
-		"manifests/a.yaml": object("ConfigMap", "a"), annotationsFile: "annotations: {" + keyPackage + ": shop}\n",
+		"manifests/a.yaml": object("a"), annotationsFile: "annotations: {" + keyPackage + ": shop}\n",
 	}))
 	if err != nil || info.Package != "shop" {
 		t.Errorf("%v, %v", info, err)
@@ -167,7 +167,7 @@ func TestPlainFoldersOfTheCorpus(t *testing.T) {
 }
 
 func FuzzRender(f *testing.F) {
-	f.Add([]byte(object("ConfigMap", "a")))
+	f.Add([]byte(object("a")))
 	f.Add([]byte("#@ if x:\na: b\n#@ end\n"))
 	f.Add([]byte(`{"kind":"List","apiVersion":"v1","items":[1]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -184,12 +184,12 @@ func FuzzRender(f *testing.F) {
 }
 
 func TestObjectsHaveTheLinesOfTheirFiles(t *testing.T) {
-	out, err := render(t, tree(map[string]string{"a.yaml": "# text\n---\n" + object("ConfigMap", "a") + "---\napiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b}}\n"}))
+	out, err := render(t, tree(map[string]string{"a.yaml": "# text\n---\n" + object("a") + "---\napiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b}}\n"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := 3
-	second := first + strings.Count(object("ConfigMap", "a"), "\n") + 4
+	second := first + strings.Count(object("a"), "\n") + 4
 	for i, want := range []int{first, second} {
 		if got := out.Objects[i].Origin.Line; got != want {
 			t.Errorf("object %d is on line %d, want %d", i, got, want)

@@ -6,7 +6,6 @@ package pages
 
 import (
 	"cmp"
-	_ "embed"
 	"maps"
 	"slices"
 	"strings"
