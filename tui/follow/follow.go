@@ -79,7 +79,7 @@ type follow struct {
 	paused   bool         // the log does not follow its end
 	held     excerpt      // the log as it was then
 	behind   behind
-	help     *widget.Pager // over the screen; open when not nil
+	help     *frame.Page // over the screen; open when not nil
 	search   followSearch
 	notice   string // until the next key
 	mouseOff bool

@@ -173,7 +173,7 @@ func (m *follow) helpKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.help = nil
 		return m.key(msg)
 	}
-	m.help = frame.PageKey(m.keys, m.help, msg, m.size.Body)
+	m.help = m.help.Key(m.keys, msg, m.size)
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (m *follow) wheel(msg tea.MouseWheelMsg) {
 	switch {
 	case m.size.Mode == frame.ModeNone:
 	case m.help != nil:
-		m.help.Scroll(delta, m.size.Body)
+		m.help.Wheel(msg, m.size)
 	default:
 		m.move(delta)
 	}
@@ -326,5 +326,5 @@ func (m *follow) openHelp() {
 		b.Add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(role, sign, 6), widget.Text(theme.Plain, s.means)})
 	}
 	b.Add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(theme.Old, "as of", 6), widget.Text(theme.Plain, "how it was when the cluster last answered")})
-	m.help = &widget.Pager{Lines: b.Lines}
+	m.help = frame.NewPage(b)
 }

@@ -119,9 +119,9 @@ func (m *follow) lines() ([]string, *tea.Cursor) {
 	f.Stats = fmt.Sprintf("%d%%", widget.Percent(t.applied+t.ready, 2*t.total))
 	lines := append(f.Header(), f.Rule("", 0))
 	if m.help != nil {
-		lines = append(lines, m.help.Paint(m.theme, m.size.Width, m.size.Body, -1)...)
-		f.Below[0] = m.help.Below(m.size.Body)
-		return append(lines, f.LowerRule(false), m.footer(f)), nil
+		page, below := m.help.Paint(m.theme, m.size)
+		f.Below[0] = below
+		return append(append(lines, page...), f.LowerRule(false), m.footer(f)), nil
 	}
 	lines = append(lines, m.headLines(t)...)
 	body, cursor := m.body()

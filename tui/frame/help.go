@@ -1,7 +1,10 @@
 package frame
 
 import (
+	"strings"
+
 	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/kubectl-operator/kubectl-operator/tui/theme"
@@ -16,27 +19,56 @@ func HelpGroup(b *Builder, title string, keys []key.Binding) {
 	}
 }
 
-// PageKey scrolls or closes what is over the screen, and returns what stays.
-func PageKey(k KeyMap, page *widget.Pager, msg tea.KeyPressMsg, height int) *widget.Pager {
+// Page is a text over the screen: keys, a rule, an error. Its lines are typed, so
+// the viewport that scrolls them is handed harmless text of the screen's width.
+type Page struct {
+	Lines []widget.Line
+	view  viewport.Model
+}
+
+// NewPage is what was built, at its top. It can be scrolled before it is painted.
+func NewPage(b *Builder) *Page {
+	p := &Page{Lines: b.Lines, view: viewport.New()}
+	p.view.SetContentLines(make([]string, len(b.Lines)))
+	return p
+}
+
+// Key scrolls or closes the page, and returns what stays.
+func (p *Page) Key(k KeyMap, msg tea.KeyPressMsg, size Layout) *Page {
+	p.fit(size)
 	switch {
 	case key.Matches(msg, k.Back, k.Help, k.Quit):
 		return nil
-	case key.Matches(msg, k.Down):
-		page.Scroll(1, height)
-	case key.Matches(msg, k.Up):
-		page.Scroll(-1, height)
-	case key.Matches(msg, k.PageDown):
-		page.Scroll(height, height)
-	case key.Matches(msg, k.PageUp):
-		page.Scroll(-height, height)
-	case key.Matches(msg, k.HalfDown):
-		page.Scroll(height/2, height)
-	case key.Matches(msg, k.HalfUp):
-		page.Scroll(-height/2, height)
 	case key.Matches(msg, k.Home, k.Top):
-		page.Scroll(-len(page.Lines), height)
+		p.view.GotoTop()
 	case key.Matches(msg, k.End):
-		page.Scroll(len(page.Lines), height)
+		p.view.GotoBottom()
+	default:
+		p.view.KeyMap = viewport.KeyMap{Down: k.Down, Up: k.Up, PageDown: k.PageDown, PageUp: k.PageUp, HalfPageDown: k.HalfDown, HalfPageUp: k.HalfUp}
+		p.view, _ = p.view.Update(msg)
 	}
-	return page
+	return p
+}
+
+// Wheel scrolls the page by a step of the wheel.
+func (p *Page) Wheel(msg tea.MouseWheelMsg, size Layout) {
+	p.fit(size)
+	p.view.MouseWheelDelta = WheelLines
+	p.view, _ = p.view.Update(msg)
+}
+
+// Paint draws the page, and returns how many lines follow.
+func (p *Page) Paint(t theme.Theme, size Layout) (lines []string, below int) {
+	p.fit(size)
+	painted := make([]string, len(p.Lines))
+	for i, line := range p.Lines {
+		painted[i] = line.Paint(t, size.Width)
+	}
+	p.view.SetContentLines(painted)
+	return strings.Split(p.view.View(), "\n"), max(0, len(p.Lines)-p.view.YOffset()-size.Body)
+}
+
+func (p *Page) fit(size Layout) {
+	p.view.SetWidth(size.Width)
+	p.view.SetHeight(size.Body)
 }

@@ -81,7 +81,7 @@ type pick struct {
 	pane     frame.Pane
 	detail   pickDetail
 	reading  bool // a package is being read
-	page     *widget.Pager
+	page     *frame.Page
 	mouseOff bool
 
 	picked Picked
@@ -253,7 +253,7 @@ func (m *pick) key(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Suspend):
 		return tea.Suspend
 	case m.page != nil:
-		m.page = frame.PageKey(k, m.page, msg, m.size.Body)
+		m.page = m.page.Key(k, msg, m.size)
 		return nil
 	case m.typing:
 		m.searchKey(msg)

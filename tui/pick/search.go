@@ -96,5 +96,5 @@ func (m *pick) openHelp() {
 	b.Add(widget.Line{widget.Text(theme.Fail, "   x   "), widget.Text(theme.Plain, "cannot be installed")})
 	b.Blank()
 	b.Text(theme.Plain, "   ", "A choice only opens the review: nothing is applied without an approval there.")
-	m.page = &widget.Pager{Lines: b.Lines}
+	m.page = frame.NewPage(b)
 }

@@ -32,8 +32,8 @@ func (m *pick) lines() ([]string, *tea.Cursor) {
 	case m.size.Mode == frame.ModeNone:
 		return []string{f.TooSmall()}, nil
 	case m.page != nil:
-		body := m.page.Paint(m.theme, m.size.Width, m.size.Body, -1)
-		f.Below[0] = m.page.Below(m.size.Body)
+		body, below := m.page.Paint(m.theme, m.size)
+		f.Below[0] = below
 		return f.Stack(body, "", f.Footer([]key.Binding{m.keys.Back, frame.As(m.keys.Down, "down"), frame.As(m.keys.Up, "up")}, nil)), nil
 	case m.loading:
 		f.State = "RESOLVE"
@@ -235,7 +235,7 @@ func (m *pick) wheel(msg tea.MouseWheelMsg) {
 	}
 	switch {
 	case m.page != nil:
-		m.page.Scroll(delta, m.size.Body)
+		m.page.Wheel(msg, m.size)
 	case m.pane == frame.PaneDetail || m.split() && msg.X > m.size.Left:
 		m.detail.list.Move(delta, len(m.detail.rows), m.detail.selectable)
 	default:

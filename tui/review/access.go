@@ -468,7 +468,7 @@ func (m *review) answerCanI() {
 	b.Heading("What this rests on")
 	b.Text(theme.Plain, "   ", "The grants of this plan, and those that the cluster was read to give the same subjects. "+
 		"Webhook authorizers, and groups that only the cluster's authentication knows, are not in it.")
-	m.page = &widget.Pager{Lines: b.Lines}
+	m.page = frame.NewPage(b)
 }
 
 // definitions are the bodies of the plan's own kinds.

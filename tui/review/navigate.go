@@ -233,7 +233,7 @@ func (m *review) wheel(msg tea.MouseWheelMsg) {
 	b := m.browser()
 	switch {
 	case m.page != nil:
-		m.page.Scroll(delta, m.size.Body)
+		m.page.Wheel(msg, m.size)
 	case b.pane == frame.PaneDetail || m.split() && msg.X > m.size.Left:
 		b.scroll(m.deck, delta)
 	default:

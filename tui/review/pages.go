@@ -18,7 +18,7 @@ func (m *review) openError(title string, err error) {
 	b.Heading(title)
 	b.Blank()
 	frame.ErrorLines(b, err)
-	m.page = &widget.Pager{Lines: b.Lines}
+	m.page = frame.NewPage(b)
 }
 
 // openHelp shows the keys of this screen, then what the symbols mean.
@@ -43,7 +43,7 @@ func (m *review) openHelp() {
 	for _, a := range preview.Actions() {
 		b.Add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(frame.ActionRole(a), a.Symbol(), 6), widget.Text(theme.Plain, string(a))})
 	}
-	m.page = &widget.Pager{Lines: b.Lines}
+	m.page = frame.NewPage(b)
 }
 
 // confirmHelp are all keys of CONFIRM.
@@ -61,7 +61,7 @@ func (m *review) openPage(title, text string) {
 	b.Heading(title)
 	b.Blank()
 	b.Text(theme.Plain, "   ", text)
-	m.page = &widget.Pager{Lines: b.Lines}
+	m.page = frame.NewPage(b)
 }
 
 // rulePages are the pages of all rules, made when the first is asked for.
@@ -97,7 +97,7 @@ func (m *review) openRule(rule string) {
 	b.Heading("An example")
 	b.Text(theme.Plain, "   ", page.Example.Title)
 	b.Text(theme.Plain, "   ", page.Example.Evidence)
-	m.page = &widget.Pager{Lines: b.Lines}
+	m.page = frame.NewPage(b)
 }
 
 // maxPage is how wide a page of text is at most: longer lines read badly.

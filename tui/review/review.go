@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/report"
 	"github.com/kubectl-operator/kubectl-operator/tui/diffview"
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
-	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
 // screen is which of the review's screens is on.
@@ -35,7 +34,7 @@ type review struct {
 	screen    screen
 	confirm   confirm
 	obstacle  obstacle
-	page      *widget.Pager // keys, or an explanation, over the screen; open when not nil
+	page      *frame.Page // keys, or an explanation, over the screen; open when not nil
 	canI      canI
 	resolving resolving
 	begin     tea.Cmd // what Init starts
@@ -235,7 +234,7 @@ func (m *review) key(msg tea.KeyPressMsg) tea.Cmd {
 		m.canIKey(msg)
 		return nil
 	case m.page != nil:
-		m.page = frame.PageKey(m.keys, m.page, msg, m.size.Body)
+		m.page = m.page.Key(m.keys, msg, m.size)
 		return nil
 	case m.screen == screenConfirm:
 		return m.confirmKey(msg)

@@ -73,8 +73,8 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 	case m.size.Mode == frame.ModeNone:
 		return []string{f.TooSmall()}, nil
 	case m.page != nil:
-		body := m.page.Paint(m.theme, m.size.Width, m.size.Body, -1)
-		f.Below[0] = m.page.Below(m.size.Body)
+		body, below := m.page.Paint(m.theme, m.size)
+		f.Below[0] = below
 		return m.compose(f, body, "", f.Footer([]key.Binding{m.keys.Back, frame.As(m.keys.Down, "down"), frame.As(m.keys.Up, "up")}, frame.Plain(""))), nil
 	case m.screen == screenResolve:
 		return m.compose(f, m.resolveBody(), "", f.Footer(m.resolveKeys(), nil)), nil
