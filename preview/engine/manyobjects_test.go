@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
@@ -89,10 +90,11 @@ spec:
   template: {metadata: {labels: {app: a}}, spec: {containers: [{name: c, image: "example.com/a:1"}]}}`,
 }
 
-// TestPlanningIsLinear counts what a plan of many objects costs each of them, in
+// TestSlowPlanningIsLinear counts what a plan of many objects costs each of them, in
 // bytes that are allocated: a step that gathers all objects for each of them
 // shows at once, on any machine.
-func TestPlanningIsLinear(t *testing.T) {
+func TestSlowPlanningIsLinear(t *testing.T) {
+	slowtest.Skip(t, "plans of 2,000 objects of each kind")
 	const few, many = 250, 2000
 	schemas := k8s.NewSchemas()
 	release := preview.Release{Name: "r", Namespace: "n"}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/installer"
@@ -17,7 +18,8 @@ import (
 // roles that collect each other are planned, and every report of them is
 // written: whole where a program reads it, cut with a word about it where a
 // person does.
-func TestTenThousandRulesAreReviewed(t *testing.T) {
+func TestSlowTenThousandRulesAreReviewed(t *testing.T) {
+	slowtest.Skip(t, "a role of 10,000 rules")
 	const rules = 10_000
 	var text strings.Builder
 	text.WriteString("kind: ClusterRole\napiVersion: rbac.authorization.k8s.io/v1\nmetadata: {name: many}\nrules:\n")

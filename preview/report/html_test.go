@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/slowtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
@@ -94,7 +95,8 @@ func freshInstallFindings() []preview.Finding {
 	return []preview.Finding{finding(preview.Critical, "rbac-secrets-read", "core/ConfigMap/ns/settings-0", "reads Secrets", "why", "get secrets; list secrets")}
 }
 
-func TestAPageOfManyObjectsIsBounded(t *testing.T) {
+func TestSlowPageOfManyObjectsIsBounded(t *testing.T) {
+	slowtest.Skip(t, "a page of 5,000 objects")
 	got := write(t, manyObjects(t, 5000), Options{Format: HTML})
 	if n := strings.Count(got, `class="item update"`); n != 5000 {
 		t.Errorf("%d objects", n)
