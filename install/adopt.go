@@ -65,7 +65,7 @@ func (w *writer) afterPatch(ctx context.Context, o *preview.Object, live map[str
 	case err != nil:
 		return nil, err
 	case fresh == nil:
-		return nil, &movedError{"somebody deleted it meanwhile"}
+		return nil, &movedError{"it was deleted meanwhile"}
 	case !noAnswer(cause) && preview.VersionOf(fresh) == preview.VersionOf(live):
 		return nil, cause // refused for another reason than a change
 	}

@@ -76,7 +76,7 @@ func (c *checker) checkQuorum(users []string) error {
 	signed, accepted, err := c.opts.Quorum.Check(c.plan, users, c.opts.Clock.Now())
 	if refused, ok := errors.AsType[*approval.Refused](err); ok {
 		return refusal("counting the signed approvals of "+c.plan.Release.Name,
-			"let somebody approve exactly this plan: approve PLAN --key FILE", refused.Reasons...)
+			"have exactly this plan approved: approve PLAN --key FILE", refused.Reasons...)
 	}
 	if err != nil {
 		return c.fail("counting the signed approvals", "", err)

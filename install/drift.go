@@ -75,7 +75,7 @@ func presence(stored *record.Record, item record.Item, live preview.ReadResult) 
 	case live.Err != nil:
 		return DriftUnknown, live.Err.Error()
 	case live.Body == nil:
-		return DriftMissing, "somebody deleted it"
+		return DriftMissing, "it was deleted"
 	case item.Action == preview.ActionShared:
 		return DriftKept, "it belongs to another release"
 	case item.Manager == "" && !preview.Ours(live.Body, stored.Release):

@@ -72,7 +72,7 @@ func gateDigest(plan *preview.Plan, approval record.Approval) error {
 		}
 	case record.ApprovedOnScreen, record.ApprovedByDigest, record.ApprovedByPlan:
 	default:
-		return refusal(doing, "use --approve, --plan or the screen", fmt.Sprintf("nobody approves by %q", approval.How))
+		return refusal(doing, "use --approve, --plan or the screen", fmt.Sprintf("there is no approval by %q", approval.How))
 	}
 	if approval.Digest == want && want != "" {
 		return nil

@@ -141,7 +141,7 @@ func (r *restoring) restore(o *preview.Object) (wanted bool, err error) {
 		return true, nil
 	}
 	if why := engine.UnsafeDefinition(live, o.Sealed); why != "" {
-		r.note(o, "it stays as it is: going back is not safe for what it holds: "+why)
+		r.note(o, "it is not rolled back: that is not safe for the objects that it stores: "+why)
 		return false, nil
 	}
 	return true, nil

@@ -189,7 +189,7 @@ func (r *run) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, e
 			continue
 		}
 		if entry.UID != "" && entry.UID != preview.UIDOf(now.LiveBody) {
-			reasons = append(reasons, o.ID+" was deleted and created again by somebody else")
+			reasons = append(reasons, o.ID+" was deleted and created again by another client")
 			continue
 		}
 		before, err := r.isBefore(o, now.LiveBody)
@@ -204,7 +204,7 @@ func (r *run) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, e
 			return nil, err
 		}
 		if !after {
-			reasons = append(reasons, o.ID+" was changed by somebody else since the plan wrote it")
+			reasons = append(reasons, o.ID+" was changed by another client since the plan wrote it")
 		}
 	}
 	return reasons, nil

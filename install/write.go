@@ -220,9 +220,9 @@ func (w *writer) onto(o *preview.Object, before, live map[string]any, cause erro
 	case before == nil && live == nil:
 		return nil, nil
 	case before == nil:
-		return nil, &movedError{"somebody else created it meanwhile"}
+		return nil, &movedError{"it was created by another client meanwhile"}
 	case live == nil:
-		return nil, &movedError{"somebody deleted it meanwhile"}
+		return nil, &movedError{"it was deleted meanwhile"}
 	case preview.VersionOf(live) == preview.VersionOf(before) && preview.UIDOf(live) == preview.UIDOf(before) && preview.ReasonOf(cause) == preview.ReasonChanged:
 		return nil, cause // refused for another reason than a change
 	}

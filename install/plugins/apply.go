@@ -163,7 +163,7 @@ func (r *run) countSigned() error {
 		if _, refused := errors.AsType[*approval.Refused](err); refused {
 			kind = install.Refused
 		}
-		return &install.Error{Kind: kind, Doing: doing, Came: err.Error(), Next: "let somebody approve exactly this plan: approve PLAN --key FILE", Err: err}
+		return &install.Error{Kind: kind, Doing: doing, Came: err.Error(), Next: "have exactly this plan approved: approve PLAN --key FILE", Err: err}
 	}
 	r.approval.Signed = signed
 	for _, a := range accepted {
@@ -195,7 +195,7 @@ func advice(err error) string {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "make room on that disk, then run the command again; "
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return "run it as somebody who may write there, or name another place with --location; "
+		return "run it as a user who may write there, or name another place with --location; "
 	case errors.Is(err, syscall.EBUSY):
 		return "the location is a mount point, which cannot be switched: name a directory inside it with --location; "
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.EXDEV):

@@ -94,7 +94,7 @@ func TestWhatWasNotReviewedIsNotInstalled(t *testing.T) {
 		}, install.NotStarted, "file bin/morpheus: its bytes are not those that were reviewed"},
 		{"bytes that are missing", func(_ *testing.T, _ string, _ *preview.Plan, o *Options, _ *record.Approval) {
 			o.Files = o.Files[1:]
-		}, install.NotStarted, "file bin/morpheus: nobody has its bytes"},
+		}, install.NotStarted, "file bin/morpheus: its bytes are in no generation and no download"},
 		{"a folder of the generations that is a link", func(t *testing.T, location string, _ *preview.Plan, _ *Options, _ *record.Approval) {
 			if err := os.Rename(location+generationsSuffix, location+".elsewhere"); err != nil {
 				t.Fatal(err)

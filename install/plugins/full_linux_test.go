@@ -67,7 +67,7 @@ func readOnlyDisk(ctx context.Context, location string, _ func(string)) error {
 		return err
 	}
 	err := installFiles(ctx, location, secondFiles(), nil)
-	if !errors.Is(err, syscall.EROFS) || install.KindOf(err) != install.NotStarted || !strings.Contains(err.Error(), "run it as somebody who may write there") {
+	if !errors.Is(err, syscall.EROFS) || install.KindOf(err) != install.NotStarted || !strings.Contains(err.Error(), "run it as a user who may write there") {
 		return fmt.Errorf("the disk that cannot be written led to %w", err)
 	}
 	return same(ctx, location, firstFiles())

@@ -64,7 +64,7 @@ func (r *run) writeFiles(ctx context.Context, dir string) error {
 		}
 		from := bytes[f.Path]
 		if from == nil {
-			return fmt.Errorf("file %s: nobody has its bytes", f.Path)
+			return fmt.Errorf("file %s: its bytes are in no generation and no download", f.Path)
 		}
 		if sum := sha256.Sum256(from.Data); hex.EncodeToString(sum[:]) != f.SHA256 {
 			return fmt.Errorf("file %s: its bytes are not those that were reviewed", f.Path)

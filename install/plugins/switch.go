@@ -28,7 +28,7 @@ func (r *run) switchOver(ctx context.Context) error {
 	// From here on nobody stops the run: what is left is to say how it went.
 	ctx = context.WithoutCancel(ctx)
 	if n, err := generationOf(p.location); err != nil || n != g.To {
-		return r.failed(fmt.Errorf("%s leads to another place than generation %d after the switch; somebody else writes there", p.location, g.To))
+		return r.failed(fmt.Errorf("%s leads to another place than generation %d after the switch; another process writes there", p.location, g.To))
 	}
 	if err := r.compare(ctx, p.leadsTo(g.To)); err != nil {
 		return r.failed(err)

@@ -45,7 +45,7 @@ var words = map[Cause]string{
 	WebhookUnreachable: "an admission webhook cannot be reached", PolicyDenied: "denied by an admission policy",
 	Forbidden: "permission missing at run time", NotEstablished: "definition not established",
 	NotIssued: "certificate not issued", VolumePending: "volume not bound", CheckFailed: "health check",
-	Finalizer: "held back by a finalizer", Deleted: "somebody deleted it",
+	Finalizer: "held back by a finalizer", Deleted: "it was deleted",
 	Reported: "reports failure", Deadline: "deadline exceeded",
 }
 

@@ -219,7 +219,7 @@ func (o *tracked) assess(now time.Time, grace time.Duration) Object {
 	case o.unmet != "":
 		v = verdict{state: Waiting, message: o.unmet, cause: CheckFailed}
 	case preview.Map(o.body, "status") == nil && now.Before(o.answerBy):
-		v = verdict{state: Waiting, message: "nobody has reported its status yet"}
+		v = verdict{state: Waiting, message: "no controller has reported its status yet"}
 	}
 	object.State, object.Message, object.Cause = v.state, v.message, v.cause
 	if v.state == Removing && v.message != "" {

@@ -157,7 +157,7 @@ func TestWait(t *testing.T) {
 		{
 			name: "an object somebody deleted has failed", refs: []string{"a"},
 			script: script{reports: []report{{"a", nil, nil}}},
-			want:   rollout.HasFailed, objects: []string{"a failed somebody deleted it: it does not exist"},
+			want:   rollout.HasFailed, objects: []string{"a failed it was deleted: it does not exist"},
 		},
 		{
 			name: "time is up", refs: []string{"a"},

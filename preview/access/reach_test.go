@@ -30,12 +30,12 @@ func TestReach(t *testing.T) {
 		want   string
 	}{
 		{"pods of the namespace run as any account there", [][]preview.Grant{of("op", "app:|pods|create"), admin},
-			"runs pods in namespace app as ServiceAccount app/admin; may do everything"},
+			"runs pods in namespace app as ServiceAccount app/admin; can do everything"},
 		{"so do deployments, in every namespace", [][]preview.Grant{of("op", "apps|deployments|patch"), reader},
 			"runs deployments in namespace app as ServiceAccount app/reader; reads every Secret"},
 		{"pods of another namespace do not", [][]preview.Grant{of("op", "other:|pods|create"), admin}, ""},
 		{"a token of the one account that is named", [][]preview.Grant{of("op", "app:|serviceaccounts/token admin|create"), admin},
-			"obtains a token of ServiceAccount app/admin; may do everything"},
+			"obtains a token of ServiceAccount app/admin; can do everything"},
 		{"a token of another one leads nowhere", [][]preview.Grant{of("op", "app:|serviceaccounts/token other|create"), admin}, ""},
 		{"several steps, the shortest way", [][]preview.Grant{
 			of("op", "app:|pods/exec|get"), of("mid", "app:|serviceaccounts/token last|create"),

@@ -92,7 +92,7 @@ func (a *Approvers) check() error {
 		case names[one.Name]:
 			return fmt.Errorf("approver %s is named twice; put all keys of one person under one name", one.Name)
 		case !a.ApproverMayApply && len(one.Users) == 0:
-			return fmt.Errorf("approver %s has no users, so nobody could tell whether this person applies the plan; list them, or set approverMayApply: true", one.Name)
+			return fmt.Errorf("approver %s has no users, so it cannot be known whether this person applies the plan; list them, or set approverMayApply: true", one.Name)
 		}
 		names[one.Name] = true
 		if err := one.readKeys(); err != nil {

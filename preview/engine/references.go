@@ -173,7 +173,7 @@ func (references) findings(of *view) []preview.Finding {
 		seen[id] = true
 		evidence := id + " is neither in the plan nor in the cluster"
 		if !looked {
-			evidence = id + " may not be read, so nobody knows whether it exists"
+			evidence = id + " may not be read, so whether it exists is not known"
 		}
 		out = append(out, rules.NeedsExternal.Finding(r.from, "needs "+r.ref.Kind+" "+r.ref.Name, evidence))
 	}

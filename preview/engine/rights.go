@@ -31,7 +31,7 @@ func (d rights) installerRights(ctx context.Context) error {
 	p := *d.plan
 	p.Summary = preview.Summarize(p.Objects)
 	rights := slices.DeleteFunc(installer.Needed(&p, d.plural(ctx)), func(r preview.Right) bool { return r.Verb == "get" })
-	d.Tell("asking the cluster for %d rights of yours", len(rights))
+	d.Tell("asking the cluster for %d of your rights", len(rights))
 	lacking, err := d.lacking(ctx, rights)
 	if err != nil {
 		return err

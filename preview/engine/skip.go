@@ -41,13 +41,13 @@ func lost(kind string) string { // a word for the reader, which decides nothing
 	case "ServiceMonitor", "PodMonitor":
 		return "nothing collects its metrics"
 	case "PrometheusRule":
-		return "nobody is alerted by it"
+		return "it sends no alert"
 	case "VerticalPodAutoscaler":
 		return "its resources are not adjusted"
 	case "Route":
 		return "it cannot be reached from outside the cluster through it"
 	case "ConsolePlugin", "ConsoleLink", "ConsoleCLIDownload", "ConsoleQuickStart", "ConsoleYAMLSample":
-		return "it does not show in the web console"
+		return "it is only shown in the web console of OpenShift"
 	}
 	return "what its controller would do is not done"
 }

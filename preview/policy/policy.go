@@ -262,7 +262,7 @@ func checkRule(at, rule string) error {
 	}
 	switch rule {
 	case rules.NotAppliable.Name, rules.Unknown.Name:
-		return fmt.Errorf("%s %s: a policy cannot change that; what the API server refuses or nobody could read stays so", at, rule)
+		return fmt.Errorf("%s %s: a policy cannot change that; what the API server refuses, or what could not be read, stays so", at, rule)
 	case rules.PolicyWaiverExpired.Name:
 		return fmt.Errorf("%s %s: renew or remove the waiver that has ended", at, rule)
 	}

@@ -214,7 +214,7 @@ func needsQuote(r rune) bool {
 }
 
 func installSection(p *preview.Plan, l layout) section {
-	s := section{title: "TO DO EXACTLY THIS"}
+	s := section{title: "APPLY THIS PLAN"}
 	switch {
 	case p.Summary.Blocked > 0:
 		s = section{title: "NOT INSTALLABLE"}
@@ -242,7 +242,7 @@ func hasCommand(p *preview.Plan) bool {
 func installNotes(p *preview.Plan) []string {
 	switch {
 	case p.Summary.Blocked > 0:
-		return []string{"Belonging to somebody else: " + preview.Plural(p.Summary.Blocked, "object") + "."}
+		return []string{"Belonging to another owner: " + preview.Plural(p.Summary.Blocked, "object") + "."}
 	case p.OnMachine() && nothingToDo(p):
 		return []string{"The location is as this plan would leave it."}
 	case p.OnMachine():

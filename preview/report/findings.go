@@ -21,10 +21,10 @@ type severityGroup struct {
 }
 
 var severityGroups = [...]severityGroup{
-	{preview.Critical, "MUST LOOK", "C", "!!", yellow},
-	{preview.Warning, "SHOULD LOOK", "W", " !", yellow},
-	{preview.NotKnown, "NOT KNOWN", "U", " ?", yellow},
-	{preview.Info, "GOOD TO KNOW", "I", "  ", ""},
+	{preview.Critical, "CRITICAL", "C", "!!", yellow},
+	{preview.Warning, "WARNINGS", "W", " !", yellow},
+	{preview.NotKnown, "NOT CHECKED", "U", " ?", yellow},
+	{preview.Info, "INFO", "I", "  ", ""},
 }
 
 func findingsOf(p *preview.Plan, s preview.Severity) []preview.Finding {

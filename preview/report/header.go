@@ -207,7 +207,7 @@ func header(p *preview.Plan, l layout) []string {
 	}
 	out = append(out, "", countText(p))
 	if !p.Complete {
-		out = append(out, l.paint(yellow, "NOT COMPLETE  ")+preview.Plural(len(p.Unknowns), "thing")+" could not be read; see NOT KNOWN")
+		out = append(out, l.paint(yellow, "NOT COMPLETE  ")+preview.Plural(len(p.Unknowns), "thing")+" could not be read; see NOT CHECKED")
 	}
 	return out
 }

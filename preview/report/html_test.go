@@ -92,7 +92,7 @@ func manyObjects(t testing.TB, n int) *preview.Plan {
 }
 
 func freshInstallFindings() []preview.Finding {
-	return []preview.Finding{finding(preview.Critical, "rbac-secrets-read", "core/ConfigMap/ns/settings-0", "reads Secrets", "why", "get secrets; list secrets")}
+	return []preview.Finding{finding(preview.Critical, "rbac-secrets-read", "core/ConfigMap/ns/settings-0", "can read Secrets", "why", "get secrets; list secrets")}
 }
 
 func TestSlowPageOfManyObjectsIsBounded(t *testing.T) {

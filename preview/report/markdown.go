@@ -53,7 +53,7 @@ func markdown(p *preview.Plan) string {
 	install := installSection(p, l)
 	doc.add(installBlock(p, install.title))
 	for _, s := range byWeight(sections(p, l)) {
-		if s.title != "MUST LOOK" && s.title != "NOT KNOWN" && s.title != install.title {
+		if s.title != "CRITICAL" && s.title != "NOT CHECKED" && s.title != install.title {
 			doc.details(s)
 		}
 	}
@@ -66,7 +66,7 @@ func markdown(p *preview.Plan) string {
 
 // byWeight puts what a reviewer misses most before what is long.
 func byWeight(list []section) []section {
-	weight := map[string]int{openTitle: -3, "SHOULD LOOK": -2, "YOU LACK": -1, "IMAGES": 1, "PACKAGE": 2, "GOOD TO KNOW": 3}
+	weight := map[string]int{openTitle: -3, "WARNINGS": -2, "YOU LACK": -1, "IMAGES": 1, "PACKAGE": 2, "INFO": 3}
 	slices.SortStableFunc(list, func(a, b section) int { return weight[a.title] - weight[b.title] })
 	return list
 }

@@ -26,7 +26,7 @@ func writePodTemplate(w io.Writer, p *preview.Plan, o Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "# The pods of %s with an init container that installs set %s. Give this template to\n# whoever owns the Deployment; preview shows what it may do.\n%s",
+	_, err = fmt.Fprintf(w, "# The pods of %s with an init container that installs set %s. Give this template to\n# the owner of the Deployment; preview shows what it may do.\n%s",
 		set.Deployment, set.Name, data)
 	return err
 }

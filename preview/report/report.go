@@ -108,7 +108,7 @@ func writeText(w io.Writer, p *preview.Plan, o Options) error {
 	}
 	shown := sections(p, l)
 	if o.Brief {
-		shown = slices.DeleteFunc(findingSections(p, l), func(s section) bool { return s.title == "GOOD TO KNOW" })
+		shown = slices.DeleteFunc(findingSections(p, l), func(s section) bool { return s.title == "INFO" })
 	}
 	for _, s := range shown {
 		out.WriteString("\n" + l.paint(bold, joined(" ", s.title, line(s.subject))))

@@ -166,7 +166,7 @@ func sarifRules(p *preview.Plan, r *reader) ([]sarifRule, map[string]int) {
 		help.Markdown = "**Looks at** " + prose(page.Looks) + "\n\n**Why** " + prose(page.Why) + "\n\n**Severity** " + prose(page.When) +
 			"\n\n**To reduce it** " + prose(page.Reduce) + "\n\n" + code("kubectl operator explain "+name)
 		rule := sarifRule{
-			ID: name, Short: sarifText("Finds what " + page.Title + "."), Full: sarifText(page.Why), Help: help,
+			ID: name, Short: sarifText(strings.ToUpper(page.Title[:1]) + page.Title[1:]), Full: sarifText(page.Why), Help: help,
 			HelpURI: page.Source, Default: sarifDefault{sarifLevel(page.Severity)},
 		}
 		if page.Ref != "" {

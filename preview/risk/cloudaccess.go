@@ -383,5 +383,5 @@ func (c *scan) judgeDeclared() {
 		return
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(clouds)), ", ")
-	c.hit(rules.CloudAccessUndeclared, hit{object: "cloud/access", evidence: lines, title: "cloud access to " + names + ": the package does not say which actions"})
+	c.hit(rules.CloudAccessUndeclared, hit{object: "cloud/access", evidence: lines, title: "cloud access to " + names + ": the package does not declare the permissions"})
 }

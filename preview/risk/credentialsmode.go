@@ -105,7 +105,7 @@ func (r credentialRequest) served(mode string) (whole bool, what string) {
 	case mode == "":
 		return true, copied
 	case mode == modeManual:
-		return false, "what somebody makes for it by hand"
+		return false, "what is created for it by hand"
 	case mode == modeMint && (mints || r.provider == cloud.Openshift):
 		return false, "an identity of its own"
 	case mode == modeMint:

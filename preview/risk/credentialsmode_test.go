@@ -21,7 +21,7 @@ func TestTheModeOfCloudCredentials(t *testing.T) {
 	}{
 		{"minted, a request gets what it asks for", request(aws), "Mint", preview.Info, "mode mint: " + from + "(aws) gets an identity of its own"},
 		{"passed through, it gets everything", request(aws), "Passthrough", preview.Warning, "mode passthrough: " + from + "(aws) gets a copy of the credential of the cluster"},
-		{"by hand, somebody decides", request(aws), "Manual", preview.Info, "mode manual: " + from + "(aws) gets what somebody makes for it by hand"},
+		{"by hand, somebody decides", request(aws), "Manual", preview.Info, "mode manual: " + from + "(aws) gets what is created for it by hand"},
 		{"by default it depends on AWS", request(aws), "", preview.Info, "mode default: " + from + "(aws) gets an identity of its own, or a copy of the credential of the cluster where that one may not make identities"},
 		{"by default Azure's is passed through", request(azure), "", preview.Warning, "mode default: " + from + "(azure) gets a copy of the credential of the cluster"},
 		{"Azure cannot be minted", request(azure), "Mint", preview.Info, "mode mint: " + from + "(azure) gets nothing, as credentials of azure cannot be minted"},

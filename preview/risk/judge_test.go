@@ -174,7 +174,7 @@ func TestOneFindingOfEachRuleAndRole(t *testing.T) {
 	if findings[0].Evidence != want {
 		t.Errorf("evidence\n%s\nwant\n%s", findings[0].Evidence, want)
 	}
-	if findings[0].Title != "ServiceAccount op: reads Secrets in every namespace" {
+	if findings[0].Title != "ServiceAccount op: can read Secrets in every namespace" {
 		t.Errorf("title %s", findings[0].Title)
 	}
 }

@@ -31,8 +31,8 @@ var (
 		Looks:  "Bindings with the group system:masters among their subjects.",
 	})
 	BindingAnonymous = row(Rule{
-		Name: "binding-anonymous", Ref: "BIND-04", Level: Critical, Title: "gives rights to everybody, without login",
-		Why:    "Whoever reaches the API server has them.",
+		Name: "binding-anonymous", Ref: "BIND-04", Level: Critical, Title: "gives rights to everyone, without login",
+		Why:    "Every client that reaches the API server has them.",
 		Reduce: removeSubject,
 		Looks:  "Bindings with the group system:unauthenticated or the user system:anonymous among their subjects, but those of discovery and health.",
 	})
@@ -56,7 +56,7 @@ var (
 	})
 	BindingForeignAccount = row(Rule{
 		Name: "binding-foreign-account", Ref: "BIND-08", Level: Medium, Title: "gives rights to an account outside this plan",
-		Why:    "Whoever can create that account, or owns it already, gets the rights.",
+		Why:    "A subject that can create that account, or owns it already, gets the rights.",
 		Reduce: "Check who owns the account.",
 		Looks:  "Bindings with a ServiceAccount among their subjects that the plan does not bring.",
 	})
@@ -74,26 +74,26 @@ var (
 		When:   "A warning when one of the rules would be a warning or worse by itself, else info.",
 	})
 	AggregatedView = row(Rule{
-		Name: "aggregated-view", Ref: "AGG-02", Level: High, Title: "lets everybody with view read Secrets or write",
+		Name: "aggregated-view", Ref: "AGG-02", Level: High, Title: "lets everyone with view read Secrets or write",
 		Why:    "View is meant for reading, and is given out freely.",
 		Reduce: "Aggregate to edit or admin.",
 		Looks:  "ClusterRoles labelled rbac.authorization.k8s.io/aggregate-to-view with rules that read Secrets or write.",
 	})
 	AggregationOpen = row(Rule{
 		Name: "aggregation-open", Ref: "AGG-03", Level: High, Title: "collects rights by an open selector",
-		Why:    "Any role that somebody labels so adds its rights.",
+		Why:    "Any role that gets these labels adds its rights.",
 		Reduce: "Select by a label of its own.",
 		Looks:  "ClusterRoles whose aggregationRule has a selector that is empty or does not name a label's value.",
 	})
 	AccessReach = row(Rule{
-		Name: "access-reach", Ref: "RBAC-12", Level: High, Title: "gets further by acting as another account",
-		Why:    "Whoever takes this account over has the rights at the end of the way too.",
-		Reduce: "Put the stronger account into a namespace of its own, or cut the right of the first step.",
+		Name: "access-reach", Ref: "RBAC-12", Level: High, Title: "has a privilege escalation path through another account",
+		Why:    "An attacker who compromises this account also gains the rights at the end of the path.",
+		Reduce: "Move the stronger account to its own namespace, or remove the first permission in the path.",
 		Looks:  "ServiceAccounts of the plan that can act as another account, of the plan or of the cluster, directly or over others (tokens, impersonation, pods, commands in pods, Secrets), or that may give themselves a ClusterRole by its name, and at the end of the shortest way a permission over the whole cluster that they do not hold themselves. Offline the accounts of the cluster are not known.",
 		When:   alwaysWarning,
 	})
 	AccessReachUnread = row(Rule{
-		Name: "access-reach-unread", Ref: "RBAC-12", Level: Notice, Title: "has accounts or bindings that were not looked at",
+		Name: "access-reach-unread", Ref: "RBAC-12", Level: Notice, Title: "has accounts or bindings that were not checked",
 		Why:     "Whether an account of the plan gets further by acting as one of them is not known.",
 		Reduce:  "Preview with rights to list Roles, RoleBindings, ClusterRoleBindings and ServiceAccounts.",
 		Looks:   "Whether the roles, bindings and ServiceAccounts of the cluster that a ServiceAccount of the plan may get further by could all be read.",

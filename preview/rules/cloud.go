@@ -12,14 +12,14 @@ const (
 var (
 	CloudWildcardAction = row(Rule{
 		Name: "cloud-wildcard-action", Ref: "AWS-01", Level: Critical, Title: "asks for every action",
-		Why:    "A wildcard includes actions nobody reviewed, and those to come.",
+		Why:    "A wildcard includes actions that were not reviewed, and those to come.",
 		Reduce: narrowCloud,
 		Looks:  `AWS statements that allow the action "*", or every action of a service, and the policies AdministratorAccess and PowerUserAccess.`,
 		When:   `Critical for "*", a warning for "SERVICE:*", PowerUserAccess, and "*" with a NotAction.`,
 	})
 	CloudIAMWrite = row(Rule{
 		Name: "cloud-iam-write", Ref: "AWS-02", Level: Critical, Title: "changes cloud identities",
-		Why:    "Whoever edits policies, keys or trust becomes an administrator of the account.",
+		Why:    "A principal that edits policies, keys or trust becomes an administrator of the account.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow one of iam:CreatePolicyVersion, iam:AttachRolePolicy, iam:PutRolePolicy, iam:UpdateAssumeRolePolicy, iam:CreateAccessKey and their like; wildcards include them.",
 		When:   "Critical on every resource, a warning on named ones.",
@@ -122,7 +122,7 @@ var (
 		When:   "A warning; critical for Contributor of a whole subscription.",
 	})
 	CloudAzureAuthorization = row(Rule{
-		Name: "cloud-azure-authorization", Ref: "AZ-03", Level: Critical, Title: "writes everything or who may",
+		Name: "cloud-azure-authorization", Ref: "AZ-03", Level: Critical, Title: "can write every resource or who has access",
 		Why:    anyRole,
 		Reduce: narrowCloud,
 		Looks:  `Azure permissions to write role assignments or definitions; "*" and "*/write" include them.`,
@@ -180,7 +180,7 @@ var (
 	})
 	CloudAccessUndeclared = row(Rule{
 		Name: "cloud-access-undeclared", Level: Medium, Title: "uses a cloud without saying which actions",
-		Why:    "What it may do there is decided by whoever gives it credentials; this review cannot show it.",
+		Why:    "What it may do there is decided by the credentials that it is given; this review cannot show it.",
 		Reduce: "Ask the publisher for the actions it needs, and give it an identity of its own with no more.",
 		Looks:  "Signs of access to a cloud (annotations, variables, token volumes, Secret keys, identities) for which no actions are stated, and requests in a form that cannot be read. Requests that an operator makes at run time are told by cloud-credentials-requested.",
 	})

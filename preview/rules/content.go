@@ -9,7 +9,7 @@ const (
 // The rules about content and how it is rendered.
 var (
 	ExternalFormat = row(Rule{
-		Name: "external-format", Level: Medium, Title: "was made by a program of yours",
+		Name: "external-format", Level: Medium, Title: "was rendered by a program of your own",
 		Why:    "The program ran with your rights and was not sandboxed; the objects are its work as much as the content's.",
 		Text:   "ran %s %s, with your rights, not sandboxed",
 		Reduce: "Use a built-in format.",

@@ -64,7 +64,7 @@ var (
 	})
 	CRDKept = row(Rule{
 		Name: "crd-kept", Level: Notice, Title: "is in the package no more, and is kept",
-		Why:     "It goes on serving its objects, and nobody looks after them: no later version of the package updates it, and it goes only with uninstall --include-crds.",
+		Why:     "It goes on serving its objects, and no controller looks after them: no later version of the package updates it, and it goes only with uninstall --include-crds.",
 		Reduce:  "Move the objects to what took their place, delete them while something still runs their finalizers, and then delete the definition by hand.",
 		Looks:   "Definitions of the installed version that the planned one does not have, and, in a cluster, how many objects they hold.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "serves v1alpha1, v1beta1; 3 objects are stored"},
@@ -144,7 +144,7 @@ var (
 	})
 	CRDSchemaUnchecked = row(Rule{
 		Name: "crd-schema-unchecked", Level: NotKnown, Title: "has a schema that cannot be compared",
-		Why:     "Nobody can say what the new definition takes away.",
+		Why:     "What the new CRD takes away is not known.",
 		Reduce:  changeBefore,
 		Looks:   "Schemas of more than 200,000 fields or 100 levels." + eachVersion,
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1 schema too deep or too large → too deep or too large"},
@@ -165,8 +165,8 @@ var (
 	})
 	CRDStoredObjectsUnchecked = row(Rule{
 		Name: "crd-stored-objects-unchecked", Level: NotKnown, Title: "may not fit the objects that are stored",
-		Why:     "Nobody looked at these objects: the upgrade may leave them without anybody who can write them.",
-		Reduce:  "Let a user who may list these objects make the review.",
+		Why:     "These objects were not looked at: after the upgrade they may be impossible to write.",
+		Reduce:  "Run the review again with permission to list these objects.",
 		Looks:   stored,
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "its objects may not be listed"},
 	})

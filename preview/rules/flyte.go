@@ -22,7 +22,7 @@ var (
 	})
 	FlyteObjectsLeft = row(Rule{
 		Name: "flyte-objects-left", Level: Critical, Title: "turns off plugins of Flyte that are in use",
-		Why:     "Nobody takes the finalizers off these objects any more, and aborting their tasks does not delete them.",
+		Why:     "No controller takes the finalizers off these objects any more, and aborting their tasks does not delete them.",
 		Reduce:  "Wait until their tasks have ended, or abort them, and preview again.",
 		Looks:   "The custom resources in the cluster of plugins that the live configuration asks for by name and the plan's does not.",
 		When:    "It is critical where there are objects, and not known where they cannot be counted.",
@@ -42,8 +42,8 @@ var (
 	})
 	FlyteUnread = row(Rule{
 		Name: "flyte-unread", Level: NotKnown, Title: "enables plugins of Flyte of which parts may not be read",
-		Why:    "Nobody can say whether these parts are there; nothing fails before the first task that needs one.",
-		Reduce: "Get the right to list what the evidence names, or ask somebody who has it.",
+		Why:    "Whether these parts are there is not known; nothing fails before the first task that needs one.",
+		Reduce: "Get the right to list what the evidence names, or ask an administrator who has it.",
 		Looks:  "Parts of Flyte's plugins that the plan does not bring and that were not found in the cluster, where something that could be such a part may not be read there.",
 		Source: flyteDocs,
 		Example: Example{
@@ -83,7 +83,7 @@ var (
 	})
 	FlyteProjectRights = row(Rule{
 		Name: "flyte-project-rights", Level: Medium, Title: "gives rights in every project",
-		Why:    "The engine makes these objects in the namespace of each project, also of those to come; nobody reviews them then.",
+		Why:    "The engine makes these objects in the namespace of each project, also of those to come; they are not reviewed then.",
 		Reduce: "List in the template's Role what the plugin's driver needs.",
 		Looks:  "Templates in ConfigMaps whose objects go into {{ namespace }}: Roles and bindings among them, and the cloud roles of their ServiceAccounts.",
 		When:   "It is as severe as the worst of what the objects would be, were they the plan's own.",

@@ -2,7 +2,7 @@ package rules
 
 // Sentences of several rules here.
 const (
-	trust = "Whoever can write to the repository decides what is installed."
+	trust = "Everyone who can write to the repository decides what is installed."
 )
 
 // The rules about where a package comes from and which version of it is chosen.
@@ -33,7 +33,7 @@ var (
 		Why:     "Upgrade edges say from which versions a version was tested; this one was chosen without them.",
 		Reduce:  "Upgrade by package name, without REF.",
 		Looks:   "Upgrades to a version that no catalog's upgrade edges lead to.",
-		Example: noted("package/mongodb", "no upgrade edges were followed"),
+		Example: noted("package/mongodb", "the upgrade path was not checked"),
 	})
 	Downgrade = row(Rule{
 		Name: "downgrade", Level: Medium, Title: "goes back to an older version",
@@ -58,7 +58,7 @@ var (
 	})
 	PreflightDisabled = row(Rule{
 		Name: "preflight-disabled", Level: Notice, Title: "asks for no preflight check",
-		Why:    "Whoever reads the request there knows that it was switched off; here every check runs all the same.",
+		Why:    "A reader of the request knows that it was switched off there; here every check runs all the same.",
 		Text:   "%s: %s would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever",
 		Reduce: "Remove the setting from the request file.",
 		Looks:  "Request files that switch off the upgrade safety of CustomResourceDefinitions, such as a ClusterExtension with preflight enforcement None.",
@@ -72,20 +72,20 @@ var (
 	}.example("package/mongodb", "apps", "database"))
 	CrossNamespaceSecret = row(Rule{
 		Name: "cross-namespace-secret", Level: Medium, Title: "takes credentials from another namespace",
-		Why:    "Whoever wrote the request chose which credentials go to a server, and which server that is.",
+		Why:    "The author of the request chose which credentials go to a server, and which server that is.",
 		Text:   "credentials come from Secret %s, outside the request's namespace",
 		Reduce: "Keep the Secret in the namespace of the request.",
 		Looks:  "Request files that name a Secret of another namespace than their own, permitted by --allow-cross-namespace-secrets.",
 	}.example("package/mongodb", "flux-system/registry"))
 	RequestObjectsNotApplied = row(Rule{
-		Name: "request-objects-not-applied", Level: Notice, Title: "stands beside objects that are not applied",
+		Name: "request-objects-not-applied", Level: Notice, Title: "is in a file with objects that are not applied",
 		Why:     "A plan is one release, and of the file it holds what the request asks for. What else is needed has to be there, or be applied by other means.",
 		Reduce:  "Apply them first where they matter, such as labels of the namespace for pod security.",
 		Looks:   "Other objects in the file of a request: a Namespace, accounts, roles, Secrets, repositories that it does not refer to.",
 		Example: noted("package/mongodb", "the file holds objects that the request does not refer to, and they are not applied: ServiceAccount argocd/argocd-installer"),
 	})
 	ReleaseRenamed = row(Rule{
-		Name: "release-renamed", Level: Notice, Title: "goes by another name than its request",
+		Name: "release-renamed", Level: Notice, Title: "has another name than its request",
 		Why:    "Releases are found by labels and Secrets that carry their names. Charts put the name into those of their objects.",
 		Text:   "the release is called %s: its name cannot have the dots of %s; templates see this name",
 		Reduce: "Give the object a name without dots, or set the name of the release in the request where it has a field for that.",

@@ -4,13 +4,13 @@ package rules
 var (
 	PluginSetuid = row(Rule{
 		Name: "plugin-setuid", Level: Critical, Title: "runs with the rights of another user",
-		Why:    "Whoever starts the file gets the rights of its owner or group.",
-		Text:   "mode %s: it runs with the rights of its owner or group, whoever starts it",
+		Why:    "A user who starts the file gets the rights of its owner or group.",
+		Text:   "mode %s: it runs with the rights of its owner or group, for every user who starts it",
 		Reduce: "Have it packed without the bit.",
 		Looks:  "The setuid and setgid bits of files, as their archive has them.",
 	}.example("file/bin/neo", "4755"))
 	PluginWorldWritable = row(Rule{
-		Name: "plugin-world-writable", Level: Medium, Title: "can be changed by everybody",
+		Name: "plugin-world-writable", Level: Medium, Title: "is writable by everyone",
 		Why:    "Every account of the machine can put its own code in its place after the review.",
 		Text:   "mode %s: everybody on the machine can change it",
 		Reduce: "Have it packed with mode 0755 or 0644.",
@@ -32,7 +32,7 @@ var (
 	}.example("plugin/neo", "https://example.com/neo.tgz", "sha256:11"))
 	PluginChanged = row(Rule{
 		Name: "plugin-changed", Level: Medium, Title: "is not what was installed under the same reference",
-		Why:    "Its publisher replaced it without a new name, or somebody else did.",
+		Why:    "Its publisher replaced it without a new name, or an attacker did.",
 		Text:   "%s was %s when it was installed, and is %s now",
 		Reduce: "Ask the publisher, and pin it with --update-lock.",
 		Looks:  "The artifacts of the installed generation, against those of the plan.",
@@ -60,7 +60,7 @@ var (
 	}.example("file/optimus-plugin-neo.yaml", "image: it is missing"))
 	PluginImageByTag = row(Rule{
 		Name: "plugin-image-by-tag", Level: Medium, Title: "runs an image named by tag",
-		Why:    "Whoever can push to the repository decides what the plugin runs.",
+		Why:    "Everyone who can push to the repository decides what the plugin runs.",
 		Text:   "image %s is named by tag",
 		Reduce: "Name the image by digest.",
 		Looks:  "The images that plugins of Optimus in YAML name.",
@@ -75,7 +75,7 @@ var (
 	PluginNotLoaded = row(Rule{
 		Name: "plugin-not-loaded", Level: Medium, Title: "has nothing that loads the set",
 		Why:    "It restarts, and loads what it loaded before, unless it asks the API server for the ConfigMap itself.",
-		Reduce: "Give whoever owns the Deployment the pod template that preview -o pod-template prints, or have it mount the ConfigMap.",
+		Reduce: "Give the owner of the Deployment the pod template that preview -o pod-template prints, or have it mount the ConfigMap.",
 		Looks:  "The live pod template of the Deployment that loads a PluginSet: volumes that a container mounts, variables, and the init container that installs the set.",
 		Example: Example{
 			Of:       "Deployment optimus-server",
@@ -84,8 +84,8 @@ var (
 	})
 	PluginInlineCredential = row(Rule{
 		Name: "plugin-inline-credential", Level: Medium, Title: "has a credential in its config",
-		Why:    "Whoever can read the config, its history in git and its copies has the credential; it is used here and neither shown nor stored.",
-		Text:   "the config holds a credential in %s; write {env: NAME} or {file: PATH} there instead, and replace the credential: whoever read the file has it",
+		Why:    "Everyone who can read the config, its history in git or a copy has the credential; it is used here and neither shown nor stored.",
+		Text:   "the config holds a credential in %s; write {env: NAME} or {file: PATH} there instead, and replace the credential: everyone who read the file has it",
 		Reduce: "Write {env: NAME} or {file: PATH} in its place, and replace the credential.",
 		Looks:  "The logins of the providers in a config of plugins.",
 	}.example("provider/google", "providers[2].service_account"))

@@ -92,8 +92,8 @@ var (
 		Looks:  "securityContext.windowsOptions.hostProcess.",
 	})
 	PodTokenAudience = row(Rule{
-		Name: "pod-token-audience", Ref: "POD-15", Level: Notice, Title: "has a token for somebody outside the cluster",
-		Why:   "Whoever trusts the cluster's tokens for that audience accepts it.",
+		Name: "pod-token-audience", Ref: "POD-15", Level: Notice, Title: "has a token for a service outside the cluster",
+		Why:   "A service that trusts the cluster's tokens for that audience accepts it.",
 		Looks: "Projected serviceAccountToken volumes with an audience.",
 	})
 	PodSecretEnv = row(Rule{
@@ -127,7 +127,7 @@ var (
 	})
 	ImageByTag = row(Rule{
 		Name: "image-by-tag", Ref: "POD-12", Level: High, Title: "runs images named by tag",
-		Why:    "A tag can move after this review, which has not looked up what it names or on which nodes that runs.",
+		Why:    "The tag may point to a different image later; its digest and platforms were not checked.",
 		Reduce: "Refer to images by digest, or review with --pin-images, which looks tags up and holds the images to the nodes.",
 		Looks:  "The image of every container, init containers too.",
 		When:   "A warning, for latest and no tag at all as for any other tag.",
@@ -178,7 +178,7 @@ var (
 	})
 	PodSecurityRelaxed = row(Rule{
 		Name: "pod-security-relaxed", Level: High, Title: "lets its pods do more than before",
-		Why:    "The Pod Security level is for every pod of the namespace, those of others and of whoever may create pods there included.",
+		Why:    "The Pod Security level is for every pod of the namespace, those of others and of every user who may create pods there included.",
 		Reduce: "Leave the pod-security labels of the Namespace out of the package, and have the pods meet the level that it has.",
 		Looks:  "The pod-security.kubernetes.io/enforce and enforce-version labels of Namespaces of the plan: against those that the namespace has, as the dry run leaves them, and privileged in a new one.",
 	})
@@ -194,7 +194,7 @@ var (
 	})
 	QuotaUnread = row(Rule{
 		Name: "quota-unread", Level: Notice, Title: "has quotas and limits that may not be read",
-		Why:     "Nobody knows whether the pods fit in.",
+		Why:     "Whether the pods fit in is not known.",
 		Reduce:  "Preview with rights to list ResourceQuotas and LimitRanges.",
 		Looks:   "Whether the ResourceQuotas and LimitRanges of the namespaces that pods go into may be listed.",
 		Example: Example{Of: "Namespace app:", Evidence: "core/Namespace/-/app: ResourceQuotas may not be listed"},
@@ -212,7 +212,7 @@ var (
 	})
 	NodesUnread = row(Rule{
 		Name: "nodes-unread", Level: Notice, Title: "has nodes that may not be listed",
-		Why:     "Nobody knows whether the images run on them.",
+		Why:     "Whether the images run on them is not known.",
 		Reduce:  "Preview with rights to list nodes.",
 		Looks:   "With --pin-images: whether the nodes may be listed.",
 		Example: Example{Title: "the nodes may not be listed", Evidence: "nodes may not be listed"},

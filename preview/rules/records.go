@@ -39,8 +39,8 @@ var (
 		When:   "It is critical where content comes back from the record, and a warning where the record only decides which marked objects are deleted, or which findings were accepted.",
 	}.example("package/mongodb", 1, "not verified: it is not signed"))
 	OnFailureRollback = row(Rule{
-		Name: "on-failure-rollback", Level: Notice, Title: "is undone where it fails",
-		Why:     "Where the apply fails after a write, it does this by itself, and nothing else; what somebody else changed meanwhile stops it.",
+		Name: "on-failure-rollback", Level: Notice, Title: "is rolled back on failure",
+		Why:     "Where the apply fails after a write, it does this by itself, and nothing else; it stops at what others changed meanwhile.",
 		Reduce:  "Plan without --on-failure rollback: a failed apply then stops, and rollback goes back after a review of its own.",
 		Looks:   "Plans made with --on-failure rollback: what the undo does with each object once all of the plan was applied. What a failing plan did not come to stays as it is.",
 		Example: Example{Title: "a failure goes back to revision 3: 1 update, 1 delete", Evidence: "update apps/Deployment/app/op\ndelete core/ConfigMap/app/new"},
@@ -60,7 +60,7 @@ var (
 		Looks:  "Plans of rollback.",
 	}.example("package/mongodb", 2))
 	RollbackKept = row(Rule{
-		Name: "rollback-kept", Level: Medium, Title: "does not come back with a rollback",
+		Name: "rollback-kept", Level: Medium, Title: "is not rolled back",
 		Why:     "After the rollback it is not what it was in that revision.",
 		Reduce:  "For a definition, migrate what is stored first; for a Secret, write its former values, or use upgrade NAME REF.",
 		Looks:   "Definitions that cannot go back without loss for what is stored, and Secrets, of which records do not hold the values.",

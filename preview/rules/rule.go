@@ -24,7 +24,7 @@ type Rule struct {
 	// Level is the grade at its most severe: for rights, in the whole cluster and
 	// without restriction. A rule that nothing modifies is Critical, Medium or Notice.
 	Level Level
-	Title string // follows an object, such as "reads Secrets"
+	Title string // follows an object, such as "can read Secrets"
 	Why   string // it matters, one sentence
 	// Reason is what a finding says in place of Why where it names something of
 	// its own: a format for [Rule.Because].

@@ -98,7 +98,7 @@ func undoing(o *preview.Object, digest string) preview.Action {
 func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
 	switch {
 	case o.Action == preview.ActionUnknown:
-		return "could not be read, so nobody knows what it was"
+		return "could not be read, so what it was is not known"
 	case o.Action == preview.ActionReplace:
 		return "is deleted and created again, and what it held does not come back"
 	case o.Action == preview.ActionAdopt:

@@ -380,7 +380,7 @@ func TestSummaryIsPasteable(t *testing.T) {
   bundle   quay.io/mongodb/mongodb-kubernetes-bundle@` + tuitest.DigestOf("bundle") + `
   plan     ` + p.Digest + `
   approved jane@example.com 2026-11-20T14:02:11Z   accepted 2 findings
-  applied 1/2   ready 1   not well 1
+  applied 1/2   ready 1   not ready 1
   x Deployment mongodb/operator   failed: ImagePullBackOff: 401 \x1b[2Junauthorized
   look     kubectl operator status mongodb -n mongodb
   undo     kubectl operator uninstall mongodb -n mongodb

@@ -268,7 +268,7 @@ func TestWhatStandsBehindIsReadWhileSomebodyLooks(t *testing.T) {
 	m.opts.ReadLogs, m.opts.ReadEvents = nil, nil
 	happen(m, c, rolloutOf(p)...)
 	tuitest.Drive(m, c, "e") // nobody can read, and nothing breaks
-	if text := strings.Join(tuitest.ScreenOf(m), "\n"); !strings.Contains(text, "nobody can read events here") {
+	if text := strings.Join(tuitest.ScreenOf(m), "\n"); !strings.Contains(text, "events may not be read here") {
 		t.Errorf("it does not say so:\n%s", text)
 	}
 

@@ -283,7 +283,7 @@ func (m *follow) eventLines(b *frame.Builder) {
 	b.Blank()
 	switch {
 	case m.opts.ReadEvents == nil:
-		b.Add(frame.Plain("   nobody can read events here"))
+		b.Add(frame.Plain("   events may not be read here"))
 	case m.behind.aim.pane != paneEvents || !m.behind.read && m.behind.err == nil:
 		b.Add(frame.Plain("   reading …"))
 	case m.behind.read && len(m.behind.found.Events) == 0:

@@ -132,7 +132,7 @@ func (s *summary) objects(r *record.Receipt) int {
 		}
 		bad = append(bad, o)
 	}
-	s.line("  applied %d/%d   ready %d   not well %d", applied, total, ready, len(bad))
+	s.line("  applied %d/%d   ready %d   not ready %d", applied, total, ready, len(bad))
 	for i, o := range bad {
 		if i == maxBlamed {
 			s.line("  … %d more", len(bad)-i)

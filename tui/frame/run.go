@@ -43,7 +43,7 @@ func Run(ctx context.Context, m tea.Model, t Terminal) error {
 	return g.err(err)
 }
 
-var errNoKeyboard = errors.New("the terminal is gone: nobody can answer any more")
+var errNoKeyboard = errors.New("the terminal is gone: no answer can come any more")
 
 // keyed is a terminal that may be closed: no signal has to tell of it, and
 // the program would wait for keys for ever.

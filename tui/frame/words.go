@@ -98,13 +98,13 @@ func ActionRole(a preview.Action) theme.Role {
 func SectionTitle(s preview.Severity) string {
 	switch s {
 	case preview.Critical:
-		return "MUST LOOK"
+		return "CRITICAL"
 	case preview.Warning:
-		return "SHOULD LOOK"
+		return "WARNINGS"
 	case preview.NotKnown:
-		return "NOT KNOWN"
+		return "NOT CHECKED"
 	}
-	return "FOR INFORMATION"
+	return "INFO"
 }
 
 // ObjectName is KIND NAMESPACE/NAME of an object id, or the id itself.

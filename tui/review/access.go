@@ -108,7 +108,7 @@ func (m *accessTab) noGrants() string {
 	if n := len(m.plan.Access.Grants); n > 0 {
 		return "nothing to show with this filter: " + preview.Plural(n, "grant") + " in all, F shows them"
 	}
-	return "this plan gives nobody any access in Kubernetes"
+	return "this plan gives no access in Kubernetes"
 }
 
 // accessChips says how the list is grouped and filtered.

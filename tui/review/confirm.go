@@ -53,7 +53,7 @@ func (m *review) approve() tea.Cmd {
 		return m.replan() // the answer would be to a question about another cluster
 	case left > 0:
 		m.openFinding(m.board.next(-1, 1))
-		m.notice = fmt.Sprintf("%d must-look left: n marks one and goes on", left)
+		m.notice = fmt.Sprintf("%d critical left to review: n marks one and goes on", left)
 	case m.refused() != nil:
 		m.openPage("This plan cannot be approved", m.obstacle.why.Error())
 	default:

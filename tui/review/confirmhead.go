@@ -249,7 +249,7 @@ func (h *head) image(name string, image preview.Image) {
 		h.add("", widget.Text(theme.Caution, "by tag, not pinned; today it is"))
 		h.digest("", image.Digest)
 	default:
-		h.add("", widget.Text(theme.Caution, "by tag, not pinned; nobody resolved it"))
+		h.add("", widget.Text(theme.Caution, "by tag, not pinned; it was not resolved"))
 	}
 }
 

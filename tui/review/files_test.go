@@ -52,7 +52,7 @@ func setPlan(t *testing.T) *preview.Plan {
 			Contents: "ELF linux/amd64; go1.26.0, example.com/trinity v1.1.0, 2 modules", Live: live("trinity1", "0755"),
 			Changes: []preview.Change{{Path: ".build.dependencies['example.com/x']", Op: "change", From: "v1.0.0", To: "v1.0.1"}, {Path: ".build.version", Op: "change", From: "v1.0.0", To: "v1.1.0"}}},
 	}
-	b.Finding(preview.Critical, "plugin-setuid", "", "file/run.sh", "file run.sh: mode 4755: it runs with the rights of its owner or group, whoever starts it",
+	b.Finding(preview.Critical, "plugin-setuid", "", "file/run.sh", "file run.sh: mode 4755: it runs with the rights of its owner or group, for every user who starts it",
 		"A program with that bit is a way to its owner's rights.", "file/run.sh: mode 4755")
 	b.Finding(preview.Warning, "plugin-image-by-tag", "", "file/optimus-plugin-neo.yaml", "file optimus-plugin-neo.yaml: image docker.io/org/neo:2 is named by tag",
 		"The tag can move after this review.", "file/optimus-plugin-neo.yaml: image docker.io/org/neo:2 is named by tag")

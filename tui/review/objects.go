@@ -132,7 +132,7 @@ func (m *view) explainAction(o *preview.Object) string {
 	}
 	switch o.Action {
 	case preview.ActionCreate:
-		return "does not exist yet and is created; if somebody makes it meanwhile, apply stops"
+		return "does not exist yet and is created; if it is created meanwhile, apply stops"
 	case preview.ActionUpdate:
 		return "exists and changes in " + preview.Plural(len(o.Changes), "field") + "; everything else in it stays"
 	case preview.ActionUnchanged:
@@ -156,7 +156,7 @@ func (m *view) explainAction(o *preview.Object) string {
 	case preview.ActionAdopt:
 		return "exists and is not of this release, which takes it over: one write takes its former owner off, and the apply follows"
 	case preview.ActionBlocked:
-		return "belongs to somebody else, is being deleted or may not be replaced; the plan cannot be applied"
+		return "belongs to another owner, is being deleted or may not be replaced; the plan cannot be applied"
 	case preview.ActionUnknown:
 		return "could not be read: it may exist, and may differ"
 	}

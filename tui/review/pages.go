@@ -33,7 +33,7 @@ func (m *review) openHelp() {
 		}
 	}
 	b.Heading("Approving")
-	b.Text(theme.Plain, "   ", "a opens the question once every finding under MUST LOOK was opened, its evidence seen and marked with n or space. Only the answer typed there approves.")
+	b.Text(theme.Plain, "   ", "a opens the question once every finding under CRITICAL was opened, its evidence seen and marked with n or space. Only the answer typed there approves.")
 	b.Heading("Symbols")
 	for _, s := range []preview.Severity{preview.Critical, preview.Warning, preview.NotKnown} {
 		sign, role := frame.SeveritySign(s, false)

@@ -163,7 +163,7 @@ func (p *plainReview) list() int {
 		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.label(), state, what, who))
 		n++
 	}
-	p.say(fmt.Sprintf("%d must-look left. Plan %s", b.left(), p.m.plan.Digest))
+	p.say(fmt.Sprintf("%d critical left to review. Plan %s", b.left(), p.m.plan.Digest))
 	return n
 }
 
@@ -186,7 +186,7 @@ func (p *plainReview) look(at int) (ended bool, err error) {
 // approve leads to the next item that must be looked at, or to the question.
 func (p *plainReview) approve() (ended bool, err error) {
 	if left := p.m.board.left(); left > 0 {
-		p.say(fmt.Sprintf("%d must-look left, this one first:", left))
+		p.say(fmt.Sprintf("%d critical to review, this one first:", left))
 		return p.look(p.m.board.next(-1, 1))
 	}
 	if why := p.m.refused(); why != nil {

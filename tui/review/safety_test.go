@@ -121,7 +121,7 @@ func TestAMovedClusterLeadsBackToTheReview(t *testing.T) {
 		t.Fatal("the question stayed open for a plan that is not the reviewed one")
 	}
 	if m.board.left() != 1 {
-		t.Errorf("%d must-look left, want the one whose evidence changed", m.board.left())
+		t.Errorf("%d critical to review, want the one whose evidence changed", m.board.left())
 	}
 	for _, part := range []string{"Deployment mongodb/operator is another object", "1 of 3 looks reset"} {
 		if !strings.Contains(m.banner, part) {

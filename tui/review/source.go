@@ -319,7 +319,7 @@ func besideFacts(f *facts, list []preview.Referrer) {
 		f.add(name, strings.Join(frame.NonEmpty(referrerWord(r.ArtifactType), r.PredicateType, r.Digest), "  "))
 	}
 	if len(list) > 0 {
-		f.add("", "nobody has checked what lies beside it")
+		f.add("", "what lies beside it was not checked")
 	}
 }
 

@@ -212,7 +212,7 @@ func (m *summaryTab) section(s section, listed []int, columns findingColumns) []
 	}
 	rows := []row{m.sectionHeading(s, at, columns)}
 	if len(at) == 0 && s.severity == preview.Critical {
-		return append(rows, textRow(frame.Plain("  nothing in this plan must be looked at one by one")))
+		return append(rows, textRow(frame.Plain("  no critical findings")))
 	}
 	for _, i := range listed {
 		rows = append(rows, m.findingRow(i, columns, true))
@@ -276,7 +276,7 @@ func (m *summaryTab) rest() row {
 	info := len(m.board.of(preview.Info))
 	text := fmt.Sprintf("Browse: %d objects (%d unchanged), %s", len(m.plan.Objects), s.Unchanged, preview.Plural(len(m.plan.Access.Grants), "grant"))
 	if info > 0 {
-		text += fmt.Sprintf(", %d for information", info)
+		text += fmt.Sprintf(", %d info", info)
 	}
 	return linkRow(linkObjects, text)
 }

@@ -53,7 +53,7 @@ func (m *review) state() string {
 	}
 	if b := m.browser(); m.tab == tabFindings && b.pane == frame.PaneDetail && !m.split() {
 		if b.selected().id == questionsID {
-			return "NOT KNOWN"
+			return "NOT CHECKED"
 		}
 		return "FINDING " + b.selected().id
 	}
@@ -214,7 +214,7 @@ func (m *review) need() widget.Line {
 	case left > 0 && m.size.Mode == frame.ModeSingle:
 		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d left (n)", left))}
 	case left > 0:
-		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d must-look left (n)", left))}
+		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d critical to review (n)", left))}
 	}
 	if m.obstacle.why != nil {
 		return widget.Line{widget.Text(theme.Fail, "x cannot be approved (a: why)")}

@@ -162,9 +162,9 @@ func FreshPlan(t *testing.T) *preview.Plan {
 		"a privileged container can take over its node", "container operator: securityContext.privileged: true")
 	b.Finding(preview.Warning, rules.ImageByTag.Name, "POD-12", DeployObject, "image by tag, not by digest",
 		"the tag can move after this review", "quay.io/mongodb/mongodb-kubernetes:1.10.0")
-	b.Finding(preview.Warning, "rbac-leases", "RBAC-77", RoleObject, "writes leases in every namespace",
+	b.Finding(preview.Warning, "rbac-leases", "RBAC-77", RoleObject, "can write Leases in every namespace",
 		"can disturb the leader election of others", "leases update cluster")
-	b.Finding(preview.Info, "rbac-events", "RBAC-75", RoleObject, "writes events", "normal for controllers", "events create")
+	b.Finding(preview.Info, "rbac-events", "RBAC-75", RoleObject, "can write Events", "normal for controllers", "events create")
 	via := []string{"ClusterRole/mongodb-operator", "ClusterRoleBinding/mongodb-operator"}
 	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"get", "list", "watch"}, []string{""}, []string{"secrets"}, via, []string{rules.RBACSecretsRead.Name})
 	b.Grant(preview.GrantNew, preview.ScopeCluster, "", []string{"create", "patch"}, []string{""}, []string{"events"}, via, []string{"rbac-events"})
@@ -203,7 +203,7 @@ func UpgradePlan(t *testing.T) *preview.Plan {
 	}
 	b.Plan.Unknowns = []preview.Unknown{{Object: RoleObject, Why: "forbidden"}}
 	b.Finding(preview.NotKnown, rules.Unknown.Name, "", RoleObject, "live state could not be read", "shown as unknown, not as unchanged", "forbidden")
-	b.Finding(preview.Warning, rules.RBACSecretsRead.Name, "RBAC-10", RoleObject, "ServiceAccount operator: reads Secrets in namespace mongodb",
+	b.Finding(preview.Warning, rules.RBACSecretsRead.Name, "RBAC-10", RoleObject, "ServiceAccount operator: can read Secrets in namespace mongodb",
 		rules.RBACSecretsRead.Why, "ServiceAccount mongodb/operator in namespace mongodb: get secrets of core")
 	b.Plan.Findings[len(b.Plan.Findings)-1].AcceptedIn = 2
 	b.Finding(preview.Warning, rules.ImageByTag.Name, "POD-12", DeployObject, "Deployment operator: has an image by tag", "The tag can move after this review.", "container operator: quay.io/mongodb/mongodb-kubernetes:1.10.0")

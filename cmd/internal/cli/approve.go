@@ -161,7 +161,7 @@ func (a *app) passphrase(ctx context.Context, file string) ([]byte, error) {
 		return []byte(phrase), nil
 	}
 	if !a.streams.CanPrompt() {
-		return nil, fmt.Errorf("it needs a passphrase; %s takes it where nobody can be asked", passphraseVariable)
+		return nil, fmt.Errorf("it needs a passphrase; set it in %s where there is no terminal to ask for it", passphraseVariable)
 	}
 	return a.askHidden(ctx, "Passphrase of "+file+": ")
 }

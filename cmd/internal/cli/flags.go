@@ -308,7 +308,7 @@ type policyFlags struct {
 
 func (f *policyFlags) add(flags *pflag.FlagSet, o *planning.PolicyOptions) {
 	f.given, f.options, o.Configured = flags.Changed, o, true
-	flags.StringVar(&o.Path, "policy", "", "file of rules, severities and waivers that findings are judged by, before anybody is asked and at apply time (default: that of the configuration)")
+	flags.StringVar(&o.Path, "policy", "", "file of rules, severities and waivers that findings are judged by, before the question and at apply time (default: that of the configuration)")
 }
 
 // check refuses an empty name: a script whose variable is unset must not run
@@ -357,7 +357,7 @@ func (f *ownerFlags) addTo(cmd *cobra.Command, flags *pflag.FlagSet, o *planning
 	f.options, f.given, f.choices = o, flags.Changed, choices
 	flags.StringVar(&o.OnFailure, "on-failure", preview.OnFailureStop, "after a failed apply: stop, or rollback to what was installed before, as the review shows")
 	flags.StringVar(&o.Conflicts, "conflicts", conflicts, "fields that other managers own with other values: "+conflictHelp(choices))
-	flags.BoolVar(&o.Adopt, "adopt", false, "take over existing objects that nobody manages any more, or that Helm or OLM v0 made")
+	flags.BoolVar(&o.Adopt, "adopt", false, "take over existing objects that have no owner any more, or that Helm or OLM v0 made")
 	flags.BoolVar(&o.Strict, "strict", false, "refuse objects of kinds that the cluster does not serve, such as ServiceMonitor, instead of skipping them")
 	_ = cmd.RegisterFlagCompletionFunc("conflicts", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))         // the flags exist
 	_ = cmd.RegisterFlagCompletionFunc("on-failure", cobra.FixedCompletions(failureChoices, cobra.ShellCompDirectiveNoFileComp)) // the flag exists

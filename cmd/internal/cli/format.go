@@ -15,7 +15,7 @@ import (
 func (a *app) newFormatCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "format",
-		Short: "Work on formats of your own",
+		Short: "Develop formats of your own",
 		Long: `A format of your own is a program kubectl-operator-format-NAME that turns content
 into objects. It reads a ResourceList of the KRM functions protocol from standard
 input and writes one to standard output; --format NAME has it run.`,

@@ -122,7 +122,7 @@ func TestALocationThatCannotBeWritten(t *testing.T) {
 	}
 	o := testOptions(t)
 	code := Main(t.Context(), []string{"plugin", "install", "-c", config, "--yes", "--location", "/sys/kernel/plugins/.plugins"}, o)
-	if said := contents(t, o.Err); code != 1 || !strings.Contains(said, "run it as somebody who may write there, or name another place with --location; nothing was changed") {
+	if said := contents(t, o.Err); code != 1 || !strings.Contains(said, "run it as a user who may write there, or name another place with --location; nothing was changed") {
 		t.Errorf("exit code %d, %q", code, said)
 	}
 }

@@ -22,7 +22,7 @@ func (a *app) newPluginCleanCommand() *cobra.Command {
 		Long: `List every file of the generations before the current one, but for the newest of
 them that --keep leaves, and remove exactly those once it is approved. Never the
 current one, and never generation 0: what was at the location before the first
-install is nobody's to remove but yours.`,
+install is yours to remove.`,
 		Example: `  # Keep the current generation and the one before it
   kubectl operator plugin clean -c plugin_config.yaml
 

@@ -62,7 +62,7 @@ const previewExamples = `  # The review as Markdown, and the plan to apply later
   # What is in a bundle, without a cluster
   kubectl operator preview registry.example.com/bundles/mongodb:v1.10.0 --offline
 
-  # A bump of somebody else's HelmRelease, and the file with what was reviewed
+  # A bump of a HelmRelease, and the file with what was reviewed
   kubectl operator preview -f podinfo.yaml -o markdown
   kubectl operator preview -f podinfo.yaml -o request
 

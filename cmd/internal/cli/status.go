@@ -190,9 +190,9 @@ func (c console) printStatus(item statusItem) {
 	word := "healthy"
 	switch {
 	case !item.Healthy:
-		word = "NOT HEALTHY"
+		word = "DEGRADED"
 	case item.Drifted:
-		word = "healthy, and NOT AS APPLIED"
+		word = "DRIFTED (healthy)"
 	}
 	state := item.State
 	if item.Stage != "" {

@@ -186,7 +186,7 @@ func TestTerminalInstallOnTheScreen(t *testing.T) {
 			t.Parallel()
 			p := installer(t, size[0], size[1])
 			p.run(installCandidate)
-			p.wait("MUST LOOK")
+			p.wait("CRITICAL")
 			p.fits(size[0], size[1])
 
 			p.keys("a") // something is left to look at: it leads there
@@ -250,14 +250,14 @@ func TestTerminalLeavingTheReviewAppliesNothing(t *testing.T) {
 			p.tmux("resize-window", "-x", "30", "-y", "8")
 			p.wait("too small")
 			p.tmux("resize-window", "-x", "120", "-y", "36")
-			p.wait("MUST LOOK")
+			p.wait("CRITICAL")
 			p.keys("q")
 		}, "exit=2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.t = t
 			p.run("clear; " + installCandidate)
-			p.wait("MUST LOOK")
+			p.wait("CRITICAL")
 			c.leave()
 			screen := p.wait(c.exit)
 			if !strings.Contains(strings.ToLower(screen), "nothing was applied") {
@@ -275,7 +275,7 @@ func TestTerminalLeavingTheReviewAppliesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.run("clear; cat request.yaml | kubectl-operator install -f - --catalog ./cat --plain-http; echo exit=$?")
-		p.wait("MUST LOOK")
+		p.wait("CRITICAL")
 		confirm()
 		p.keys("C-c")
 		p.wait("exit=2")

@@ -37,7 +37,7 @@ func (p *pane) faulty(fault string) {
 func (p *pane) approveFaulty(flags string) {
 	p.t.Helper()
 	p.run("clear; kubectl-operator install ./faulty" + flags + "; echo exit=$?")
-	p.wait("MUST LOOK")
+	p.wait("CRITICAL")
 	p.keys("a")
 	p.wait("and press enter to approve")
 	p.press("y", "> y")

@@ -222,9 +222,9 @@ func TestTerminalClosedTerminalApprovesNothing(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.New(t)
 	before := len(sandboxtest.Mutations(t, box, sandboxtest.Admin))
-	review := func(p *pane) { p.wait("MUST LOOK") }
+	review := func(p *pane) { p.wait("CRITICAL") }
 	confirm := func(p *pane) {
-		p.wait("MUST LOOK")
+		p.wait("CRITICAL")
 		p.keys("a")
 		p.wait("and press enter to approve")
 		p.press("y", "> y")

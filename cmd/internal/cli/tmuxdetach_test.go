@@ -47,7 +47,7 @@ func TestTerminalFailingRolloutIsLeftRunning(t *testing.T) {
 	p.wait("exit=4")
 	p.sane()
 	p.run("clear; kubectl-operator status faulty; echo exit=$?")
-	if screen := p.wait("exit=3"); !strings.Contains(screen, "NOT HEALTHY") {
+	if screen := p.wait("exit=3"); !strings.Contains(screen, "DEGRADED") {
 		t.Errorf("the status does not say that it is not healthy:\n%s", screen)
 	}
 }

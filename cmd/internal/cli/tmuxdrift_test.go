@@ -24,7 +24,7 @@ func TestTerminalClusterMovesDuringTheReview(t *testing.T) {
 	t.Parallel()
 	p := installer(t, 120, 36)
 	p.run(installCandidate)
-	p.wait("MUST LOOK")
+	p.wait("CRITICAL")
 	p.keys("a")
 	p.wait("rbac-secrets-read")
 	p.keys("Space")

@@ -137,7 +137,7 @@ func TestTerminalHoweverAnApplyOnTheScreenEnds(t *testing.T) {
 func (p *pane) approved(command string) (pid int) {
 	p.t.Helper()
 	p.run(command + "; echo exit=$?")
-	p.wait("MUST LOOK")
+	p.wait("CRITICAL")
 	p.keys("a")
 	p.wait("and press enter to approve")
 	p.press("y", "> y")

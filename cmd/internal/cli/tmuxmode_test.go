@@ -60,7 +60,7 @@ func TestTerminalPolicyAndReadOnlyGetOnTheScreen(t *testing.T) {
 
 	review := func() {
 		p.run("clear; " + strings.Replace(installCandidate, " --catalog", " --read-only get --policy policy.yaml --catalog", 1))
-		screen := p.wait("MUST LOOK")
+		screen := p.wait("CRITICAL")
 		if !strings.Contains(screen, "C1") || strings.Contains(screen, "C2") {
 			t.Errorf("the policy leaves one critical finding:\n%s", screen)
 		}

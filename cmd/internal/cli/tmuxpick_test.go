@@ -83,7 +83,7 @@ func TestTerminalChosenVersionIsReviewed(t *testing.T) {
 	p.keys("G", "k") // 1.11.0 of candidate: 1.10.0 is below it
 	p.until("the cursor on 1.11.0", func(s string) bool { return strings.Contains(s, "> 1.11.0") })
 	p.keys("Enter")
-	screen := p.wait("MUST LOOK")
+	screen := p.wait("CRITICAL")
 	p.fits(120, 36)
 	if !strings.Contains(screen, "mongodb  1.11.0") {
 		t.Errorf("another version is reviewed:\n%s", screen)

@@ -22,7 +22,7 @@ func TestTerminalPluginSetOnTheScreen(t *testing.T) {
 	place := filepath.Join(p.dir, "plugins")
 	confirm := func() {
 		p.cleared("kubectl-operator plugin install -c set.yaml --location ./plugins")
-		p.wait("MUST LOOK")
+		p.wait("CRITICAL")
 		p.fits(120, 36)
 		p.keys("a")
 		p.wait("Nothing has been changed yet.")

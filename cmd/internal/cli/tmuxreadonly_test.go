@@ -20,7 +20,7 @@ func TestTerminalPreviewAndShowOnTheScreen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p.t = t
 			p.run("clear; " + command + "; echo exit=$?")
-			screen := p.wait("MUST LOOK")
+			screen := p.wait("CRITICAL")
 			if !strings.Contains(screen, "PREVIEW") || !strings.Contains(screen, "read only") {
 				t.Errorf("the screen does not say that it only shows:\n%s", screen)
 			}

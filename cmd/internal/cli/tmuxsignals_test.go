@@ -32,7 +32,7 @@ func TestTerminalStoppingInMidApplyOnTheScreen(t *testing.T) {
 			}})
 			p.run("export KUBECONFIG=" + proxy.Kubeconfig + "; clear")
 			p.run(installCandidate)
-			p.wait("MUST LOOK")
+			p.wait("CRITICAL")
 			p.keys("a", "Space", "a")
 			p.wait("Nothing has been changed yet.")
 			p.typeName("mongodb")

@@ -38,14 +38,14 @@ func TestTerminalWayBackOnTheScreen(t *testing.T) {
 		p.until("an empty screen", func(s string) bool { return !strings.Contains(s, "exit=") })
 	}
 	p.run("kubectl-operator install ./one app --on-failure rollback; echo exit=$?")
-	p.wait("MUST LOOK")
+	p.wait("CRITICAL")
 	p.keys("a")
 	if screen := p.wait("Nothing has been changed yet."); !strings.Contains(screen, "a failure   removes what it made by itself") {
 		t.Errorf("CONFIRM does not say what a failure leads to:\n%s", screen)
 	}
 	approve()
 	p.run("kubectl-operator upgrade app ./two --on-failure rollback; echo exit=$?")
-	p.wait("MUST LOOK")
+	p.wait("CRITICAL")
 	p.keys("2")
 	p.wait("the record of revision 1 is not verified")
 	p.keys("j") // past the group, to the finding below it
@@ -56,7 +56,7 @@ func TestTerminalWayBackOnTheScreen(t *testing.T) {
 	}
 	approve()
 	p.run("kubectl-operator rollback app; echo exit=$?")
-	p.wait("MUST LOOK")
+	p.wait("CRITICAL")
 	p.keys("a")
 	p.wait("Nothing has been changed yet.")
 	approve()

@@ -90,7 +90,7 @@ func (out *Resolution) noteChoice(installed *catalog.Installed, policy catalog.P
 }
 
 func (out *Resolution) noteNoEdges(from, to string) {
-	out.note(rules.NoUpgradeEdges, "no upgrade edges were followed from "+from+" to "+to)
+	out.note(rules.NoUpgradeEdges, "the upgrade path from "+from+" to "+to+" was not checked")
 }
 
 func (out *Resolution) noteDowngrade(from, to string) {

@@ -108,7 +108,7 @@ func absent(err error) error {
 	case preview.ReasonNotServed:
 		return nil
 	case preview.ReasonForbidden:
-		return fmt.Errorf("you may not read it (%w); what the chart would make of it nobody can say", err)
+		return fmt.Errorf("you may not read it (%w); what the chart would make of it is not known", err)
 	}
 	return err
 }

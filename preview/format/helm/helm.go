@@ -188,7 +188,7 @@ func (r *renderer) settle(ctx context.Context) (*response, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("each of its lookups leads to another; after %d rounds nobody knows what it would make", maxRounds)
+	return nil, fmt.Errorf("each of its lookups leads to another; after %d rounds it is not known what it would make", maxRounds)
 }
 
 // run renders once, confined.

@@ -168,7 +168,7 @@ func compose(c *chart.Chart, values map[string]any, req *request, caps *capabili
 		return nil, oneLine(err)
 	}
 	if missing := missingDependencies(c, ""); len(missing) > 0 {
-		return nil, fmt.Errorf("it depends on %s, which its charts/ does not have and nobody fetches; run \"helm dependency build\" and preview the result",
+		return nil, fmt.Errorf("it depends on %s, which its charts/ does not have and which is not fetched; run \"helm dependency build\" and preview the result",
 			strings.Join(missing, ", "))
 	}
 	options := common.ReleaseOptions{

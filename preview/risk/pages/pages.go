@@ -34,7 +34,7 @@ type Page struct {
 }
 
 // NothingToReduce stands where a rule has no advice.
-const NothingToReduce = "There is nothing to reduce: it is told so that you know."
+const NothingToReduce = "Informational."
 
 // All returns every page, sorted by rule.
 func All() []Page {
