@@ -298,8 +298,8 @@ func TestClusterForeignEditStopsTheUndo(t *testing.T) {
 		edit []string
 		want string
 	}{
-		{"of an object that would go back", []string{"patch", "configmap", "a", "--type=merge", `-p={"data":{"key":"mine"}}`}, "core/ConfigMap/$NS/a was changed by somebody else"},
-		{"of an object that would be removed", []string{"patch", "configmap", "b", "--type=merge", `-p={"data":{"key":"mine"}}`}, "core/ConfigMap/$NS/b was changed by somebody else"},
+		{"of an object that would go back", []string{"patch", "configmap", "a", "--type=merge", `-p={"data":{"key":"mine"}}`}, "core/ConfigMap/$NS/a was changed by another client"},
+		{"of an object that would be removed", []string{"patch", "configmap", "b", "--type=merge", `-p={"data":{"key":"mine"}}`}, "core/ConfigMap/$NS/b was changed by another client"},
 		{"of an object that the plan left as it was", []string{"patch", "configmap", "c", "--type=merge", `-p={"data":{"key":"mine"}}`}, "core/ConfigMap/$NS/c is not as the plan left it"},
 		{"that deletes an object", []string{"delete", "configmap", "a"}, "core/ConfigMap/$NS/a is not as the plan left it"},
 	} {
