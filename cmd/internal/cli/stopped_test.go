@@ -173,7 +173,7 @@ func (s *stoppedVictim) stopAndGoOn() {
 	done := s.othersFinish(args, finished)
 	left := s.left()
 	close(goOn)
-	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
+	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		s.find("%v", err)
 	}
 	<-ended //nolint:errcheck // the exit code is judged
@@ -235,7 +235,7 @@ func (s *stoppedVictim) othersFinish(args []string, finished bool) bool {
 			return true
 		case strings.Contains(said, "is at work"):
 			continue // a renewal was on its way when the process was stopped
-		case s.other == "an uninstall" && strings.Contains(said, "is not installed"):
+		case s.other == "an uninstall" && strings.Contains(said, "there is none of that name"):
 			return false // it was stopped before its first record
 		}
 		s.find("the other process: exit %d\n%s", code, said)
