@@ -63,7 +63,7 @@ func newRun(a *attempt) *run {
 	return &run{attempt: a, checker: &checker{attempt: a}, writer: &writer{attempt: a}, waiter: &waiter{attempt: a}}
 }
 
-// probe is a run for a look ahead: nothing of it is told, or changes this one.
+// probe is a run for a look ahead: nothing of it is reported, or changes this one.
 func (r *run) probe() *run {
 	a := *r.attempt
 	a.opts.Sink, a.done = nil, map[string]bool{}
@@ -127,13 +127,13 @@ func (r *run) carryOut(ctx context.Context) error {
 
 // hasWork reports whether the plan needs a revision of its own. An uninstall
 // does even when nothing is left to delete: its record says so. So does a plan
-// on an unfinished revision: everything may have been written, but nobody saw
+// on an unfinished revision: everything may have been written, but it was not seen
 // it become healthy, and success must not be claimed without a look.
 func (r *run) hasWork() bool {
 	return r.plan.Summary.Changes() || record.IsUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
 }
 
-// underLock repeats the checks now that nobody else writes this release, and
+// underLock repeats the checks now that no other run writes this release, and
 // records what is about to happen.
 func (r *run) underLock(ctx context.Context) error {
 	if err := r.checkBase(ctx); err != nil {
@@ -185,7 +185,7 @@ func (r *run) close(ctx, held context.Context, err error) error {
 		r.record.Stage = ""
 	}
 	// The last word is recorded even after a signal; when the lock is lost the
-	// record is somebody else's.
+	// record is another run's.
 	if lockLost(held) {
 		return err
 	}
@@ -222,7 +222,7 @@ func checkTexts(checks []rollout.Check) []string {
 	return out
 }
 
-// interrupted words the end of a run that was told to stop, or had to.
+// interrupted words the end of a run that was asked to stop, or had to.
 func (r *run) interrupted(ctx, held context.Context, err error) error {
 	e := &Error{
 		Kind: Interrupted, Doing: "applying " + r.plan.Release.Name,
@@ -240,7 +240,7 @@ func (r *run) interrupted(ctx, held context.Context, err error) error {
 	return e
 }
 
-// result ends the run: it makes the receipt and tells the sink.
+// result ends the run: it makes the receipt and sends it to the sink.
 func (r *run) result(err error) (*record.Receipt, error) {
 	var receipt *record.Receipt
 	switch {

@@ -34,7 +34,7 @@ type attempt struct {
 	// done holds the objects that need no write any more.
 	done map[string]bool
 	// leaving is set once the release Namespace is being deleted, and with it
-	// the record: from then on only the receipt tells what became of the run.
+	// the record: from then on only the receipt says what became of the run.
 	leaving bool
 	// wrote is set as soon as a write of a plan object was acknowledged, or
 	// its outcome is unknown: from then on errors are Failed or Interrupted.

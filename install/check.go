@@ -231,7 +231,7 @@ func (c *checker) checkMembers(ctx context.Context) error {
 }
 
 // findNamespace looks for the Namespace of an earlier run of this plan that
-// came no further: it is what this plan creates, nobody else wrote it, and
+// came no further: it is what this plan creates, no other client wrote it, and
 // there is no record in it. Such a one counts as absent.
 func (c *checker) findNamespace(ctx context.Context) error {
 	o := c.ownNamespace()
@@ -271,7 +271,7 @@ type Planning interface {
 	record.Getter
 }
 
-// onlyOurs reports whether a Namespace stays and nobody else wrote it.
+// onlyOurs reports whether a Namespace stays and no other client wrote it.
 func onlyOurs(live map[string]any) bool {
 	if preview.String(live, "metadata", "deletionTimestamp") != "" {
 		return false

@@ -25,7 +25,7 @@ const (
 
 // Notes of a receipt that are not a divergence.
 const (
-	NoteUnreviewed = "unreviewed defaults"       // values nobody could show before they existed
+	NoteUnreviewed = "unreviewed defaults"       // values that no review could show before they existed
 	NoteOutside    = "changed outside this plan" // drift that was there before the write
 )
 

@@ -28,7 +28,7 @@ const (
 	DriftPending Drift = "pending" // the newest revision was interrupted before it
 )
 
-// Drifted reports whether somebody must have changed the object.
+// Drifted reports whether the object must have been changed.
 func (d Drift) Drifted() bool { return d == DriftChanged || d == DriftMissing || d == DriftTaken }
 
 // ObjectDrift is one object of a release's inventory. Paths say where it
@@ -43,7 +43,7 @@ type ObjectDrift struct {
 // Drifts holds the live objects of a release against its newest record: every
 // sealed path must have the sealed value. live are the
 // objects of [record.Record.Items] as read, in that order. The error says why there is
-// nothing to compare with; what is missing is told all the same.
+// nothing to compare with; what is missing is reported all the same.
 func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, stored *record.Record, live []preview.ReadResult) ([]ObjectDrift, error) {
 	plan, err := record.StoredPlan(ctx, cluster, stored)
 	out := make([]ObjectDrift, 0, len(stored.Inventory))

@@ -37,7 +37,7 @@ type Error struct {
 	Cause rollout.Cause
 	Err   error
 
-	timedOut bool // it took longer than it may, and nobody stopped it
+	timedOut bool // it took longer than it may, and was not stopped
 }
 
 func (e *Error) Error() string {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 )
 
-// EventType is what an [Event] tells. The set is contract.
+// EventType is what an [Event] says. The set is contract.
 type EventType string
 
 // The event types.
@@ -57,7 +57,7 @@ type Waiting struct {
 	// since then it was asked Tries times.
 	LostSince time.Time
 	Tries     int
-	// TimedOut tells that it gave up at the deadline.
+	// TimedOut says that it gave up at the deadline.
 	TimedOut bool
 }
 

@@ -48,7 +48,7 @@ type lock struct {
 	ref     preview.Ref
 	holder  string
 	clock   clock.Clock
-	tell    func(string) // told once when acquiring has to wait
+	tell    func(string) // called once when acquiring has to wait
 
 	mu   sync.Mutex     // held while the lease is written
 	live map[string]any // the lease as last written
@@ -62,7 +62,7 @@ type lock struct {
 
 	resting atomic.Bool // see rest
 	// leaving is set while the namespace of the lease is being deleted, which
-	// takes the lease along: nobody else can take it there any more.
+	// takes the lease along: no other run can take it there any more.
 	leaving atomic.Bool
 }
 
@@ -301,7 +301,7 @@ func (l *lock) wake(ctx context.Context) {
 		return
 	}
 	defer l.resting.Store(false)
-	// A run that was told to stop records what it did, under the lock too.
+	// A run that was asked to stop records what it did, under the lock too.
 	_ = l.Confirm(context.WithoutCancel(ctx)) // it ends what is done under the lock
 }
 
@@ -352,7 +352,7 @@ func (l *lock) release(ctx context.Context) {
 			return
 		case readErr != nil:
 		case live == nil, preview.String(live, "spec", "holderIdentity") != l.holder:
-			return // it is gone, or somebody else's
+			return // it is gone, or another run's
 		case preview.VersionOf(live) == preview.VersionOf(l.live) && clock.Pause(ctx, l.clock, err, try) != nil:
 			return // it may not be deleted, or not now
 		default:

@@ -98,7 +98,7 @@ func stays(live map[string]any, uid string) bool {
 
 // FinishRemoval is the rest of an uninstall that was interrupted after it had
 // deleted the release Namespace, and with it the record: it waits until the
-// Namespace that the receipt tells of is gone. The receipt it returns is nil
+// Namespace that the receipt names is gone. The receipt it returns is nil
 // where that run did not come so far, or the Namespace is not being deleted.
 func FinishRemoval(ctx context.Context, receipt *record.Receipt, cluster Cluster, opts Options) (*record.Receipt, error) {
 	if opts.Clock == nil {

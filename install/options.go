@@ -15,7 +15,7 @@ import (
 type Options struct {
 	// Schemas know the built-in kinds. Required.
 	Schemas engine.Schemas
-	// Sink is told every step, when not nil. The last event has type result.
+	// Sink is called with every step, when not nil. The last event has type result.
 	Sink Sink
 	// Clock defaults to the machine's.
 	Clock clock.Clock
@@ -47,11 +47,11 @@ type Options struct {
 	// record with it; an error of it stops the run. A plan that deletes that
 	// Namespace needs it.
 	Keep func(*record.Receipt) error
-	// Waiting is told what the run waits for, each time that this changes, when
+	// Waiting is called with what the run waits for, each time that this changes, when
 	// not nil. Like Sink it must not block, and is called from one goroutine.
 	Waiting func(Waiting)
 	// More puts the end of the wait under way off by what it receives, when not
-	// nil. Nobody reads it while the run does not wait.
+	// nil. It is not read while the run does not wait.
 	More <-chan time.Duration
 	// Stop, once closed, ends the run after the request under way, so that
 	// nothing stays in flight. Cancelling ctx ends it at once.

@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Reconcile tells what became of the objects that a record left in flight: a
+// Reconcile says what became of the objects that a record left in flight: a
 // run that was killed could not say. It reads, and writes nothing; the record
 // stays as it is. An update stays in flight where the cluster does not tell: of
 // a Secret, whose body is not recorded, and of an object that is neither as
-// before nor as after, because somebody else changed it too.
+// before nor as after, because others changed it too.
 func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, stored *record.Record) ([]record.ObjectReceipt, error) {
 	objects := slices.Clone(stored.Objects)
 	if !slices.ContainsFunc(objects, func(o record.ObjectReceipt) bool { return o.State == record.StateSent }) {
@@ -81,7 +81,7 @@ func (w *writer) reconciled(ctx context.Context, o *preview.Object, live map[str
 	if err != nil || before {
 		return record.StatePending, err
 	}
-	return record.StateSent, nil // somebody changed it, before the write or after it
+	return record.StateSent, nil // it was changed, before the write or after it
 }
 
 // reconciledAdoption decides whether the first write of an adoption happened; the
@@ -99,5 +99,5 @@ func (w *writer) reconciledAdoption(o *preview.Object, live map[string]any) (rec
 	case fingerprint == o.Adoption.Fingerprint:
 		return record.StateReleased, nil
 	}
-	return record.StateSent, nil // somebody changed it, before the write or after it
+	return record.StateSent, nil // it was changed, before the write or after it
 }

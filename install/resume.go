@@ -11,7 +11,7 @@ import (
 )
 
 // resume takes an unfinished record of this plan over. Every object must be as
-// it was reviewed, before the write or after it; what is neither, somebody
+// it was reviewed, before the write or after it; what is neither, another client
 // else has changed.
 func (r *run) resume(ctx context.Context) (err error) {
 	if err := r.gateAgain(); err != nil {

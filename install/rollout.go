@@ -17,7 +17,7 @@ import (
 // waiter waits for what was written.
 type waiter struct {
 	*attempt
-	told   Waiting       // what a screen was last told of a wait
+	told   Waiting       // what a screen was last shown of a wait
 	putOff time.Duration // by how much the waits were longer than their timeouts
 }
 
@@ -194,7 +194,7 @@ func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) err
 	return w.unready(doing, report)
 }
 
-// waits tells a screen what the run waits for, when that is something else
+// waits shows a screen what the run waits for, when that is something else
 // than before.
 func (w *waiter) waits(now Waiting) {
 	if w.opts.Waiting != nil && now != w.told {
@@ -241,7 +241,7 @@ func unready(s rollout.Snapshot, states ...rollout.State) []string {
 	return out
 }
 
-// observe tells what became of one object since the last look, and enters it
+// observe says what became of one object since the last look, and enters it
 // into the record. A divergence stays on record: readiness does not heal it.
 func (w *waiter) observe(seen map[string]rollout.Object, object rollout.Object) {
 	id := object.Ref.ID()

@@ -16,7 +16,7 @@ import (
 const StageUndo = "undo"
 
 // undoesItself reports whether an error leads to the undo that the plan seals:
-// something failed, or took longer than it may. A run that was told to stop, or
+// something failed, or took longer than it may. A run that was asked to stop, or
 // that does not know what became of a write, is resumed instead.
 func (r *run) undoesItself(ctx context.Context, err error) bool {
 	var e *Error
@@ -73,7 +73,7 @@ func (r *run) undoText() string {
 
 // beginUndo plans the undo on fresh reads, holds it against the sealed one, and
 // records what is about to happen. Every object must be as it was reviewed,
-// before the write or after it: what somebody else changed is left alone, and
+// before the write or after it: what others changed is left alone, and
 // nothing is sent.
 func (r *run) beginUndo(ctx context.Context) (*run, error) {
 	doing := "undoing " + r.plan.Release.Name

@@ -21,10 +21,10 @@ type writer struct {
 	late []string // what became of creates that came after the lock was lost
 }
 
-// writeGrace is how long one write may go on after the run was told to stop.
+// writeGrace is how long one write may go on after the run was asked to stop.
 const writeGrace = 5 * time.Second
 
-// outcomeError is a write of which nobody knows whether it happened.
+// outcomeError is a write of which it is not known whether it happened.
 type outcomeError struct{ err error }
 
 func (e *outcomeError) Error() string { return "the outcome is unknown: " + e.err.Error() }

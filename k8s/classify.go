@@ -23,7 +23,7 @@ const (
 )
 
 // classify turns what a request came back with into a [preview.Refusal]. The
-// API server tells many of these cases apart by text only; each text below is
+// API server distinguishes many of these cases by text only; each text below is
 // held by a test against a real one.
 func classify(err error) error {
 	if err == nil {
@@ -129,7 +129,7 @@ func reasonOfForbidden(s metav1.Status) preview.Reason {
 	return preview.ReasonForbidden
 }
 
-// reasonOfNotFound tells what was not found: the object, something it needs
+// reasonOfNotFound says what was not found: the object, something it needs
 // first, or the kind itself.
 func reasonOfNotFound(s metav1.Status) preview.Reason {
 	unexpected := func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse }

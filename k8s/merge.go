@@ -58,7 +58,7 @@ func (c *Client) merged(ctx context.Context, live map[string]any, item preview.D
 		return nil, &preview.Refusal{Reason: preview.ReasonNotAppliable, Message: capped("it does not fit its schema: " + err.Error()), Err: err}
 	}
 	if len(managers) == 0 {
-		// The API server takes whoever wrote an object before anybody tracked
+		// The API server takes the one who wrote an object before it tracked
 		// its fields for the owner of all of them.
 		all, err := before.ToFieldSet()
 		if err != nil {
@@ -89,11 +89,11 @@ func (c *Client) merged(ctx context.Context, live map[string]any, item preview.D
 	return body, nil
 }
 
-// applyManager is whoever applies among the managers of an object. The others
+// applyManager is the one that applies among the managers of an object. The others
 // have a number in their names.
 const applyManager = "apply"
 
-// managersOf reads who owns which fields. Fields that somebody set in another
+// managersOf reads who owns which fields. Fields that were set in another
 // version of the kind would have to be converted, which only the API server
 // can do.
 func managersOf(live map[string]any, apiVersion, own string) (fieldpath.ManagedFields, error) {

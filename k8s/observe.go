@@ -36,7 +36,7 @@ const (
 )
 
 // Observe reports each object of refs now and after every change until ctx
-// ends: its body, nil when it does not exist, or why that cannot be told, which
+// ends: its body, nil when it does not exist, or why that is not known, which
 // later reports may correct. Reports come one at a time. Where watching is
 // forbidden, and beyond a bounded number of watches, it reads at intervals. It returns nil when ctx ends, and earlier
 // only when the API server no longer accepts the user.

@@ -15,7 +15,7 @@ import (
 const (
 	// pageSize of lists that are read to their end.
 	pageSize = 250
-	// firstPage of objects of a kind of which nobody knows how large they are.
+	// firstPage of objects of a kind of which it is not known how large they are.
 	firstPage = 50
 	// pageBytes is what a page after the first should have at the most.
 	pageBytes = 16 << 20

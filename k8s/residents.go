@@ -14,7 +14,7 @@ import (
 // Residents lists what a namespace holds: the objects of every kind that can be
 // listed and deleted there, each kind in one version, without spec and status.
 // A kind that cannot be listed, and an API that does not answer, is an error:
-// nobody knows what is there of it.
+// it is not known what is there of it.
 func (c *Client) Residents(ctx context.Context, namespace string) ([]map[string]any, error) {
 	groups, err := c.groups(ctx)
 	if err != nil {

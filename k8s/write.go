@@ -17,7 +17,7 @@ import (
 
 // absentVersion is a resourceVersion that no object has. Server-side apply
 // with it creates what does not exist (the version is wiped then) and answers
-// 409 for what somebody else made meanwhile, which it would merge otherwise.
+// 409 for what was made meanwhile, which it would merge otherwise.
 const absentVersion = "1"
 
 // DryRun asks the API server what each apply would lead to, persisting

@@ -39,7 +39,7 @@ func CompareEvidence(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// everybody are the groups that hold more than anybody chose, the worst first.
+// everybody are the groups that hold more than was chosen, the worst first.
 var everybody = [...]string{"system:unauthenticated", "system:masters", "system:authenticated", "system:serviceaccounts"}
 
 func evidenceRank(piece string) int {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// KeyHoldings is the key under which the Secret with a release's record tells
-// other releases what they need to know of it.
+// KeyHoldings is the key under which the Secret with a release's record holds
+// what other releases need to know of it.
 const KeyHoldings = "definitions"
 
 // Holdings are what plans need to know of a release's newest revision: its
@@ -16,7 +16,7 @@ const KeyHoldings = "definitions"
 // the Namespaces that it made.
 type Holdings struct {
 	// Gone is set once the release was uninstalled: what still carries its
-	// marks is nobody's.
+	// marks has no owner.
 	Gone bool `json:"gone,omitempty"`
 	// Definitions maps names to how the release has them.
 	Definitions map[string]Holding `json:"definitions"`

@@ -22,7 +22,7 @@ type Located struct {
 	Lines Lines
 }
 
-// Lines tells on which line of a file a value stands. Lines count from 1; the
+// Lines says on which line of a file a value stands. Lines count from 1; the
 // zero Lines knows none and says 0.
 type Lines struct {
 	node *yaml.Node // nil where only the beginning is known, as in JSON

@@ -20,7 +20,7 @@ const (
 	LastApplied      = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
-// DefaultHistoryMax is how many revisions a release remembers unless told
+// DefaultHistoryMax is how many revisions a release remembers unless another number is given
 // otherwise, the newest included.
 const DefaultHistoryMax = 10
 

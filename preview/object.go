@@ -17,11 +17,11 @@ const (
 	ActionDelete    Action = "delete"
 	ActionKeep      Action = "keep"    // left the set, but is never pruned
 	ActionReplace   Action = "replace" // an immutable field changes: delete, then create
-	ActionAdopt     Action = "adopt"   // exists and belongs to nobody
-	ActionPatch     Action = "patch"   // somebody else's: a few fields of it are set, or taken back
+	ActionAdopt     Action = "adopt"   // exists and has no owner
+	ActionPatch     Action = "patch"   // has another owner: a few fields of it are set, or taken back
 	ActionSkip      Action = "skip"
 	ActionShared    Action = "shared"
-	ActionBlocked   Action = "blocked" // belongs to somebody else
+	ActionBlocked   Action = "blocked" // has another owner
 	ActionUnknown   Action = "unknown"
 )
 
@@ -160,7 +160,7 @@ type Change struct {
 // Origin is where in the content an object came from. Document counts from 1
 // within the file; a generated object names the file it was generated from.
 // Line counts from 1: where the object, or the entry that it was generated
-// from, begins in the file; 0 where nobody knows, as behind a template.
+// from, begins in the file; 0 where that is not known, as behind a template.
 type Origin struct {
 	File     string `json:"file"`
 	Document int    `json:"document"`

@@ -11,11 +11,11 @@ const AnnotationPlugins = "kubectl-operator/plugins"
 const FormatPlugins = "plugins/"
 
 // PatchManager is the field manager of what a release changes in objects that
-// are somebody else's: a name of its own, so that an empty apply takes back
+// have another owner: a name of its own, so that an empty apply takes back
 // that and nothing else.
 func PatchManager(release string) string { return FieldManager + "-" + release }
 
-// Patches reports whether an object is somebody else's, of which the release
+// Patches reports whether an object has another owner, of which the release
 // owns a few fields by a manager of its own. It carries no label of the release
 // and is never pruned.
 func (o *Object) Patches() bool { return o.Manager != "" }
@@ -27,7 +27,7 @@ func (o *Object) LetsGo() bool {
 }
 
 // NothingOf is the body of an apply that sets nothing: the API server removes
-// what its manager owned, and nobody else does.
+// what its manager alone owned.
 func NothingOf(ref Ref) map[string]any {
 	meta := map[string]any{"name": ref.Name}
 	if ref.Namespace != "" {

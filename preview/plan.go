@@ -65,8 +65,8 @@ type Plan struct {
 	// Platforms are all that the plan's content is for, its own among them; empty
 	// where it is for its own alone.
 	Platforms []PlatformContent `json:"platforms,omitempty"`
-	// ConfigChanges are how what the host of a plugin set is told differs from
-	// what the installed generation was told; sensitive values are masked.
+	// ConfigChanges are how the settings of the host of a plugin set differ from
+	// those of the installed generation; sensitive values are masked.
 	ConfigChanges []Change `json:"configChanges,omitempty"`
 
 	ContentDigest string `json:"contentDigest"`
@@ -191,7 +191,7 @@ type Package struct {
 	Via           []Via        `json:"via"`
 	Verification  Verification `json:"verification"`
 	// Referrers lists what else lies beside the source and refers to it, such
-	// as SBOMs and provenance, sorted. Nobody has checked them.
+	// as SBOMs and provenance, sorted. They were not checked.
 	Referrers []Referrer `json:"referrers,omitempty"`
 	// Dependencies are what the package requires, and what meets it.
 	Dependencies []Dependency `json:"dependencies,omitempty"`
@@ -218,7 +218,7 @@ type Executor struct {
 }
 
 // Note is something that happened between the content and its objects and that
-// a reviewer should be told: a finding of a rule, about an object.
+// a reviewer should know: a finding of a rule, about an object.
 type Note struct {
 	Rule   string `json:"rule"`
 	Object string `json:"object"`
@@ -334,7 +334,7 @@ type Target struct {
 	User     string `json:"user"`
 	Context  string `json:"context"`
 
-	// Groups are the user's as the API server sees them, for whoever is asked to
+	// Groups are the user's as the API server sees them, for the administrator who is asked to
 	// approve; none in a plan that was saved.
 	Groups []string `json:"-"`
 	// Authenticated is the user that the credentials are of, as the API server
@@ -365,7 +365,7 @@ type Stage struct {
 }
 
 // Image is a container image a pod of the plan names. Digest is empty when the
-// reference is a tag that nobody resolved.
+// reference is a tag that was not resolved.
 type Image struct {
 	Reference string   `json:"reference"`
 	Digest    string   `json:"digest"`

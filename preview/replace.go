@@ -16,7 +16,7 @@ type Propagation string
 const (
 	Background Propagation = "Background" // they go after it
 	Foreground Propagation = "Foreground" // they go before it
-	Orphan     Propagation = "Orphan"     // they stay, and belong to nobody
+	Orphan     Propagation = "Orphan"     // they stay, and have no owner
 )
 
 // Whole reports whether every path of the live object is relevant to the

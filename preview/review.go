@@ -123,7 +123,7 @@ type Finding struct {
 	ID       string   `json:"id"` // RULE/OBJECT-ID
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
-	Ref      string   `json:"ref"` // row of the catalogue of risks, such as RBAC-10
+	Ref      string   `json:"ref"` // reference of the rule, such as RBAC-10
 	Title    string   `json:"title"`
 	Why      string   `json:"why"`
 	Object   string   `json:"object"`
@@ -214,7 +214,7 @@ type Against struct {
 	Package       string `json:"package"`
 	Version       string `json:"version"`
 	ContentDigest string `json:"contentDigest"`
-	// Notes are what a reviewer was to be told of an older plugin set, whose files
+	// Notes are what a reviewer was to know of an older plugin set, whose files
 	// are not at hand any more.
 	Notes []Note `json:"notes,omitempty"`
 }

@@ -29,7 +29,7 @@ var clusterScoped = map[string][]string{
 	"config.openshift.io":   {"Infrastructure", "ClusterOperator", "ClusterVersion"},
 }
 
-// Scopes tells namespaced from cluster-scoped kinds: the built-in table, and
+// Scopes distinguishes namespaced from cluster-scoped kinds: the built-in table, and
 // the custom resource definitions of the same content.
 type Scopes struct {
 	custom map[string]bool // GROUP/KIND → namespaced

@@ -20,7 +20,7 @@ func SensitiveName(name string) bool {
 	return mayBeSensitive(name) && sensitiveName.MatchString(name) && !referenceName.MatchString(name)
 }
 
-// mayBeSensitive tells quickly that sensitiveName does not match, as is so for
+// mayBeSensitive reports quickly that sensitiveName does not match, as is so for
 // most of the many names in an object: its words begin with one of these. Some
 // letters beyond ASCII match ASCII ones without regard to case.
 func mayBeSensitive(name string) bool {
@@ -145,7 +145,7 @@ func HasSensitive(body map[string]any) bool { return len(sensitiveLeaves(body)) 
 // HashObject returns the digest of an object. Sensitive values enter it only
 // through one scrypt (N=2^15, r=8, p=1) over the canonical map of path to
 // value, salted with the object id and the first pin, so that a published
-// digest does not let anybody guess a weak password.
+// digest gives no way to guess a weak password.
 func HashObject(body map[string]any, pin string) (string, error) {
 	leaves := sensitiveLeaves(body)
 	if len(leaves) == 0 {

@@ -8,7 +8,7 @@ const (
 
 // Undo is what apply does by itself when it fails after a write: it goes back
 // to the revision that the plan stands on, or removes what the plan made where
-// there is none. It is a Fact, so that whoever approves the plan approves it
+// there is none. It is a Fact, so that the approval of the plan covers it
 // too; apply carries out nothing else.
 type Undo struct {
 	// Revision is the one to go back to; 0 where nothing is installed.

@@ -25,7 +25,7 @@ const (
 )
 
 // Wildcards says what the rules with wildcards reach. It is View: a definition
-// that somebody adds to the cluster widens a wildcard and makes no plan stale.
+// that is added to the cluster widens a wildcard and makes no plan stale.
 // A loaded plan has it recomputed, against what is built in.
 type Wildcards struct {
 	Against string `json:"against"` // cluster or built-in
@@ -51,7 +51,7 @@ type Meaning struct {
 	Dangerous []Reached `json:"dangerous"` // the worst first
 	Others    []Reached `json:"others"`    // sorted
 	More      int       `json:"more,omitempty"`
-	// NotServed are resources the rule names and nobody serves.
+	// NotServed are resources the rule names and the cluster does not serve.
 	NotServed []string `json:"notServed,omitempty"`
 }
 

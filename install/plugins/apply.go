@@ -30,9 +30,9 @@ type Options struct {
 	Tool   string // version of this program
 	// Quorum is asked for signed approvals, when not nil.
 	Quorum *approval.Quorum
-	// Sink is told every step, when not nil. The last event has type result.
+	// Sink is called with every step, when not nil. The last event has type result.
 	Sink install.Sink
-	// Step is told of every change of the disk before it is made; may be nil.
+	// Step is called with every change of the disk before it is made; may be nil.
 	Step func(what string)
 	Now  func() time.Time // nil is the clock
 }
@@ -124,7 +124,7 @@ func (r *run) apply(ctx context.Context) error {
 		return r.removeGenerations(ctx)
 	}
 	if err := r.stage(ctx); err != nil {
-		// What was written is of no use, and nobody looks at it.
+		// What was written is of no use, and it is not looked at.
 		return r.failed(errors.Join(err, place.sweep(location(r.plan))))
 	}
 	return r.switchOver(ctx)
@@ -204,7 +204,7 @@ func advice(err error) string {
 	return ""
 }
 
-// result ends the run: it tells the sink.
+// result ends the run: it sends it to the sink.
 func (r *run) result(err error) (*Receipt, error) {
 	event := install.Event{Type: install.EventResult, Digest: r.plan.Digest, ContentDigest: r.plan.ContentDigest}
 	receipt := r.receipt

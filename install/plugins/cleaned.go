@@ -133,7 +133,7 @@ func leftoverOfClean(location string) (leftover, *Receipt) {
 	}
 	all, err := numbers(location)
 	if err != nil || slices.ContainsFunc(receipt.Doomed(), func(n int) bool { return slices.Contains(all, n) }) {
-		return whole, nil // the digest that was approved goes on with it, nobody else
+		return whole, nil // the digest that was approved goes on with it, and no other
 	}
 	return emptied, receipt
 }

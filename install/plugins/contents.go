@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
 )
 
-// ConfigFile is the name of what a host was told by a generation, beside its
+// ConfigFile is the name of what a host got from a generation, beside its
 // files.
 const ConfigFile = "config.yaml"
 

@@ -15,7 +15,7 @@ const maxHolder = 256
 
 // hold takes the lock of a location until the returned function is called, or
 // the process ends. Who holds it stands in the file. It does not wait: what
-// somebody else is changing is to be reviewed again.
+// that another process changes is to be reviewed again.
 func (p *place) hold(holder string, now time.Time) (release func() error, err error) {
 	file, err := p.root.OpenFile(p.beside(heldFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

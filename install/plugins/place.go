@@ -31,7 +31,7 @@ type place struct {
 	step     func(what string)
 }
 
-// holding does something at a location while nobody else is at it.
+// holding does something at a location while no other process is at it.
 func holding(location string, o Options, do func(*place) error) error {
 	p, err := openPlace(location, o.Step)
 	if err != nil {
@@ -46,7 +46,7 @@ func holding(location string, o Options, do func(*place) error) error {
 }
 
 // openPlace makes the directories that a location needs, and opens them. step is
-// told of every change of the disk before it is made; it may be nil.
+// called with every change of the disk before it is made; it may be nil.
 func openPlace(location string, step func(string)) (*place, error) {
 	if step == nil {
 		step = func(string) {}

@@ -47,7 +47,7 @@ type Receipt struct {
 	Version  string `json:"version"`
 	Format   string `json:"format"`
 	Platform string `json:"platform"`
-	Config   string `json:"config"` // sha256 of what the host is told; may be empty
+	Config   string `json:"config"` // sha256 of the settings of the host; may be empty
 
 	Digest        string          `json:"digest"` // of the plan
 	ContentDigest string          `json:"contentDigest"`
@@ -153,7 +153,7 @@ func (r *Receipt) Install() *record.Receipt {
 	return out
 }
 
-// ReadReceipt reads the receipt of a generation at a location. Whoever can write
+// ReadReceipt reads the receipt of a generation at a location. Who can write
 // there can write receipts: what is done with one holds its files to it.
 func ReadReceipt(location string, generation int) (*Receipt, error) {
 	data, err := readSmall(filepath.Join(location+generationsSuffix, strconv.Itoa(generation), receiptFile))

@@ -19,7 +19,7 @@ const (
 	emptied                  // the receipt of a clean that removed all, and does not say so yet
 )
 
-// leftoverOf judges one entry. What cannot be read is nobody's leftover.
+// leftoverOf judges one entry. What cannot be read is no leftover.
 func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 	if temporary(name) {
 		return begun, nil
@@ -83,7 +83,7 @@ func (p *place) sweep(location string) error {
 		case begun:
 			err = p.clear(name)
 		case switched:
-			receipt.Finished = receipt.Started // nobody saw when
+			receipt.Finished = receipt.Started // when is not known
 			err = p.installed(receipt)
 		case emptied:
 			receipt.Finished = receipt.Started

@@ -25,7 +25,7 @@ func (r *run) switchOver(ctx context.Context) error {
 	if err := p.sync("."); err != nil {
 		return r.failed(fmt.Errorf("having the switch on the disk: %w", err))
 	}
-	// From here on nobody stops the run: what is left is to say how it went.
+	// From here on nothing stops the run: what is left is to say how it went.
 	ctx = context.WithoutCancel(ctx)
 	if n, err := generationOf(p.location); err != nil || n != g.To {
 		return r.failed(fmt.Errorf("%s leads to another place than generation %d after the switch; another process writes there", p.location, g.To))

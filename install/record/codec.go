@@ -182,7 +182,7 @@ func archiveOf(data []byte, parts [][]byte) Archive {
 	return Archive{Parts: len(parts), Bytes: len(data), SHA256: preview.HashBytes(data)}
 }
 
-// join puts parts together again. What an interrupted write left, or somebody
+// join puts parts together again. What an interrupted write left, or others
 // changed, is not what they were written as.
 func join(parts [][]byte, want Archive) ([]byte, error) {
 	data := bytes.Join(parts, nil)

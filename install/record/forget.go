@@ -51,7 +51,7 @@ func lastApplied(older []Older) int {
 }
 
 // remove deletes what is kept of an older revision. The record itself goes
-// last, so that one of which something is missing can still be told from one
+// last, so that one of which something is missing can still be distinguished from one
 // that was never there.
 func (s *Store) remove(ctx context.Context, revision int) error {
 	for _, slot := range []int{0, 1, 2} {

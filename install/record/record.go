@@ -118,7 +118,7 @@ type Item struct {
 	Package    string         `json:"package,omitempty"`
 	Action     preview.Action `json:"action"` // what was last done to it
 	// Manager is the field manager of an object that is only patched, and
-	// belongs to somebody else.
+	// has another owner.
 	Manager string `json:"manager,omitempty"`
 }
 
@@ -241,7 +241,7 @@ func Sends(a preview.Action) bool {
 }
 
 // Own enters an object into the inventory, or updates its entry there. The
-// release namespace that no package brings belongs to nobody.
+// release namespace that no package brings is of no package.
 func (r *Record) Own(o *preview.Object, uid string) {
 	if o.Package == "" && o.Kind == "Namespace" && o.Sealed != nil {
 		return
@@ -364,7 +364,7 @@ func (r *Record) namespaces(more []preview.Object) string {
 	return strings.Join(slices.Sorted(maps.Keys(set)), ",")
 }
 
-// IsUninstall tells a removal by its objects, which are Facts: nothing but
+// IsUninstall recognises a removal by its objects, which are Facts: nothing but
 // deletes and keeps, and hosts that are let go of, on top of an installed
 // revision.
 func IsUninstall(plan *preview.Plan) bool {
@@ -378,7 +378,7 @@ func IsUninstall(plan *preview.Plan) bool {
 }
 
 // Undoes names the failed revision that a revision takes back, and the digest
-// of its plan: whoever approved that approved this.
+// of its plan: the approval of that covers this.
 type Undoes struct {
 	Revision int    `json:"revision"`
 	Digest   string `json:"digest"`

@@ -16,7 +16,7 @@ type verdict struct {
 	cause   Cause
 }
 
-// assess tells where an object stands by what it says about itself.
+// assess says where an object stands by what it says about itself.
 func assess(body map[string]any) verdict {
 	if v, ok := corrected(body); ok {
 		return v
@@ -49,7 +49,7 @@ func corrected(body map[string]any) (verdict, bool) {
 	case "batch/Job":
 		return assessJob(body)
 	case "cert-manager.io/Certificate", "cert-manager.io/Issuer", "cert-manager.io/ClusterIssuer":
-		// One that nobody has looked at yet has no conditions at all.
+		// One that no controller has looked at yet has no conditions at all.
 		return assessCondition(body, "Ready"), true
 	case "apiregistration.k8s.io/APIService":
 		return assessCondition(body, "Available"), true

@@ -31,7 +31,7 @@ type Behind struct {
 
 // Happening is one event.
 type Happening struct {
-	Time    time.Time // when it was last seen, zero when nobody said
+	Time    time.Time // when it was last seen, zero when that is not known
 	Warning bool
 	About   preview.Ref
 	Count   int64 // how often, 1 at least

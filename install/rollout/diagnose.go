@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// diagnosis is why an object is not ready, as far as it can be told.
+// diagnosis is why an object is not ready, as far as it is known.
 type diagnosis struct {
 	cause    Cause
 	offender preview.Ref // the first object at fault, often a pod
@@ -102,7 +102,7 @@ func certificateCause(body map[string]any) diagnosis {
 	return d
 }
 
-// podDiagnosis tells why a pod is not ready.
+// podDiagnosis says why a pod is not ready.
 func (l *look) podDiagnosis(ctx context.Context, p problem) diagnosis {
 	d := diagnosis{offender: preview.RefOf(p.pod), message: p.text()}
 	d.logs, _ = l.logs(ctx, p, logLines)
@@ -134,7 +134,7 @@ func (l *look) podDiagnosis(ctx context.Context, p problem) diagnosis {
 	return d
 }
 
-// endedCause tells why a container ended. A program that is not there will not
+// endedCause says why a container ended. A program that is not there will not
 // be there next time; any other may have waited for something.
 func endedCause(ended map[string]any) (cause Cause, final bool) {
 	switch preview.String(ended, "reason") {
@@ -146,7 +146,7 @@ func endedCause(ended map[string]any) (cause Cause, final bool) {
 	return Crash, false
 }
 
-// waitingCause tells why a container has not run yet.
+// waitingCause says why a container has not run yet.
 func waitingCause(p problem, events []map[string]any) (cause Cause, final bool) {
 	switch p.reason {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable":
@@ -179,7 +179,7 @@ func probeEvent(events []map[string]any, kinds ...string) string {
 	return ""
 }
 
-// eventCause tells what a warning is about, where its reason is one that
+// eventCause says what a warning is about, where its reason is one that
 // controllers and kubelets give.
 func eventCause(event map[string]any) (cause Cause, final bool) {
 	message := preview.String(event, "message")
@@ -202,7 +202,7 @@ var (
 	claimMissing        = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" not found`)
 )
 
-// unschedulable tells which predicate no node meets. When it is a volume, the
+// unschedulable says which predicate no node meets. When it is a volume, the
 // claim is to blame.
 func (l *look) unschedulable(ctx context.Context, p problem, d diagnosis) diagnosis {
 	d.cause, d.message = Unschedulable, predicates(p.message)

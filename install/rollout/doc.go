@@ -1,4 +1,4 @@
-// Package rollout follows written objects until they are ready, or tells what
+// Package rollout follows written objects until they are ready, or says what
 // keeps them from it: which object, why, its last event and the last lines its
 // containers printed.
 //

@@ -18,7 +18,7 @@ const (
 )
 
 // look is one round of looking behind objects. It remembers what may not be
-// read, so that a person can be told why reasons are missing.
+// read, so that a person can read why reasons are missing.
 type look struct {
 	in    Inspector
 	blind map[string]bool

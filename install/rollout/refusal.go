@@ -19,9 +19,9 @@ var (
 	absent             = regexp.MustCompile(`(?i)(secret|configmap|serviceaccount|persistentvolumeclaim|priorityclass[a-z. ]*|references non-existent [a-z]+ key)s?\b[^:]{0,80}(not found|was found)`)
 )
 
-// RefusalCause tells from the words of the API server why it refused an object,
+// RefusalCause says from the words of the API server why it refused an object,
 // empty when they say nothing known, and whether it will refuse it again as
-// long as nobody changes anything.
+// long as nothing is changed.
 func RefusalCause(text string) (cause Cause, final bool) {
 	switch {
 	// Those of a webhook or policy come first: they may quote the others.
@@ -92,7 +92,7 @@ func predicates(message string) string {
 	return strings.Join(list, ", ")
 }
 
-// imageCause tells why an image is not there. texts are what the kubelet says
+// imageCause says why an image is not there. texts are what the kubelet says
 // of it: older ones say why only in events.
 func imageCause(reason string, texts ...string) (cause Cause, final bool) {
 	if reason == "InvalidImageName" {
@@ -117,8 +117,8 @@ func imageCause(reason string, texts ...string) (cause Cause, final bool) {
 	return ImagePull, false
 }
 
-// forbiddenLine is the first log line in which the API server tells the pod's
-// own account what it may not do.
+// forbiddenLine is the first log line in which the API server refuses the
+// pod's own account something.
 func forbiddenLine(lines []string, account string) string {
 	for _, line := range lines {
 		if m := mayNot.FindStringSubmatch(line); m != nil && m[1] == account {

@@ -30,7 +30,7 @@ type Inspector interface {
 	Endpoints(ctx context.Context, namespace, service string) (ready int, err error)
 }
 
-// Discovery tells whether a kind is served: nil, or an error.
+// Discovery reports whether a kind is served: nil, or an error.
 type Discovery interface {
 	Kind(ctx context.Context, apiVersion, kind string) (namespaced bool, err error)
 }
@@ -156,7 +156,7 @@ type Options struct {
 	Endpoints []preview.Ref // Services that must have a ready endpoint as well; needs Inspector
 
 	// Operands are objects, among Refs, that a controller of the same release
-	// looks after: one without any status is waited for until somebody has
+	// looks after: one without any status is waited for until a controller has
 	// reported one, or for Answer, 10 s by default.
 	Operands []preview.Ref
 	Answer   time.Duration
@@ -171,7 +171,7 @@ type Options struct {
 	// Grace is how long a cause that waiting cannot heal must stand before its
 	// object has failed, [DefaultGrace] by default.
 	Grace time.Duration
-	// Each is told every change, from one goroutine, when not nil.
+	// Each is called with every change, from one goroutine, when not nil.
 	Each func(Snapshot)
 	// Interval is how often what cannot be watched is looked at, 2 s by default.
 	Interval time.Duration

@@ -207,7 +207,7 @@ func (o *tracked) diagnosed(d diagnosis, now time.Time) {
 	o.diagnosis = d
 }
 
-// assess tells where the object stands with all that is known about it. What
+// assess says where the object stands with all that is known about it. What
 // waiting cannot heal has failed when it stood for the grace.
 func (o *tracked) assess(now time.Time, grace time.Duration) Object {
 	object := Object{Ref: o.ref}

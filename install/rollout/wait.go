@@ -59,7 +59,7 @@ func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 			completing = w.Clock.After(min(completeInterval, w.Interval))
 		}
 		if w.tracker.failed() {
-			w.tracker.inspect(ctx) // so that it is told once, with its cause
+			w.tracker.inspect(ctx) // so that it is reported once, with its cause
 		}
 		w.tell()
 		switch {

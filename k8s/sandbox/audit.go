@@ -83,7 +83,7 @@ func ReadAudit(path string) ([]AuditEvent, error) {
 	return events, err
 }
 
-// parseAudit tells each entry, and returns how many bytes they took. Without its
+// parseAudit calls each with every entry, and returns how many bytes they took. Without its
 // newline the last entry is still being written, and is left for later.
 func parseAudit(r io.Reader, each func(AuditEvent)) (size int64, err error) {
 	reader := bufio.NewReaderSize(r, maxAuditLine)

@@ -45,7 +45,7 @@ func (s *Sandbox) RestartAPIServer(ctx context.Context) error {
 
 // FreezeStorage stops etcd in its tracks: until resume, every request that
 // needs it hangs. The API server's own deadlines go on. It returns when etcd
-// has stopped, which on a busy machine is a while after it was told to.
+// has stopped, which on a busy machine is a while after it was asked to.
 func (s *Sandbox) FreezeStorage(ctx context.Context) (resume func() error, err error) {
 	pid, err := s.component(filepath.Dir(s.state.Kubeconfig), storage)
 	if err == nil {

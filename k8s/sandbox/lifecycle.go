@@ -32,7 +32,7 @@ type UpOptions struct {
 // ${XDG_STATE_HOME:-~/.local/state}/kubectl-operator/sandbox.
 func StateDir() (string, error) {
 	base := os.Getenv("XDG_STATE_HOME")
-	// The XDG specification tells to ignore relative paths.
+	// The XDG specification says to ignore relative paths.
 	if !filepath.IsAbs(base) {
 		home, err := os.UserHomeDir()
 		if err != nil {

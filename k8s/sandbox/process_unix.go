@@ -29,7 +29,7 @@ func kill(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }
 func freeze(pid int) error { return syscall.Kill(pid, syscall.SIGSTOP) }
 
 // frozen reports whether every thread of a process has stopped (proc(5), state
-// T). Where the system has no /proc nothing tells, and it is taken as stopped.
+// T). Where the system has no /proc nothing shows it, and it is taken as stopped.
 func frozen(pid int) bool {
 	stats, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil {
@@ -48,7 +48,7 @@ func frozen(pid int) bool {
 func thaw(pid int) error { return syscall.Kill(pid, syscall.SIGCONT) }
 
 // lockHolder returns the process that holds the lock of a control plane's
-// directory, 0 when nobody does. The kernel answers, so it is never a process
+// directory, 0 when no process does. The kernel answers, so it is never a process
 // that merely has the same number.
 func lockHolder(path string) (int, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

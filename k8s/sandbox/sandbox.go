@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// lifelineEnv tells the program that its stdin is a pipe which the starter
+// lifelineEnv says to the program that its stdin is a pipe which the starter
 // holds open: at end of file it stops everything.
 const lifelineEnv = "KUBECTL_OPERATOR_SANDBOX_LIFELINE"
 

@@ -48,7 +48,7 @@ type Input struct {
 // A binding to a role that is nowhere to be found grants nothing.
 //
 // A binding of the cluster gives the plan's accounts, and groups that hold them,
-// all that its role permits: those grants are Held. To anybody else it gives
+// all that its role permits: those grants are Held. To any other subject it gives
 // what the plan adds to its role.
 func Compute(in Input) []preview.Grant {
 	s := NewSurroundings(in.Existing, in.Missing)

@@ -57,7 +57,7 @@ type danger struct {
 	name, verbs string
 }
 
-// dangers lists the worst first (specs of the catalogue of risks, section 3).
+// dangers lists the worst first.
 var dangers = [...]danger{
 	{"secrets", "get list watch create update patch"},
 	{"pods/exec", "create get"},

@@ -158,7 +158,7 @@ func isCatalogFile(name string) bool {
 	return false
 }
 
-// brokenFile is a file of which some documents could not be told apart.
+// brokenFile is a file of which some documents could not be distinguished.
 type brokenFile struct{ path, problem string }
 
 // brokenError names files that could not be read.

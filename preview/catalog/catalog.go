@@ -2,8 +2,8 @@
 // Catalogs"): which packages there are, and which bundle image a package,
 // version and channel lead to.
 //
-// A catalog is read once, into an index by package: that only tells the
-// documents apart, and refuses the catalog where that is not possible. A package
+// A catalog is read once, into an index by package: that only separates the
+// documents, and refuses the catalog where that is not possible. A package
 // is decoded and judged when it is asked for. So one that breaks the rules never
 // stands in the way of another, and resolving one name takes as long in a
 // catalog of a hundred thousand bundles as in one of ten.
@@ -25,7 +25,7 @@ type Origin struct {
 	// wins.
 	Priority int `json:"priority,omitempty"`
 	// Verification is the outcome for the catalog's signatures, nil where
-	// nobody looked. A plan carries it on.
+	// it was not looked for. A plan carries it on.
 	Verification *preview.Verification `json:"-"`
 }
 
@@ -145,7 +145,7 @@ func (c *Catalog) documents(name string) (*documents, error) {
 func (c *Catalog) mend(damaged *index, because error) (*index, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.index != damaged { // somebody else did
+	if c.index != damaged { // another user did
 		return c.index, nil
 	}
 	if c.again == nil {

@@ -111,7 +111,7 @@ func (s scope) installed(from place) *Bundle {
 	return s.Bundle(from.bundle)
 }
 
-// headAbove tells the heads that a way which begins with a direct successor
+// headAbove recognises the heads that a way which begins with a direct successor
 // may lead on to. A deprecated one is no goal for who could stay clear of it.
 func (s scope) headAbove(direct *Bundle) func(*Bundle) bool {
 	return func(b *Bundle) bool {

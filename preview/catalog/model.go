@@ -171,7 +171,7 @@ func decodeChannel(d document) (*Channel, error) {
 }
 
 // checkCircles refuses entries that replace each other in a circle, wherever in
-// the channel: nobody can tell which of them is newer.
+// the channel: which of them is newer is not known.
 func (c *Channel) checkCircles() error {
 	replaces := map[string]string{}
 	for _, e := range c.Entries {

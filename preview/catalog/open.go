@@ -36,7 +36,7 @@ func Open(store Store, identity string, origin Origin, walk Walk) (*Catalog, err
 	return &Catalog{origin: origin, store: store, identity: identity, index: x, again: again}, nil
 }
 
-// storedIndex opens the index of a catalog. Its file stays open: whoever trims
+// storedIndex opens the index of a catalog. Its file stays open: a process that trims
 // the store, what was opened can be read.
 func storedIndex(store Store, identity string) (*index, error) {
 	file, err := store.Open(indexName(identity))
@@ -69,7 +69,7 @@ func buildIndex(store Store, identity string, walk Walk) (*index, error) {
 	return storedIndex(store, identity)
 }
 
-// buildInMemory makes an index that nobody keeps.
+// buildInMemory makes an index that is not kept.
 func buildInMemory(walk Walk) (*index, error) {
 	var data bytes.Buffer
 	if err := build(walk, nil, "", &data); err != nil {

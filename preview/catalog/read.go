@@ -12,8 +12,8 @@ import (
 )
 
 // peekJSON finds the end and the look-up keys, in whatever case, of the object
-// that data begins with. It tells strings from brackets and no more: most
-// documents are of packages nobody asks for, and the others are decoded.
+// that data begins with. It distinguishes strings from brackets and no more: most
+// documents are of packages that are not asked for, and the others are decoded.
 func peekJSON(data []byte) (document, error) {
 	if data[0] != '{' {
 		return document{}, errors.New("something else than a JSON object")

@@ -14,7 +14,7 @@ import (
 // trusts the object as much as the download does, for the same cluster says
 // both.
 
-// state tells apart what an object in the cluster stood for. It is empty where
+// state distinguishes what an object in the cluster stood for. It is empty where
 // the object does not say enough: its uid is that of no other in any cluster,
 // and catalogd writes the digest and the time whenever it unpacks.
 func (s Served) state() string {

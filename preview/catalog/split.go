@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// splitter tells the documents of files apart while it reads them: concatenated
+// splitter separates the documents of files while it reads them: concatenated
 // JSON objects, or YAML documents. It holds little more than one document, and
 // serves one file after the other.
 type splitter struct {
@@ -39,7 +39,7 @@ func newSplitter() *splitter {
 var errMore = errors.New("the document does not end")
 
 // split hands each document of a file to emit, whose bytes are good until it
-// returns. broken is the first error about a document that could not be told
+// returns. broken is the first error about a document that could not be read
 // apart, with its line; err is one of reading, or of emit.
 func (s *splitter) split(r io.Reader, emit func(document) error) (broken, err error) {
 	s.r, s.start, s.end, s.used, s.line, s.eof, s.failed = r, 0, 0, 0, 1, false, nil

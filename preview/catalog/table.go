@@ -182,7 +182,7 @@ func gvkValues(d document) []gvk {
 	}
 	fields, err := decodeFields(d.raw)
 	if err != nil {
-		return nil // who asks for the package is told
+		return nil // it is an error for who asks for the package
 	}
 	var out []gvk
 	for _, value := range properties(fields, propertyGVK) {

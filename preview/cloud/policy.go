@@ -24,7 +24,7 @@ type Document struct {
 
 // Policies derives from planned cloud access what a cloud team grants it with,
 // in the order of providers and origins. A document never permits more than was
-// asked for: what a provider would not accept is left out and told, and where
+// asked for: what a provider would not accept is left out and reported, and where
 // that is a denial the document is.
 func Policies(c preview.Cloud) []Document {
 	var out []Document

@@ -38,7 +38,7 @@ func (s *scanner) credentialsRequest(body map[string]any, inside string) {
 	kind := preview.String(spec, "kind")
 	provider, known := providerOf[kind]
 	if !known {
-		// What nobody can read may ask for anything.
+		// What cannot be read may ask for anything.
 		s.permit(unscoped(strings.ToLower(strings.TrimSuffix(kind, "ProviderSpec")), origin))
 		return
 	}
@@ -49,7 +49,7 @@ func (s *scanner) credentialsRequest(body map[string]any, inside string) {
 	}
 }
 
-// Unread stands in the origin of what asks for access in a form that nobody
+// Unread stands in the origin of what asks for access in a form that no one
 // here knows.
 const Unread = "cannot be read"
 
@@ -79,7 +79,7 @@ func (s *scanner) providerSpec(spec map[string]any, provider, origin string) {
 	}
 }
 
-// maps is [preview.Maps] that tells when it left something out.
+// maps is [preview.Maps] that says when it left something out.
 func maps(body map[string]any, field string, whole *bool) []map[string]any {
 	out := preview.Maps(body, field)
 	if given, isList := body[field].([]any); body[field] != nil && (!isList || len(given) != len(out)) {
@@ -88,7 +88,7 @@ func maps(body map[string]any, field string, whole *bool) []map[string]any {
 	return out
 }
 
-// list is [texts] of a field that tells when it left something out.
+// list is [texts] of a field that says when it left something out.
 func list(body map[string]any, field string, whole *bool) []string {
 	out := texts(body[field])
 	switch v := body[field].(type) {
@@ -135,7 +135,7 @@ func (s *scanner) awsRequest(spec map[string]any, origin string) (whole bool) {
 }
 
 // conditions reads conditions. They limit a permission, so what cannot be read
-// is left out and told.
+// is left out and reported.
 func conditions(body map[string]any, field string, whole *bool) map[string]any {
 	out := preview.Map(body, field)
 	if body[field] != nil && out == nil {

@@ -117,7 +117,7 @@ func (d difference) changes() []preview.Change {
 	return []preview.Change{change}
 }
 
-// itemChanges tells which items a list of scalars gains and loses. It returns
+// itemChanges says which items a list of scalars gains and loses. It returns
 // nil when that is not the whole difference.
 func (d difference) itemChanges() []preview.Change {
 	from, fromOK := d.from.shown.([]any)

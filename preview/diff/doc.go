@@ -1,4 +1,4 @@
-// Package diff tells what the API server would make of an object: the leaves
+// Package diff says what the API server would make of an object: the leaves
 // at which a dry-run result differs from the live object, their digest, and
 // line diffs of both for people.
 //

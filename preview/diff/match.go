@@ -121,7 +121,7 @@ func order(pairs []pair) (was, is []any, moved bool) {
 	return was, is, moved
 }
 
-// listKey returns the field by which the items of both lists can be told
+// listKey returns the field by which the items of both lists can be distinguished
 // apart, empty when there is none.
 func listKey(field string, before, after []node) string {
 	candidates, ok := listKeys[field]

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Setter is who set a field of a live object, as metadata.managedFields tells
-// it. Time is RFC 3339, empty where nobody knows.
+// Setter is who set a field of a live object, as metadata.managedFields says
+// it. Time is RFC 3339, empty where it is not known.
 type Setter struct {
 	Manager string
 	Time    string

@@ -6,7 +6,7 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Spans are for eyes: they are left out where a line is longer than anybody
+// Spans are for eyes: they are left out where a line is longer than a person
 // reads, or where a block replaces more lines than can be set side by side.
 const (
 	maxSpanLine  = 2000 // bytes

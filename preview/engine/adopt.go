@@ -41,7 +41,7 @@ func (d *decider) controllers(ctx context.Context, live map[string]any) (owners.
 }
 
 // ofOtherSet reports whether an object is of an ApplySet of another tool. Its
-// parent can be any object, so that nobody can tell whether it exists.
+// parent can be any object, so that no process can tell whether it exists.
 func (d *decider) ofOtherSet(o *preview.Object) bool {
 	owner, _ := preview.ForeignOwner(o.LiveBody, d.plan.Release)
 	return owner.Tool == preview.ToolApplySet
@@ -89,7 +89,7 @@ func (d dryRunner) decideAdoptions(ctx context.Context) error {
 	for n, result := range d.cluster.DryRun(ctx, tries) {
 		o := &d.plan.Objects[at[n]]
 		switch preview.ReasonOf(result.Err) {
-		case "", preview.ReasonChanged: // a status, or the fingerprint tells
+		case "", preview.ReasonChanged: // a status, or the fingerprint shows it
 			if result.Err != nil && preview.ReasonOf(result.Err) == "" {
 				return fmt.Errorf("dry run of %s: %w", o.ID, result.Err)
 			}

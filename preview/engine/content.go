@@ -28,7 +28,7 @@ type Material struct {
 	Sources []preview.Source
 	Via     []preview.Via
 	// Verification is the outcome of checking signatures; empty means that
-	// nobody did.
+	// there was none.
 	Verification preview.Verification
 	Referrers    []preview.Referrer
 	Dependencies []preview.Dependency
@@ -38,7 +38,7 @@ type Material struct {
 	Beside []map[string]any
 }
 
-// verification says unverified where nobody looked: an empty status is left to
+// verification says unverified where no signature was looked for: an empty status is left to
 // plans that only recorded one.
 func verification(v preview.Verification) preview.Verification {
 	if v.Status == "" {

@@ -108,7 +108,7 @@ func ownNamespace(release preview.Release, name string) map[string]any {
 	return body
 }
 
-// isOwnNamespace tells an object that [decider.addNamespace] planned.
+// isOwnNamespace recognises an object that [decider.addNamespace] planned.
 func isOwnNamespace(p *preview.Plan, o *preview.Object) bool {
 	return o.Package == "" && o.Is(preview.KindNamespace) && slices.Contains(p.OwnNamespaces(), o.Name)
 }

@@ -128,7 +128,7 @@ func (d dryRunner) dryRunRound(ctx context.Context, pending []int) (moved []int,
 // tell a person how far it is.
 const dryRunsAtOnce = 200
 
-// askDryRuns asks for dry runs and tells how many were answered.
+// askDryRuns asks for dry runs and says how many were answered.
 func (d dryRunner) askDryRuns(ctx context.Context, items []preview.DryRun) ([]preview.DryRunResult, error) {
 	results := make([]preview.DryRunResult, 0, len(items))
 	for some := range slices.Chunk(items, dryRunsAtOnce) {

@@ -46,7 +46,7 @@ type Cluster interface {
 	May(ctx context.Context, rights []preview.Right) []preview.RightAnswer
 }
 
-// Server tells what it serves.
+// Server says what it serves.
 type Server interface {
 	Served(ctx context.Context) (preview.Discovery, error)
 	// Residents returns the objects of a namespace, of every kind that can be
@@ -84,7 +84,7 @@ type Options struct {
 	// Undo is what a failed apply goes back to; nil where it just stops, as
 	// it does whenever no cluster was read.
 	Undo *Earlier
-	// Progress is told what is being done, when not nil.
+	// Progress is called with what is being done, when not nil.
 	Progress func(string)
 
 	factsOnly bool // what only a person looks at is not asked for
@@ -177,7 +177,7 @@ func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Sc
 	return RecheckTelling(ctx, old, cluster, schemas, nil)
 }
 
-// RecheckTelling is Recheck for somebody who waits: progress is told what is
+// RecheckTelling is Recheck with progress, which is called with what is
 // being done.
 func RecheckTelling(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas, progress func(string)) (*preview.Plan, error) {
 	mode := preview.ReadDryRun

@@ -83,7 +83,7 @@ func hasUnknown(p *preview.Plan, object string) bool {
 }
 
 // sameEffect allows for what defaulting hides from a merge: an update may turn
-// out to change nothing. What turned unknown is told by its reason.
+// out to change nothing. What turned unknown is reported by its reason.
 func sameEffect(reviewed, now preview.Action) bool {
 	return reviewed == now || now == preview.ActionUnknown ||
 		(reviewed == preview.ActionUpdate || reviewed == preview.ActionPatch) && now == preview.ActionUnchanged

@@ -23,7 +23,7 @@ func keptDefinitions(p *preview.Plan) []*preview.Object {
 }
 
 // countKept says of each definition that is kept how many objects it holds. It
-// is for whoever looks at the plan now: objects come and go, and nothing that
+// is for the reader of the plan now: objects come and go, and nothing that
 // apply does depends on how many there are.
 func countKept(ctx context.Context, p *preview.Plan, pager schema.Pager) error {
 	for _, o := range keptDefinitions(p) {

@@ -12,7 +12,7 @@ import (
 
 // MovedReads reads again what a plan rests on without changing it, and names
 // what is not as it was: roles, bindings and namespaces, quotas, the platforms of
-// nodes, what pods refer to, what the templates were told, and what the cluster
+// nodes, what pods refer to, what the templates were given, and what the cluster
 // has of Flyte's plugins. It is for a plan that was applied in part: what its own
 // writes move is left out.
 func MovedReads(ctx context.Context, p *preview.Plan, cluster Cluster) ([]string, error) {

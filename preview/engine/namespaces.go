@@ -16,7 +16,7 @@ const maxForeign = 50
 // foreignNamespaces finds what goes into other namespaces than the release.
 type foreignNamespaces struct{ noCheck }
 
-// findings are about objects that somebody who installs into one namespace
+// findings are about objects that a user who installs into one namespace
 // would not expect in another: one finding for each of these. Where the objects
 // of registry+v1 go follows from the install mode, which is shown, and a section
 // may have a namespace of its own.

@@ -83,7 +83,7 @@ type Owner struct {
 	Name, Namespace string // Namespace is empty where the record may not be read
 	Hidden          bool   // whether its record may not be read
 	// Same is set for a CustomResourceDefinition that the release has sealed
-	// exactly as this plan does: where it is blocked all the same, somebody
+	// exactly as this plan does: where it is blocked all the same, another client
 	// changed the live one.
 	Same bool
 }
@@ -95,7 +95,7 @@ func (o Owner) String() string {
 	return "release " + o.Name + " in namespace " + o.Namespace
 }
 
-// other is another release, as its record tells it.
+// other is another release, as its record describes it.
 type other struct {
 	state    string
 	release  preview.Release

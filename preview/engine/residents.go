@@ -28,7 +28,7 @@ func removesNamespaces(p *preview.Plan) bool {
 }
 
 // readMade learns from the release's record which Namespaces the release made.
-// The record is read and not the plan believed: a plan may come from anybody.
+// The record is read and not the plan believed: a plan may come from an attacker.
 func (d *decider) readMade(ctx context.Context) error {
 	if !removesNamespaces(d.plan) {
 		return nil
@@ -126,7 +126,7 @@ func residentsIn(ctx context.Context, p *preview.Plan, cluster Cluster, namespac
 }
 
 // refuseNeighbour refuses to delete the namespace in which another release
-// lives: its record would be lost, and nobody could remove what it left
+// lives: its record would be lost, and what it left could not be removed
 // elsewhere.
 func refuseNeighbour(ctx context.Context, cluster Cluster, ref preview.Ref, namespace string) error {
 	r := cluster.Read(ctx, []preview.Ref{ref})[0]
@@ -155,7 +155,7 @@ func deletedKinds(p *preview.Plan) map[string]bool {
 	return out
 }
 
-// comesByItself reports whether an object is nobody's: every namespace has it,
+// comesByItself reports whether an object has no owner: every namespace has it,
 // a controller made it for another object, which counts, or it is on its way
 // out.
 func comesByItself(body map[string]any) bool {

@@ -56,7 +56,7 @@ func Restored(release preview.Release, pkg preview.Package, objects []preview.Ob
 	return c, err
 }
 
-// isRollback tells a rollback by its notes, which are Facts.
+// isRollback recognises a rollback by its notes, which are Facts.
 func isRollback(p *preview.Plan) bool {
 	for _, pkg := range p.Packages {
 		for _, n := range pkg.Notes {

@@ -8,7 +8,7 @@ import (
 
 // Today returns the findings that today's rules make of a plan: those it
 // carries, and those that follow from its sealed objects and Facts now. A plan
-// from a record carries what somebody stored there, and no live bodies: only
+// from a record carries what was stored there, and no live bodies: only
 // what is sealed can be trusted to say what is critical.
 func Today(p *preview.Plan, schemas Schemas) ([]preview.Finding, error) {
 	fresh := *p

@@ -20,7 +20,7 @@ type rights struct{ *recorder }
 // installerRights finds out what the current user lacks to carry the plan out,
 // and decides the bindings: a dry run checks a role against what its writer
 // holds, but a binding only against the role as it is stored now. In mode get
-// nobody is asked.
+// no cluster is asked.
 func (d rights) installerRights(ctx context.Context) error {
 	if d.plan.ReadMode != preview.ReadDryRun {
 		return nil

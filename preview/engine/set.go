@@ -166,7 +166,7 @@ func checkPatch(p *preview.Plan, o *preview.Object) error {
 	return tampered("object " + o.ID + " is patched, and not with the content of the plan")
 }
 
-// decidePatch decides what is patched: somebody else made it, so it has to be
+// decidePatch decides what is patched: it has another owner, so it has to be
 // there. Letting go of what is not there any more is nothing.
 func decidePatch(o *preview.Object) error {
 	leaving := preview.String(o.LiveBody, "metadata", "deletionTimestamp") != ""

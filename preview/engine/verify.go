@@ -76,7 +76,7 @@ func tampered(what string) error {
 
 // CheckSealed recomputes what can be recomputed from the sealed objects alone:
 // their digests, those of the packages, and the digest of the Facts. What apply
-// sends is then what was approved, whoever made the plan value.
+// sends is then what was approved, wherever the plan value came from.
 func CheckSealed(p *preview.Plan) error {
 	if err := checkShape(p); err != nil {
 		return err
@@ -346,7 +346,7 @@ func forget(p *preview.Plan) {
 	}
 }
 
-// actionOf tells what a plan does from its facts.
+// actionOf says what a plan does from its facts.
 func actionOf(p *preview.Plan) string {
 	switch {
 	case len(p.Packages) == 0 && p.Platform != "":

@@ -128,7 +128,7 @@ func (w *wayfinder) anyLeads() bool {
 }
 
 // find looks for ways until all accounts on them are known to exist. Of the
-// others nobody asks, so the number of requests is that of the namespaces that
+// others are not asked for, so the number of requests is that of the namespaces that
 // ways lead through.
 func (w *wayfinder) find(ctx context.Context) ([]access.Way, error) {
 	candidates := access.Acting(w.others)

@@ -18,7 +18,7 @@ type Reading struct {
 	partly map[string]bool // paths that lead to them
 	wrong  []string
 	// Defaults passes over fields that say what their absence says: false, and
-	// what is empty. Else they are named too when nobody knows them.
+	// what is empty. Else they are named too when they are not known.
 	Defaults bool
 }
 
@@ -64,7 +64,7 @@ func (r *Reading) Err(most int) error {
 	return fmt.Errorf("the fields %s are not supported, and they may change what is installed; take them out to go on", strings.Join(unread, ", "))
 }
 
-// unread lists the fields that are set and that nobody read.
+// unread lists the fields that are set and were not read.
 func (r *Reading) unread(path string, v any, into *[]string) {
 	switch {
 	case r.whole[path] || v == nil || r.Defaults && isDefault(v):

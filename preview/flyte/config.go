@@ -17,7 +17,7 @@ type pluginConfig struct {
 	byType  map[string]string // plugin by task type
 }
 
-// v1Defaults are what an engine of v1 has where nobody says anything.
+// v1Defaults are what an engine of v1 has where nothing is configured.
 func v1Defaults() pluginConfig {
 	return pluginConfig{
 		listed: true, enabled: []string{"container", "sidecar", "k8s-array"},
@@ -102,7 +102,7 @@ func (t pluginConfig) of(generation string) pluginConfig {
 }
 
 // generations are the definitions of what engines execute, each of one
-// generation: which of them there are tells which engine it is.
+// generation: which of them there are says which engine it is.
 func generations() map[string]preview.Ref {
 	ref := preview.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
 	v1, v2 := ref, ref
@@ -110,8 +110,8 @@ func generations() map[string]preview.Ref {
 	return map[string]preview.Ref{generationV1: v1, generationV2: v2}
 }
 
-// generationOf tells an engine's generation from the definitions that the plan
-// leaves and those that the cluster has besides, empty where that tells nothing.
+// generationOf derives an engine's generation from the definitions that the plan
+// leaves and those that the cluster has besides, empty where that says nothing.
 func generationOf(x *index, live string) string {
 	found := strings.Fields(live)
 	for generation, ref := range generations() {

@@ -12,7 +12,7 @@ import (
 const inCluster = "in the cluster already"
 
 // part is one of the four parts of a plugin: what there is of it, or what
-// lacks and how that is called, or why nobody knows.
+// lacks and how that is called, or why that is not known.
 type part struct {
 	name, has     string
 	called, lacks string

@@ -131,7 +131,7 @@ func (r *reader) rolesNamed(ctx context.Context, topic string, bindings []map[st
 	return r.Others(out), err
 }
 
-// bodies reads objects, those that are there. hidden is told of each that may not
+// bodies reads objects, those that are there. hidden is called with each that may not
 // be read.
 func (r *reader) bodies(ctx context.Context, refs []preview.Ref, hidden func(preview.Ref)) ([]map[string]any, error) {
 	var out []map[string]any

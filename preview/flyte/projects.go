@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/access"
 )
 
-// projectNames tells the namespaces of projects by their names. Nothing else
+// projectNames recognises the namespaces of projects by their names. Nothing else
 // does: the templates of Flyte's charts put no label on them. The engine makes
 // the name of each from namespace_mapping.template, by default
 // PROJECT-DOMAIN, where domains are those of its configuration, by default

@@ -37,7 +37,7 @@ func Read(ctx context.Context, to Recorder) error {
 	return nil
 }
 
-// readGenerations tells of which generations the cluster has the definitions,
+// readGenerations says of which generations the cluster has the definitions,
 // besides those of the plan.
 func readGenerations(ctx context.Context, x *index, to Recorder) (string, error) {
 	var found []string

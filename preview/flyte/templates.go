@@ -63,7 +63,7 @@ func templateParts(configs, bodies []map[string]any, account string) []string {
 }
 
 // templateFindings say what the templates of the plan's ConfigMaps give in the
-// namespace of each project: nobody reviews these objects when the engine makes
+// namespace of each project: these objects are not reviewed when the engine makes
 // them. They are judged as if the plan brought them.
 func templateFindings(p *preview.Plan) []preview.Finding {
 	var out []preview.Finding

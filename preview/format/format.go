@@ -79,7 +79,7 @@ type Output struct {
 	Objects []Rendered
 	// Resolved are the parameters that applied; Values is left empty.
 	Resolved preview.Parameters
-	// Notes tell what rendering decided that nobody sees in the objects.
+	// Notes say what rendering decided that the objects do not show.
 	Notes []preview.Note
 	// Annotations of the package (for registry+v1 the CSV's), for reviews of
 	// declared cloud access.

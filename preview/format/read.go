@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// ReadFile reads a file of at most limit bytes: content tells its own sizes,
+// ReadFile reads a file of at most limit bytes: content says its own sizes,
 // and formats believe only what they have read. One that is not there is an
 // [fs.ErrNotExist].
 func ReadFile(content fs.FS, name string, limit int64) ([]byte, error) {

@@ -16,7 +16,7 @@ const maxNondeterministic = 200
 
 // Nondeterministic compares two renderings of one input and notes each field
 // in which they differ: it comes from a clock or a random source. The plan holds
-// the first value, and only that plan is what was reviewed. Objects are told apart by id, namespace being where
+// the first value, and only that plan is what was reviewed. Objects are distinguished by id, namespace being where
 // those without one go. No note holds a value.
 func Nondeterministic(first, second []Rendered, namespace string) []preview.Note {
 	a, b := byID(first, namespace), byID(second, namespace)

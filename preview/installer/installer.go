@@ -34,7 +34,7 @@ func Needed(p *preview.Plan, plural Plural) []preview.Right {
 			n.add("v1", "Namespace", "", o.Namespace, "get")
 		}
 		n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, "get")
-		if o.Patches() && o.Action == preview.ActionUnknown { // somebody else made it: it is never created
+		if o.Patches() && o.Action == preview.ActionUnknown { // another owner made it: it is never created
 			n.add(o.APIVersion, o.Kind, o.Namespace, o.Name, "patch")
 			continue
 		}

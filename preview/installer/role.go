@@ -15,7 +15,7 @@ const Subject = "INSTALLER"
 
 // Manifests are the roles and bindings with which a user carries a plan out, as
 // objects to apply in their order: what the plan's own roles hand over is in
-// them, because the API server lets nobody hand over more. If the plan creates
+// them, because the API server lets no subject hand over more. If the plan creates
 // its own namespaces, those come first: a Role needs them, and the right to create
 // namespaces is not given for them.
 func Manifests(p *preview.Plan, plural Plural) []map[string]any {
@@ -157,7 +157,7 @@ func bindsOwnRole(p *preview.Plan, o *preview.Object) bool {
 
 // escalation are the rights that RBAC asks of who writes roles and bindings:
 // all that a role permits, and bind on a role that the cluster has. Of an
-// aggregated role nobody can hold the rules beforehand.
+// aggregated role no one can hold the rules beforehand.
 func escalation(p *preview.Plan) []preview.Right {
 	var out []preview.Right
 	for i := range p.Objects {

@@ -86,7 +86,7 @@ func (f Finder) byReference(ctx context.Context, live map[string]any) []preview.
 }
 
 // byMark finds what stands behind one mark. Nothing does behind Helm's: its
-// record is read by nobody until somebody runs Helm.
+// record is not read until Helm runs.
 func (f Finder) byMark(ctx context.Context, owner preview.Owner, live map[string]any) []preview.ReadResult {
 	namespace := preview.RefOf(live).Namespace
 	in := func(key string) string { return cmp.Or(preview.MarkValue(live, key), namespace) }

@@ -22,7 +22,7 @@ const (
 )
 
 // Damaged is an encrypted plan file that is not as it was written: cut off, or
-// changed by somebody.
+// changed by others.
 type Damaged struct{ Err error }
 
 func (e *Damaged) Error() string {
@@ -155,7 +155,7 @@ func readSmall(path string) ([]byte, error) {
 	return data, err
 }
 
-// encrypt seals a plan file as a whole: what it would do is nobody's business
+// encrypt seals a plan file as a whole: what it would do is for its readers alone
 // either when its values are not.
 func encrypt(data []byte, to Recipients) ([]byte, error) {
 	var out bytes.Buffer

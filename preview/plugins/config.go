@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// configOf is what the host is told, by plugin: for the content digest.
+// configOf is the settings of the host, by plugin: for the content digest.
 func configOf(set *Set) map[string]any {
 	out := map[string]any{}
 	if len(set.Config) > 0 {
@@ -30,7 +30,7 @@ func configOf(set *Set) map[string]any {
 	return out
 }
 
-// KindPluginConfig is the kind of a record of what a host is told:
+// KindPluginConfig is the kind of a record of the settings of a host:
 //
 //	apiVersion: kubectl-operator/v1alpha1
 //	kind: PluginConfig
@@ -39,7 +39,7 @@ func configOf(set *Set) map[string]any {
 //	secrets: …                    # one hash of all that is masked
 const KindPluginConfig = "PluginConfig"
 
-// Config is what a host is told by a set, without anything sensitive in it.
+// Config is the settings that a set gives its host, without anything sensitive in it.
 type Config struct {
 	Name    string
 	Values  map[string]any // masked

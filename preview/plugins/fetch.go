@@ -26,7 +26,7 @@ type Request struct {
 	Sources *source.Fetcher
 	// Getenv answers for credentials in the environment.
 	Getenv func(string) string
-	// Progress is told which plugin is fetched, when not nil.
+	// Progress is called with the plugin that is fetched, when not nil.
 	Progress func(string)
 	// Check, when set, decides whether a pinned artifact may be read at all.
 	// bundle is a detached signature, nil where the config names none.
@@ -167,7 +167,7 @@ func verified(fetched []Fetched) preview.Verification {
 	return out
 }
 
-// look tells a directory of this machine from a file.
+// look distinguishes a directory of this machine from a file.
 func look(r ref.Reference) (ref.Reference, error) {
 	info, err := os.Stat(r.Path)
 	var cause *fs.PathError

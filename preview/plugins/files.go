@@ -19,7 +19,7 @@ import (
 type File struct {
 	Path   string // below the location
 	Mode   string // "0755"
-	Data   []byte // shared with the content it is from: nobody may change it
+	Data   []byte // shared with the content it is from: it must not be changed
 	SHA256 string // 64 hexadecimal digits
 	Origin string // reference, and path in the artifact
 	Plugin string
@@ -233,7 +233,7 @@ func ModeText(m fs.FileMode) string {
 	return fmt.Sprintf("%04o", bits)
 }
 
-// isProgram tells by its first bytes whether a file is one that is run.
+// isProgram recognises by its first bytes whether a file is one that is run.
 func isProgram(data []byte) bool {
 	return bytes.HasPrefix(data, []byte("#!")) || formatOf(data) != ""
 }

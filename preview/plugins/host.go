@@ -197,7 +197,7 @@ func (h *Host) configMap(set *Set, lock *Lock, filesDigest string) (map[string]a
 	}, nil
 }
 
-// local tells of artifacts that a pod looks for in its own file system.
+// local reports artifacts that a pod looks for in its own file system.
 func local(fetched []OnPlatform) []preview.Note {
 	var out []preview.Note
 	for _, on := range fetched {

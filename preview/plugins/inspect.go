@@ -18,7 +18,7 @@ const (
 	formatPE    = "PE"
 )
 
-// formatOf tells an executable by its first bytes, "" for anything else.
+// formatOf recognises an executable by its first bytes, "" for anything else.
 func formatOf(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte("\x7fELF")):

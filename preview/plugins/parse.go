@@ -21,7 +21,7 @@ type Options struct {
 	Dir string
 	// Fetched says that the config came from elsewhere: it names no file of this
 	// machine, and of its environment only the variables Env. What it named
-	// would be sent to whoever it names as a provider.
+	// would be sent to the host that it names as a provider.
 	Fetched bool
 	Env     []string
 	// PlainHTTP allows http addresses, which need a sha256 besides.

@@ -62,7 +62,7 @@ func Plan(set *Set, fetched []Fetched, t Target) (*preview.Plan, error) {
 // FilesOf says whose files [PlanFiles] plans: what a generation keeps of its set.
 type FilesOf struct {
 	Name, Version, Format string
-	Values                string  // hash of what the host is told; may be empty
+	Values                string  // hash of the settings of the host; may be empty
 	Config                *Config // of that; nil when nothing says it
 }
 
@@ -83,7 +83,7 @@ func PlanFiles(of FilesOf, files []File, t Target) (*preview.Plan, error) {
 }
 
 // planOf compares the files of a package with those at the target. changes are
-// those of what the host is told.
+// those of the settings of the host.
 func planOf(pkg preview.Package, files []File, texts []string, changes []preview.Change, t Target) (*preview.Plan, error) {
 	decided, err := decide(files, texts, t.Installed)
 	if err != nil {
@@ -104,7 +104,7 @@ func planOf(pkg preview.Package, files []File, texts []string, changes []preview
 	return p, err
 }
 
-// origins tells of artifacts that may be others tomorrow, and of those that are
+// origins reports artifacts that may be others tomorrow, and those that are
 // others than the installed ones.
 func origins(fetched []Fetched, t Target) []preview.Note {
 	var out []preview.Note
@@ -166,7 +166,7 @@ func compared(after []byte) int64 {
 	return maxProgram
 }
 
-// bytes returns a file as its hash was read; nil where nobody can, or it is
+// bytes returns a file as its hash was read; nil where it cannot be read, or is
 // larger than most.
 func (i Installed) bytes(path string, was preview.LiveFile, most int64) ([]byte, error) {
 	if i.Read == nil {
@@ -182,7 +182,7 @@ func (i Installed) bytes(path string, was preview.LiveFile, most int64) ([]byte,
 	return data, nil
 }
 
-// unmanaged tells of files that nobody installed with this tool.
+// unmanaged lists files that this tool did not install.
 func unmanaged(t Target) []preview.Note {
 	if t.Generation > 0 || len(t.Files) == 0 {
 		return nil

@@ -125,7 +125,7 @@ func AddPlatforms(p *preview.Plan, set *Set, others []OnPlatform) error {
 	return err
 }
 
-// sortNotes orders what is told of a package; the same is told once.
+// sortNotes orders what is said of a package; the same is said once.
 func sortNotes(pkg *preview.Package) {
 	slices.SortStableFunc(pkg.Notes, func(a, b preview.Note) int {
 		return strings.Compare(a.Rule+"/"+a.Object+"/"+a.Text, b.Rule+"/"+b.Object+"/"+b.Text)

@@ -37,7 +37,7 @@ type Set struct {
 	Plugins  []Plugin
 	Config   map[string]any // of the whole set; may be nil
 	Host     *Host          // that loads it in a cluster; nil for one on a machine
-	// Notes are what a reviewer should be told of the config itself.
+	// Notes are what a reviewer should know of the config itself.
 	Notes []preview.Note
 
 	body map[string]any // the document of a PluginSet
@@ -64,7 +64,7 @@ type Artifact struct {
 	Selector  ref.Selector
 	Reference ref.Reference
 	// Local says that Reference.Path is a path of this machine, of which only a
-	// look tells whether it is a file or a directory.
+	// look reports whether it is a file or a directory.
 	Local bool
 	// SHA256 is sha256:HEX that the artifact must have; empty when the config
 	// says nothing.

@@ -22,7 +22,7 @@ func (r *reviewer) note(rule rules.Rule, object, text string) {
 }
 
 // review returns what the files are, in their order, the images that plugins run
-// in, and what a reviewer should be told.
+// in, and what a reviewer should know.
 func review(set *Set, platform string, files []File) ([]string, []preview.Executor, []preview.Note) {
 	r := &reviewer{set: set, platform: platform}
 	texts := make([]string, len(files))
@@ -96,7 +96,7 @@ func isYAMLPlugin(path string) bool {
 	return strings.HasPrefix(name, yamlPrefix) && strings.HasSuffix(name, yamlSuffix) && len(name) > len(yamlPrefix+yamlSuffix)
 }
 
-// optimusNames tells of files that Optimus does not find, and of programs that
+// optimusNames reports files that Optimus does not find, and programs that
 // it refuses.
 func (r *reviewer) optimusNames(files []File) {
 	described := map[string]bool{}

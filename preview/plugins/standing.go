@@ -33,7 +33,7 @@ type Wanted struct {
 	Lock     string     `json:"lock,omitempty"` // the file; empty for none
 	Platform string     `json:"platform"`
 	Plugins  []Standing `json:"plugins"`
-	// ConfigChanges are settings that the host would be told otherwise.
+	// ConfigChanges are settings that differ for the host.
 	ConfigChanges []preview.Change `json:"configChanges"`
 }
 

@@ -3,7 +3,7 @@
 // waivers with an owner, a reason and a last day.
 //
 // A policy never touches the Facts: findings are outside the digest. It judges
-// whenever findings are made, before anybody is asked and again at apply time,
+// whenever findings are made, before the question and again at apply time,
 // so that the screen, --yes and --fail-on see the same.
 package policy
 
@@ -109,7 +109,7 @@ func Load(path string, now func() time.Time) (*Policy, error) {
 	return p, nil
 }
 
-// Parse reads and compiles a policy. What nobody knows is an error: a waiver or
+// Parse reads and compiles a policy. What is not known is an error: a waiver or
 // a rule with a typing error must not do something else in silence.
 func Parse(data []byte, now func() time.Time) (*Policy, error) {
 	if len(data) > maxBytes {

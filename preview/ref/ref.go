@@ -255,7 +255,7 @@ func parseTags(text, repo, query string) (Reference, error) {
 	return Reference{Kind: KindImage, Text: text, Image: repo, Version: values["version"]}, nil
 }
 
-// isHost tells a registry from the first half of ORG/REPO: without the oci://
+// isHost distinguishes a registry from the first half of ORG/REPO: without the oci://
 // prefix it needs a dot or a port, or to be localhost.
 func isHost(host string, explicit bool) bool {
 	if !hostPattern.MatchString(host) {

@@ -65,7 +65,7 @@ type Request struct {
 	pin     func(Pinned) []edit
 }
 
-// RequestNote is something about the request that a reviewer should be told.
+// RequestNote is something about the request that a reviewer should know.
 type RequestNote struct {
 	Rule rules.Rule
 	Text string
@@ -170,7 +170,7 @@ type reader struct {
 
 // ReadRequest reads a request file: one object that asks for something, and
 // the objects that it refers to. Where the file does not hold those, they come
-// from more, which is nil where nobody may be asked. Nothing else is read.
+// from more, which is nil where no cluster may be asked. Nothing else is read.
 func ReadRequest(ctx context.Context, text []byte, more Objects) (*Request, error) {
 	documents, err := decodeRequest(text)
 	if err != nil {
@@ -329,7 +329,7 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// note tells a reviewer something about the request.
+// note adds something that a reviewer should know about the request.
 func (r *reader) note(rule rules.Rule, args ...any) {
 	r.Notes = append(r.Notes, RequestNote{rule, rule.Says(args...)})
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/fields"
 )
 
-// reading is an object being read: a field of it that nobody read and that is
+// reading is an object being read: a field of it that was not read and that is
 // not without effect on what is installed is an error.
 type reading struct {
 	*fields.Reading

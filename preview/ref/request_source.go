@@ -84,7 +84,7 @@ func (r *reader) secret(s *RequestSource, name, namespace field) {
 	s.Secret, s.Foreign = home+"/"+v, home != r.home
 }
 
-// verified refuses to read from servers that nobody knows.
+// verified refuses to read from servers that are not known.
 func verified(skip field) {
 	if skip.Flag() {
 		skip.Fail("a request file cannot switch off the check of certificates; --insecure-registry HOST does")

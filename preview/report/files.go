@@ -18,7 +18,7 @@ func fileSection(p *preview.Plan, l layout) section {
 	return s
 }
 
-// configSection is what the host of a plugin set is told in another way.
+// configSection lists the settings of the host that differ.
 func configSection(p *preview.Plan, l layout) section {
 	if len(p.ConfigChanges) == 0 {
 		return section{}

@@ -166,7 +166,7 @@ func clippedCode(s string) string { return code(textsafe.Truncate(line(s), 2*max
 // details adds a section that is folded away, cut to the room that is left.
 func (d *document) details(s section) {
 	// Within the HTML of the summary Markdown's escapes do not count, and
-	// nobody is mentioned in code.
+	// no user is mentioned in code.
 	head := html.EscapeString(heading(section{title: s.title}))
 	if s.subject != "" {
 		head += " <code>" + html.EscapeString(textsafe.Truncate(line(s.subject), maxCell)) + "</code>"
@@ -293,7 +293,7 @@ func longestRun(s string, c byte) int {
 }
 
 // prose escapes text so that Markdown shows it as it is: no markup, no HTML,
-// no link, and nobody is mentioned.
+// no link, and no user is mentioned.
 func prose(s string) string {
 	var out strings.Builder
 	safe := line(s)

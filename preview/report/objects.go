@@ -47,7 +47,7 @@ func imageSection(p *preview.Plan, l layout) section {
 	return s
 }
 
-// platformWords says on which platforms an image runs, as far as somebody has
+// platformWords says on which platforms an image runs, as far as it was
 // looked.
 func platformWords(list []string) string {
 	if len(list) == 0 {
@@ -216,7 +216,7 @@ func textDiff(from, to, indent string) []string {
 	return out
 }
 
-// valueText writes a value as JSON, which tells "1" from 1.
+// valueText writes a value as JSON, which distinguishes "1" from 1.
 func valueText(v any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

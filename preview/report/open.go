@@ -18,7 +18,7 @@ const maxOpen = 20
 // follows from that. Neither is escaped yet.
 type Question struct{ What, Why string }
 
-// NotAsked tells what the way in which the cluster was read cannot know. Each is
+// NotAsked says what the way in which the cluster was read cannot know. Each is
 // about this plan: what no object of it raises is left out.
 func NotAsked(p *preview.Plan) []Question {
 	if p.OnMachine() {

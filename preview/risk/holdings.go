@@ -17,7 +17,7 @@ type holdings struct {
 	readers map[string]bool // places where Secrets are read
 	crds    map[preview.Subject]bool
 	reached map[string]string // SUBJECT and shape → evidence, empty for none
-	// powerful tells the critical rules a subject holds, holders the accounts
+	// powerful lists the critical rules a subject holds, holders the accounts
 	// that hold one: in every namespace under "", else by namespace.
 	powerful map[preview.Subject]map[string]bool
 	holders  map[string]map[string]bool

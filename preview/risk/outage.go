@@ -66,7 +66,7 @@ func (c *scan) coversNamespace(webhook map[string]any, namespace string) bool {
 }
 
 // coversUnlabelled reports whether the webhook covers namespaces of which
-// nobody decided that it should.
+// it was not decided that it should.
 func coversUnlabelled(webhook map[string]any) bool {
 	return selects(preview.Map(webhook, "namespaceSelector"), map[string]string{nameLabel: "any-other"})
 }

@@ -48,7 +48,7 @@ func acted(action preview.Action, judge func(c *scan, o *preview.Object) (Level,
 }
 
 // isRBAC: permissions come and go with the roles' generated names; what that
-// means for access is told by the grants.
+// means for access is reported by the grants.
 func isRBAC(o *preview.Object) bool { return o.Ref().Group() == rbacGroup }
 
 func replaced(_ *scan, o *preview.Object) (Level, string) {

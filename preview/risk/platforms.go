@@ -22,7 +22,7 @@ func PinnedNote(pkg, image string, platforms []string) preview.Note {
 }
 
 // PinnedPlatforms reads what [PinnedNote] wrote: platforms by image. Those of
-// other images nobody has read.
+// other images were not read.
 func PinnedPlatforms(p *preview.Plan) map[string][]string {
 	out := map[string][]string{}
 	for _, pkg := range p.Packages {

@@ -112,7 +112,7 @@ func (c *scan) inadmissible(evaluator policy.Evaluator, level psa.LevelVersion, 
 		spec, meta := preview.PodTemplate(o.Sealed)
 		pod := corev1.PodSpec{}
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(spec, &pod); err != nil {
-			continue // such an object cannot be applied, which is told
+			continue // such an object cannot be applied, which is a finding
 		}
 		result := policy.AggregateCheckResults(evaluator.EvaluatePod(level, podMeta(meta), &pod))
 		if !result.Allowed {

@@ -19,7 +19,7 @@ func UnreadID(kind, namespace string) string { return "unread/" + kind + "/" + n
 
 // judgeQuotas holds the pods of every namespace to its ResourceQuotas and
 // LimitRanges. What others use of a quota moves all the time and is no part of
-// a plan: only what could not fit in an empty namespace is told.
+// a plan: only what could not fit in an empty namespace is reported.
 func (c *scan) judgeQuotas() {
 	limits, unread := map[string][]map[string]any{}, map[string][]string{}
 	limit := func(body map[string]any) {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// Level is a rule's grade in the catalogue of risks, which modifiers move by steps.
+// Level is a rule's grade in the table of rules, which modifiers move by steps.
 type Level = rules.Level
 
 // The levels, as the table of rules has them.

@@ -152,7 +152,7 @@ func mutatesPods(_ *scan, o *preview.Object, webhook map[string]any) []string {
 	return lines
 }
 
-// injectors are the annotations by which somebody fills in a caBundle.
+// injectors are the annotations by which a controller fills in a caBundle.
 var injectors = []string{
 	"cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret", "cert-manager.io/inject-apiserver-ca",
 	"service.beta.openshift.io/inject-cabundle",

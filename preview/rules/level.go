@@ -2,7 +2,7 @@ package rules
 
 import "github.com/kubectl-operator/kubectl-operator/preview"
 
-// Level is a rule's grade in the catalogue of risks. Modifiers move it by
+// Level is a rule's grade in the table of rules. Modifiers move it by
 // steps; [Level.Severity] is what a person sees.
 type Level int
 

@@ -20,7 +20,7 @@ import (
 // Rule is a row of the table: one kind of finding.
 type Rule struct {
 	Name string // as findings carry it, such as rbac-secrets-read
-	Ref  string // row of the catalogue of risks, such as RBAC-10; empty for rules about the plan itself
+	Ref  string // reference of the rule, such as RBAC-10; empty for rules about the plan itself
 	// Level is the grade at its most severe: for rights, in the whole cluster and
 	// without restriction. A rule that nothing modifies is Critical, Medium or Notice.
 	Level Level

@@ -61,7 +61,7 @@ func compareSchemas(version string, before, after map[string]any) []Issue {
 		was := olds[path]
 		is, ok := news[path]
 		if !ok {
-			if _, parent := news[was.parent]; parent { // else its parent is told of
+			if _, parent := news[was.parent]; parent { // else its parent is reported
 				out = append(out, Issue{rules.CRDFieldRemoved, preview.Warning, version, path, "field", typeOf(was.body), "none"})
 			}
 			continue
@@ -108,7 +108,7 @@ func compareNodes(before, after map[string]any) []Issue {
 		}
 		switch key {
 		case "items", "additionalProperties":
-			if _, wasSchema := was.(map[string]any); !wasSchema { // else it is compared or told as gone
+			if _, wasSchema := was.(map[string]any); !wasSchema { // else it is compared or reported as gone
 				add(rules.CRDSchemaChanged, preview.Info, key)
 			}
 		case "type":

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Checker tells what a definition's new form makes of the objects that are
+// Checker says what a definition's new form makes of the objects that are
 // stored under its old one. It must not be used concurrently.
 type Checker struct {
 	// Group and Kind are those of the objects; ReadAs lists the versions to
@@ -116,7 +116,7 @@ type Verdict struct {
 }
 
 // Check judges an object that was read in one of the versions of ReadAs. What
-// its own version refuses already is not told again. The error says why the
+// its own version refuses already is not reported again. The error says why the
 // definition cannot be evaluated.
 func (c *Checker) Check(ctx context.Context, object map[string]any) (v Verdict, err error) {
 	defer func() {

@@ -19,7 +19,7 @@ import (
 const zipBytes = 128 * mib
 
 // unpackArchive reads a tar (plain, gzip or zstd) or zip archive of size bytes,
-// told apart by its first bytes, into memory. Links, devices, two entries of
+// distinguished by its first bytes, into memory. Links, devices, two entries of
 // one name and names that lead out are refused. When everything lies below one
 // directory at the top, that directory is the root, unless it is called
 // "manifests", which means something to formats. An archive has to have its end:
@@ -52,7 +52,7 @@ func (l limits) unpackArchive(r io.Reader, size int64) (*tree, error) {
 	return u.tree, l.checkKind(u.tree)
 }
 
-// isArchive tells by its first bytes whether something is an archive, or
+// isArchive recognises by its first bytes whether something is an archive, or
 // compressed, which only archives may be.
 func isArchive(r *bufio.Reader) bool {
 	const tarMagic = 257 // where "ustar" stands in the header of a member

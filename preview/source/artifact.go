@@ -26,7 +26,7 @@ const emptyConfig types.MediaType = "application/vnd.oci.empty.v1+json"
 // titleAnnotation names the file that a layer holds.
 const titleAnnotation = "org.opencontainers.image.title"
 
-// maxReferring is how many artifacts about another one are read. Whoever may
+// maxReferring is how many artifacts about another one are read. Who may
 // push can add more; none of them counts for less because of it, so that is an
 // error and not a choice.
 const maxReferring = 200

@@ -24,7 +24,7 @@ const (
 // openGCS asks for an object with the JSON API ("Objects: get", alt=media) and
 // the Application Default Credentials, or as the public may where there are
 // none. Google's token goes to Google only: an endpoint is part of the
-// reference, and whoever wrote that must not get it.
+// reference, and its author must not get it.
 func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *Credentials) (*object, error) {
 	endpoint, err := gcsEndpointOf(r, os.Getenv("STORAGE_EMULATOR_HOST"))
 	if err != nil {
@@ -35,7 +35,7 @@ func openGCS(ctx context.Context, client *http.Client, r ref.Reference, given *C
 	if err != nil {
 		return nil, errors.New("the key cannot be part of a URL")
 	}
-	// With this the store sends the bytes as they are stored, and nobody
+	// With this the store sends the bytes as they are stored, and no proxy
 	// unpacks them on the way ("Transcoding of gzip-compressed files").
 	request.Header.Set("Accept-Encoding", "gzip")
 	request.Header.Set("User-Agent", "kubectl-operator")

@@ -107,7 +107,7 @@ func readRegularFile(name string, most int64) ([]byte, error) {
 	return readCapped(file, most)
 }
 
-// writeAside writes a file under another name and renames it, so that nobody
+// writeAside writes a file under another name and renames it, so that no process
 // sees half of it.
 func writeAside(name string, data []byte) error {
 	temp, err := os.CreateTemp(filepath.Dir(name), partialPrefix+"*")

@@ -13,7 +13,7 @@ const (
 	// inUse is how long an entry stays after it was last used, whatever the
 	// limit: another process may be about to read it again.
 	inUse = 10 * time.Minute
-	// abandoned is when a file that is still being written belongs to nobody.
+	// abandoned is when a file that is still being written has no owner any more.
 	// Who writes one moves its time with each write, and a peer that sends
 	// nothing is given up much sooner.
 	abandoned = time.Hour

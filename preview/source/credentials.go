@@ -37,7 +37,7 @@ type Credentials struct {
 }
 
 // secretTypes are the types of Secrets that hold credentials for sources. No
-// other is read: a file that somebody proposes must not send, say, the token of
+// other is read: a file of a pull request must not send, say, the token of
 // a ServiceAccount to a server of its choice.
 func secretTypes() []string {
 	return []string{

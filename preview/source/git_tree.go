@@ -53,7 +53,7 @@ type gitWalk struct {
 	tree    *tree
 	used    []gitObject
 
-	// wanted, when set, is told of every file instead of reading it.
+	// wanted, when set, is called with every file instead of reading it.
 	wanted func(plumbing.Hash)
 }
 

@@ -47,7 +47,7 @@ type imageReader struct {
 }
 
 // keep puts a manifest into the cache under the digest of the bytes we have.
-// The digest that somebody claims plays no part.
+// A digest that is only claimed plays no part.
 func (s imageReader) keep(data []byte) (string, error) {
 	sum := sha256.New()
 	sum.Write(data)
@@ -170,7 +170,7 @@ func (s imageReader) config(ctx context.Context, from origin, config v1.Descript
 	return s.cache.read(digest, s.limits.manifestBytes)
 }
 
-// fetch brings one blob into the cache, verified. count, when set, is told of
+// fetch brings one blob into the cache, verified. count, when set, is called with
 // the bytes read, and with a negative number that they were for nothing.
 func (s imageReader) fetch(ctx context.Context, from origin, d v1.Descriptor, count func(int64)) error {
 	if count == nil {
@@ -223,7 +223,7 @@ func (s imageReader) fetchLayers(ctx context.Context, from origin, text string, 
 	return group.Wait()
 }
 
-// countingReader tells how much was read.
+// countingReader counts the bytes that were read.
 type countingReader struct {
 	r     io.Reader
 	n     int64

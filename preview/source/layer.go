@@ -212,7 +212,7 @@ func describeType(flag byte) string {
 	return fmt.Sprintf("an entry of type %q", flag)
 }
 
-// decompress tells gzip, zstd and plain tar apart by their first bytes; the
+// decompress distinguishes gzip, zstd and plain tar by their first bytes; the
 // media type is not looked at, since it is not what is unpacked.
 func decompress(r io.Reader) (io.ReadCloser, error) {
 	buffered := bufio.NewReaderSize(r, 64*kib)

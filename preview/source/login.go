@@ -64,7 +64,7 @@ func (c *Credentials) authorizeGoogle(ctx context.Context, request *http.Request
 const pipedPluginLayer = "application/vnd.pipecd.piped.plugin"
 
 // pipedPlugin reads the file of a plugin of PipeCD. piped would put several
-// layers one behind the other, which nobody means.
+// layers one behind the other, which is never meant.
 func (s imageReader) pipedPlugin(ctx context.Context, from origin, p Pin, layers []v1.Descriptor) (*Content, error) {
 	if len(layers) != 1 {
 		return nil, fmt.Errorf("it has %d layers; a plugin has one", len(layers))

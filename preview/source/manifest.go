@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// manifest is an OCI or Docker schema 2 image manifest or index, told apart by
+// manifest is an OCI or Docker schema 2 image manifest or index, distinguished by
 // its bytes: the media type of the answer that brought it is not hashed.
 type manifest struct {
 	SchemaVersion int64           `json:"schemaVersion"`

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Signature is one signature as it lies beside an image: bytes that nobody has
+// Signature is one signature as it lies beside an image: bytes that are not
 // checked.
 type Signature struct {
 	MediaType   string            // of Payload
@@ -51,7 +51,7 @@ const (
 	bundleType = "application/vnd.dev.sigstore.bundle"
 )
 
-// predicateAnnotation is where cosign writes what a bundle attests, which tells
+// predicateAnnotation is where cosign writes what a bundle attests, which says
 // an SBOM from a signature.
 const predicateAnnotation = "dev.sigstore.bundle.predicateType"
 

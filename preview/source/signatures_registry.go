@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// registryBeside is one repository. Mirrors are asked for tags here: whoever
+// registryBeside is one repository. Mirrors are asked for tags here: who
 // verifies trusts signatures, not the place they lay in.
 type registryBeside struct{ registryOrigin }
 

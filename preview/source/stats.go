@@ -15,7 +15,7 @@ import (
 // when it was hashed, as git's index is one. A file of which stat says the same
 // again is not read again.
 //
-// What this trusts: that whoever changes a file does not set back the clock of
+// What this trusts: that a program which changes a file does not set back the clock of
 // the machine, since the time of a file's last change cannot be set; and the
 // table itself, which is sealed with the store's key. A file that changed just
 // before it was hashed may change again within the same tick of the file
@@ -32,7 +32,7 @@ type statEntry struct {
 	sum    [sha256.Size]byte
 }
 
-// stat is what tells a file from one that was changed.
+// stat is what distinguishes a file from one that was changed.
 type stat struct {
 	size, modified, changed int64 // times in ns
 	device, inode           uint64

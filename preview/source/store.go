@@ -16,8 +16,8 @@ import (
 // again. Its files are part of the cache: counted, and trimmed like the rest.
 //
 // Unlike a blob, such a file has no name that its bytes could be checked by. So
-// whoever writes one seals it with the store's key, which lies outside the
-// cache: a cache that somebody else could write to, or that was restored from
+// its writer seals it with the store's key, which lies outside the
+// cache: a cache that others could write to, or that was restored from
 // elsewhere, holds nothing that is believed.
 type Store struct {
 	cache cache

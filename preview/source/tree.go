@@ -172,7 +172,7 @@ func (m memFS) ReadFile(name string) ([]byte, error) {
 }
 
 // Bytes returns a file of content as it is held, which saves a copy of a large
-// one. Nobody may change what it returns.
+// one. What it returns must not be changed.
 func Bytes(content fs.FS, name string) ([]byte, error) {
 	m, ok := content.(memFS)
 	if !ok {

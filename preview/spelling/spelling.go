@@ -1,4 +1,4 @@
-// Package spelling tells how far apart two names are, for "did you mean".
+// Package spelling measures how far apart two names are, for "did you mean".
 package spelling
 
 // Distance is the Levenshtein distance of two names in bytes, or most+1 when it

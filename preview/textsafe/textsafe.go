@@ -94,7 +94,7 @@ func plain(s string) bool {
 	return true
 }
 
-// invalidAt tells a broken byte from an encoded U+FFFD.
+// invalidAt distinguishes a broken byte from an encoded U+FFFD.
 func invalidAt(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	return r == utf8.RuneError && size <= 1

@@ -94,7 +94,7 @@ func undoing(o *preview.Object, digest string) preview.Action {
 }
 
 // irrevocable says why what the plan does with an object cannot be taken back;
-// it is empty where it can. comesBack tells that the revision has the object.
+// it is empty where it can. comesBack says that the revision has the object.
 func irrevocable(p *preview.Plan, o *preview.Object, comesBack bool) string {
 	switch {
 	case o.Action == preview.ActionUnknown:

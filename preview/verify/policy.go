@@ -56,7 +56,7 @@ type Policy struct {
 	Signer Signer
 }
 
-// mode is the policy's own, or the default: whoever names a signer wants the
+// mode is the policy's own, or the default: who names a signer wants the
 // signature, and without one nothing can be verified.
 func (p Policy) mode() Mode {
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// phrases put the library's commonest answers into words for somebody who has
+// phrases put the library's commonest answers into words for a reader who has
 // not read its source. What they do not know is shown as it came.
 var phrases = []struct{ found, words string }{
 	{"integrated time outside certificate validity", "its certificate had expired when it was logged"},

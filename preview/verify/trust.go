@@ -121,7 +121,7 @@ func readKey(block *pem.Block) (key, error) {
 
 // loadRoot makes a verifier as strict as the trusted root allows: where it
 // names transparency logs or certificate logs, signatures must be in one. A
-// time that somebody other than the signer attests is always needed, because
+// time that another than the signer attests is always needed, because
 // certificates live for minutes; the local clock never counts.
 func loadRoot(s Signer) (*Trust, error) {
 	data, err := readFile(s.TrustedRoot)

@@ -103,7 +103,7 @@ func Check(mode Mode, trust *Trust, digest string, artifacts []Artifact) (previe
 }
 
 // Uncounted says that there are attestations that are no signatures. One that
-// was changed to look like such is among them, and cannot be told from one by a
+// was changed to look like such is among them, and cannot be distinguished from one by a
 // stranger: so that there are some is always said.
 func Uncounted(others int) string {
 	switch others {

@@ -11,7 +11,7 @@ import (
 // Job is a comparison that is made beside the frames. Leaving its sheet
 // stops it before its next step.
 type Job struct {
-	Context context.Context // nil where nobody waits
+	Context context.Context // nil where no view waits
 	Stop    context.CancelFunc
 	Sheet   *View
 	Steps   atomic.Int32 // that are done
@@ -29,7 +29,7 @@ func (w *Job) step() {
 	}
 }
 
-// Left reports whether nobody waits for the comparison any more.
+// Left reports whether no view waits for the comparison any more.
 func (w *Job) Left() bool { return w != nil && w.Context.Err() != nil }
 
 // percent is how far it is.

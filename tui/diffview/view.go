@@ -34,7 +34,7 @@ type View struct {
 	happens    widget.Line // stands behind it
 	Notes      []widget.Line
 	Comparison *Comparison // nil while it is made
-	Made       *Job        // how far that is; nil where nobody has begun
+	Made       *Job        // how far that is; nil where it has not begun
 	Form       Form
 	unfolded   map[int]bool // stretches of unchanged lines, by their first
 	Rows       []Row

@@ -95,7 +95,7 @@ type (
 )
 
 // Run shows an apply until its result came and the person left the screen.
-// The error tells that the screen could not run or that ctx ended it; the
+// The error says that the screen could not run or that ctx ended it; the
 // apply itself may still be going on then.
 func Run(ctx context.Context, opts Options) (Outcome, error) {
 	if opts.Plan == nil || opts.Events == nil {

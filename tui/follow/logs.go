@@ -63,7 +63,7 @@ type (
 	lookAgainMsg struct{ round int }
 )
 
-// aimed is what somebody looks at: the open pane's, else the log of the object
+// aimed is what is looked at: the open pane's, else the log of the object
 // in question.
 func (m *follow) aimed() aim {
 	switch {
@@ -130,7 +130,7 @@ func (m *follow) sawBehind(msg behindMsg) tea.Cmd {
 	return tea.Tick(every, func(time.Time) tea.Msg { return lookAgainMsg{round} })
 }
 
-// lookAgain makes the next read due, where somebody looks on.
+// lookAgain makes the next read due, where the pane stays open.
 func (m *follow) lookAgain(msg lookAgainMsg) {
 	looked := m.pane != paneRows || !m.over()
 	m.behind.due = m.behind.due || looked && !m.paused && msg.round == m.behind.round
@@ -331,7 +331,7 @@ func (m *follow) logLines(b *frame.Builder) {
 	}
 }
 
-// logged are the objects of which the apply told a log: the one the pane is
+// logged are the objects of which the apply reported a log: the one the pane is
 // about, else all.
 func (m *follow) logged() []*tracked {
 	var out []*tracked
@@ -345,7 +345,7 @@ func (m *follow) logged() []*tracked {
 
 // DiagnosticLines words what stands behind an object that is not well, for terminals
 // that are not drawn on: its last event, a warning where there is one, and the
-// last lines of each log. zone is the one that times are told in. There are none
+// last lines of each log. zone is the one that times are reported in. There are none
 // where nothing is known.
 func DiagnosticLines(object preview.Ref, events, logs rollout.Behind, zone *time.Location) []string {
 	var out []string

@@ -29,10 +29,10 @@ type Options struct {
 	// Events is the apply's progress, ending with a result event. Follow stops
 	// reading when it returns; the sender must not depend on it after that.
 	Events <-chan install.Event
-	// Interrupt is told what the person asked for. It must not block.
+	// Interrupt is called with what the person asked for. It must not block.
 	Interrupt func(Interrupt)
 	// Waits is what the apply waits for, each time that this changes; nil when
-	// nobody tells. It is read like Events.
+	// they cannot be read. It is read like Events.
 	Waits <-chan install.Waiting
 	// Longer puts the end of the wait under way off. It must not block. nil when
 	// that cannot be.
@@ -44,9 +44,9 @@ type Options struct {
 	// applied.
 	Reviewable bool
 	// ReadEvents and ReadLogs read what happened to an object of the plan, and
-	// what its pods print; nil when nobody can.
+	// what its pods print; nil when it cannot be read.
 	ReadEvents, ReadLogs func(ctx context.Context, object preview.Ref) (rollout.Behind, error)
-	// Every is how often they are asked while somebody looks; 0 is 2 s, and less
+	// Every is how often they are asked while the pane is open; 0 is 2 s, and less
 	// than 0 once.
 	Every time.Duration
 	// Limit is the rollout timeout, 0 when there is none.

@@ -15,10 +15,10 @@ import (
 // followRow is one line of APPLYING or DONE.
 type followRow struct {
 	line widget.Line
-	key  string // tells it from other rows; empty for what cannot be selected
+	key  string // distinguishes it from other rows; empty for what cannot be selected
 	id   string // of the object it is about
 	copy string // what y copies
-	err  bool   // it tells what went wrong with the apply
+	err  bool   // it says what went wrong with the apply
 }
 
 const (

@@ -167,7 +167,7 @@ func pinnedRef(p *preview.Plan) string {
 const nearEnd = time.Minute
 
 // hear is a command that returns what the apply waits for next: the last of
-// what was told meanwhile.
+// what came meanwhile.
 func (m *apply) hear() tea.Cmd {
 	waits := m.opts.Waits
 	if waits == nil {

@@ -23,7 +23,7 @@ type Frame struct {
 	State  string
 	Stats  string // a few words for the smallest header
 	Stale  string // what moved since the plan was made, empty when nothing did
-	Blind  bool   // nobody looks whether something moves
+	Blind  bool   // it is not watched whether something changes
 	Tabs   string // the painted line of tabs, empty without
 	Below  [2]int // lines that do not fit: of the only or left pane, of the right one
 }

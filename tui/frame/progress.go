@@ -17,7 +17,7 @@ const maxProgress = 200
 // ProgressLog is what a running piece of work says, and since when.
 type ProgressLog struct {
 	Steps      []step
-	began, now time.Time     // of the work; when the screen was told last
+	began, now time.Time     // of the work; when the screen was updated last
 	every      time.Duration // how long a silent step waits for its next sign of life
 	ch         chan string
 	Done       chan struct{}

@@ -12,7 +12,7 @@ import (
 const maxAnswer = 256
 
 // Prompter asks for lines of text, without a screen. What is typed ahead stays
-// for whoever reads next.
+// for the next reader.
 type Prompter struct {
 	in  io.Reader
 	out io.Writer

@@ -17,7 +17,7 @@ type Terminal struct {
 	ASCII    bool // no character beyond ASCII
 	NoMotion bool // nothing moves by itself
 
-	// Width and Height are the size until the terminal tells its own: for
+	// Width and Height are the size until the terminal says its own: for
 	// outputs that are no terminal.
 	Width, Height int
 }

@@ -23,7 +23,7 @@ type filesTab struct{ *view }
 
 func (m *filesTab) count() int { return len(m.plan.Files) }
 
-// rows lists what is told to the host in another way, the files that change
+// rows lists what differs for the host, the files that change
 // before those that stay, and what the set is on other platforms.
 func (m *filesTab) rows() []row {
 	rows := []row{textRow(append(widget.Line{widget.Text(theme.Strong, preview.Plural(len(m.plan.Files), "file"))}, fileCounts(m.plan.Files, true)...))}

@@ -357,7 +357,7 @@ func (m *review) foundObstacle(msg obstacleMsg) {
 	}
 }
 
-// refused asks the gate now: nobody gets to the question who could not be
+// refused asks the gate now: the question is not put to a user who could not be
 // answered, however late the command's answer is.
 func (m *review) refused() error {
 	if m.opts.ReadOnly {

@@ -24,15 +24,15 @@ type Options struct {
 	// Recheck makes a plan again from fresh reads, when CONFIRM opens. It calls
 	// progress like Resolve.
 	Recheck func(ctx context.Context, plan *preview.Plan, progress func(string)) (*preview.Plan, error)
-	// Watch follows what a plan rests on until ctx ends, and tells of each live
+	// Watch follows what a plan rests on until ctx ends, and reports each live
 	// object that moved, or is as it was again. It returns earlier only when it
 	// cannot go on. nil watches nothing.
 	Watch func(ctx context.Context, plan *preview.Plan, moved func(Drift)) error
 	// Gate decides whether an approval covers a plan. Why it would refuse is
-	// shown before anybody is asked. nil is [install.Gate].
+	// shown before the question. nil is [install.Gate].
 	Gate func(plan *preview.Plan, approval record.Approval) error
-	// Earlier tells who accepted what a revision of a release brought; false
-	// when that is not on record. nil when nobody knows.
+	// Earlier says who accepted what a revision of a release brought; false
+	// when that is not on record. nil when that is not known.
 	Earlier func(ctx context.Context, release preview.Release, revision int) (Accepted, bool)
 	// ReadOnly leaves out approval.
 	ReadOnly bool

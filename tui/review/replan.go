@@ -48,7 +48,7 @@ func (m *review) replanned(p *preview.Plan, err error) tea.Cmd {
 		return nil
 	}
 	if refusal := m.opts.Refusal; refusal != nil {
-		m.opts.Refusal = nil // is told once
+		m.opts.Refusal = nil // is reported once
 		return m.refusedBefore(p, refusal)
 	}
 	return m.replace(p, "planned again: ")
@@ -108,7 +108,7 @@ type watch struct {
 	round int // answers about an earlier plan are dropped
 	stop  context.CancelFunc
 	moved map[string]string // what drifted, by object id
-	err   error             // why nobody looks any more
+	err   error             // why it is not watched any more
 }
 
 // The messages of a watch.

@@ -149,7 +149,7 @@ func (m *review) resize(width, height int) {
 func (m *review) show(p *preview.Plan) tea.Cmd {
 	m.plan, m.sealed = p, m.opts.Now()
 	if m.opts.ReadOnly && m.opts.Resolve == nil {
-		m.sealed = time.Time{} // made by somebody else, some time ago
+		m.sealed = time.Time{} // made by another user, some time ago
 	}
 	m.screen, m.outcome.Plan = screenReview, p
 	kept := marks{}
@@ -362,7 +362,7 @@ func (m *review) filterKey(msg tea.KeyPressMsg) bool {
 	return true
 }
 
-// Run shows a plan and asks for approval. The error tells that the screen
+// Run shows a plan and asks for approval. The error says that the screen
 // could not run, or that ctx ended it; the outcome then approves nothing.
 func Run(ctx context.Context, opts Options) (Outcome, error) {
 	if err := opts.check(); err != nil {

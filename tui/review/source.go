@@ -323,7 +323,7 @@ func besideFacts(f *facts, list []preview.Referrer) {
 	}
 }
 
-// referrerWord says what an artifact is, as far as its type tells.
+// referrerWord says what an artifact is, as far as its type says.
 func referrerWord(mediaType string) string {
 	for _, known := range []struct{ part, word string }{
 		{"spdx", "SBOM"}, {"cyclonedx", "SBOM"}, {"in-toto", "provenance"}, {"slsa", "provenance"}, {"sigstore", "signature"}, {"cosign", "signature"}, {"notary", "signature"},

@@ -102,7 +102,7 @@ func (m *summaryTab) summaryWith(should int) []row {
 	return append(rows, m.rest())
 }
 
-// textRow is a row nobody can select.
+// textRow is a row that cannot be selected.
 func textRow(l widget.Line) row {
 	return row{text: l.Plain(), line: func(int) widget.Line { return l }}
 }

@@ -1,3 +1,3 @@
 // Package tuitest drives screens in tests: keys by name, a clock that moves when
-// it is told to, plans of every kind, and golden frames in three variants.
+// it is set, plans of every kind, and golden frames in three variants.
 package tuitest

@@ -31,7 +31,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// Clock is a clock that moves only when told to.
+// Clock is a clock that moves only when it is set.
 type Clock struct{ T time.Time }
 
 // NewClock returns a clock that stands at one moment.
@@ -269,7 +269,7 @@ func TestTerminal(in io.Reader) frame.Terminal {
 }
 
 // Keyboard types first until enough is closed, then the other keys until
-// nobody reads them any more.
+// they are not read any more.
 func Keyboard(first string, enough <-chan struct{}, then string) *io.PipeReader {
 	r, w := io.Pipe()
 	go func() {

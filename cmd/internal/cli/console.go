@@ -136,9 +136,9 @@ func argument(args []string, i int) string {
 // patience is how long a log goes without a line while a command works.
 const patience = time.Minute
 
-// progress tells a waiting person on standard error what is being done: a
+// progress writes to standard error, for a waiting person, what is being done: a
 // terminal gets every step. Elsewhere a command that takes long says now and
-// then where it is, so that nobody takes it for dead.
+// then where it is, so that it is not taken for dead.
 func (a *app) progress() func(string) {
 	if a.streams.ErrTTY() {
 		return func(line string) {
@@ -358,7 +358,7 @@ func (p *session) loadPlan(ctx context.Context, place string, flags savedFlags) 
 }
 
 // askHidden reads a line that is not shown, on a terminal. The echo is off
-// before the question is there, so that nobody answers too early.
+// before the question is there, so that no answer comes too early.
 func (c console) askHidden(ctx context.Context, question string) (line []byte, err error) {
 	terminal := int(c.streams.In.Fd())
 	before, err := term.MakeRaw(terminal)

@@ -17,7 +17,7 @@ func (a *app) newExplainCommand() *cobra.Command {
 		Short: "Explain a rule of the review: what it looks at, why, and how to reduce it",
 		Long: `Print the page of a rule: what it looks at, why that matters, how severe it is and
 when, how to reduce it, where it comes from, and a finding as an example. RULE is
-a rule such as rbac-secrets-read, a row of the catalogue of risks such as RBAC-10,
+a rule such as rbac-secrets-read, its reference such as RBAC-10,
 or the id of a finding. Without RULE every rule is listed.`,
 		Example: `  # Why reading Secrets is critical, and when it is less
   kubectl operator explain rbac-secrets-read

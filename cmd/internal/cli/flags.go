@@ -417,7 +417,7 @@ func (f *healthFlags) check() error {
 }
 
 // match refuses a check that is about nothing in the plan: a person who
-// misspelled a kind would be told that all is well.
+// misspelled a kind would read that all is well.
 func (f *healthFlags) match(p *preview.Plan) error {
 	for _, c := range f.checks[:f.asked] {
 		found := false

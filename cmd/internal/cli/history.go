@@ -147,7 +147,7 @@ func (c console) printRevision(item revisionItem) {
 	}
 }
 
-// earlier tells the screen who accepted what a revision of a release brought.
+// earlier finds, for the screen, who accepted what a revision of a release brought.
 func (p *session) earlier(ctx context.Context, release preview.Release, revision int) (review.Accepted, bool) {
 	if p.client == nil {
 		return review.Accepted{}, false

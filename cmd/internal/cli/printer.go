@@ -118,7 +118,7 @@ func (p *printer) event(e install.Event) {
 	}
 }
 
-// object prints a step of an object that tells a person something new: not
+// object prints a step of an object that is new to a person: not
 // that it is about to be sent, and each state once.
 func (p *printer) object(e install.Event) {
 	if e.State == record.StateSent || p.last[e.Object] == e.State && e.State != record.StateWaiting {

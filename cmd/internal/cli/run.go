@@ -95,7 +95,7 @@ func (r *runner) checkWith(own error) error {
 }
 
 // mayAsk refuses a form of output that a run does not have, and a run that has
-// to ask where nobody answers: instead names the commands for that.
+// to ask without a terminal: instead names the commands for that.
 func (c console) mayAsk(format string, yes bool, instead string) error {
 	switch {
 	case !slices.Contains(report.ProgressNames(), format):
@@ -175,7 +175,7 @@ func (r *runner) approved(ctx context.Context, p *preview.Plan, approval record.
 }
 
 // declined is the end of a review without an approval, or of one after that was
-// refused: then why is what the exit code tells.
+// refused: then why is what the exit code says.
 func (r *runner) declined(outcome review.Outcome, nothing string, refusal error) error {
 	r.app.streams.Printf("%s\n", nothing)
 	if p := outcome.Plan; p != nil && (p.OnMachine() && p.SetChanges() || p.Summary.Changes()) {

@@ -137,7 +137,7 @@ func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
 }
 
 // watch follows what a plan rests on, object by object, until ctx ends, and
-// tells what moved or is as it was again. A plan without a cluster rests on
+// says what moved or is as it was again. A plan without a cluster rests on
 // none.
 func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(review.Drift)) error {
 	if p.client == nil {
@@ -217,7 +217,7 @@ func (f *followedApply) follow(ctx context.Context) (review bool, err error) {
 			return true, end.err
 		}
 		f.app.streams.Printf("%s", follow.Summary(f.plan, shown, end.receipt, end.err))
-		// How the apply ended is what the exit code tells: a screen that a signal
+		// How the apply ended is what the exit code says: a screen that a signal
 		// ended, or that broke, takes back nothing.
 		if err != nil && ctx.Err() == nil {
 			f.app.streams.Errorf("the screen ended early: %s\n", textsafe.Line(err.Error()))
@@ -238,8 +238,8 @@ func notGoneOn(err error) error {
 	}
 }
 
-// once is one run on one screen. Everything that the run tells is read until
-// the screen is left, and by nobody after that.
+// once is one run on one screen. Everything that the run says is read until
+// the screen is left, and not written after that.
 func (f *followedApply) once(ctx context.Context, resumes bool) (follow.Outcome, applyResult, error) {
 	applying, stopNow := context.WithCancel(ctx)
 	defer stopNow()

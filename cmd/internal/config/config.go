@@ -84,7 +84,7 @@ type Cache struct {
 
 // Load reads the file that KUBECTL_OPERATOR_CONFIG names, else
 // ${XDG_CONFIG_HOME:-~/.config}/kubectl-operator/config.yaml, which need not
-// exist. Fields that nobody knows are errors: a policy with a typing error must
+// exist. Unknown fields are errors: a policy with a typing error must
 // not become no policy.
 func Load(getenv func(string) string) (Config, error) {
 	path, named := getenv("KUBECTL_OPERATOR_CONFIG"), true

@@ -303,8 +303,8 @@ func (p *Planner) sealed(ctx context.Context, r *Resolver, found *Resolution, re
 	return r.seal(ctx, packages, release, func(*Resolution) bool { return upgrade })
 }
 
-// seal renders packages and hashes them. What one of them defines tells the
-// others which kinds have a namespace.
+// seal renders packages and hashes them. What one of them defines says, for the
+// others, which kinds have a namespace.
 func (r *Resolver) seal(ctx context.Context, packages []*Resolution, release preview.Release, upgrade func(*Resolution) bool) ([]engine.Content, error) {
 	outputs := make([]*format.Output, 0, len(packages))
 	var bodies []map[string]any

@@ -97,7 +97,7 @@ func (s *Streams) Printf(format string, args ...any) { fmt.Fprintf(&s.human, for
 // Errorf writes text for people to standard error. Errors show in Flush.
 func (s *Streams) Errorf(format string, args ...any) { fmt.Fprintf(&s.humanErr, format, args...) }
 
-// Status tells a waiting person on standard error what is being done.
+// Status writes to standard error, for a waiting person, what is being done.
 func (s *Streams) Status(line string) { s.Errorf("%s\n", line) }
 
 // Flush writes what an incomplete character held back, and returns the first
@@ -146,7 +146,7 @@ func (s *Streams) CanDraw() bool {
 }
 
 // CanPrompt reports whether a person can be asked on the screen: it can be drawn
-// on, and no CI system says that nobody is there.
+// on, and no CI system says that it runs unattended.
 func (s *Streams) CanPrompt() bool { return s.CanDraw() && s.terminal.getenv("CI") == "" }
 
 // Lines reports whether a person wants lines of text instead of screens: by

@@ -9,7 +9,7 @@ import (
 )
 
 // Replace has a path hold data with the permissions of mode. Until the rename
-// at the end whoever reads the path finds what was there before; a link there is
+// at the end a reader of the path finds what was there before; a link there is
 // replaced, not followed. Its directory must be there.
 func Replace(path string, data []byte, mode fs.FileMode) error {
 	next, err := os.CreateTemp(filepath.Dir(path), ".new-*")

@@ -43,7 +43,7 @@ var (
 )
 
 // Install makes the API: it returns when Certificates and Issuers can be
-// written. Nobody issues anything until [Run] runs.
+// written. Nothing is issued until [Run] runs.
 func Install(ctx context.Context, kubeconfig string) error {
 	client, err := connect(kubeconfig)
 	if err != nil {

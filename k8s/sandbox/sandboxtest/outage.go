@@ -139,7 +139,7 @@ func (o *Outage) Fault(r Request) Fault {
 }
 
 // Struck returns how many requests were hit, and whether one of them was a write
-// whose outcome the program was not told.
+// whose outcome the program did not learn.
 func (o *Outage) Struck() (hits int, lost bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -76,7 +76,7 @@ type Fault struct {
 type ProxyOptions struct {
 	// Fault decides about each request before it is passed on; nil for none.
 	Fault func(Request) Fault
-	// Answered is told what the API server answered, before the client is;
+	// Answered is called with what the API server answered, before the client is;
 	// watches aside.
 	Answered func(r Request, status int, body []byte)
 	// HTTP2 offers HTTP/2, where a cut ends one stream of a connection that goes

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Raw is somebody else in the cluster, who sends what he likes.
+// Raw is another client of the cluster, which sends what a test likes.
 type Raw struct {
 	client *http.Client
 	server string

@@ -53,7 +53,7 @@ type Webhook struct {
 	ca      []byte
 }
 
-// NewWebhook starts a webhook that answers as told by answer, until the test
+// NewWebhook starts a webhook that answers by answer, until the test
 // ends.
 func NewWebhook(t testing.TB, answer func(Admission) Verdict) *Webhook {
 	t.Helper()

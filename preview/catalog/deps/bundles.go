@@ -14,7 +14,7 @@ import (
 
 // bundles reads the bundles of a package that are in a channel, each at its
 // best place. A package that cannot be read has none, and the reason is kept
-// for whoever misses it.
+// for a reader who misses it.
 func (u *universe) bundles(ctx context.Context, source int, name string) ([]*candidate, error) {
 	key := packageKey{source, name}
 	if known, ok := u.packages[key]; ok {

@@ -106,7 +106,7 @@ func (c *constraint) evalNested(b *facts) (truth, error) {
 }
 
 // scope returns the packages that can meet a condition; known is false when
-// only looking at all of them tells.
+// only looking at all of them says.
 func (c *constraint) scope(u *universe) (names []string, known bool, err error) {
 	switch c.kind {
 	case isPackage:

@@ -83,12 +83,12 @@ type Installed struct {
 	Planned bool
 }
 
-// Cluster tells what a cluster serves.
+// Cluster says what a cluster serves.
 type Cluster interface {
 	// Serves reports whether an API is served by something else than the
-	// release itself, and, when its definition belongs to somebody, to whom:
+	// release itself, and, when its definition has an owner, that owner:
 	// such an API can have no second provider. An API whose definition an
-	// uninstalled release left behind is served by nobody.
+	// uninstalled release left behind is served by no release.
 	Serves(ctx context.Context, api API) (by string, served bool, err error)
 }
 

@@ -95,7 +95,7 @@ func brokenInputs() []struct{ name, input string } {
 // conformance collects checks, and what is to be said of all runs together.
 type conformance struct {
 	program            *Program
-	hung               bool // nobody waits for the next
+	hung               bool // the next is not waited for
 	checks             []Check
 	accepted           int
 	codes, noise, left []string // names of the checks that failed so

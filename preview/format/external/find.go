@@ -24,7 +24,7 @@ const everybody = 0o002
 
 // Find looks for the program of a format in the directories of a PATH, and
 // returns where the first one is. Entries that are relative mean something else
-// in every directory, and what everybody may write to is anybody's: they are
+// in every directory, and what everybody may write to may be an attacker's: they are
 // skipped, and an error says so.
 func Find(format, path string) (string, error) {
 	if !IsName(format) {

@@ -107,7 +107,7 @@ func (at *place) remove() { _ = os.RemoveAll(at.dir) }
 
 func (p *Program) copyInto(path string) error {
 	// A process started meanwhile would inherit the open file, and Linux does
-	// not run what somebody has open for writing (ETXTBSY, golang.org/issue/22315).
+	// not run what is open for writing (ETXTBSY, golang.org/issue/22315).
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o500)

@@ -150,7 +150,7 @@ type gathered struct {
 }
 
 // gather reads a pipe until it ends. What is beyond the limit is read and
-// dropped, so that nobody waits for room.
+// dropped, so that no process waits for room.
 func gather(from io.Reader, most int) gathered {
 	g := gathered{data: make(chan []byte, 1), full: make(chan struct{})}
 	tasks.Async(func() error {

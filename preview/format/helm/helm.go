@@ -151,7 +151,7 @@ func (r *renderer) noteDeprecated(out *format.Output) error {
 
 // again renders with another clock and other random values. When that fails
 // where the first rendering did not, the chart depends on them in a way that
-// nobody could review.
+// no one could review.
 func (r *renderer) again(ctx context.Context) ([]format.Rendered, error) {
 	probe := *r.request
 	probe.Probe = true

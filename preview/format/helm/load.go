@@ -53,7 +53,7 @@ type metadata struct {
 	deprecated          bool
 }
 
-// readMetadata reads what Detect tells of a Chart.yaml. Helm's own reader,
+// readMetadata reads what Detect says of a Chart.yaml. Helm's own reader,
 // which is the judge of the rest, runs in the child.
 func readMetadata(content fs.FS, name string) (metadata, error) {
 	data, err := readFile(content, name, maxMetadataBytes)

@@ -14,7 +14,7 @@ import (
 )
 
 // objects is what a rendering comes to: the objects of the plan, and what a
-// reviewer should be told.
+// reviewer should know.
 type objects struct {
 	kept  []format.Rendered
 	notes []preview.Note
@@ -63,7 +63,7 @@ func (r *renderer) objects(answer *response) (*objects, error) {
 }
 
 // documents splits a rendered file as Helm does, which takes "---" without a
-// line of its own, and decodes each part. Lines are told of a file that is as
+// line of its own, and decodes each part. Lines are reported of a file that is as
 // it was in the chart.
 func documents(f file, verbatim bool) ([]document, error) {
 	text := string(f.Data)
@@ -128,7 +128,7 @@ type hooks struct {
 	stay      []string // ids of objects that Helm would delete
 }
 
-// of tells whether an object is part of the plan, and as which hook; nil for
+// of reports whether an object is part of the plan, and as which hook; nil for
 // what is no hook. A hook that never runs here is noted and left out.
 func (h *hooks) of(body map[string]any) (hook *preview.Hook, runs bool, err error) {
 	annotations := preview.Map(body, "metadata", "annotations")

@@ -55,7 +55,7 @@ func work(input []byte) ([]byte, error) {
 	if err := json.Unmarshal(input, &req); err != nil {
 		return nil, err
 	}
-	// Libraries log what they skip; nobody reads it, and it may hold values.
+	// Libraries log what they skip; it is not read, and it may hold values.
 	log.SetOutput(io.Discard)
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	time.Local = time.UTC
@@ -107,7 +107,7 @@ func (r *response) render(req *request) error {
 		return oneLine(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(rendered)) {
-		// Notes are for people, and nobody applies them.
+		// Notes are for people, and are not applied.
 		if path.Base(name) != "NOTES.txt" {
 			r.Files = append(r.Files, file{Name: inChart(c, name), Data: []byte(rendered[name])})
 		}

@@ -259,7 +259,7 @@ func (p *planner) fileOrInline(at place, text string) error {
 	return p.file(at, text)
 }
 
-// inline tells text of more than a name. A URL is never inline.
+// inline recognises text of more than a name. A URL is never inline.
 func inline(text string) bool {
 	return strings.Contains(text, "\n") || strings.HasPrefix(strings.TrimSpace(text), "{")
 }

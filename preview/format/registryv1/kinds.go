@@ -1,6 +1,6 @@
 package registryv1
 
-// additionalKind tells the kinds a bundle may ship beside its CSV and CRDs, and
+// additionalKind reports the kinds that a bundle may ship beside its CSV and CRDs, and
 // those that OLM treats as namespaced (operator-registry,
 // pkg/lib/bundle/supported_resources.go). Only the kind counts, not its group.
 // VerticalPodAutoscaler stands among the cluster-scoped ones as it does there.

@@ -26,7 +26,7 @@ func (b *bundle) generated(body map[string]any, line int) format.Rendered {
 	return format.Rendered{Body: body, Origin: origin}
 }
 
-// isGenerated tells what was made from the CSV from what a manifest holds.
+// isGenerated distinguishes what was made from the CSV from what a manifest holds.
 func (b *bundle) isGenerated(o format.Rendered) bool {
 	return o.Origin.File == b.csv.origin.File && o.Origin.Document == b.csv.origin.Document
 }

@@ -107,7 +107,7 @@ type params struct {
 
 func (p params) allNamespaces() bool { return len(p.targets) == 1 && p.targets[0] == "" }
 
-// provisioned reports whether somebody issues certificates for the webhooks.
+// provisioned reports whether a controller issues certificates for the webhooks.
 func (p params) provisioned() bool { return p.certs == certManager || p.certs == serviceCA }
 
 func resolve(b *bundle, in format.Input) (params, error) {

@@ -38,7 +38,7 @@ func customResourceDefinitions(b *bundle, p params) ([]format.Rendered, error) {
 }
 
 // client is the clientConfig that reaches a webhook. caBundle is left to
-// whoever issues the certificate.
+// the issuer of the certificate.
 func (w webhook) client(namespace string) map[string]any {
 	service := map[string]any{
 		"namespace": namespace, "name": serviceName(w.deploymentName), "port": w.containerPort,

@@ -19,7 +19,7 @@ import (
 // example quotes from the tests.
 type Page struct {
 	Rule string `json:"rule"`
-	// Ref is the row of the catalogue of risks, such as RBAC-10; empty for
+	// Ref is the reference of the rule, such as RBAC-10; empty for
 	// rules about the plan itself. Source is the URL of what it is based on.
 	Ref    string `json:"ref,omitempty"`
 	Source string `json:"source,omitempty"`
@@ -89,7 +89,7 @@ func index() Book {
 	return book
 }
 
-// modifiers are those of every rule about grants (catalogue of risks, section 2).
+// modifiers are those of every rule about grants.
 func modifiers(m risk.Matching) string {
 	text := "One step less for a grant in one namespace, unless that namespace holds accounts as powerful as an administrator " +
 		"(kube-system, default, openshift-*, olm*); "
@@ -126,7 +126,7 @@ func ofGrants(m risk.Matching, page Page) (looks, when string) {
 	return looks, when
 }
 
-// source is what a part of the catalogue of risks is based on.
+// source is what the rules of a kind are based on.
 func source(ref string) string {
 	chapter, _, _ := strings.Cut(ref, "-")
 	switch chapter {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Basic lets in who has the user and password, and nobody else.
+// Basic lets in only who has the user and password.
 func Basic(user, password string) Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
