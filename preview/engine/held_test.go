@@ -204,16 +204,16 @@ func TestClusterWaysOverAccountsOfTheCluster(t *testing.T) {
 	client := connected(t, box)
 	const finding = "access-reach/core/ServiceAccount/ways/op"
 	for _, test := range []struct{ name, namespace, rule, want string }{
-		{"pods in kube-system", "kube-system", podsRule, "runs pods in namespace kube-system as ServiceAccount kube-system/ways-root, which may do everything"},
-		{"pods everywhere", "", podsRule, "runs pods in namespace kube-system as ServiceAccount kube-system/ways-root, which may do everything"},
+		{"pods in kube-system", "kube-system", podsRule, "runs pods in namespace kube-system as ServiceAccount kube-system/ways-root, which can do everything"},
+		{"pods everywhere", "", podsRule, "runs pods in namespace kube-system as ServiceAccount kube-system/ways-root, which can do everything"},
 		{"over an account in between, not over one that does not exist", "ways-team", podsRule,
-			"runs pods in namespace ways-team as ServiceAccount ways-team/builder, which obtains a token of ServiceAccount kube-system/ways-root, which may do everything"},
+			"runs pods in namespace ways-team as ServiceAccount ways-team/builder, which obtains a token of ServiceAccount kube-system/ways-root, which can do everything"},
 		{"in a namespace without accounts", "ways", podsRule, ""},
 		{"a role that may be bound by its name", "", `{apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], verbs: [bind], resourceNames: [view, system:kube-controller-manager, cluster-admin]}, {apiGroups: [rbac.authorization.k8s.io], resources: [clusterrolebindings], verbs: [create]}`,
-			"gives itself ClusterRole cluster-admin, which may do everything"},
+			"gives itself ClusterRole cluster-admin, which can do everything"},
 		{"only harmless roles may be bound", "", `{apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], verbs: [bind], resourceNames: [view]}, {apiGroups: [rbac.authorization.k8s.io], resources: [clusterrolebindings], verbs: [create]}`, ""},
 		{"a role of its own that it may write beyond its rights", "", `{apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], verbs: [escalate, patch], resourceNames: [ways-op]}`,
-			"writes any right into ClusterRole ways-op, which it is bound to, which may do everything"},
+			"writes any right into ClusterRole ways-op, which it is bound to, which can do everything"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := planFrom(t, client, "ways", climber(test.namespace, test.rule))

@@ -47,7 +47,7 @@ func TestTerminalInstallInLinesOnATerminal(t *testing.T) {
 	p.run("a")
 	p.wait("Press enter when you have read this")
 	p.keys("Enter")
-	p.wait("0 critical to review")
+	p.wait("0 critical left to review")
 	p.run("a")
 	p.wait("Type mongodb to approve")
 	p.run("mongodb")
