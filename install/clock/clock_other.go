@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !windows
 
-package install
+package clock
 
 import "time"
 
