@@ -113,14 +113,9 @@ func (c *checker) checkBase(ctx context.Context) error {
 		return nil
 	case record.Undoes != nil && record.Undoes.Digest == c.plan.Digest && record.State.Unfinished():
 		return nil // and the undo of it will be
-	case record.Undoes != nil && record.Undoes.Digest == c.plan.Digest:
+	case record.Spent(c.plan.Digest) != "":
 		dropLease(ctx, c.cluster, c.plan.Release, c.parent)
-		return refusal(doing, "preview again to see what would change now",
-			fmt.Sprintf("this plan failed and was undone, as revision %d", record.Revision))
-	case record.Digest == c.plan.Digest:
-		dropLease(ctx, c.cluster, c.plan.Release, c.parent)
-		return refusal(doing, "preview again to see what would change now",
-			fmt.Sprintf("this plan was already applied, as revision %d", record.Revision))
+		return refusal(doing, "preview again to see what would change now", record.Spent(c.plan.Digest))
 	case record.Revision != base.Revision || record.Digest != base.Digest:
 		return refusal(doing, again, fmt.Sprintf("it stands on revision %d, but revision %d (%s, %s) is the newest",
 			base.Revision, record.Revision, record.State, record.Digest))

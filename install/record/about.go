@@ -136,6 +136,20 @@ func (r *Record) Numbers() []int {
 	return out
 }
 
+// Spent says why a plan of this digest is not applied again: it was applied, or it
+// failed and was undone. It is empty for any other, and for one that is resumed.
+func (r *Record) Spent(digest string) string {
+	switch {
+	case r.State.Unfinished():
+		return ""
+	case r.Undoes != nil && r.Undoes.Digest == digest:
+		return fmt.Sprintf("this plan failed and was undone, as revision %d", r.Revision)
+	case r.Digest == digest:
+		return fmt.Sprintf("this plan was already applied, as revision %d", r.Revision)
+	}
+	return ""
+}
+
 // Lineage is where a revision's content came from: the pins of its packages.
 func (r *Record) Lineage() []preview.Source {
 	var out []preview.Source

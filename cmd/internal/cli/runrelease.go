@@ -81,28 +81,33 @@ func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest str
 	return resumed, false, err
 }
 
-// appliedAlready refuses a digest that was applied, or applied and rolled back, and
-// deletes the Lease that its run may have left behind.
-func (r *releaseRun) appliedAlready(ctx context.Context, applied *record.Record) error {
+// spentDigest refuses a digest that was applied, or failed and was undone, and
+// deletes the Lease that its run may have left behind. It returns nil for any other.
+func (r *releaseRun) spentDigest(ctx context.Context, newest *record.Record, digest string) error {
+	why := newest.Spent(digest)
+	if why == "" {
+		return nil
+	}
+	r.dropLease(ctx, newest.Release)
+	return refuse(why, "preview again to see what would change now")
+}
+
+// dropLease deletes the Lease that a killed run left behind after its last word.
+func (r *releaseRun) dropLease(ctx context.Context, release preview.Release) {
 	if cluster, err := r.session.writer(ctx); err == nil {
-		install.DropLease(ctx, cluster, applied.Release)
+		install.DropLease(ctx, cluster, release)
 	}
-	what := fmt.Sprintf("this plan was already applied, as revision %d", applied.Revision)
-	if applied.Undoes != nil {
-		what = fmt.Sprintf("this plan failed and was undone, as revision %d", applied.Revision)
-	}
-	return refuse(what, "preview again to see what would change now")
 }
 
 // unfinished returns the plan that an interrupted run of the approved digest
 // recorded, nil when there is none: the same command resumes it, or its undo.
 func (r *releaseRun) unfinished(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	stored, err := record.Load(ctx, r.session.client, fresh.Release)
-	if err == nil && stored != nil && !stored.State.Unfinished() && stored.Approves() == digest {
-		return nil, r.appliedAlready(ctx, stored)
-	}
-	if err != nil || stored == nil || !stored.State.Unfinished() {
+	if err != nil || stored == nil {
 		return nil, err
+	}
+	if !stored.State.Unfinished() {
+		return nil, r.spentDigest(ctx, stored, digest)
 	}
 	if stored.Undoes != nil {
 		stored, err = record.LoadRevision(ctx, r.session.client, fresh.Release, stored.Undoes.Revision)

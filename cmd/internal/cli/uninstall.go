@@ -97,12 +97,10 @@ func (r *releaseRun) removedAlready(ctx context.Context, name string, cannot err
 	if err != nil || removed.Installed() {
 		return cannot
 	}
-	if removed.Approves() == r.approve.approve {
-		return r.appliedAlready(ctx, removed)
+	if err := r.spentDigest(ctx, removed, r.approve.approve); err != nil {
+		return err
 	}
-	if cluster, err := r.session.writer(ctx); err == nil {
-		install.DropLease(ctx, cluster, removed.Release)
-	}
+	r.dropLease(ctx, removed.Release)
 	return cannot
 }
 
