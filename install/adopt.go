@@ -9,10 +9,10 @@ import (
 
 // adopt takes an object over in two writes: the first makes its former owner
 // let go, and the apply follows on the object as that left it.
-func (w *writer) adopt(ctx context.Context, o *preview.Object, live map[string]any) (written, error) {
+func (w *writer) adopt(ctx context.Context, o *preview.Object, live map[string]any) (writeResult, error) {
 	free, err := w.release(ctx, o, live)
 	if err != nil {
-		return written{}, err
+		return writeResult{}, err
 	}
 	return w.write(ctx, o, free)
 }
@@ -28,7 +28,7 @@ func (w *writer) release(ctx context.Context, o *preview.Object, live map[string
 			return nil, err
 		}
 		if !same {
-			return nil, &movedError{w.movedFields(o, w.liveOf(o), live)}
+			return nil, &changedObjectError{w.movedFields(o, w.liveOf(o), live)}
 		}
 		released, adoption, err := preview.Released(w.opts.Schemas, live, o.Sealed)
 		if err != nil {
@@ -36,11 +36,11 @@ func (w *writer) release(ctx context.Context, o *preview.Object, live map[string
 		}
 		ops := preview.ReleasePatch(live, released, adoption)
 		if ops == nil {
-			return live, w.hasLetGo(o, live)
+			return live, w.markReleased(o, live)
 		}
 		patched, err := w.patchOnce(ctx, o, ops)
 		if err == nil {
-			return patched, w.hasLetGo(o, patched)
+			return patched, w.markReleased(o, patched)
 		}
 		last = err
 		if live, err = w.afterPatch(ctx, o, live, err); err != nil {
@@ -65,7 +65,7 @@ func (w *writer) afterPatch(ctx context.Context, o *preview.Object, live map[str
 	case err != nil:
 		return nil, err
 	case fresh == nil:
-		return nil, &movedError{"it was deleted meanwhile"}
+		return nil, &changedObjectError{"it was deleted meanwhile"}
 	case !noAnswer(cause) && preview.VersionOf(fresh) == preview.VersionOf(live):
 		return nil, cause // refused for another reason than a change
 	}

@@ -38,33 +38,33 @@ func Apply(ctx context.Context, plan *preview.Plan, approval record.Approval, cl
 		approval = approval.WithReviewed(plan.Findings)
 	}
 	writes := new(writes)
-	r := newRun(&attempt{plan: plan, approval: approval, cluster: counted{cluster, writes}, opts: opts})
-	err := r.unbroken(ctx, writes)
+	r := newRun(&attempt{plan: plan, approval: approval, cluster: countingCluster{cluster, writes}, opts: opts})
+	err := r.applyRecovered(ctx, writes)
 	if ctx.Err() != nil && KindOf(err) == NotStarted && err != nil {
 		err = r.interrupted(ctx, ctx, err)
 	}
 	return r.result(err)
 }
 
-// run is one call of Apply: it leads an attempt through its steps. What it does
+// applier is one call of Apply: it leads an attempt through its steps. What it does
 // to single objects its writer does; what it looks at before is its checker's, and
 // what it waits for its waiter's.
-type run struct {
+type applier struct {
 	*attempt
 	*checker
 	*writer
 	*waiter
 
 	store  *record.Store
-	undone *run // the run that took this one back
+	undone *applier // the run that took this one back
 }
 
-func newRun(a *attempt) *run {
-	return &run{attempt: a, checker: &checker{attempt: a}, writer: &writer{attempt: a}, waiter: &waiter{attempt: a}}
+func newRun(a *attempt) *applier {
+	return &applier{attempt: a, checker: &checker{attempt: a}, writer: &writer{attempt: a}, waiter: &waiter{attempt: a}}
 }
 
 // probe is a run for a look ahead: nothing of it is reported, or changes this one.
-func (r *run) probe() *run {
+func (r *applier) probe() *applier {
 	a := *r.attempt
 	a.opts.Sink, a.done = nil, map[string]bool{}
 	look := newRun(&a)
@@ -72,7 +72,7 @@ func (r *run) probe() *run {
 	return look
 }
 
-func (r *run) apply(ctx context.Context) error {
+func (r *applier) apply(ctx context.Context) error {
 	r.done, r.versions = map[string]bool{}, map[string]string{}
 	if err := r.precheck(ctx); err != nil {
 		return err
@@ -108,34 +108,34 @@ func (r *run) apply(ctx context.Context) error {
 	if r.undoing() {
 		return r.resumeUndo(ctx, held)
 	}
-	if err = r.carryOut(held); !r.undoesItself(held, err) {
+	if err = r.carryOut(held); !r.triggersUndo(held, err) {
 		return r.close(ctx, held, err)
 	}
 	return r.undo(ctx, held, r.close(ctx, held, r.failed(err)))
 }
 
 // carryOut sends the plan and waits until it is healthy.
-func (r *run) carryOut(ctx context.Context) error {
+func (r *applier) carryOut(ctx context.Context) error {
 	if err := r.stages(ctx); err != nil {
 		return err
 	}
 	if err := r.rollout(ctx); err != nil {
 		return err
 	}
-	return r.lookBack(ctx)
+	return r.verifyEndState(ctx)
 }
 
 // hasWork reports whether the plan needs a revision of its own. An uninstall
 // does even when nothing is left to delete: its record says so. So does a plan
 // on an unfinished revision: everything may have been written, but it was not seen
 // it become healthy, and success must not be claimed without a look.
-func (r *run) hasWork() bool {
+func (r *applier) hasWork() bool {
 	return r.plan.Summary.Changes() || record.IsUninstall(r.plan) || r.before != nil && r.before.State.Unfinished()
 }
 
 // underLock repeats the checks now that no other run writes this release, and
 // records what is about to happen.
-func (r *run) underLock(ctx context.Context) error {
+func (r *applier) underLock(ctx context.Context) error {
 	if err := r.checkBase(ctx); err != nil {
 		return r.fail("", "", err) // the Namespace may have been made
 	}
@@ -165,7 +165,7 @@ func (r *run) underLock(ctx context.Context) error {
 
 // close records how the run ended. A run that was interrupted stays applying,
 // so that its digest resumes it.
-func (r *run) close(ctx, held context.Context, err error) error {
+func (r *applier) close(ctx, held context.Context, err error) error {
 	if err != nil && held.Err() != nil {
 		err = r.interrupted(ctx, held, err)
 	}
@@ -205,7 +205,7 @@ func (r *run) close(ctx, held context.Context, err error) error {
 }
 
 // save writes the record as it stands, as long as it has a place.
-func (r *run) save(ctx context.Context, more []preview.Object) error {
+func (r *applier) save(ctx context.Context, more []preview.Object) error {
 	if r.leaving {
 		r.record.Updated = r.opts.Clock.Now().UTC()
 		return nil
@@ -223,7 +223,7 @@ func checkTexts(checks []rollout.Check) []string {
 }
 
 // interrupted words the end of a run that was asked to stop, or had to.
-func (r *run) interrupted(ctx, held context.Context, err error) error {
+func (r *applier) interrupted(ctx, held context.Context, err error) error {
 	e := &Error{
 		Kind: Interrupted, Doing: "applying " + r.plan.Release.Name,
 		Came: "stopped: " + r.progress(), Next: r.resumeAdvice(), Err: err,
@@ -241,7 +241,7 @@ func (r *run) interrupted(ctx, held context.Context, err error) error {
 }
 
 // result ends the run: it makes the receipt and sends it to the sink.
-func (r *run) result(err error) (*record.Receipt, error) {
+func (r *applier) result(err error) (*record.Receipt, error) {
 	var receipt *record.Receipt
 	switch {
 	case r.record != nil:
@@ -272,7 +272,7 @@ func (r *run) result(err error) (*record.Receipt, error) {
 
 // unchangedReceipt stands for a plan that had nothing to write: the installed
 // revision goes on.
-func (r *run) unchangedReceipt() *record.Receipt {
+func (r *applier) unchangedReceipt() *record.Receipt {
 	now := r.opts.Clock.Now().UTC()
 	stored := record.New(r.plan, r.approval, r.before, r.opts.ToolVersion, now)
 	stored.Revision, stored.State = r.plan.Base.Revision, record.Applied

@@ -43,8 +43,8 @@ type attempt struct {
 	versions map[string]string
 }
 
-// asked reports whether the run was asked to stop between two requests.
-func (a *attempt) asked() bool {
+// stopRequested reports whether the run was asked to stop between two requests.
+func (a *attempt) stopRequested() bool {
 	select {
 	case <-a.opts.Stop:
 		return true
@@ -200,9 +200,9 @@ func (a *attempt) liveOf(o *preview.Object) map[string]any {
 	return nil
 }
 
-// settled enters a written object into the record, with what a comparison
+// recordWritten enters a written object into the record, with what a comparison
 // with the review says about it.
-func (a *attempt) settled(o *preview.Object, w Written) Verdict {
+func (a *attempt) recordWritten(o *preview.Object, w Written) Verdict {
 	entry := a.record.Object(o.ID)
 	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UIDOf(w.Live), "", "", ""
 	a.versions[o.ID] = preview.VersionOf(w.Live)
@@ -248,7 +248,7 @@ func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing str
 		a.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent, Message: e.Came})
 		return e
 	}
-	var gone *goneError
+	var gone *deletionError
 	switch {
 	case errors.As(err, &gone), entry.State == record.StateRemoved, entry.State == record.StateReleased: // between its two writes, as recorded
 	case ctx.Err() != nil, preview.Throttled(err):
@@ -282,8 +282,8 @@ func (a *attempt) undoing() bool {
 // objectError words the failure of one write.
 func (a *attempt) objectError(o *preview.Object, doing string, err error) *Error {
 	kind, next := NotStarted, ""
-	var moved *movedError
-	var gone *goneError
+	var moved *changedObjectError
+	var gone *deletionError
 	switch reason := preview.ReasonOf(err); {
 	case errors.As(err, &moved) && unknownOutcome(err):
 		kind, next = Failed, "preview again to see what it is now, and approve that"

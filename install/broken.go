@@ -30,29 +30,29 @@ func (w *writes) count(ref preview.Ref, send func() error) error {
 	return err
 }
 
-// counted is a cluster whose writes are counted, before they are sent.
-type counted struct {
+// countingCluster is a cluster whose writes are counted, before they are sent.
+type countingCluster struct {
 	Cluster
 	writes *writes
 }
 
-func (c counted) Apply(ctx context.Context, item preview.DryRun) (body map[string]any, err error) {
+func (c countingCluster) Apply(ctx context.Context, item preview.DryRun) (body map[string]any, err error) {
 	err = c.writes.count(preview.RefOf(item.Body), func() error { body, err = c.Cluster.Apply(ctx, item); return err })
 	return body, err
 }
 
-func (c counted) Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (body map[string]any, err error) {
+func (c countingCluster) Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (body map[string]any, err error) {
 	err = c.writes.count(ref, func() error { body, err = c.Cluster.Patch(ctx, ref, ops); return err })
 	return body, err
 }
 
-func (c counted) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error {
+func (c countingCluster) Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error {
 	return c.writes.count(ref, func() error { return c.Cluster.Delete(ctx, ref, uid, resourceVersion, dependents) })
 }
 
-// unbroken is apply, whose panics are errors: nothing is recorded any more, as
+// applyRecovered is apply, whose panics are errors: nothing is recorded any more, as
 // after a kill, and the same digest goes on.
-func (r *run) unbroken(ctx context.Context, writes *writes) error {
+func (r *applier) applyRecovered(ctx context.Context, writes *writes) error {
 	err := tasks.Try(func() error { return r.apply(ctx) })
 	var known *Error
 	var broken *tasks.Panic

@@ -32,7 +32,7 @@ func (c *checker) precheck(ctx context.Context) error {
 	if err := c.checkExpiry(); err != nil {
 		return err
 	}
-	if ownNamespaceGoes(c.plan) != nil && c.opts.Keep == nil {
+	if deletedNamespace(c.plan) != nil && c.opts.Keep == nil {
 		return asError(NotStarted, "uninstalling "+c.plan.Release.Name+" with its namespace", "say with --receipt FILE where its receipt goes",
 			errors.New("the release's record is deleted with the namespace"))
 	}
@@ -47,7 +47,7 @@ func (c *checker) precheck(ctx context.Context) error {
 	if target.Identity != c.plan.Target.Identity {
 		return refusal(doing, "use the kubeconfig and context of that cluster, or preview again on this one",
 			fmt.Sprintf("the plan is for another cluster: reviewed was %s, this is %s",
-				orNothing(c.plan.Target.Identity), orNothing(target.Identity)))
+				digestOrNone(c.plan.Target.Identity), digestOrNone(target.Identity)))
 	}
 	if err := c.checkQuorum(target.Users()); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	doing := "checking that the cluster is as reviewed"
 	var cluster engine.Cluster = c.cluster
 	if c.namespace != nil {
-		cluster = &withoutNamespace{Cluster: c.cluster, object: c.ownNamespace()}
+		cluster = &clusterWithoutNamespace{Cluster: c.cluster, object: c.ownNamespace()}
 	}
 	now, err := engine.Recheck(ctx, c.plan, cluster, c.opts.Schemas)
 	if err != nil {
@@ -257,7 +257,7 @@ func BeforeNamespace(ctx context.Context, cluster Planning, release preview.Rele
 		return nil, err
 	}
 	made := &preview.Object{ID: ref.ID(), APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name, ResultBody: live}
-	return &withoutNamespace{Cluster: cluster, object: made}, nil
+	return &clusterWithoutNamespace{Cluster: cluster, object: made}, nil
 }
 
 // Planning is what a plan is made on.
@@ -280,16 +280,16 @@ func onlyOurs(live map[string]any) bool {
 	return true
 }
 
-// withoutNamespace is a cluster in which the release Namespace, and with it
+// clusterWithoutNamespace is a cluster in which the release Namespace, and with it
 // everything it holds, does not exist: what the review saw before this plan's
 // first write made it.
-type withoutNamespace struct {
+type clusterWithoutNamespace struct {
 	engine.Cluster
 	object *preview.Object
 }
 
 // Read answers that the Namespace and what is in it are absent.
-func (w *withoutNamespace) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
+func (w *clusterWithoutNamespace) Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult {
 	results := make([]preview.ReadResult, len(refs))
 	var asked []preview.Ref
 	var at []int
@@ -306,7 +306,7 @@ func (w *withoutNamespace) Read(ctx context.Context, refs []preview.Ref) []previ
 }
 
 // List leaves out the Namespace and what is in it.
-func (w *withoutNamespace) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
+func (w *clusterWithoutNamespace) List(ctx context.Context, apiVersion, kind, namespace, selector string) ([]map[string]any, error) {
 	if namespace == w.object.Name {
 		return nil, nil
 	}
@@ -318,7 +318,7 @@ func (w *withoutNamespace) List(ctx context.Context, apiVersion, kind, namespace
 }
 
 // DryRun answers for the Namespace what it answered at review.
-func (w *withoutNamespace) DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult {
+func (w *clusterWithoutNamespace) DryRun(ctx context.Context, items []preview.DryRun) []preview.DryRunResult {
 	results := make([]preview.DryRunResult, len(items))
 	var asked []preview.DryRun
 	var at []int

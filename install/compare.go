@@ -55,25 +55,25 @@ func Compare(t preview.Typer, w Written) (Verdict, []string, error) {
 		return "", nil, fmt.Errorf("comparing %s: %w", preview.RefOf(w.Sealed).ID(), err)
 	}
 	if w.Reviewed != nil {
-		return c.againstReview()
+		return c.compareReviewed()
 	}
-	return c.againstSealed()
+	return c.comparePlanned()
 }
 
 // comparison holds the four objects of a [Written], without volatile fields,
 // all parsed by schema or all without.
 type comparison struct {
-	sealed, reviewed, before, live parsed
+	sealed, reviewed, before, live parsedObject
 }
 
-type parsed struct {
+type parsedObject struct {
 	body  map[string]any
 	typed *typed.TypedValue
 }
 
 func newComparison(t preview.Typer, w Written) (*comparison, error) {
 	c := &comparison{}
-	slots := []*parsed{&c.sealed, &c.reviewed, &c.before, &c.live}
+	slots := []*parsedObject{&c.sealed, &c.reviewed, &c.before, &c.live}
 	for i, body := range []map[string]any{w.Sealed, w.Reviewed, w.Before, w.Live} {
 		if body != nil {
 			slots[i].body = preview.WithoutVolatile(body)
@@ -87,7 +87,7 @@ func newComparison(t preview.Typer, w Written) (*comparison, error) {
 	})
 }
 
-func (c *comparison) parse(slots []*parsed, parse func(map[string]any) (*typed.TypedValue, error)) error {
+func (c *comparison) parse(slots []*parsedObject, parse func(map[string]any) (*typed.TypedValue, error)) error {
 	for _, slot := range slots {
 		if slot.body == nil {
 			continue
@@ -100,8 +100,8 @@ func (c *comparison) parse(slots []*parsed, parse func(map[string]any) (*typed.T
 	return nil
 }
 
-// againstReview holds the object against the reviewed dry-run result.
-func (c *comparison) againstReview() (Verdict, []string, error) {
+// compareReviewed holds the object against the reviewed dry-run result.
+func (c *comparison) compareReviewed() (Verdict, []string, error) {
 	diff, err := c.reviewed.typed.Compare(c.live.typed)
 	if err != nil {
 		return "", nil, err
@@ -118,7 +118,7 @@ func (c *comparison) againstReview() (Verdict, []string, error) {
 		for path := range set.paths.Leaves().All() {
 			switch {
 			case equivalent(c.reviewed, c.live, path):
-			case !ours.Has(path) && c.wasBefore(path):
+			case !ours.Has(path) && c.unchangedByWrite(path):
 				drift = append(drift, path.String())
 			default:
 				notes = append(notes, path.String()+" "+set.how)
@@ -134,8 +134,8 @@ func (c *comparison) againstReview() (Verdict, []string, error) {
 	return Same, nil, nil
 }
 
-// wasBefore reports whether a path had, before the write, what it has now.
-func (c *comparison) wasBefore(path fieldpath.Path) bool {
+// unchangedByWrite reports whether a path had, before the write, what it has now.
+func (c *comparison) unchangedByWrite(path fieldpath.Path) bool {
 	if c.before.body == nil {
 		return false
 	}
@@ -144,8 +144,8 @@ func (c *comparison) wasBefore(path fieldpath.Path) bool {
 	return had == has && reflect.DeepEqual(before, now)
 }
 
-// againstSealed holds the object against what was sent alone.
-func (c *comparison) againstSealed() (Verdict, []string, error) {
+// comparePlanned holds the object against what was sent alone.
+func (c *comparison) comparePlanned() (Verdict, []string, error) {
 	diff, err := c.sealed.typed.Compare(c.live.typed)
 	if err != nil {
 		return "", nil, err
@@ -173,7 +173,7 @@ func (c *comparison) againstSealed() (Verdict, []string, error) {
 // equivalent reports whether a path that differs in form still says the same:
 // an empty value left out, a quantity written otherwise, a default filled in
 // below it.
-func equivalent(want, have parsed, path fieldpath.Path) bool {
+func equivalent(want, have parsedObject, path fieldpath.Path) bool {
 	w, wanted := lookup(want.body, path)
 	h, had := lookup(have.body, path)
 	if !wanted {

@@ -34,7 +34,7 @@ func (w *waiter) awaitDefinitions(ctx context.Context, stage *preview.Stage) err
 	}
 	err := w.await(ctx, stage.ID, rollout.Options{Gone: refs, Timeout: w.timeout(stage)})
 	var e *Error
-	if !errors.As(err, &e) || ctx.Err() != nil || w.asked() {
+	if !errors.As(err, &e) || ctx.Err() != nil || w.stopRequested() {
 		return err
 	}
 	var held []string

@@ -77,7 +77,7 @@ func gateDigest(plan *preview.Plan, approval record.Approval) error {
 	if approval.Digest == want && want != "" {
 		return nil
 	}
-	reason := fmt.Sprintf("approved was %s, but the %s is now %s", orNothing(approval.Digest), what, orNothing(want))
+	reason := fmt.Sprintf("approved was %s, but the %s is now %s", digestOrNone(approval.Digest), what, digestOrNone(want))
 	if why := gateRepeatable(plan, approval); why != "" {
 		return refusal(doing, repeatAdvice, reason, why)
 	}
@@ -123,7 +123,7 @@ func answersInContent(plan *preview.Plan) string {
 	return fmt.Sprintf("the content of package %s depends on what this cluster answers to its templates, so its content digest holds for this cluster only", strings.Join(names, ", "))
 }
 
-func orNothing(digest string) string {
+func digestOrNone(digest string) string {
 	if digest == "" {
 		return "no digest"
 	}

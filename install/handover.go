@@ -7,7 +7,7 @@ import (
 // withReleased lists what a stage writes, in order. Before a former owner is
 // deleted that others are garbage-collected with, those are released: the first
 // of their two writes.
-func (r *run) withReleased(stage *preview.Stage, objects []*preview.Object) []*preview.Object {
+func (r *applier) withReleased(stage *preview.Stage, objects []*preview.Object) []*preview.Object {
 	if stage.ID != preview.StageHandOver {
 		return objects
 	}

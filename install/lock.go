@@ -48,7 +48,7 @@ type lock struct {
 	ref     preview.Ref
 	holder  string
 	clock   clock.Clock
-	tell    func(string) // called once when acquiring has to wait
+	onWait  func(string) // called once when acquiring has to wait
 
 	mu   sync.Mutex     // held while the lease is written
 	live map[string]any // the lease as last written
@@ -100,10 +100,10 @@ func leaseRef(release preview.Release) preview.Ref {
 // was watched for its whole duration. Two processes may call themselves the same
 // (those of two containers, after the same host), so each run adds a random word
 // to the name of its holder.
-func (r *run) acquire(ctx context.Context) (*lock, error) {
+func (r *applier) acquire(ctx context.Context) (*lock, error) {
 	l := &lock{
 		cluster: r.cluster, ref: leaseRef(r.plan.Release), holder: r.opts.Holder + "/" + rand.Text()[:8], clock: r.opts.Clock,
-		tell: r.log,
+		onWait: r.log,
 	}
 	var watch leaseWatch
 	var live map[string]any
@@ -148,7 +148,7 @@ func (l *lock) await(ctx context.Context, watch *leaseWatch) (map[string]any, er
 			return lease, nil
 		}
 		if watch.seen == "" {
-			l.tell(fmt.Sprintf("%s holds the lock; watching for %s whether it still works", holder, leaseDuration))
+			l.onWait(fmt.Sprintf("%s holds the lock; watching for %s whether it still works", holder, leaseDuration))
 		}
 		expired, alive := watch.expired(lease, l.clock.Now())
 		if alive {
@@ -286,17 +286,17 @@ func (l *lock) Prove(ctx context.Context) error {
 	return errLockOld
 }
 
-// rest begins a time in which nothing is written: a cluster that does not answer
-// meanwhile ends nothing. It ends with wake, before the next write: a lease that
+// suspend begins a time in which nothing is written: a cluster that does not answer
+// meanwhile ends nothing. It ends with resume, before the next write: a lease that
 // no other run took is renewed, and one that was taken, or that cannot be renewed
 // now, is lost. A run that only sees a namespace off has no lock (nil).
-func (l *lock) rest() {
+func (l *lock) suspend() {
 	if l != nil {
 		l.resting.Store(true)
 	}
 }
 
-func (l *lock) wake(ctx context.Context) {
+func (l *lock) resume(ctx context.Context) {
 	if l == nil {
 		return
 	}

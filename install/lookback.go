@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// lookBack compares every object of the plan with the review once more at the
+// verifyEndState compares every object of the plan with the review once more at the
 // end: those that stay unchanged, for which nothing was sent, and those that were
 // written, since others may have changed them after that. What is not as reviewed
 // ends the run, so that success says that all of it was there at the end. A custom
 // resource is only reported: its controller may write to it.
-func (r *run) lookBack(ctx context.Context) error {
+func (r *applier) verifyEndState(ctx context.Context) error {
 	var objects []*preview.Object
 	var refs []preview.Ref
 	for i := range r.plan.Objects {
-		if o := &r.plan.Objects[i]; r.looksBackAt(o) {
+		if o := &r.plan.Objects[i]; r.mustEndAsReviewed(o) {
 			objects, refs = append(objects, o), append(refs, o.Ref())
 		}
 	}
@@ -60,9 +60,9 @@ func (r *run) lookBack(ctx context.Context) error {
 	return e
 }
 
-// looksBackAt reports whether an object must be at the end as the review showed
+// mustEndAsReviewed reports whether an object must be at the end as the review showed
 // it. One that its own write left otherwise was reported then.
-func (r *run) looksBackAt(o *preview.Object) bool {
+func (r *applier) mustEndAsReviewed(o *preview.Object) bool {
 	switch entry := r.record.Object(o.ID); {
 	case o.Action == preview.ActionUnchanged:
 		return true
@@ -81,20 +81,20 @@ func isCustom(o *preview.Object) bool {
 }
 
 // notSeen is the end of a run whose last look came to nothing.
-func (r *run) notSeen(doing string, o *preview.Object, err error) error {
+func (r *applier) notSeen(doing string, o *preview.Object, err error) error {
 	return r.unanswered(doing, "everything was written; ", fmt.Errorf("reading %s: %w", o.ID, err))
 }
 
 // edited says how an object differs from the review; empty when it does not. A
 // resourceVersion that stayed is proof enough: a CRD that the plan wrote may
 // change how an object reads.
-func (r *run) edited(o *preview.Object, live map[string]any) (string, error) {
+func (r *applier) edited(o *preview.Object, live map[string]any) (string, error) {
 	uid, version := o.Live.UID, preview.VersionOf(r.liveOf(o))
 	if record.Sends(o.Action) {
 		uid, version = r.record.Object(o.ID).UID, r.versions[o.ID]
 	}
 	switch {
-	case live == nil && r.ran(o):
+	case live == nil && r.hasCompleted(o):
 		return "", nil
 	case live == nil:
 		return "was deleted meanwhile", nil
@@ -117,9 +117,9 @@ func (r *run) edited(o *preview.Object, live map[string]any) (string, error) {
 	return "changed meanwhile: " + strings.Join(notes, "; "), nil
 }
 
-// ran reports whether an object may be gone because it has done its work: a Pod
+// hasCompleted reports whether an object may be gone because it has done its work: a Pod
 // or Job that ended, or a Job that asks to be deleted then.
-func (r *run) ran(o *preview.Object) bool {
+func (r *applier) hasCompleted(o *preview.Object) bool {
 	switch o.Kind {
 	case "Job", "Pod":
 		return r.record.Object(o.ID).State == record.StateReady || preview.Value(o.Sealed, "spec", "ttlSecondsAfterFinished") != nil

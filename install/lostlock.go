@@ -56,7 +56,7 @@ func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[st
 		return nil // what cannot be confirmed stops before the next write
 	}
 	left := o.ID + " was created after that, and " // what becomes of it
-	switch known, readErr := w.knownToOthers(last, o, live); {
+	switch known, readErr := w.inNewestInventory(last, o, live); {
 	case readErr != nil:
 		left += "is left, as the record cannot be read: " + readErr.Error()
 	case known:
@@ -64,7 +64,7 @@ func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[st
 	case o.Kind == "Namespace" || o.Kind == "CustomResourceDefinition":
 		left += "is left, because of what others may have made in it; no record names it"
 	default:
-		if delErr := w.takeBack(last, o, live); delErr != nil {
+		if delErr := w.deleteCreated(last, o, live); delErr != nil {
 			left += "could not be deleted again: " + delErr.Error()
 			break
 		}
@@ -78,10 +78,10 @@ func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[st
 	return nil
 }
 
-// knownToOthers reports whether the newest record, once it is not this run's any
+// inNewestInventory reports whether the newest record, once it is not this run's any
 // more, has an object in its inventory. As long as the run that took the lock has
 // not recorded anything it may have seen the object, or not.
-func (w *writer) knownToOthers(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
+func (w *writer) inNewestInventory(ctx context.Context, o *preview.Object, live map[string]any) (bool, error) {
 	for {
 		stored, secret, err := record.LoadWithSecret(ctx, w.cluster, w.plan.Release)
 		if err != nil {
@@ -100,9 +100,9 @@ func (w *writer) knownToOthers(ctx context.Context, o *preview.Object, live map[
 	}
 }
 
-// takeBack deletes an object that this run created: the one with its uid, as
+// deleteCreated deletes an object that this run created: the one with its uid, as
 // long as it has the marks of the release.
-func (w *writer) takeBack(ctx context.Context, o *preview.Object, live map[string]any) error {
+func (w *writer) deleteCreated(ctx context.Context, o *preview.Object, live map[string]any) error {
 	uid := preview.UIDOf(live)
 	for try := range clock.MaxAttempts {
 		if !o.Patches() && !preview.Ours(live, w.plan.Release) {

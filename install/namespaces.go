@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// ownNamespaceGoes returns the release Namespace if a plan deletes it, else nil.
-func ownNamespaceGoes(p *preview.Plan) *preview.Object {
+// deletedNamespace returns the release Namespace if a plan deletes it, else nil.
+func deletedNamespace(p *preview.Plan) *preview.Object {
 	o := p.Object(namespaceRef(p.Release).ID())
 	if o == nil || o.Action != preview.ActionDelete {
 		return nil
@@ -27,8 +27,8 @@ func namespaceRef(release preview.Release) preview.Ref {
 
 // ownNamespaceLast puts the release Namespace after all others: the record is in
 // it.
-func (r *run) ownNamespaceLast(objects []*preview.Object) []*preview.Object {
-	own := ownNamespaceGoes(r.plan)
+func (r *applier) ownNamespaceLast(objects []*preview.Object) []*preview.Object {
+	own := deletedNamespace(r.plan)
 	at := slices.Index(objects, own)
 	if own == nil || at < 0 {
 		return objects
@@ -38,12 +38,12 @@ func (r *run) ownNamespaceLast(objects []*preview.Object) []*preview.Object {
 
 // removeNamespace deletes one Namespace, if it holds nothing that was not
 // reviewed. Before that of the release, the receipt is kept elsewhere.
-func (r *run) removeNamespace(ctx context.Context, o *preview.Object) error {
+func (r *applier) removeNamespace(ctx context.Context, o *preview.Object) error {
 	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	if err := r.mayRemoveNamespace(ctx, o); err != nil {
 		return r.failedObject(ctx, o, "deleting", err)
 	}
-	if o != ownNamespaceGoes(r.plan) {
+	if o != deletedNamespace(r.plan) {
 		return r.sendDelete(ctx, o, r.liveOf(o))
 	}
 	r.lock.leaving.Store(true)
@@ -53,14 +53,14 @@ func (r *run) removeNamespace(ctx context.Context, o *preview.Object) error {
 	return err
 }
 
-func (r *run) mayRemoveNamespace(ctx context.Context, o *preview.Object) error {
+func (r *applier) mayRemoveNamespace(ctx context.Context, o *preview.Object) error {
 	more, err := engine.NewResidents(ctx, r.checked, r.cluster, o.Name)
 	switch {
 	case err != nil:
 		return notSent(err)
 	case len(more) > 0:
-		return &movedError{"it holds what it did not at the review: " + joinReasons(more)}
-	case o != ownNamespaceGoes(r.plan):
+		return &changedObjectError{"it holds what it did not at the review: " + joinReasons(more)}
+	case o != deletedNamespace(r.plan):
 		return nil
 	}
 	if err := r.opts.Keep(r.record.Receipt()); err != nil {
@@ -72,8 +72,8 @@ func (r *run) mayRemoveNamespace(ctx context.Context, o *preview.Object) error {
 // endedWith ends a run of which an earlier one deleted the release Namespace as
 // the last of its writes: what is left is to see it go. Nothing can be written
 // there any more, no lock and no record.
-func (r *run) endedWith(ctx context.Context) (ended bool, err error) {
-	o := ownNamespaceGoes(r.plan)
+func (r *applier) endedWith(ctx context.Context) (ended bool, err error) {
+	o := deletedNamespace(r.plan)
 	if o == nil || !r.resumed() {
 		return false, nil
 	}
@@ -81,18 +81,18 @@ func (r *run) endedWith(ctx context.Context) (ended bool, err error) {
 	if err != nil {
 		return false, r.fail("reading namespace "+o.Name, "run the command again", err)
 	}
-	if stays(live, o.Live.UID) {
+	if namespaceStays(live, o.Live.UID) {
 		return false, nil
 	}
 	record := *r.before
 	record.Approval = r.approval
 	r.record, r.leaving, r.wrote = &record, true, true
-	return true, r.close(ctx, ctx, r.seeOff(ctx))
+	return true, r.close(ctx, ctx, r.awaitNamespaceGone(ctx))
 }
 
-// stays reports whether a live Namespace is the one of a uid and is not being
+// namespaceStays reports whether a live Namespace is the one of a uid and is not being
 // deleted.
-func stays(live map[string]any, uid string) bool {
+func namespaceStays(live map[string]any, uid string) bool {
 	return live != nil && preview.UIDOf(live) == uid && preview.String(live, "metadata", "deletionTimestamp") == ""
 }
 
@@ -125,12 +125,12 @@ func FinishRemoval(ctx context.Context, receipt *record.Receipt, cluster Cluster
 	if !own {
 		return nil, nil
 	}
-	o := ownNamespaceGoes(plan)
+	o := deletedNamespace(plan)
 	live, err := cluster.Get(ctx, o.Ref())
 	if err != nil {
 		return nil, asError(NotStarted, "reading namespace "+o.Name, "run the command again", err)
 	}
-	if stays(live, o.Live.UID) {
+	if namespaceStays(live, o.Live.UID) {
 		return nil, nil
 	}
 	r := newRun(&attempt{
@@ -140,7 +140,7 @@ func FinishRemoval(ctx context.Context, receipt *record.Receipt, cluster Cluster
 			Target: receipt.Target, Approval: receipt.Approval, Started: receipt.Started, Objects: slices.Clone(receipt.Objects),
 		},
 	})
-	done, err := r.result(r.close(ctx, ctx, r.seeOff(ctx)))
+	done, err := r.result(r.close(ctx, ctx, r.awaitNamespaceGone(ctx)))
 	done.Stages = slices.Clone(receipt.Stages)
 	for i := range done.Stages {
 		if err == nil {
@@ -150,8 +150,8 @@ func FinishRemoval(ctx context.Context, receipt *record.Receipt, cluster Cluster
 	return done, err
 }
 
-// seeOff waits until the Namespaces are gone that an earlier run deleted.
-func (r *run) seeOff(ctx context.Context) error {
+// awaitNamespaceGone waits until the Namespaces are gone that an earlier run deleted.
+func (r *applier) awaitNamespaceGone(ctx context.Context) error {
 	var left []preview.Ref
 	for i := range r.plan.Objects {
 		o := &r.plan.Objects[i]

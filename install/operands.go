@@ -68,7 +68,7 @@ func LeftOperands(ctx context.Context, cluster interface {
 	if err != nil {
 		return nil, err
 	}
-	here, err := Operands(ctx, inNamespace{cluster, plan.Release.Namespace}, shared)
+	here, err := Operands(ctx, namespaceCounter{cluster, plan.Release.Namespace}, shared)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +76,14 @@ func LeftOperands(ctx context.Context, cluster interface {
 	return counts, nil
 }
 
-// inNamespace counts in one namespace.
-type inNamespace struct {
+// namespaceCounter counts in one namespace.
+type namespaceCounter struct {
 	Lister
 	namespace string
 }
 
 // Count implements [Counter].
-func (c inNamespace) Count(ctx context.Context, apiVersion, kind string) (int, error) {
+func (c namespaceCounter) Count(ctx context.Context, apiVersion, kind string) (int, error) {
 	found, err := c.List(ctx, apiVersion, kind, c.namespace, "")
 	return len(found), err
 }

@@ -8,7 +8,7 @@ import (
 // prune forgets the oldest revisions beyond the limit, now that the newest is
 // applied. A record that cannot be removed does no harm: it is tried again
 // after the next apply.
-func (r *run) prune(ctx context.Context) {
+func (r *applier) prune(ctx context.Context) {
 	before := len(r.record.Older)
 	if err := r.store.Forget(ctx, r.record, r.opts.HistoryMax); err != nil {
 		r.log(err.Error())

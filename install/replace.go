@@ -26,17 +26,17 @@ func dependentsOf(o *preview.Object) preview.Propagation {
 // replace deletes exactly the reviewed object, waits until it is gone, and
 // creates the new one. live is what was read last: the reviewed object, or nil
 // when an earlier run came that far.
-func (w *writer) replace(ctx context.Context, o *preview.Object, live map[string]any) (written, error) {
+func (w *writer) replace(ctx context.Context, o *preview.Object, live map[string]any) (writeResult, error) {
 	if live != nil {
 		gone, err := w.remove(ctx, o, live)
 		if err != nil {
-			return written{}, err
+			return writeResult{}, err
 		}
 		// From here on the object is between its two writes.
 		w.record.Object(o.ID).State = record.StateRemoving
 		if !gone {
 			if err := w.awaitGone(ctx, o); err != nil {
-				return written{}, err
+				return writeResult{}, err
 			}
 		}
 	}
@@ -45,10 +45,10 @@ func (w *writer) replace(ctx context.Context, o *preview.Object, live map[string
 	return w.write(ctx, o, nil)
 }
 
-// goneError is an object whose deletion takes longer than it may.
-type goneError struct{ what string }
+// deletionError is an object whose deletion takes longer than it may.
+type deletionError struct{ what string }
 
-func (e *goneError) Error() string { return e.what }
+func (e *deletionError) Error() string { return e.what }
 
 // awaitGone waits until the deleted object does not exist any more. Another
 // one under its name is for the create to find.
@@ -62,10 +62,10 @@ func (w *writer) awaitGone(ctx context.Context, o *preview.Object) error {
 		case err != nil && preview.ReasonOf(err) != preview.ReasonUnavailable:
 			return fmt.Errorf("waiting until it is gone: %w", err)
 		case w.opts.Clock.Now().After(deadline):
-			return &goneError{fmt.Sprintf("it is still being deleted after %s, and holds the finalizers %v", w.timeoutOf(o), preview.List(live, "metadata", "finalizers"))}
+			return &deletionError{fmt.Sprintf("it is still being deleted after %s, and holds the finalizers %v", w.timeoutOf(o), preview.List(live, "metadata", "finalizers"))}
 		}
 		if err := clock.Sleep(ctx, w.opts.Clock, clock.RetryPause); err != nil {
-			return &goneError{"stopped while it was being deleted"}
+			return &deletionError{"stopped while it was being deleted"}
 		}
 	}
 }

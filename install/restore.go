@@ -26,7 +26,7 @@ func Restored(ctx context.Context, cluster BulkReader, stored *record.Record) ([
 	if err != nil {
 		return nil, err
 	}
-	r := &restoring{release: stored.Release, revision: stored.Revision, shapes: shapes, notes: map[string][]preview.Note{}}
+	r := &restorer{release: stored.Release, revision: stored.Revision, shapes: shapes, notes: map[string][]preview.Note{}}
 	if err := r.read(ctx, cluster, plan); err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func Earlier(ctx context.Context, cluster BulkReader, stored *record.Record) (*e
 	return &engine.Earlier{Revision: stored.Revision, Contents: contents}, nil
 }
 
-// restoring decides what of a revision comes back.
-type restoring struct {
+// restorer decides what of a revision comes back.
+type restorer struct {
 	release  preview.Release
 	revision int
 	shapes   map[string]map[string]any
@@ -103,7 +103,7 @@ type restoring struct {
 }
 
 // read looks at the Secrets and definitions as they are now.
-func (r *restoring) read(ctx context.Context, cluster BulkReader, plan *preview.Plan) error {
+func (r *restorer) read(ctx context.Context, cluster BulkReader, plan *preview.Plan) error {
 	var refs []preview.Ref
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
@@ -122,7 +122,7 @@ func (r *restoring) read(ctx context.Context, cluster BulkReader, plan *preview.
 }
 
 // restore completes an object, or decides that the cluster keeps its own.
-func (r *restoring) restore(o *preview.Object) (wanted bool, err error) {
+func (r *restorer) restore(o *preview.Object) (wanted bool, err error) {
 	live := r.live[o.ID]
 	if shape := r.shapes[o.ID]; shape != nil {
 		if o.Sealed, err = WithLiveValues(shape, live); err != nil {
@@ -147,13 +147,13 @@ func (r *restoring) restore(o *preview.Object) (wanted bool, err error) {
 	return true, nil
 }
 
-func (r *restoring) note(o *preview.Object, text string) {
+func (r *restorer) note(o *preview.Object, text string) {
 	r.notes[o.Package] = append(r.notes[o.Package], rules.RollbackKept.Note(o.ID, text))
 }
 
 // unverified notes where nothing proves that a package comes back as it was
 // approved: neither does the record say who wrote it.
-func (r *restoring) unverified(pkg preview.Package, signature *preview.RecordSignature) {
+func (r *restorer) unverified(pkg preview.Package, signature *preview.RecordSignature) {
 	if rule, raised := engine.RecordRule(signature); raised {
 		r.notes[pkg.Name] = append(r.notes[pkg.Name], rule.Note("package/"+pkg.Name, rule.Says(r.revision, signature)))
 	}

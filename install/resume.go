@@ -13,7 +13,7 @@ import (
 // resume takes an unfinished record of this plan over. Every object must be as
 // it was reviewed, before the write or after it; what is neither, another client
 // else has changed.
-func (r *run) resume(ctx context.Context) (err error) {
+func (r *applier) resume(ctx context.Context) (err error) {
 	if err := r.gateAgain(); err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (r *run) resume(ctx context.Context) (err error) {
 }
 
 // takeOver is resume for what passed the gate.
-func (r *run) takeOver(ctx context.Context) error {
+func (r *applier) takeOver(ctx context.Context) error {
 	r.log(fmt.Sprintf("resuming revision %d, which is %s", r.record.Revision, r.record.State))
 	if err := r.knowsObjects(); err != nil {
 		return r.fail("resuming", "preview again", err)
@@ -59,7 +59,7 @@ func (r *run) takeOver(ctx context.Context) error {
 // the findings of today's rules besides those recorded, judged by today's
 // policy, whatever one said when it was recorded. Where it passes, the record
 // says by which approval, and what that accepted.
-func (r *run) gateAgain() error {
+func (r *applier) gateAgain() error {
 	today := *r.plan
 	today.Findings, today.Policy = preview.Unjudged(r.plan.Findings), nil
 	found, err := engine.Today(&today, r.opts.Schemas)
@@ -87,7 +87,7 @@ func (r *run) gateAgain() error {
 
 // knowsObjects holds the record against the plan: it must be about the same
 // objects.
-func (r *run) knowsObjects() error {
+func (r *applier) knowsObjects() error {
 	for i := range r.plan.Objects {
 		if r.record.Object(r.plan.Objects[i].ID) == nil {
 			return fmt.Errorf("the record of revision %d does not know %s", r.record.Revision, r.plan.Objects[i].ID)
@@ -98,7 +98,7 @@ func (r *run) knowsObjects() error {
 
 // resumeObject decides what is left to do for one object. why is not empty
 // when the object is neither as before nor as after.
-func (r *run) resumeObject(ctx context.Context, o *preview.Object) (why string, err error) {
+func (r *applier) resumeObject(ctx context.Context, o *preview.Object) (why string, err error) {
 	if o.Action == preview.ActionKeep || o.Action == preview.ActionSkip {
 		return "", nil
 	}
@@ -137,7 +137,7 @@ func (r *run) resumeObject(ctx context.Context, o *preview.Object) (why string, 
 		}
 		if after {
 			r.done[o.ID] = true
-			r.settled(o, Written{Sealed: r.plan.Sent(o), Reviewed: o.ResultBody, Before: live, Live: live})
+			r.recordWritten(o, Written{Sealed: r.plan.Sent(o), Reviewed: o.ResultBody, Before: live, Live: live})
 			return "", nil
 		}
 	}

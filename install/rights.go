@@ -22,7 +22,7 @@ func (c *checker) dryRunGate(ctx context.Context, cluster engine.Cluster) error 
 	case err != nil:
 		return c.notChecked(doing, err)
 	case len(missing) > 0:
-		return c.fail(doing, "", lacking(c.plan, preview.Installer{Missing: missing}))
+		return c.fail(doing, "", missingRights(c.plan, preview.Installer{Missing: missing}))
 	case len(reasons) > 0:
 		return c.fail(doing, "", refusal(doing, "preview without --read-only get, which shows what the API server would do", reasons...))
 	}
@@ -33,7 +33,7 @@ func (c *checker) dryRunGate(ctx context.Context, cluster engine.Cluster) error 
 // is approved, because a right is missing or a quota is used up; nil for others.
 func Barred(p *preview.Plan) error {
 	if in := p.Access.Installer; len(in.Missing) > 0 {
-		return lacking(p, in)
+		return missingRights(p, in)
 	}
 	var over []string
 	for _, u := range p.Unknowns {
@@ -47,9 +47,9 @@ func Barred(p *preview.Plan) error {
 	return fmt.Errorf("%s; raise the quota or free what it counts, then run the command again", joinReasons(over))
 }
 
-// lacking is the error of a user who may not carry the plan out. Rights that only
+// missingRights is the error of a user who may not carry the plan out. Rights that only
 // a role of the plan gives are named with that role.
-func lacking(p *preview.Plan, in preview.Installer) error {
+func missingRights(p *preview.Plan, in preview.Installer) error {
 	var own, roles []string
 	given := map[string][]string{}
 	for _, m := range in.Missing {

@@ -175,14 +175,14 @@ func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) err
 		}
 		return nil
 	})
-	w.lock.rest()
+	w.lock.suspend()
 	report, err := rollout.Wait(waiting, o)
-	w.lock.wake(ctx)
+	w.lock.resume(ctx)
 	w.waits(Waiting{TimedOut: report.Outcome == rollout.TimedOut})
 	w.putOff += report.Limit - o.Timeout
 	doing := "waiting for stage " + stage
 	switch {
-	case report.Outcome != rollout.AllReady && w.asked():
+	case report.Outcome != rollout.AllReady && w.stopRequested():
 		return w.stopped()
 	case err != nil:
 		return w.unanswered(doing, "", err)
@@ -305,13 +305,13 @@ func (w *waiter) awaitRest(ctx context.Context, to *preview.Stage) error {
 // heldNamespace adds to the end of a wait what the control plane says about the
 // release Namespace where that does not go.
 func (w *waiter) heldNamespace(ctx context.Context, err error) error {
-	o := ownNamespaceGoes(w.plan)
+	o := deletedNamespace(w.plan)
 	var e *Error
-	if o == nil || !errors.As(err, &e) || ctx.Err() != nil || w.asked() {
+	if o == nil || !errors.As(err, &e) || ctx.Err() != nil || w.stopRequested() {
 		return err
 	}
 	live, readErr := w.cluster.Get(ctx, o.Ref())
-	if readErr != nil || stays(live, o.Live.UID) {
+	if readErr != nil || namespaceStays(live, o.Live.UID) {
 		return err
 	}
 	var held []string

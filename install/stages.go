@@ -11,7 +11,7 @@ import (
 // takeLock makes this run the only writer of the release. If the plan creates
 // the release namespace, the lease has no place before it: then creating the
 // Namespace is the lock and the first write, and the lease follows.
-func (r *run) takeLock(ctx context.Context) (held context.Context, release func(), err error) {
+func (r *applier) takeLock(ctx context.Context) (held context.Context, release func(), err error) {
 	if o := r.ownNamespace(); o != nil && r.before == nil && r.namespace == nil {
 		if err := r.createNamespace(ctx, o); err != nil {
 			return nil, nil, err
@@ -33,18 +33,18 @@ func (r *run) takeLock(ctx context.Context) (held context.Context, release func(
 }
 
 // recordNamespace enters the Namespace that was made before there was a record.
-func (r *run) recordNamespace() {
+func (r *applier) recordNamespace() {
 	o := r.ownNamespace()
 	if o == nil || r.namespace == nil {
 		return
 	}
 	r.done[o.ID] = true
-	r.settled(o, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: r.namespace, Live: r.namespace})
+	r.recordWritten(o, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: r.namespace, Live: r.namespace})
 }
 
 // stages sends the plan's stages in order. A stage begins when the gates of
 // the stages before it are open.
-func (r *run) stages(ctx context.Context) error {
+func (r *applier) stages(ctx context.Context) error {
 	for i := range r.plan.Stages {
 		stage := &r.plan.Stages[i]
 		var objects []*preview.Object
@@ -72,7 +72,7 @@ func (r *run) stages(ctx context.Context) error {
 
 // stage records which objects are about to be written, writes them, and
 // records what became of them.
-func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*preview.Object) error {
+func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*preview.Object) error {
 	objects = r.ownNamespaceLast(r.withReleased(stage, objects))
 	r.emit(Event{Type: EventStage, Stage: stage.ID, Message: preview.Plural(len(objects), "object")})
 	if !r.record.State.CanBecome(record.Applying) {
@@ -88,22 +88,22 @@ func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*previe
 		}
 	}
 	if err := r.save(ctx, r.plan.Objects); err != nil {
-		r.unsend(objects, before)
+		r.markUnsent(objects, before)
 		return r.fail("recording what stage "+stage.ID+" is about to do", "", err)
 	}
 	var diverged []string
 	for i, o := range objects {
 		if err := ctx.Err(); err != nil {
-			r.unsend(objects[i:], before)
+			r.markUnsent(objects[i:], before)
 			return r.fail("applying "+stage.ID, "", err)
 		}
-		if r.asked() {
-			r.unsend(objects[i:], before)
+		if r.stopRequested() {
+			r.markUnsent(objects[i:], before)
 			return r.stopped()
 		}
 		verdict, err := r.sendIn(ctx, stage, o)
 		if err != nil {
-			r.unsend(objects[i+1:], before)
+			r.markUnsent(objects[i+1:], before)
 			return err
 		}
 		if verdict == Diverged && stopsOnDivergence(o) {
@@ -123,9 +123,9 @@ func (r *run) stage(ctx context.Context, stage *preview.Stage, objects []*previe
 	return nil
 }
 
-// unsend takes back the intent for objects that were not sent after all. One
+// markUnsent takes back the intent for objects that were not sent after all. One
 // between its two writes stays there.
-func (r *run) unsend(objects []*preview.Object, before map[string]record.ObjectState) {
+func (r *applier) markUnsent(objects []*preview.Object, before map[string]record.ObjectState) {
 	for _, o := range objects {
 		r.record.Object(o.ID).State = record.StatePending
 		if before[o.ID] == record.StateReleased {
@@ -147,9 +147,9 @@ func stopsOnDivergence(o *preview.Object) bool {
 }
 
 // sendIn sends what an object's write is in a stage.
-func (r *run) sendIn(ctx context.Context, stage *preview.Stage, o *preview.Object) (Verdict, error) {
+func (r *applier) sendIn(ctx context.Context, stage *preview.Stage, o *preview.Object) (Verdict, error) {
 	if stage.ID == preview.StageHandOver {
-		return Same, r.handOver(ctx, o)
+		return Same, r.releaseFormerOwner(ctx, o)
 	}
 	if stage.ID == preview.StagePruneNamespaces {
 		return Same, r.removeNamespace(ctx, o)
@@ -158,7 +158,7 @@ func (r *run) sendIn(ctx context.Context, stage *preview.Stage, o *preview.Objec
 }
 
 // send writes one object and enters the outcome into the record.
-func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
+func (r *applier) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 	r.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	before := r.liveOf(o)
 	if o.Action == preview.ActionDelete {
@@ -180,5 +180,5 @@ func (r *run) send(ctx context.Context, o *preview.Object) (Verdict, error) {
 		return "", r.failedObject(ctx, o, doing, err)
 	}
 	// What others added between the check and the write is what it was made on.
-	return r.settled(o, Written{Sealed: r.plan.Sent(o), Reviewed: r.reviewedResult(o), Before: w.on, Live: w.live}), nil
+	return r.recordWritten(o, Written{Sealed: r.plan.Sent(o), Reviewed: r.reviewedResult(o), Before: w.on, Live: w.live}), nil
 }

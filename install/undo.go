@@ -15,12 +15,12 @@ import (
 // StageUndo is what the events of an undo begin with.
 const StageUndo = "undo"
 
-// undoesItself reports whether an error leads to the undo that the plan seals:
+// triggersUndo reports whether an error leads to the undo that the plan seals:
 // something failed, or took longer than it may. A run that was asked to stop, or
 // that does not know what became of a write, is resumed instead.
-func (r *run) undoesItself(ctx context.Context, err error) bool {
+func (r *applier) triggersUndo(ctx context.Context, err error) bool {
 	var e *Error
-	if r.plan.Undo == nil || r.record == nil || ctx.Err() != nil || r.asked() || !errors.As(err, &e) {
+	if r.plan.Undo == nil || r.record == nil || ctx.Err() != nil || r.stopRequested() || !errors.As(err, &e) {
 		return false
 	}
 	switch e.Kind {
@@ -29,12 +29,12 @@ func (r *run) undoesItself(ctx context.Context, err error) bool {
 	case Interrupted:
 		return e.timedOut
 	}
-	return r.resumed() && r.wroteBefore() // this run has written nothing, an earlier one did
+	return r.resumed() && r.hasWritten() // this run has written nothing, an earlier one did
 }
 
-// wroteBefore reports whether any object of the plan was written, by this run
+// hasWritten reports whether any object of the plan was written, by this run
 // or by an earlier one of the same plan.
-func (r *run) wroteBefore() bool {
+func (r *applier) hasWritten() bool {
 	return slices.ContainsFunc(r.record.Objects, func(o record.ObjectReceipt) bool {
 		return record.Sends(o.Action) && o.State != record.StatePending && o.State != record.StateFailed
 	})
@@ -42,7 +42,7 @@ func (r *run) wroteBefore() bool {
 
 // failed is the end of a plan that goes back: whatever came in the way, it is
 // not resumed.
-func (r *run) failed(err error) error {
+func (r *applier) failed(err error) error {
 	e := *asError(Failed, "applying "+r.plan.Release.Name, "", err)
 	e.Kind = Failed
 	return &e
@@ -51,7 +51,7 @@ func (r *run) failed(err error) error {
 // undo carries the sealed undo out, under the lock and as a revision of its
 // own, and words the end of a plan that failed with cause. Whatever comes of
 // it, the plan has failed.
-func (r *run) undo(ctx, held context.Context, cause error) error {
+func (r *applier) undo(ctx, held context.Context, cause error) error {
 	r.wrote = true // perhaps by an earlier run of this plan
 	r.emit(Event{Type: EventStage, Stage: StageUndo, Message: "the plan failed; " + r.undoText() + ", as it says"})
 	u, err := r.beginUndo(held)
@@ -64,7 +64,7 @@ func (r *run) undo(ctx, held context.Context, cause error) error {
 	return r.undoEnded(cause, r.followUndo(ctx, held, u))
 }
 
-func (r *run) undoText() string {
+func (r *applier) undoText() string {
 	if r.plan.Undo.Revision == 0 {
 		return "removing what it made"
 	}
@@ -75,7 +75,7 @@ func (r *run) undoText() string {
 // records what is about to happen. Every object must be as it was reviewed,
 // before the write or after it: what others changed is left alone, and
 // nothing is sent.
-func (r *run) beginUndo(ctx context.Context) (*run, error) {
+func (r *applier) beginUndo(ctx context.Context) (*applier, error) {
 	doing := "undoing " + r.plan.Release.Name
 	back, err := r.planUndo(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r *run) beginUndo(ctx context.Context) (*run, error) {
 }
 
 // undoRun is the run that applies the plan of an undo on top of a record.
-func (r *run) undoRun(back *preview.Plan, before *record.Record) *run {
+func (r *applier) undoRun(back *preview.Plan, before *record.Record) *applier {
 	opts := r.opts
 	opts.Checks = nil // they are about what failed
 	u := newRun(&attempt{
@@ -115,7 +115,7 @@ func (r *run) undoRun(back *preview.Plan, before *record.Record) *run {
 }
 
 // planUndo plans to go back, as the cluster is now.
-func (r *run) planUndo(ctx context.Context) (*preview.Plan, error) {
+func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
 	earlier, err := r.earlier(ctx)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
 
 // foreignEdits names the objects that are neither as the plan found them nor as
 // it left them. back holds them as they were read for the undo.
-func (r *run) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, error) {
+func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, error) {
 	var reasons []string
 	for i := range r.plan.Objects {
 		o := &r.plan.Objects[i]
@@ -212,7 +212,7 @@ func (r *run) foreignEdits(ctx context.Context, back *preview.Plan) ([]string, e
 
 // checkUndoOperands refuses to take an operator away from what others had it
 // operate meanwhile. What the plan itself made is part of the undo.
-func (r *run) checkUndoOperands(ctx context.Context) error {
+func (r *applier) checkUndoOperands(ctx context.Context) error {
 	if !record.IsUninstall(r.plan) {
 		return nil
 	}
@@ -237,13 +237,13 @@ func (r *run) checkUndoOperands(ctx context.Context) error {
 }
 
 // followUndo sends the undo and waits for it.
-func (r *run) followUndo(ctx, held context.Context, u *run) error {
+func (r *applier) followUndo(ctx, held context.Context, u *applier) error {
 	r.undone = u
 	return u.close(ctx, held, u.carryOut(held))
 }
 
 // undoEnded words how a failed plan ended, with what became of its undo.
-func (r *run) undoEnded(cause, err error) error {
+func (r *applier) undoEnded(cause, err error) error {
 	failed := *asError(Failed, "applying "+r.plan.Release.Name, "", cause)
 	switch {
 	case err == nil && r.plan.Undo.Revision == 0:
@@ -253,13 +253,13 @@ func (r *run) undoEnded(cause, err error) error {
 	case errors.Is(err, errLockLost):
 		ended := asError(Failed, "", "", err)
 		failed.Kind, failed.Next = ended.Kind, "the undo was not finished: "+ended.Came+"; "+ended.Next
-		r.log("the undo stopped: " + cameOf(err))
+		r.log("the undo stopped: " + errorCause(err))
 	case KindOf(err) == Interrupted || KindOf(err) == Declined || outage(err):
 		failed.Kind, failed.Next = Interrupted, "the undo was not finished; "+r.resumeAdvice()
-		r.log("the undo stopped: " + cameOf(err))
+		r.log("the undo stopped: " + errorCause(err))
 	default:
-		failed.Next = "it was not undone: " + cameOf(err) + "; look at it, then preview again"
-		r.log("the undo stopped: " + cameOf(err))
+		failed.Next = "it was not undone: " + errorCause(err) + "; look at it, then preview again"
+		r.log("the undo stopped: " + errorCause(err))
 	}
 	return &failed
 }
@@ -271,8 +271,8 @@ func outage(err error) bool {
 	return reason == preview.ReasonUnavailable || reason == preview.ReasonUnauthorized
 }
 
-// cameOf is what came back, without what was being done and what to do.
-func cameOf(err error) string {
+// errorCause is what came back, without what was being done and what to do.
+func errorCause(err error) string {
 	var e *Error
 	if errors.As(err, &e) && e.Came != "" {
 		return e.Came
@@ -282,11 +282,11 @@ func cameOf(err error) string {
 
 // resumeUndo goes on with an undo that was interrupted. The recorded plan must
 // be the sealed undo; nothing else in the record decides what is sent.
-func (r *run) resumeUndo(ctx, held context.Context) error {
+func (r *applier) resumeUndo(ctx, held context.Context) error {
 	failed := &Error{
 		Kind: Failed, Doing: "applying " + r.plan.Release.Name, Came: fmt.Sprintf("revision %d of this plan had failed", r.before.Undoes.Revision),
 	}
-	u, err := r.takeUndo(held)
+	u, err := r.takeOverUndo(held)
 	if err != nil {
 		if held.Err() != nil {
 			err = r.interrupted(ctx, held, err)
@@ -296,7 +296,7 @@ func (r *run) resumeUndo(ctx, held context.Context) error {
 	return r.undoEnded(failed, r.followUndo(ctx, held, u))
 }
 
-func (r *run) takeUndo(ctx context.Context) (*run, error) {
+func (r *applier) takeOverUndo(ctx context.Context) (*applier, error) {
 	doing := fmt.Sprintf("resuming the undo, revision %d", r.before.Revision)
 	// What is left to do is no write of this run, but the target has changed.
 	r.wrote = true
@@ -321,7 +321,7 @@ func (r *run) takeUndo(ctx context.Context) (*run, error) {
 
 // recordedUndo reads the plan of the undo. The bodies of its Secrets have the
 // values that are live, as they had when it was recorded.
-func (r *run) recordedUndo(ctx context.Context) (*preview.Plan, error) {
+func (r *applier) recordedUndo(ctx context.Context) (*preview.Plan, error) {
 	_, shapes, err := record.RecordedPlan(ctx, r.cluster, r.before)
 	if err != nil {
 		return nil, err

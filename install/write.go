@@ -42,10 +42,10 @@ func unknownOutcome(err error) bool {
 	return errors.As(err, &unknown)
 }
 
-// movedError is an object that is not the reviewed one any more.
-type movedError struct{ what string }
+// changedObjectError is an object that is not the reviewed one any more.
+type changedObjectError struct{ what string }
 
-func (e *movedError) Error() string { return e.what }
+func (e *changedObjectError) Error() string { return e.what }
 
 // withGrace lets a request that is under way finish shortly after ctx ended,
 // so that its outcome is known. Nothing new is sent by then.
@@ -55,14 +55,14 @@ func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return late, func() { stop(); cancel() }
 }
 
-// written is an object as a write left it, with the one that the write was made
+// writeResult is an object as a write left it, with the one that the write was made
 // on: nil when it created the object.
-type written struct{ live, on map[string]any }
+type writeResult struct{ live, on map[string]any }
 
 // write creates or updates one object, exactly once. before is the live object
 // the write is made on, nil when it creates. What was created after the lock was
 // lost is deleted again.
-func (w *writer) write(ctx context.Context, o *preview.Object, before map[string]any) (written, error) {
+func (w *writer) write(ctx context.Context, o *preview.Object, before map[string]any) (writeResult, error) {
 	made, err := w.writeOn(ctx, o, before)
 	if err == nil && made.on == nil {
 		err = w.judgeCreate(ctx, o, made.live)
@@ -74,7 +74,7 @@ func (w *writer) write(ctx context.Context, o *preview.Object, before map[string
 // longer is the live object, the write is tried again on the new one as long as
 // nothing relevant about it changed. A write without an answer is followed by a
 // read to learn whether it happened.
-func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[string]any) (written, error) {
+func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[string]any) (writeResult, error) {
 	var last error
 	lost := false // a write may have happened without our knowing
 	for try := range clock.MaxAttempts {
@@ -84,35 +84,35 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 		}
 		live, err := w.applyTaking(ctx, o, item)
 		if err == nil {
-			return written{live, before}, nil
+			return writeResult{live, before}, nil
 		}
 		last = err
-		var moved *movedError
+		var moved *changedObjectError
 		if errors.As(err, &moved) {
-			return written{}, w.perhaps(lost, err) // this one was not sent
+			return writeResult{}, w.outcomeUnknown(lost, err) // this one was not sent
 		}
 		if noAnswer(err) {
 			lost = true
 		} else if preview.ReasonOf(err) != preview.ReasonChanged {
-			return written{}, err
+			return writeResult{}, err
 		}
 		// What a resumed plan creates may come from the run before, late.
 		live, done, err := w.reread(ctx, o, lost, before == nil && w.resumed(), err)
 		if err != nil || done {
-			return written{live, before}, err
+			return writeResult{live, before}, err
 		}
 		if lost && before == nil && preview.Ours(live, w.plan.Release) {
 			w.wrote = true // only this run marks it so: it was changed since
-			return written{live, before}, nil
+			return writeResult{live, before}, nil
 		}
-		if before, err = w.onto(o, before, live, last); err != nil {
-			return written{}, w.perhaps(lost, err)
+		if before, err = w.rebase(o, before, live, last); err != nil {
+			return writeResult{}, w.outcomeUnknown(lost, err)
 		}
 		if err := clock.Pause(ctx, w.opts.Clock, last, try); err != nil {
-			return written{}, last
+			return writeResult{}, last
 		}
 	}
-	return written{}, last
+	return writeResult{}, last
 }
 
 // applyTaking sends a write that may take over the contested fields that were
@@ -138,7 +138,7 @@ func (w *writer) applyTaking(ctx context.Context, o *preview.Object, item previe
 		}
 	}
 	if len(more) > 0 {
-		return nil, &movedError{joinReasons(more)}
+		return nil, &changedObjectError{joinReasons(more)}
 	}
 	item.Force = true
 	return w.applyOnce(ctx, item)
@@ -203,10 +203,10 @@ func (w *writer) reread(ctx context.Context, o *preview.Object, lost, resumed bo
 	return live, written, nil
 }
 
-// perhaps is the end of a write on an object that moved. If one was sent before
+// outcomeUnknown is the end of a write on an object that moved. If one was sent before
 // whose answer was lost, it may have been carried out all the same.
-func (w *writer) perhaps(lost bool, err error) error {
-	var moved *movedError
+func (w *writer) outcomeUnknown(lost bool, err error) error {
+	var moved *changedObjectError
 	if !lost || !errors.As(err, &moved) {
 		return err
 	}
@@ -214,15 +214,15 @@ func (w *writer) perhaps(lost bool, err error) error {
 	return &outcomeError{err}
 }
 
-// onto decides whether a write may be made on the object as it is now.
-func (w *writer) onto(o *preview.Object, before, live map[string]any, cause error) (map[string]any, error) {
+// rebase decides whether a write may be made on the object as it is now.
+func (w *writer) rebase(o *preview.Object, before, live map[string]any, cause error) (map[string]any, error) {
 	switch {
 	case before == nil && live == nil:
 		return nil, nil
 	case before == nil:
-		return nil, &movedError{"it was created by another client meanwhile"}
+		return nil, &changedObjectError{"it was created by another client meanwhile"}
 	case live == nil:
-		return nil, &movedError{"it was deleted meanwhile"}
+		return nil, &changedObjectError{"it was deleted meanwhile"}
 	case preview.VersionOf(live) == preview.VersionOf(before) && preview.UIDOf(live) == preview.UIDOf(before) && preview.ReasonOf(cause) == preview.ReasonChanged:
 		return nil, cause // refused for another reason than a change
 	}
@@ -231,7 +231,7 @@ func (w *writer) onto(o *preview.Object, before, live map[string]any, cause erro
 		return nil, err
 	}
 	if !same {
-		return nil, &movedError{w.movedFields(o, before, live)}
+		return nil, &changedObjectError{w.movedFields(o, before, live)}
 	}
 	return live, nil
 }
@@ -314,7 +314,7 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 			return false, err
 		}
 		if !same {
-			return false, &movedError{w.movedFields(o, w.liveOf(o), live)}
+			return false, &changedObjectError{w.movedFields(o, w.liveOf(o), live)}
 		}
 		err = w.deleteOnce(ctx, o, live)
 		reason := preview.ReasonOf(err)
@@ -357,10 +357,10 @@ func (w *writer) deleteOnce(ctx context.Context, o *preview.Object, live map[str
 	})
 }
 
-// handOver sends one write of the stage in which former owners let go. What is
+// releaseFormerOwner sends one write of the stage in which former owners let go. What is
 // deleted must be gone before anything is applied: as long as it exists, its
 // controller may write to what it owned.
-func (w *writer) handOver(ctx context.Context, o *preview.Object) error {
+func (w *writer) releaseFormerOwner(ctx context.Context, o *preview.Object) error {
 	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
 	if o.Action == preview.ActionAdopt {
 		free, err := w.release(ctx, o, w.liveOf(o))
@@ -385,9 +385,9 @@ func (w *writer) handOver(ctx context.Context, o *preview.Object) error {
 	return nil
 }
 
-// hasLetGo notes that the former owner of an object has let go of it, and that
+// markReleased notes that the former owner of an object has let go of it, and that
 // the second write is still to come.
-func (w *writer) hasLetGo(o *preview.Object, live map[string]any) error {
+func (w *writer) markReleased(o *preview.Object, live map[string]any) error {
 	fingerprint, err := preview.Fingerprint(w.opts.Schemas, live, o.Sealed, true)
 	if err != nil || fingerprint != o.Adoption.Fingerprint || fingerprint == o.Live.Fingerprint {
 		return err
@@ -404,7 +404,7 @@ func (w *writer) createNamespace(ctx context.Context, o *preview.Object) error {
 		w.namespace = made.live
 		return nil
 	}
-	var moved *movedError
+	var moved *changedObjectError
 	if errors.As(err, &moved) {
 		// Another run of this plan may have been faster; the lease decides
 		// which of the two goes on.

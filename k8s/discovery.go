@@ -106,20 +106,20 @@ func (c *Client) discover(ctx context.Context, apiVersion string) (map[string]re
 // typeKey names a kind of one API version.
 type typeKey struct{ apiVersion, kind string }
 
-// located is the answer of [Client.lookup].
-type located struct {
+// lookupResult is the answer of [Client.lookup].
+type lookupResult struct {
 	resource
 	err error
 }
 
 // locate looks the kinds of refs up, each API version once and at the same time.
-func (c *Client) locate(ctx context.Context, refs []preview.Ref) map[typeKey]located {
+func (c *Client) locate(ctx context.Context, refs []preview.Ref) map[typeKey]lookupResult {
 	byVersion := map[string][]string{}
-	found := map[typeKey]located{}
+	found := map[typeKey]lookupResult{}
 	for _, ref := range refs {
 		key := typeKey{ref.APIVersion, ref.Kind}
 		if _, seen := found[key]; !seen {
-			found[key] = located{}
+			found[key] = lookupResult{}
 			byVersion[ref.APIVersion] = append(byVersion[ref.APIVersion], ref.Kind)
 		}
 	}
@@ -143,14 +143,14 @@ func (c *Client) locate(ctx context.Context, refs []preview.Ref) map[typeKey]loc
 
 // lookupAll is lookup for several kinds of one API version: one request for
 // all that the cache does not have, and one failure for all of them.
-func (c *Client) lookupAll(ctx context.Context, apiVersion string, kinds []string) map[string]located {
-	answers := make(map[string]located, len(kinds))
+func (c *Client) lookupAll(ctx context.Context, apiVersion string, kinds []string) map[string]lookupResult {
+	answers := make(map[string]lookupResult, len(kinds))
 	var asked map[string]resource
 	var askErr error
 	var done bool
 	for _, kind := range kinds {
 		if res, ok := c.discovery.find(apiVersion, kind); ok {
-			answers[kind] = located{resource: res}
+			answers[kind] = lookupResult{resource: res}
 			continue
 		}
 		if !done {
@@ -162,11 +162,11 @@ func (c *Client) lookupAll(ctx context.Context, apiVersion string, kinds []strin
 		res, ok := asked[kind]
 		switch {
 		case askErr != nil:
-			answers[kind] = located{err: askErr}
+			answers[kind] = lookupResult{err: askErr}
 		case !ok:
-			answers[kind] = located{err: notServed(apiVersion, kind)}
+			answers[kind] = lookupResult{err: notServed(apiVersion, kind)}
 		default:
-			answers[kind] = located{resource: res}
+			answers[kind] = lookupResult{resource: res}
 		}
 	}
 	return answers

@@ -49,11 +49,11 @@ func (c *Client) merged(ctx context.Context, live map[string]any, item preview.D
 	}
 	stripped := preview.CloneBody(live)
 	delete(preview.Map(stripped, "metadata"), "managedFields")
-	before, err := typedOf(from, stripped)
+	before, err := toTyped(from, stripped)
 	if err != nil {
 		return nil, fmt.Errorf("the live object does not fit its schema: %w", err)
 	}
-	wanted, err := typedOf(from, asStored(item.Body))
+	wanted, err := toTyped(from, normalizeScalars(item.Body))
 	if err != nil {
 		return nil, &preview.Refusal{Reason: preview.ReasonNotAppliable, Message: capped("it does not fit its schema: " + err.Error()), Err: err}
 	}
@@ -66,7 +66,7 @@ func (c *Client) merged(ctx context.Context, live map[string]any, item preview.D
 		}
 		managers["before-first-apply"] = fieldpath.NewVersionedSet(all.Difference(untracked()), fieldpath.APIVersion(ref.APIVersion), false)
 	}
-	updater := (&merge.UpdaterBuilder{Converter: sameVersion{}, ReturnInputOnNoop: true}).BuildUpdater()
+	updater := (&merge.UpdaterBuilder{Converter: sameVersionConverter{}, ReturnInputOnNoop: true}).BuildUpdater()
 	after, _, err := updater.Apply(before, wanted, fieldpath.APIVersion(ref.APIVersion), managers, applyManager, item.Force)
 	if err != nil {
 		return nil, err
@@ -152,15 +152,15 @@ func untracked() *fieldpath.Set {
 	)
 }
 
-// sameVersion converts nothing: [managersOf] lets one version pass.
-type sameVersion struct{}
+// sameVersionConverter converts nothing: [managersOf] lets one version pass.
+type sameVersionConverter struct{}
 
-func (sameVersion) Convert(object *typed.TypedValue, _ fieldpath.APIVersion) (*typed.TypedValue, error) {
+func (sameVersionConverter) Convert(object *typed.TypedValue, _ fieldpath.APIVersion) (*typed.TypedValue, error) {
 	return object, nil
 }
-func (sameVersion) IsMissingVersionError(error) bool { return false }
+func (sameVersionConverter) IsMissingVersionError(error) bool { return false }
 
-func typedOf(from managedfields.TypeConverter, body map[string]any) (*typed.TypedValue, error) {
+func toTyped(from managedfields.TypeConverter, body map[string]any) (*typed.TypedValue, error) {
 	return from.ObjectToTyped(&unstructured.Unstructured{Object: body}, typed.AllowDuplicates)
 }
 

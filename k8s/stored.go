@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// asStored spells the scalars of a built-in object as the API server stores
+// normalizeScalars spells the scalars of a built-in object as the API server stores
 // them: cpu "1000m" is "1" there, and an apply of the one changes nothing.
 // Of a custom resource nothing is known; it stays as it is.
-func asStored(sealed map[string]any) map[string]any {
+func normalizeScalars(sealed map[string]any) map[string]any {
 	ref := preview.RefOf(sealed)
 	groupVersion, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {

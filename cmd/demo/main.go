@@ -38,7 +38,7 @@ func main() {
 // run is the whole demonstration. Everything it starts is stopped before it
 // returns, in the reverse order.
 func run(ctx context.Context, args []string) (int, error) {
-	program, err := beside("kubectl-operator")
+	program, err := siblingProgram("kubectl-operator")
 	if err != nil {
 		return 0, err
 	}
@@ -107,8 +107,8 @@ The cluster stays up until you press Ctrl-C. In another terminal:
 	<-ctx.Done()
 }
 
-// beside finds a program in the directory this one is in.
-func beside(name string) (string, error) {
+// siblingProgram finds a program in the directory this one is in.
+func siblingProgram(name string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err

@@ -59,7 +59,7 @@ func Apply(ctx context.Context, plan *preview.Plan, approved record.Approval, o 
 	if approved.Accepted == nil {
 		approved.Accepted = []record.Acceptance{}
 	}
-	r := &run{plan: plan, approval: approved, o: o}
+	r := &applier{plan: plan, approval: approved, o: o}
 	err := r.apply(ctx)
 	if ctx.Err() != nil && err != nil && !r.switched && install.KindOf(err) == install.NotStarted {
 		err = &install.Error{Kind: install.Declined, Doing: r.doing(), Came: "stopped before anything was changed", Next: "run the command again", Err: err}
@@ -67,8 +67,8 @@ func Apply(ctx context.Context, plan *preview.Plan, approved record.Approval, o 
 	return r.result(err)
 }
 
-// run is one call of Apply.
-type run struct {
+// applier is one call of Apply.
+type applier struct {
 	plan     *preview.Plan
 	approval record.Approval
 	o        Options
@@ -88,16 +88,16 @@ func location(plan *preview.Plan) string {
 	return plan.Location.Path
 }
 
-func (r *run) doing() string { return r.plan.Request.Action + " " + r.plan.Release.Name }
+func (r *applier) doing() string { return r.plan.Request.Action + " " + r.plan.Release.Name }
 
-func (r *run) apply(ctx context.Context) error {
+func (r *applier) apply(ctx context.Context) error {
 	if err := r.allowed(); err != nil {
 		return err
 	}
 	if err := r.check(ctx); err != nil {
 		return err
 	}
-	if !r.plan.SetChanges() && !untidy(location(r.plan)) {
+	if !r.plan.SetChanges() && !hasLeftovers(location(r.plan)) {
 		return nil
 	}
 	place, err := openPlace(location(r.plan), r.o.Step)
@@ -131,7 +131,7 @@ func (r *run) apply(ctx context.Context) error {
 }
 
 // allowed holds the plan to its digest and the approval to the plan.
-func (r *run) allowed() error {
+func (r *applier) allowed() error {
 	if err := engine.CheckSealed(r.plan); err != nil {
 		return &install.Error{Kind: install.Refused, Doing: "checking the plan of " + r.plan.Release.Name, Came: err.Error(), Err: err}
 	}
@@ -155,7 +155,7 @@ func (r *run) allowed() error {
 }
 
 // countSigned asks for the signed approvals that are required.
-func (r *run) countSigned() error {
+func (r *applier) countSigned() error {
 	doing := "counting the signed approvals of " + r.plan.Release.Name
 	signed, accepted, err := r.o.Quorum.Check(r.plan, []string{r.approval.By}, r.o.Now())
 	if err != nil {
@@ -174,7 +174,7 @@ func (r *run) countSigned() error {
 
 // failed words what went wrong by what it means: before the switch nothing
 // changed for the host, after it something did.
-func (r *run) failed(err error) error {
+func (r *applier) failed(err error) error {
 	if known, ok := errors.AsType[*install.Error](err); ok {
 		return known
 	}
@@ -205,7 +205,7 @@ func advice(err error) string {
 }
 
 // result ends the run: it sends it to the sink.
-func (r *run) result(err error) (*Receipt, error) {
+func (r *applier) result(err error) (*Receipt, error) {
 	event := install.Event{Type: install.EventResult, Digest: r.plan.Digest, ContentDigest: r.plan.ContentDigest}
 	receipt := r.receipt
 	if !r.switched {
@@ -225,7 +225,7 @@ func (r *run) result(err error) (*Receipt, error) {
 	return receipt, err
 }
 
-func (r *run) emit(e install.Event) {
+func (r *applier) emit(e install.Event) {
 	if r.o.Sink == nil {
 		return
 	}

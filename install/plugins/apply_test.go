@@ -140,7 +140,7 @@ func TestALinkInAnEarlierGenerationIsNotFollowed(t *testing.T) {
 	location := filepath.Join(t.TempDir(), ".plugins")
 	mustInstall(t, location, firstFiles())
 	mustInstall(t, location, secondFiles())
-	gone := filepath.Join(filesAt(location, 1), "gone")
+	gone := filepath.Join(filesPath(location, 1), "gone")
 	if err := os.Remove(gone); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // check compares what is at the location now with what the plan saw there.
-func (r *run) check(ctx context.Context) error {
+func (r *applier) check(ctx context.Context) error {
 	now, err := Read(ctx, location(r.plan))
 	if err != nil {
 		return r.failed(err)
@@ -35,7 +35,7 @@ func (r *run) check(ctx context.Context) error {
 }
 
 // differing says which files are not as the plan saw them.
-func (r *run) differing(there map[string]preview.LiveFile) []string {
+func (r *applier) differing(there map[string]preview.LiveFile) []string {
 	seen := map[string]preview.LiveFile{}
 	for _, f := range r.plan.Files {
 		if f.Live != (preview.LiveFile{}) {
@@ -45,7 +45,7 @@ func (r *run) differing(there map[string]preview.LiveFile) []string {
 	return differences(seen, there)
 }
 
-func (r *run) movedGeneration(current, next int) []string {
+func (r *applier) movedGeneration(current, next int) []string {
 	g := r.plan.Generation
 	switch {
 	case current != g.From:

@@ -27,8 +27,8 @@ const KindCleanReceipt = "PluginCleanReceipt"
 // was stopped in between is gone on with by its digest.
 const cleanFile = "clean.json"
 
-// doomed are the generations that a clean removes, by the paths of their files.
-func doomed(paths []string) []int {
+// generationNumbers are the generations that a clean removes, by the paths of their files.
+func generationNumbers(paths []string) []int {
 	var out []int
 	for _, p := range paths {
 		if n := generationIn(p); n > 0 && !slices.Contains(out, n) {
@@ -99,7 +99,7 @@ func (r *Receipt) Doomed() []int {
 	for _, f := range r.Removed {
 		paths = append(paths, f.Path)
 	}
-	return doomed(paths)
+	return generationNumbers(paths)
 }
 
 // left are the files of a clean in the generations that are there still: those
@@ -149,7 +149,7 @@ func (p *place) noteClean(receipt *Receipt) error {
 	if err != nil {
 		return err
 	}
-	return p.replace(p.beside(cleanFile), data)
+	return p.replace(p.siblingPath(cleanFile), data)
 }
 
 // removeDoomed removes the generations of a clean, one at a time: each is out of
@@ -178,7 +178,7 @@ func (p *place) removeDoomed(ctx context.Context, receipt *Receipt, gone func(n 
 
 // removeGenerations removes what was reviewed, with a receipt of it written
 // before the first and finished after the last.
-func (r *run) removeGenerations(ctx context.Context) error {
+func (r *applier) removeGenerations(ctx context.Context) error {
 	now := r.o.Now().UTC()
 	r.receipt = cleaning(r.plan, r.approval, r.o.Tool, now)
 	if begun := r.begunClean(); begun != nil {
@@ -202,7 +202,7 @@ func (r *run) removeGenerations(ctx context.Context) error {
 }
 
 // begunClean is the receipt of an interrupted run of the plan.
-func (r *run) begunClean() *Receipt {
+func (r *applier) begunClean() *Receipt {
 	receipt := readClean(location(r.plan))
 	if receipt == nil || receipt.Digest != r.plan.Digest || receipt.State != StatePending {
 		return nil
@@ -212,7 +212,7 @@ func (r *run) begunClean() *Receipt {
 
 // checkClean compares the generations that a plan removes with what it saw of
 // them. Those that an interrupted run of it removed are as they are to be.
-func (r *run) checkClean(ctx context.Context) ([]string, error) {
+func (r *applier) checkClean(ctx context.Context) ([]string, error) {
 	at := location(r.plan)
 	if done := readClean(at); done != nil && done.Digest == r.plan.Digest && done.State == StateCleaned {
 		return nil, appliedClean(done, at)
@@ -225,7 +225,7 @@ func (r *run) checkClean(ctx context.Context) ([]string, error) {
 	for _, f := range r.plan.Files {
 		seen[f.Path] = f.Live
 	}
-	there, err := doomedFiles(ctx, at, doomed(slices.Collect(maps.Keys(seen))))
+	there, err := doomedFiles(ctx, at, generationNumbers(slices.Collect(maps.Keys(seen))))
 	return differences(seen, there), err
 }
 
@@ -247,10 +247,10 @@ func resumeClean(ctx context.Context, location, digest string, o Options) (*Rece
 	case receipt.State != StatePending:
 		return nil, appliedClean(receipt, location)
 	}
-	return receipt, holding(location, o, func(p *place) error { return goOnCleaning(ctx, p, receipt, o) })
+	return receipt, withLock(location, o, func(p *place) error { return continueClean(ctx, p, receipt, o) })
 }
 
-func goOnCleaning(ctx context.Context, place *place, receipt *Receipt, o Options) error {
+func continueClean(ctx context.Context, place *place, receipt *Receipt, o Options) error {
 	at := place.location
 	if err := place.sweep(at); err != nil {
 		return err

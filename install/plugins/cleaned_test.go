@@ -81,7 +81,7 @@ func TestAKilledCleanGoesOn(t *testing.T) {
 			if err != nil || receipt == nil || receipt.State != StateCleaned || len(receipt.Doomed()) != 3 || receipt.Digest != plan.Digest {
 				t.Fatalf("receipt %+v, %v", receipt, err)
 			}
-			if all, err := numbers(location); err != nil || len(all) != 1 || all[0] != 4 || untidy(location) {
+			if all, err := numbers(location); err != nil || len(all) != 1 || all[0] != 4 || hasLeftovers(location) {
 				t.Errorf("generations %v are left, %v", all, err)
 			}
 			if got := content(t, location); !maps.Equal(got, contentOf(secondFiles())) {

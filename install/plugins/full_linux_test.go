@@ -118,8 +118,8 @@ func same(ctx context.Context, location string, files []plugins.File) error {
 			return fmt.Errorf("the host finds another %s", f.Path)
 		}
 	}
-	if !maps.Equal(want, now.Files) || untidy(location) {
-		return fmt.Errorf("the host finds %v, something is left: %t", now.Files, untidy(location))
+	if !maps.Equal(want, now.Files) || hasLeftovers(location) {
+		return fmt.Errorf("the host finds %v, something is left: %t", now.Files, hasLeftovers(location))
 	}
 	return nil
 }

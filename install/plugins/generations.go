@@ -95,9 +95,9 @@ func (g *Generation) read(ctx context.Context, location string) error {
 // files are those on disk.
 func (g *Generation) files(ctx context.Context, location string) (map[string]preview.LiveFile, error) {
 	there := map[string]preview.LiveFile{}
-	return there, readFiles(ctx, filesAt(location, g.Number), there)
+	return there, readFiles(ctx, filesPath(location, g.Number), there)
 }
 
-func filesAt(location string, generation int) string {
+func filesPath(location string, generation int) string {
 	return filepath.Join(location+generationsSuffix, strconv.Itoa(generation), filesDir)
 }

@@ -17,7 +17,7 @@ const maxHolder = 256
 // the process ends. Who holds it stands in the file. It does not wait: what
 // that another process changes is to be reviewed again.
 func (p *place) hold(holder string, now time.Time) (release func() error, err error) {
-	file, err := p.root.OpenFile(p.beside(heldFile), os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := p.root.OpenFile(p.siblingPath(heldFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock of %s: %w", p.location, err)
 	}

@@ -72,7 +72,7 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 	}
 	out.Read = bytesAt(location)
 	err = readFiles(ctx, location, out.Files)
-	if _, ok := errors.AsType[unfit](err); ok {
+	if _, ok := errors.AsType[unfitError](err); ok {
 		err = fmt.Errorf("%w; name a place for plugins alone with --location", err)
 	}
 	if err != nil {
@@ -153,10 +153,10 @@ func readSmall(name string) ([]byte, error) {
 	return data, err
 }
 
-// unfit is a place that holds more than plugins.
-type unfit string
+// unfitError is a place that holds more than plugins.
+type unfitError string
 
-func (u unfit) Error() string { return string(u) }
+func (u unfitError) Error() string { return string(u) }
 
 // readFiles hashes every file below a location. A link or a device among them is
 // an error: what it is could not be put back.
@@ -180,13 +180,13 @@ func readRoot(ctx context.Context, root *os.Root, into map[string]preview.LiveFi
 		case entry.IsDir():
 			return nil
 		case !entry.Type().IsRegular():
-			return unfit(fmt.Sprintf("%q is no plain file", name))
+			return unfitError(fmt.Sprintf("%q is no plain file", name))
 		case len(into) >= maxFiles:
-			return unfit(fmt.Sprintf("it holds more than %d files", maxFiles))
+			return unfitError(fmt.Sprintf("it holds more than %d files", maxFiles))
 		}
 		live, size, err := hashFile(root, name, left)
 		if left -= size; left < 0 {
-			return unfit(fmt.Sprintf("it holds more than %d GiB", maxBytes>>30))
+			return unfitError(fmt.Sprintf("it holds more than %d GiB", maxBytes>>30))
 		}
 		into[name] = live
 		return err

@@ -31,8 +31,8 @@ type place struct {
 	step     func(what string)
 }
 
-// holding does something at a location while no other process is at it.
-func holding(location string, o Options, do func(*place) error) error {
+// withLock does something at a location while no other process is at it.
+func withLock(location string, o Options, do func(*place) error) error {
 	p, err := openPlace(location, o.Step)
 	if err != nil {
 		return err
@@ -86,14 +86,14 @@ func (p *place) close() error { return p.root.Close() }
 // generations is the folder of the generations, below root.
 func (p *place) generations() string { return p.base + generationsSuffix }
 
-// beside is a name in the folder of the generations, below root.
-func (p *place) beside(name string) string { return path.Join(p.generations(), name) }
+// siblingPath is a name in the folder of the generations, below root.
+func (p *place) siblingPath(name string) string { return path.Join(p.generations(), name) }
 
 // generation is the folder of one generation, below root.
-func (p *place) generation(n int) string { return p.beside(strconv.Itoa(n)) }
+func (p *place) generation(n int) string { return p.siblingPath(strconv.Itoa(n)) }
 
-// leadsTo is where the location points to for a generation.
-func (p *place) leadsTo(n int) string { return path.Join(p.generation(n), filesDir) }
+// linkTarget is where the location points to for a generation.
+func (p *place) linkTarget(n int) string { return path.Join(p.generation(n), filesDir) }
 
 // mkdir makes one directory that everybody may look into, whatever the umask.
 func (p *place) mkdir(name string) error {

@@ -34,7 +34,7 @@ func Resume(ctx context.Context, plan *preview.Plan, digest string, o Options) (
 			Next: "plugin list shows whether its files are still so",
 		}
 	}
-	err = holding(at, o, func(p *place) error { return errors.Join(ctx.Err(), p.sweep(at)) })
+	err = withLock(at, o, func(p *place) error { return errors.Join(ctx.Err(), p.sweep(at)) })
 	if err != nil {
 		return nil, err
 	}

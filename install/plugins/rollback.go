@@ -35,7 +35,7 @@ func PlanRollback(ctx context.Context, location string, to int) (*Rollback, erro
 		return nil, err
 	}
 	if to < 0 {
-		if to, err = before(location, current, receipt); err != nil {
+		if to, err = previousGeneration(location, current, receipt); err != nil {
 			return nil, err
 		}
 	}
@@ -79,9 +79,9 @@ func PlanRollback(ctx context.Context, location string, to int) (*Rollback, erro
 	return out, out.addBeside(location, &earlier)
 }
 
-// before is the generation that the current one replaced, or the newest that is
+// previousGeneration is the generation that the current one replaced, or the newest that is
 // left before it.
-func before(location string, current int, receipt *Receipt) (int, error) {
+func previousGeneration(location string, current int, receipt *Receipt) (int, error) {
 	all, err := numbers(location)
 	if err != nil {
 		return 0, err
@@ -112,7 +112,7 @@ func (g *Generation) set(location string, current *Receipt) (plugins.FilesOf, er
 // bytes reads the files of a generation that has no drift, and holds them to the
 // receipt.
 func (g *Generation) bytes(location string) ([]plugins.File, error) {
-	root, err := os.OpenRoot(filesAt(location, g.Number))
+	root, err := os.OpenRoot(filesPath(location, g.Number))
 	if err != nil {
 		return nil, err
 	}

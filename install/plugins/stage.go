@@ -21,11 +21,11 @@ import (
 
 // stage writes the new generation beside the others, where no host looks, and
 // holds every file of it to the plan.
-func (r *run) stage(ctx context.Context) error {
+func (r *applier) stage(ctx context.Context) error {
 	to := r.plan.Generation.To
 	r.receipt = pending(r.plan, r.approval, r.o.Tool, r.o.Now().UTC())
 	r.emit(install.Event{Type: install.EventStage, Stage: "write", Message: fmt.Sprintf("generation %d beside generation %d", to, r.plan.Generation.From)})
-	staging := r.place.beside(stagingPrefix + strconv.Itoa(to))
+	staging := r.place.siblingPath(stagingPrefix + strconv.Itoa(to))
 	for _, dir := range []string{staging, path.Join(staging, filesDir)} {
 		if err := r.place.mkdir(dir); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (r *run) stage(ctx context.Context) error {
 	return r.place.sync(r.place.generations())
 }
 
-func (r *run) writeFiles(ctx context.Context, dir string) error {
+func (r *applier) writeFiles(ctx context.Context, dir string) error {
 	bytes := map[string]*plugins.File{}
 	for i := range r.o.Files {
 		bytes[r.o.Files[i].Path] = &r.o.Files[i]
@@ -85,7 +85,7 @@ func (r *run) writeFiles(ctx context.Context, dir string) error {
 }
 
 // parents makes the directories that a file is in.
-func (r *run) parents(dir, file string, made map[string]bool) error {
+func (r *applier) parents(dir, file string, made map[string]bool) error {
 	parts := strings.Split(path.Dir(file), "/")
 	for i := range parts {
 		one := path.Join(parts[:i+1]...)
@@ -101,7 +101,7 @@ func (r *run) parents(dir, file string, made map[string]bool) error {
 }
 
 // writeBeside writes the receipt and what else belongs to the generation.
-func (r *run) writeBeside(staging string) error {
+func (r *applier) writeBeside(staging string) error {
 	data, err := r.receipt.Encode()
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (r *run) writeBeside(staging string) error {
 }
 
 // syncAll has the entries of all directories below one on the disk.
-func (r *run) syncAll(dir string) error {
+func (r *applier) syncAll(dir string) error {
 	return fs.WalkDir(r.place.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
 			return err
@@ -128,7 +128,7 @@ func (r *run) syncAll(dir string) error {
 }
 
 // compare reads a directory below root, and wants exactly the files of the plan.
-func (r *run) compare(ctx context.Context, dir string) error {
+func (r *applier) compare(ctx context.Context, dir string) error {
 	root, err := r.place.root.OpenRoot(dir)
 	if err != nil {
 		return err

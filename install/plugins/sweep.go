@@ -31,7 +31,7 @@ func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 	if err != nil {
 		return whole, nil
 	}
-	if n == 0 && !foundThere(location) {
+	if n == 0 && !hasOriginalFiles(location) {
 		return begun, nil // the exchange that would have filled it never came
 	}
 	receipt, err := ReadReceipt(location, n)
@@ -44,15 +44,15 @@ func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 	return begun, receipt
 }
 
-// foundThere reports whether generation 0 has the files that were at the
+// hasOriginalFiles reports whether generation 0 has the files that were at the
 // location before, rather than the link that is exchanged for them.
-func foundThere(location string) bool {
-	info, err := os.Lstat(filesAt(location, 0))
+func hasOriginalFiles(location string) bool {
+	info, err := os.Lstat(filesPath(location, 0))
 	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Mode()&fs.ModeSymlink == 0)
 }
 
-// untidy reports whether an interrupted run left anything at a location.
-func untidy(location string) bool {
+// hasLeftovers reports whether an interrupted run left anything at a location.
+func hasLeftovers(location string) bool {
 	current, err := currentNumber(location)
 	if err != nil {
 		return false
@@ -101,11 +101,11 @@ func (p *place) clear(name string) error {
 	away := name
 	if !temporary(name) {
 		away = doomedPrefix + name
-		if err := p.rename(p.beside(name), p.beside(away)); err != nil {
+		if err := p.rename(p.siblingPath(name), p.siblingPath(away)); err != nil {
 			return err
 		}
 	}
-	return p.remove(p.beside(away))
+	return p.remove(p.siblingPath(away))
 }
 
 // installed notes in a receipt that its generation is the one that the host

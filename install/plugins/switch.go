@@ -12,13 +12,13 @@ import (
 
 // switchOver makes the host find the new generation, by one call that is done or
 // not, and looks whether it does.
-func (r *run) switchOver(ctx context.Context) error {
+func (r *applier) switchOver(ctx context.Context) error {
 	g, p := r.plan.Generation, r.place
 	if err := ctx.Err(); err != nil {
 		return r.failed(err)
 	}
 	r.emit(install.Event{Type: install.EventStage, Stage: "switch", Message: fmt.Sprintf("%s to generation %d", p.location, g.To)})
-	if err := r.lead(); err != nil {
+	if err := r.switchLink(); err != nil {
 		return r.failed(errors.Join(fmt.Errorf("switching %s: %w", p.location, err), p.sweep(p.location)))
 	}
 	r.switched = true
@@ -30,7 +30,7 @@ func (r *run) switchOver(ctx context.Context) error {
 	if n, err := generationOf(p.location); err != nil || n != g.To {
 		return r.failed(fmt.Errorf("%s leads to another place than generation %d after the switch; another process writes there", p.location, g.To))
 	}
-	if err := r.compare(ctx, p.leadsTo(g.To)); err != nil {
+	if err := r.compare(ctx, p.linkTarget(g.To)); err != nil {
 		return r.failed(err)
 	}
 	r.receipt.Finished = r.o.Now().UTC()
@@ -40,9 +40,9 @@ func (r *run) switchOver(ctx context.Context) error {
 	return nil
 }
 
-// lead points the location to the new generation.
-func (r *run) lead() error {
-	p, to := r.place, r.place.leadsTo(r.plan.Generation.To)
+// switchLink points the location to the new generation.
+func (r *applier) switchLink() error {
+	p, to := r.place, r.place.linkTarget(r.plan.Generation.To)
 	info, err := p.root.Lstat(p.base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -52,15 +52,15 @@ func (r *run) lead() error {
 	case info.IsDir():
 		return r.takeOver(to)
 	}
-	if err := p.symlink(to, p.beside(nextLink)); err != nil {
+	if err := p.symlink(to, p.siblingPath(nextLink)); err != nil {
 		return err
 	}
-	return p.rename(p.beside(nextLink), p.base)
+	return p.rename(p.siblingPath(nextLink), p.base)
 }
 
 // takeOver exchanges a plain directory at the location for the link, so that it
 // becomes generation 0 by the same call.
-func (r *run) takeOver(to string) error {
+func (r *applier) takeOver(to string) error {
 	p := r.place
 	if err := p.mkdir(p.generation(0)); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("files that were at %s before are generation 0 already; move them or these away", p.location)
@@ -74,13 +74,13 @@ func (r *run) takeOver(to string) error {
 	if err := p.write(path.Join(p.generation(0), receiptFile), data, 0o644); err != nil {
 		return err
 	}
-	if err := p.symlink(to, p.leadsTo(0)); err != nil {
+	if err := p.symlink(to, p.linkTarget(0)); err != nil {
 		return err
 	}
 	if err := p.sync(p.generation(0)); err != nil {
 		return err
 	}
-	if err := p.exchange(p.leadsTo(0), p.base); err != nil {
+	if err := p.exchange(p.linkTarget(0), p.base); err != nil {
 		return err
 	}
 	r.receipt.TookOver = true

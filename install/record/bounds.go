@@ -15,19 +15,19 @@ type bounds struct {
 	values int
 }
 
-// ofRelease bounds the record of a release that was asked for by name. A package
+// releaseBounds bounds the record of a release that was asked for by name. A package
 // has at most 20,000 objects, of which a record has three items each and twenty
 // values.
-func ofRelease() bounds { return bounds{bytes: maxHeaderBytes, items: 250_000, values: 2_000_000} }
+func releaseBounds() bounds { return bounds{bytes: maxHeaderBytes, items: 250_000, values: 2_000_000} }
 
-// ofListed bounds each of many records.
-func ofListed() bounds { return bounds{bytes: 4 << 20, items: 25_000, values: 200_000} }
+// listBounds bounds each of many records.
+func listBounds() bounds { return bounds{bytes: 4 << 20, items: 25_000, values: 200_000} }
 
-// ofArchive bounds the first line of a plan archive, which is all but bodies.
-func ofArchive() bounds { return bounds{bytes: maxArchive, items: 1_500_000, values: 8_000_000} }
+// archiveBounds bounds the first line of a plan archive, which is all but bodies.
+func archiveBounds() bounds { return bounds{bytes: maxArchive, items: 1_500_000, values: 8_000_000} }
 
-// ofBodies bounds all other lines of a plan archive together.
-func ofBodies() bounds { return bounds{bytes: maxArchive, items: 6_000_000, values: 12_000_000} }
+// bodyBounds bounds all other lines of a plan archive together.
+func bodyBounds() bounds { return bounds{bytes: maxArchive, items: 6_000_000, values: 12_000_000} }
 
 // MaxListed is how many bytes the records of one list may unpack to.
 const MaxListed = 256 << 20
@@ -68,8 +68,8 @@ func measure(data []byte) size {
 
 func (n *size) add(other size) { n.items, n.values = n.items+other.items, n.values+other.values }
 
-// within says what of a size is more than the bounds allow.
-func (n size) within(b bounds) error {
+// check says what of a size is more than the bounds allow.
+func (n size) check(b bounds) error {
 	switch {
 	case n.items > b.items:
 		return fmt.Errorf("its %d elements are more than the %d it may have", n.items, b.items)

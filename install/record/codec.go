@@ -80,7 +80,7 @@ func decodeHeader(packed []byte, release preview.Release, within bounds) (*Recor
 	if err != nil {
 		return nil, err
 	}
-	if err := measure(data).within(within); err != nil {
+	if err := measure(data).check(within); err != nil {
 		return nil, fmt.Errorf("not a record that this tool wrote: %w", err)
 	}
 	r := &Record{}
@@ -218,7 +218,7 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*Recorded, erro
 	for lines.Scan() {
 		counted := measure(lines.Bytes())
 		if plan == nil {
-			if err := counted.within(ofArchive()); err != nil {
+			if err := counted.check(archiveBounds()); err != nil {
 				return nil, fmt.Errorf("unpacking the plan: %w", err)
 			}
 			var line archiveLine
@@ -232,7 +232,7 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*Recorded, erro
 			continue
 		}
 		bodies.add(counted)
-		if err := bodies.within(ofBodies()); err != nil {
+		if err := bodies.check(bodyBounds()); err != nil {
 			return nil, fmt.Errorf("unpacking the plan: the bodies of its objects: %w", err)
 		}
 		if err := plan.addBodies(lines.Bytes()); err != nil {

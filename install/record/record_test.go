@@ -245,7 +245,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := decodeHeader(packed, testRelease, ofRelease())
+		r, err := decodeHeader(packed, testRelease, releaseBounds())
 		if err == nil && (r.Release != testRelease || r.Revision < 1 || r.State == "") {
 			t.Errorf("accepted %+v", r)
 		}

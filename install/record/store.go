@@ -73,7 +73,7 @@ func Decode(ctx context.Context, cluster Getter, secret map[string]any) (*Record
 	var record *Record
 	release, err := recordOf(secret)
 	if err == nil {
-		record, err = decodeSecret(ctx, cluster, secret, release, ofRelease())
+		record, err = decodeSecret(ctx, cluster, secret, release, releaseBounds())
 	}
 	if err != nil {
 		ref := preview.RefOf(secret)
@@ -95,7 +95,7 @@ func DecodeListed(ctx context.Context, secret map[string]any) (record *Record, u
 	if preview.String(secret, "data", keyIndex) != "" {
 		return nil, 0, fmt.Errorf("the record %s is in several Secrets and too large for a list%s", where, alone)
 	}
-	record, err = decodeSecret(ctx, nil, secret, release, ofListed())
+	record, err = decodeSecret(ctx, nil, secret, release, listBounds())
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w%s", err, alone)
 	}
@@ -206,7 +206,7 @@ func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, 
 	if secret == nil {
 		return nil, nil
 	}
-	record, err := decodeSecret(ctx, cluster, secret, release, ofRelease())
+	record, err := decodeSecret(ctx, cluster, secret, release, releaseBounds())
 	if err == nil && record.Revision != revision {
 		err = fmt.Errorf("reading the record %s/%s: it is the record of revision %d", ref.Namespace, ref.Name, record.Revision)
 	}

@@ -76,7 +76,7 @@ func FuzzAssess(f *testing.F) {
 			t.Errorf("no state for %s", text)
 		}
 		podSelector(body)
-		l := &look{in: nothing{}, blind: map[string]bool{}}
+		l := &podReader{in: nothing{}, blind: map[string]bool{}}
 		if d := l.diagnose(t.Context(), body); d.cause != "" && d.cause.Words() == "" {
 			t.Errorf("an unknown cause %q for %s", d.cause, text)
 		}

@@ -94,12 +94,12 @@ func Logs(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Behind,
 
 // lookAt reads the object itself: its uid leads to its events, its selector to
 // its pods.
-func lookAt(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (*look, map[string]any, error) {
+func lookAt(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (*podReader, map[string]any, error) {
 	read := r.Read(ctx, []preview.Ref{ref})
 	if len(read) == 0 {
 		return nil, nil, ctx.Err()
 	}
-	return &look{in: in, blind: map[string]bool{}}, read[0].Body, read[0].Err
+	return &podReader{in: in, blind: map[string]bool{}}, read[0].Body, read[0].Err
 }
 
 // containerProblems are the containers of a pod that print or have printed, and

@@ -22,7 +22,7 @@ type diagnosis struct {
 // diagnose looks behind an object that is not ready: at its conditions, its
 // pods, the events about both, and the logs of a container at fault. What
 // cannot be read is left out: a diagnosis never fails a rollout.
-func (l *look) diagnose(ctx context.Context, body map[string]any) diagnosis {
+func (l *podReader) diagnose(ctx context.Context, body map[string]any) diagnosis {
 	d := ownCause(body)
 	d.offender = preview.RefOf(body)
 	pods := l.podsOf(ctx, body)
@@ -103,7 +103,7 @@ func certificateCause(body map[string]any) diagnosis {
 }
 
 // podDiagnosis says why a pod is not ready.
-func (l *look) podDiagnosis(ctx context.Context, p problem) diagnosis {
+func (l *podReader) podDiagnosis(ctx context.Context, p problem) diagnosis {
 	d := diagnosis{offender: preview.RefOf(p.pod), message: p.text()}
 	d.logs, _ = l.logs(ctx, p, logLines)
 	events := l.warnings(ctx, p.pod)
@@ -204,7 +204,7 @@ var (
 
 // unschedulable says which predicate no node meets. When it is a volume, the
 // claim is to blame.
-func (l *look) unschedulable(ctx context.Context, p problem, d diagnosis) diagnosis {
+func (l *podReader) unschedulable(ctx context.Context, p problem, d diagnosis) diagnosis {
 	d.cause, d.message = Unschedulable, predicates(p.message)
 	if m := claimMissing.FindStringSubmatch(p.message); m != nil {
 		d.cause = MissingReference

@@ -174,7 +174,7 @@ func TestDiagnose(t *testing.T) {
 			if test.body != "" {
 				body = parse(t, test.body)
 			}
-			l := &look{in: in, blind: map[string]bool{}}
+			l := &podReader{in: in, blind: map[string]bool{}}
 			d := l.diagnose(t.Context(), body)
 			if d.cause != test.want || d.final != test.final || d.offender.ID() != test.offender {
 				t.Errorf("got %q (final: %v) of %s, want %q (%v) of %s\n%s", d.cause, d.final, d.offender.ID(), test.want, test.final, test.offender, d.message)
@@ -184,7 +184,7 @@ func TestDiagnose(t *testing.T) {
 }
 
 func TestWhatMayNotBeReadIsSaid(t *testing.T) {
-	l := &look{in: one{err: &preview.Refusal{Reason: preview.ReasonForbidden}}, blind: map[string]bool{}}
+	l := &podReader{in: one{err: &preview.Refusal{Reason: preview.ReasonForbidden}}, blind: map[string]bool{}}
 	d := l.diagnose(t.Context(), parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: a, uid: d1}, spec: {selector: {matchLabels: {a: b}}}}"))
 	if d.cause != "" || !l.blind["list pods in namespace a"] || !l.blind["list events in namespace a"] {
 		t.Errorf("got %+v, blind to %v", d, l.blind)

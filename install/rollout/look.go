@@ -17,29 +17,29 @@ const (
 	maxEvent = 4 << 10
 )
 
-// look is one round of looking behind objects. It remembers what may not be
+// podReader is one round of looking behind objects. It remembers what may not be
 // read, so that a person can read why reasons are missing.
-type look struct {
+type podReader struct {
 	in    Inspector
 	blind map[string]bool
 }
 
 // failed notes what the user may not read. Other failures may pass.
-func (l *look) failed(what, namespace string, err error) {
+func (l *podReader) failed(what, namespace string, err error) {
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
 		l.blind[what+" in namespace "+namespace] = true
 	}
 }
 
 // list is empty when it cannot be read.
-func (l *look) list(ctx context.Context, apiVersion, kind, namespace, selector string) []map[string]any {
+func (l *podReader) list(ctx context.Context, apiVersion, kind, namespace, selector string) []map[string]any {
 	items, err := l.in.List(ctx, apiVersion, kind, namespace, selector)
 	l.failed("list "+strings.ToLower(kind)+"s", namespace, err)
 	return items
 }
 
 // podsOf lists the pods behind an object.
-func (l *look) podsOf(ctx context.Context, body map[string]any) []map[string]any {
+func (l *podReader) podsOf(ctx context.Context, body map[string]any) []map[string]any {
 	if preview.String(body, "kind") == "Pod" {
 		return []map[string]any{body}
 	}
@@ -51,12 +51,12 @@ func (l *look) podsOf(ctx context.Context, body map[string]any) []map[string]any
 }
 
 // warnings are the warnings about an object, newest first.
-func (l *look) warnings(ctx context.Context, body map[string]any) []map[string]any {
+func (l *podReader) warnings(ctx context.Context, body map[string]any) []map[string]any {
 	return warnings(l.events(ctx, body))
 }
 
 // events are all events about an object, in the order they are listed.
-func (l *look) events(ctx context.Context, body map[string]any) []map[string]any {
+func (l *podReader) events(ctx context.Context, body map[string]any) []map[string]any {
 	uid, namespace := preview.String(body, "metadata", "uid"), preview.RefOf(body).Namespace
 	if uid == "" {
 		return nil
@@ -68,7 +68,7 @@ func (l *look) events(ctx context.Context, body map[string]any) []map[string]any
 
 // logs are the last n lines of the run of a container that ended, or else of the
 // one under way.
-func (l *look) logs(ctx context.Context, p problem, n int) (lines []string, ended bool) {
+func (l *podReader) logs(ctx context.Context, p problem, n int) (lines []string, ended bool) {
 	if p.container == "" || !p.crashed && !p.running {
 		return nil, false
 	}

@@ -32,7 +32,7 @@ func RefusalCause(text string) (cause Cause, final bool) {
 	case webhookUnreachable.MatchString(text):
 		return WebhookUnreachable, false
 	case strings.Contains(text, "exceeded quota:"):
-		return Quota, neverFits(text)
+		return Quota, exceedsQuota(text)
 	case strings.Contains(text, "failed quota:"):
 		return Quota, true // the quota asks for a field that is not set
 	case strings.Contains(text, `violates PodSecurity "`):
@@ -47,9 +47,9 @@ func RefusalCause(text string) (cause Cause, final bool) {
 	return "", false
 }
 
-// neverFits reports whether a quota is smaller than what is asked for: then it
+// exceedsQuota reports whether a quota is smaller than what is asked for: then it
 // does not help that others leave.
-func neverFits(text string) bool {
+func exceedsQuota(text string) bool {
 	sums := quotaSums.FindStringSubmatch(text)
 	if sums == nil {
 		return false

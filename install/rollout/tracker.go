@@ -19,8 +19,8 @@ const (
 	inspectTime = 10 * time.Second
 )
 
-// tracked is one object and what is known about it.
-type tracked struct {
+// trackedObject is one object and what is known about it.
+type trackedObject struct {
 	ref       preview.Ref
 	gone      bool // it is to disappear
 	endpoints bool // it is a Service that needs a ready endpoint
@@ -49,13 +49,13 @@ type tracker struct {
 	changed chan struct{} // holds one signal
 
 	mu      sync.Mutex
-	objects map[preview.Ref]*tracked
+	objects map[preview.Ref]*trackedObject
 	blind   map[string]bool
 	over    bool // the time is up
 }
 
 func newTracker(o Options) *tracker {
-	t := &tracker{options: o, changed: make(chan struct{}, 1), objects: map[preview.Ref]*tracked{}, blind: map[string]bool{}}
+	t := &tracker{options: o, changed: make(chan struct{}, 1), objects: map[preview.Ref]*trackedObject{}, blind: map[string]bool{}}
 	for _, ref := range o.Refs {
 		t.track(ref).needsMore = ref.Kind == "CustomResourceDefinition" && o.Discovery != nil
 	}
@@ -72,18 +72,18 @@ func newTracker(o Options) *tracker {
 	return t
 }
 
-func (t *tracker) track(ref preview.Ref) *tracked {
+func (t *tracker) track(ref preview.Ref) *trackedObject {
 	o := t.objects[ref]
 	if o == nil {
-		o = &tracked{ref: ref, order: len(t.objects)}
+		o = &trackedObject{ref: ref, order: len(t.objects)}
 		t.objects[ref] = o
 	}
 	return o
 }
 
 // all returns the objects in the order they were given.
-func (t *tracker) all() []*tracked {
-	list := make([]*tracked, len(t.objects))
+func (t *tracker) all() []*trackedObject {
+	list := make([]*trackedObject, len(t.objects))
 	for _, o := range t.objects {
 		list[o.order] = o
 	}
@@ -187,17 +187,17 @@ func (t *tracker) snapshot() Snapshot {
 
 // failed reports whether an object says that it failed.
 func (t *tracker) failed() bool {
-	return len(t.subjects(1, func(o *tracked) bool { return o.verdict().state == Failed })) > 0
+	return len(t.subjects(1, func(o *trackedObject) bool { return o.verdict().state == Failed })) > 0
 }
 
-func (t *tracker) timeIsUp() {
+func (t *tracker) markTimedOut() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
 }
 
 // diagnosed takes what a look behind the object found at a time.
-func (o *tracked) diagnosed(d diagnosis, now time.Time) {
+func (o *trackedObject) diagnosed(d diagnosis, now time.Time) {
 	switch {
 	case !d.final:
 		o.finalAt = time.Time{}
@@ -209,7 +209,7 @@ func (o *tracked) diagnosed(d diagnosis, now time.Time) {
 
 // assess says where the object stands with all that is known about it. What
 // waiting cannot heal has failed when it stood for the grace.
-func (o *tracked) assess(now time.Time, grace time.Duration) Object {
+func (o *trackedObject) assess(now time.Time, grace time.Duration) Object {
 	object := Object{Ref: o.ref}
 	v := o.verdict()
 	switch {
@@ -251,7 +251,7 @@ func (o *tracked) assess(now time.Time, grace time.Duration) Object {
 	return object
 }
 
-func (o *tracked) verdict() verdict {
+func (o *trackedObject) verdict() verdict {
 	switch {
 	case o.gone && preview.ReasonOf(o.err) == preview.ReasonNotServed:
 		return verdict{state: Removed} // with its definition
@@ -285,12 +285,12 @@ func finalizers(body map[string]any) string {
 
 // subject is a copy of a tracked object to work on without the lock.
 type subject struct {
-	*tracked
+	*trackedObject
 	body map[string]any
 }
 
 // subjects returns those of which want is true, at most n.
-func (t *tracker) subjects(n int, want func(*tracked) bool) []subject {
+func (t *tracker) subjects(n int, want func(*trackedObject) bool) []subject {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var list []subject
@@ -309,11 +309,11 @@ func (t *tracker) inspect(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()
-	failed := t.subjects(maxInspected, func(o *tracked) bool { return o.verdict().state == Failed })
-	waiting := t.subjects(maxInspected-len(failed), func(o *tracked) bool {
+	failed := t.subjects(maxInspected, func(o *trackedObject) bool { return o.verdict().state == Failed })
+	waiting := t.subjects(maxInspected-len(failed), func(o *trackedObject) bool {
 		return o.verdict().state == Waiting || o.needsMore && !o.met && o.endpoints
 	})
-	l := &look{in: t.options.Inspector, blind: map[string]bool{}}
+	l := &podReader{in: t.options.Inspector, blind: map[string]bool{}}
 	for _, s := range slices.Concat(failed, waiting) {
 		d := l.diagnose(ctx, s.body)
 		if ctx.Err() != nil {
@@ -331,13 +331,13 @@ func (t *tracker) inspect(ctx context.Context) {
 func (t *tracker) complete(ctx context.Context) (pending bool) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()
-	list := t.subjects(len(t.objects), func(o *tracked) bool {
+	list := t.subjects(len(t.objects), func(o *trackedObject) bool {
 		return o.needsMore && !o.met && o.verdict().state == Ready
 	})
 	for _, s := range list {
 		missing := t.missing(ctx, s)
 		t.mu.Lock()
-		s.tracked.missing, s.met = missing, missing == ""
+		s.trackedObject.missing, s.met = missing, missing == ""
 		t.mu.Unlock()
 		pending = pending || missing != ""
 	}

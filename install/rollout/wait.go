@@ -61,7 +61,7 @@ func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 		if w.tracker.failed() {
 			w.tracker.inspect(ctx) // so that it is reported once, with its cause
 		}
-		w.tell()
+		w.publish()
 		switch {
 		case w.count(Failed) > 0:
 			return w.report(HasFailed), nil
@@ -74,11 +74,11 @@ func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 		case <-ctx.Done():
 			return w.report(Interrupted), ctx.Err()
 		case more := <-w.More:
-			deadline = w.putOff(more)
+			deadline = w.extendDeadline(more)
 		case <-deadline:
 			select {
 			case more := <-w.More: // asked for in time
-				deadline = w.putOff(more)
+				deadline = w.extendDeadline(more)
 				continue
 			default:
 			}
@@ -100,8 +100,8 @@ func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 	}
 }
 
-// putOff moves the deadline, where there is one.
-func (w *wait) putOff(more time.Duration) <-chan time.Time {
+// extendDeadline moves the deadline, where there is one.
+func (w *wait) extendDeadline(more time.Duration) <-chan time.Time {
 	if w.limit <= 0 {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (w *wait) putOff(more time.Duration) <-chan time.Time {
 // timedOut is the end of a wait whose time is over. An object that cannot heal
 // has failed even so.
 func (w *wait) timedOut() Report {
-	w.tracker.timeIsUp()
+	w.tracker.markTimedOut()
 	report := w.report(TimedOut)
 	if w.count(Failed) > 0 {
 		report.Outcome = HasFailed
@@ -120,8 +120,8 @@ func (w *wait) timedOut() Report {
 	return report
 }
 
-// tell passes a snapshot on when it differs from the last one.
-func (w *wait) tell() {
+// publish passes a snapshot on when it differs from the last one.
+func (w *wait) publish() {
 	s := w.tracker.snapshot()
 	if w.limit > 0 {
 		s.Deadline = w.start.Add(w.limit)
@@ -148,6 +148,6 @@ func (w *wait) count(state State) int {
 }
 
 func (w *wait) report(outcome Outcome) Report {
-	w.tell()
+	w.publish()
 	return Report{Outcome: outcome, Elapsed: w.Clock.Now().Sub(w.start), Limit: w.limit, Snapshot: w.last}
 }

@@ -146,26 +146,26 @@ func (a *app) progress() func(string) {
 			a.streams.Status(line)
 		}
 	}
-	throttle := &throttled{say: a.streams.Status, now: time.Now, said: time.Now()}
+	throttle := &throttledProgress{say: a.streams.Status, now: time.Now, last: time.Now()}
 	return func(line string) {
 		a.log.Info(line)
-		throttle.tell(line)
+		throttle.forward(line)
 	}
 }
 
-// throttled passes on a line when none was printed for a while.
-type throttled struct {
+// throttledProgress passes on a line when none was printed for a while.
+type throttledProgress struct {
 	say  func(string)
 	now  func() time.Time
 	mu   sync.Mutex
-	said time.Time
+	last time.Time
 }
 
-func (t *throttled) tell(line string) {
+func (t *throttledProgress) forward(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now := t.now(); now.Sub(t.said) >= patience {
-		t.said = now
+	if now := t.now(); now.Sub(t.last) >= patience {
+		t.last = now
 		t.say(line)
 	}
 }
@@ -203,7 +203,7 @@ func (f *outputFlag) register(flags *pflag.FlagSet, names []string, forms string
 func (f *outputFlag) check() error {
 	form, ok := report.FormOf(f.format)
 	switch {
-	case ok && !form.Single(): // also where none is printed: mayAsk names the command that does
+	case ok && !form.Single(): // also where none is printed: checkCanPrompt names the command that does
 		return nil
 	case slices.Contains(f.names, f.format):
 		return nil

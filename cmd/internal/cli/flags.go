@@ -251,8 +251,8 @@ func (f *requestFlags) add(flags *pflag.FlagSet, how string, o *planning.Request
 	flags.BoolVar(&o.CrossNamespaceSecrets, "allow-cross-namespace-secrets", false, "let a request file name credentials outside its own namespace")
 }
 
-// besides refuses what a request file says itself.
-func (f *requestFlags) besides(flags *pflag.FlagSet, args []string) error {
+// refuseRepeated refuses what a request file says itself.
+func (f *requestFlags) refuseRepeated(flags *pflag.FlagSet, args []string) error {
 	if len(f.files) == 0 {
 		if f.options.CrossNamespaceSecrets {
 			return usagef("--allow-cross-namespace-secrets is about request files; add -f FILE")

@@ -46,7 +46,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 			if err := r.check(); err != nil {
 				return r.failed(err)
 			}
-			if err := p.requests.besides(cmd.Flags(), args); err != nil {
+			if err := p.requests.refuseRepeated(cmd.Flags(), args); err != nil {
 				return r.failed(err)
 			}
 			if r.approve.plan != "" {

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// makeSet plans a plugin set, telling a waiting person what is being done.
-type makeSet func(ctx context.Context, progress func(string)) (*planning.SetPlan, error)
+// setFunc plans a plugin set, telling a waiting person what is being done.
+type setFunc func(ctx context.Context, progress func(string)) (*planning.SetPlan, error)
 
 // setRun is the run of a command on a plugin set: plugin install, rollback and
 // clean.
@@ -63,7 +63,7 @@ func (r *setRun) choices() *preview.Options {
 	return &r.loaded.Options
 }
 
-func (r *setRun) run(ctx context.Context, title, action string, plan makeSet) error {
+func (r *setRun) run(ctx context.Context, title, action string, plan setFunc) error {
 	if r.approve.plan != "" {
 		if err := r.load(ctx, action); err != nil {
 			return r.failed(err)
@@ -139,7 +139,7 @@ func (r *setRun) interrupted(ctx context.Context, p *preview.Plan, digest string
 }
 
 // review asks, and applies what was approved there.
-func (r *setRun) review(ctx context.Context, title string, plan makePlan) error {
+func (r *setRun) review(ctx context.Context, title string, plan planFunc) error {
 	outcome, err := r.app.reviews()(ctx, review.Options{
 		Terminal: r.app.terminal(), Title: title, Resolve: plan,
 		Recheck: func(ctx context.Context, _ *preview.Plan, progress func(string)) (*preview.Plan, error) {

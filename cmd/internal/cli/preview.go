@@ -85,7 +85,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 		Args:    rangeArgs(0, 2, "REF and, if you like, NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
-			if err := firstError(doc.check(), p.Read.Check(), against.check(cmd.Flags(), p), p.requests.besides(cmd.Flags(), args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
+			if err := firstError(doc.check(), p.Read.Check(), against.check(cmd.Flags(), p), p.requests.refuseRepeated(cmd.Flags(), args), p.owners.check(false, p.Read.Offline), screen.check(a, cmd.Flags()), p.loadPolicy()); err != nil {
 				return err
 			}
 			if p.StageTimeout < 0 {
@@ -102,7 +102,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			plan := makePlan(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+			plan := planFunc(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 				if against.reference != "" {
 					return p.Compare(ctx, want, against.reference, progress)
 				}
@@ -225,7 +225,7 @@ func (a *app) previewFiles(ctx context.Context, p *session, doc documentFlags) e
 		if err != nil {
 			return err
 		}
-		plan, err := makePlan(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+		plan, err := planFunc(func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			return p.Plan(ctx, want, progress)
 		}).interruptible()(ctx, a.progress())
 		if err != nil {

@@ -35,7 +35,7 @@ func (p *printer) plan(plan *preview.Plan) {
 	if p.json {
 		p.write(install.Event{
 			Time: time.Now().UTC(), Type: install.EventPlan, Digest: plan.Digest, ContentDigest: plan.ContentDigest,
-			Message: willDo(plan),
+			Message: countActions(plan),
 		})
 		for _, f := range plan.Findings {
 			p.write(install.Event{
@@ -46,7 +46,7 @@ func (p *printer) plan(plan *preview.Plan) {
 		return
 	}
 	p.app.streams.Printf("%s %s\n", plan.Request.Action, title(plan))
-	p.app.streams.Printf("  plan    %s\n  will    %s\n", plan.Digest, willDo(plan))
+	p.app.streams.Printf("  plan    %s\n  will    %s\n", plan.Digest, countActions(plan))
 	for _, f := range plan.Findings {
 		if f.Severity == preview.Critical || f.Severity == preview.Warning {
 			p.app.streams.Printf("  %-8s %s\n", f.Severity, textsafe.Line(f.Title))
@@ -75,8 +75,8 @@ func title(plan *preview.Plan) string {
 	return name + " -> namespace " + plan.Release.Namespace
 }
 
-// willDo counts what a plan does: to objects, or to files.
-func willDo(plan *preview.Plan) string {
+// countActions counts what a plan does: to objects, or to files.
+func countActions(plan *preview.Plan) string {
 	if plan.OnMachine() {
 		return preview.FileCounts(plan.Files, "  ")
 	}
@@ -132,8 +132,8 @@ func (p *printer) object(e install.Event) {
 	p.app.streams.Printf("%s\n", line)
 }
 
-// alongside says while an apply runs that it goes on.
-func (p *printer) alongside(ctx context.Context, plan *preview.Plan, apply func()) {
+// printWhile says while an apply runs that it goes on.
+func (p *printer) printWhile(ctx context.Context, plan *preview.Plan, apply func()) {
 	started := time.Now()
 	defer frame.Heartbeat(ctx, p.beat, func() { p.alive(plan, time.Since(started)) })()
 	apply()

@@ -21,7 +21,7 @@ import (
 func TestALogHearsOfWhatTakesLong(t *testing.T) {
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	var said []string
-	q := &throttled{say: func(line string) { said = append(said, line) }, now: func() time.Time { return now }, said: now}
+	q := &throttledProgress{say: func(line string) { said = append(said, line) }, now: func() time.Time { return now }, last: now}
 	for _, step := range []struct {
 		after time.Duration
 		line  string
@@ -30,7 +30,7 @@ func TestALogHearsOfWhatTakesLong(t *testing.T) {
 		{time.Second, "downloading: 3 of 3"}, {time.Second, "rendering"}, {time.Hour, "asking the cluster"},
 	} {
 		now = now.Add(step.after)
-		q.tell(step.line)
+		q.forward(step.line)
 	}
 	if want := []string{"downloading: 3 of 3", "asking the cluster"}; !slices.Equal(said, want) {
 		t.Errorf("said %q, want %q", said, want)

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/review"
 )
 
-// makePlan plans, telling a waiting person what is being done.
-type makePlan func(ctx context.Context, progress func(string)) (*preview.Plan, error)
+// planFunc plans, telling a waiting person what is being done.
+type planFunc func(ctx context.Context, progress func(string)) (*preview.Plan, error)
 
 // runner takes a plan to an approval and through apply: the part that all
 // commands share which change something.
@@ -50,7 +50,7 @@ type destination interface {
 	// apply carries out what was approved, with progress as lines.
 	apply(ctx context.Context, p *preview.Plan, approval record.Approval) error
 	// review asks on a screen or by lines, and applies what is approved there.
-	review(ctx context.Context, title string, plan makePlan) error
+	review(ctx context.Context, title string, plan planFunc) error
 	// print prints the plan that the command stops after.
 	print(ctx context.Context, p *preview.Plan) error
 }
@@ -91,12 +91,12 @@ func (r *runner) checkWith(own error) error {
 	case r.preview:
 		return nil
 	}
-	return r.app.mayAsk(r.output.format, r.approve.yes, r.instead)
+	return r.app.checkCanPrompt(r.output.format, r.approve.yes, r.instead)
 }
 
-// mayAsk refuses a form of output that a run does not have, and a run that has
+// checkCanPrompt refuses a form of output that a run does not have, and a run that has
 // to ask without a terminal: instead names the commands for that.
-func (c console) mayAsk(format string, yes bool, instead string) error {
+func (c console) checkCanPrompt(format string, yes bool, instead string) error {
 	switch {
 	case !slices.Contains(report.ProgressNames(), format):
 		return usagef("-o %s is a form of plans; use preview, or %s here", format, report.OneOf(report.ProgressNames()))
@@ -111,7 +111,7 @@ func (c console) mayAsk(format string, yes bool, instead string) error {
 }
 
 // run plans, and prints that, applies it without asking, or asks.
-func (r *runner) run(ctx context.Context, title string, plan makePlan) error {
+func (r *runner) run(ctx context.Context, title string, plan planFunc) error {
 	plan = plan.interruptible()
 	switch {
 	case r.preview:

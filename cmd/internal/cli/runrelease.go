@@ -81,9 +81,9 @@ func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest str
 	return resumed, false, err
 }
 
-// spentDigest refuses a digest that was applied, or failed and was undone, and
+// refuseRepeat refuses a digest that was applied, or failed and was undone, and
 // deletes the Lease that its run may have left behind. It returns nil for any other.
-func (r *releaseRun) spentDigest(ctx context.Context, newest *record.Record, digest string) error {
+func (r *releaseRun) refuseRepeat(ctx context.Context, newest *record.Record, digest string) error {
 	why := newest.Spent(digest)
 	if why == "" {
 		return nil
@@ -107,7 +107,7 @@ func (r *releaseRun) unfinished(ctx context.Context, fresh *preview.Plan, digest
 		return nil, err
 	}
 	if !stored.State.Unfinished() {
-		return nil, r.spentDigest(ctx, stored, digest)
+		return nil, r.refuseRepeat(ctx, stored, digest)
 	}
 	if stored.Undoes != nil {
 		stored, err = record.LoadRevision(ctx, r.session.client, fresh.Release, stored.Undoes.Revision)
@@ -184,7 +184,7 @@ func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error
 	if finished, err := r.finishRemoval(ctx, p.Release.Name, p.Digest); finished {
 		return err
 	}
-	if err := r.spent(ctx, p.Plan); err != nil {
+	if err := r.refuseApplied(ctx, p.Plan); err != nil {
 		return r.failed(err)
 	}
 	approval := record.Approval{Digest: p.Digest, How: record.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
@@ -284,9 +284,9 @@ func (a *app) appliedPlans() (appliedPlans, error) {
 	return appliedPlans{filepath.Join(base, "kubectl-operator", "applied-plans")}, nil
 }
 
-// when returns when a plan was applied, empty when it is not in the list. A list
+// appliedAt returns when a plan was applied, empty when it is not in the list. A list
 // that cannot be read holds nothing.
-func (l appliedPlans) when(p *preview.Plan) string {
+func (l appliedPlans) appliedAt(p *preview.Plan) string {
 	lines, err := l.read()
 	if err != nil {
 		return ""
@@ -331,15 +331,15 @@ func (l appliedPlans) add(p *preview.Plan, at time.Time) error {
 	return wholefile.Replace(l.path, []byte(strings.TrimSpace(strings.Join(lines, "\n"))+"\n"), 0o600)
 }
 
-// spent refuses a saved plan that this machine has applied where the cluster does
+// refuseApplied refuses a saved plan that this machine has applied where the cluster does
 // not know of it any more. What the cluster knows of is judged there: it is
 // resumed, or said to be applied already.
-func (r *releaseRun) spent(ctx context.Context, p *preview.Plan) error {
+func (r *releaseRun) refuseApplied(ctx context.Context, p *preview.Plan) error {
 	list, err := r.app.appliedPlans()
 	if err != nil {
 		return nil // no home, no list
 	}
-	when := list.when(p)
+	when := list.appliedAt(p)
 	if when == "" {
 		return nil
 	}

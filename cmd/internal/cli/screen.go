@@ -85,7 +85,7 @@ func (a *app) terminal() frame.Terminal {
 
 // review asks on the screen and applies what was approved there. Where
 // nothing of that was applied, it can be reviewed again.
-func (r *releaseRun) review(ctx context.Context, title string, plan makePlan) error {
+func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) error {
 	open := r.app.reviews()
 	options := review.Options{
 		Terminal: r.app.terminal(), Title: title, Earlier: r.session.earlier,
@@ -207,7 +207,7 @@ func (f *followedApply) follow(ctx context.Context) (review bool, err error) {
 	for {
 		shown, end, err := f.once(ctx, before.receipt != nil)
 		if before.receipt != nil && end.receipt == nil {
-			end = applyResult{before.receipt, notGoneOn(end.err)}
+			end = applyResult{before.receipt, resumeError(end.err)}
 		}
 		if shown.Again && ctx.Err() == nil {
 			before = end
@@ -226,9 +226,9 @@ func (f *followedApply) follow(ctx context.Context) (review bool, err error) {
 	}
 }
 
-// notGoneOn is the error of a run that could not go on with one that changed
+// resumeError is the error of a run that could not go on with one that changed
 // the cluster before.
-func notGoneOn(err error) error {
+func resumeError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -313,14 +313,14 @@ func (f *followedApply) followLines(ctx context.Context) error {
 	for {
 		printer := f.printer()
 		end := applyResult{}
-		printer.alongside(ctx, f.plan, func() { end.receipt, end.err = f.apply(ctx, f.options(printer.event)) })
+		printer.printWhile(ctx, f.plan, func() { end.receipt, end.err = f.apply(ctx, f.options(printer.event)) })
 		if before.receipt != nil && end.receipt == nil {
-			end = applyResult{before.receipt, notGoneOn(end.err)}
+			end = applyResult{before.receipt, resumeError(end.err)}
 		}
 		if end.err != nil && end.receipt != nil && ctx.Err() == nil {
-			f.tellBehind(ctx, end.receipt)
+			f.printDiagnostics(ctx, end.receipt)
 		}
-		if canGoOn(end) && f.wantsMore(ctx, end) {
+		if canResume(end) && f.wantsMore(ctx, end) {
 			before = end
 			continue
 		}
@@ -329,9 +329,9 @@ func (f *followedApply) followLines(ctx context.Context) error {
 	}
 }
 
-// canGoOn reports whether an apply ended because its time was over, and what it
+// canResume reports whether an apply ended because its time was over, and what it
 // did stands.
-func canGoOn(end applyResult) bool {
+func canResume(end applyResult) bool {
 	e, ok := errors.AsType[*install.Error](end.err)
 	return ok && e.TimedOut() && e.Kind == install.Interrupted && end.receipt != nil && end.receipt.Undo == nil
 }
@@ -342,7 +342,7 @@ func (f *followedApply) wantsMore(ctx context.Context, end applyResult) bool {
 	if more <= 0 {
 		more = install.DefaultRolloutTimeout
 	}
-	f.app.streams.Printf("TIMED OUT: %s not ready. The cluster keeps trying meanwhile.\n", preview.Plural(len(notWell(end.receipt)), "object"))
+	f.app.streams.Printf("TIMED OUT: %s not ready. The cluster keeps trying meanwhile.\n", preview.Plural(len(unhealthyObjects(end.receipt)), "object"))
 	prompter := frame.NewPrompter(f.app.streams.In, f.app.streams.Human())
 	for {
 		answer, ok, err := prompter.Ask(ctx, fmt.Sprintf("r wait %s more, q quit: ", more))
@@ -359,9 +359,9 @@ func (f *followedApply) wantsMore(ctx context.Context, end applyResult) bool {
 	}
 }
 
-// notWell are the objects of a receipt that are not as they should be, those that
+// unhealthyObjects are the objects of a receipt that are not as they should be, those that
 // failed first.
-func notWell(r *record.Receipt) []record.ObjectReceipt {
+func unhealthyObjects(r *record.Receipt) []record.ObjectReceipt {
 	var failed, waiting []record.ObjectReceipt
 	for _, o := range r.Objects {
 		switch o.State {
@@ -374,11 +374,11 @@ func notWell(r *record.Receipt) []record.ObjectReceipt {
 	return slices.Concat(failed, waiting)
 }
 
-// tellBehind says of each what happened last and what its pods print.
-func (f *followedApply) tellBehind(ctx context.Context, r *record.Receipt) {
+// printDiagnostics says of each what happened last and what its pods print.
+func (f *followedApply) printDiagnostics(ctx context.Context, r *record.Receipt) {
 	ctx, cancel := context.WithTimeout(ctx, behindTime)
 	defer cancel()
-	list := notWell(r)
+	list := unhealthyObjects(r)
 	for i, o := range list {
 		if i == maxBehind {
 			f.app.streams.Printf("… and %d more that are not ready\n", len(list)-i)

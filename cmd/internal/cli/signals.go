@@ -142,7 +142,7 @@ func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 }
 
 // interruptible is a plan that is made so. What is left behind says no more.
-func (plan makePlan) interruptible() makePlan {
+func (plan planFunc) interruptible() planFunc {
 	return func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		return interruptible(ctx, func() (*preview.Plan, error) {
 			return plan(ctx, func(line string) {

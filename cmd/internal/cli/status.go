@@ -116,7 +116,7 @@ func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusIt
 	for _, member := range stored.Items() {
 		refs = append(refs, member.Ref())
 	}
-	live := readOnce{p.client.Read(ctx, refs)}
+	live := staticReader{p.client.Read(ctx, refs)}
 	var definitions []map[string]any
 	for i, r := range live.results {
 		if r.Err != nil && preview.ReasonOf(r.Err) == preview.ReasonUnavailable {
@@ -149,10 +149,10 @@ func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusIt
 	return item, p.interrupted(ctx, stored, &item)
 }
 
-// readOnce answers the rollout from what was read already.
-type readOnce struct{ results []preview.ReadResult }
+// staticReader answers the rollout from what was read already.
+type staticReader struct{ results []preview.ReadResult }
 
-func (r readOnce) Read(context.Context, []preview.Ref) []preview.ReadResult { return r.results }
+func (r staticReader) Read(context.Context, []preview.Ref) []preview.ReadResult { return r.results }
 
 func (item *statusItem) add(o rollout.Object, d install.ObjectDrift) {
 	object := statusObject{

@@ -74,7 +74,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 			return r.run(cmd.Context(), "uninstall "+args[0], func(ctx context.Context, _ func(string)) (*preview.Plan, error) {
 				plan, err := p.Uninstall(ctx, args[0], include)
 				if err != nil && !r.preview {
-					err = r.removedAlready(ctx, args[0], err)
+					err = r.refuseRemoved(ctx, args[0], err)
 				}
 				return plan, err
 			})
@@ -89,15 +89,15 @@ func (a *app) newUninstallCommand() *cobra.Command {
 	return cmd
 }
 
-// removedAlready looks why an uninstall cannot be planned. Of a release that is gone
+// refuseRemoved looks why an uninstall cannot be planned. Of a release that is gone
 // it deletes the Lease that a killed uninstall left behind, and where the approved
 // digest was that uninstall's it says so.
-func (r *releaseRun) removedAlready(ctx context.Context, name string, cannot error) error {
+func (r *releaseRun) refuseRemoved(ctx context.Context, name string, cannot error) error {
 	removed, err := r.session.Recall(ctx, name)
 	if err != nil || removed.Installed() {
 		return cannot
 	}
-	if err := r.spentDigest(ctx, removed, r.approve.approve); err != nil {
+	if err := r.refuseRepeat(ctx, removed, r.approve.approve); err != nil {
 		return err
 	}
 	r.dropLease(ctx, removed.Release)

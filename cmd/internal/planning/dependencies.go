@@ -35,7 +35,7 @@ func (p *Planner) closure(ctx context.Context, r *Resolver, root *Resolution, re
 	}
 	r.progress("resolving what " + root.info.Package + " requires")
 	problem := deps.Problem{
-		Root: deps.Root{Package: root.info.Package, Version: root.info.Version, Source: root.among(catalogs), Properties: properties},
+		Root: deps.Root{Package: root.info.Package, Version: root.info.Version, Source: root.catalogIndex(catalogs), Properties: properties},
 	}
 	for _, c := range catalogs {
 		problem.Sources = append(problem.Sources, deps.Source{Catalog: c, Priority: c.Origin().Priority})
@@ -104,8 +104,8 @@ func (p *Planner) dependencyCatalogs(ctx context.Context, r *Resolver, root *Res
 	return catalogs, nil
 }
 
-// among is the index of the catalog that the bundle was chosen in, -1 for none.
-func (out *Resolution) among(catalogs []*catalog.Catalog) int {
+// catalogIndex is the index of the catalog that the bundle was chosen in, -1 for none.
+func (out *Resolution) catalogIndex(catalogs []*catalog.Catalog) int {
 	if out.choice == nil {
 		return -1
 	}

@@ -209,9 +209,9 @@ func (r *Resolver) program(out *Resolution, name string, entry *config.Format) e
 	return nil
 }
 
-// nameless gives content that has no name of its own that of the release, else
+// setDefaultName gives content that has no name of its own that of the release, else
 // one made of the reference.
-func (out *Resolution) nameless(want PlanRequest, reference ref.Reference) error {
+func (out *Resolution) setDefaultName(want PlanRequest, reference ref.Reference) error {
 	if out.info.Package != "" {
 		return nil
 	}

@@ -264,11 +264,11 @@ func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, rel
 	}
 	opts := p.options(release, stored)
 	opts.Progress, opts.Request = r.progress, found.request
-	return p.onTop(ctx, contents, stored, opts)
+	return p.planOnRecord(ctx, contents, stored, opts)
 }
 
-// onTop plans contents on top of a record, nil for none.
-func (p *Planner) onTop(ctx context.Context, contents []engine.Content, stored *record.Record, opts engine.Options) (*preview.Plan, error) {
+// planOnRecord plans contents on top of a record, nil for none.
+func (p *Planner) planOnRecord(ctx context.Context, contents []engine.Content, stored *record.Record, opts engine.Options) (*preview.Plan, error) {
 	opts.Request.Action = preview.RequestInstall
 	if stored != nil && stored.Installed() {
 		opts.Request.Action = preview.RequestUpgrade
@@ -470,7 +470,7 @@ type Cluster interface {
 	engine.Cluster
 	objectReader
 	catalogReader
-	definitionReader
+	crdReader
 }
 
 // objectReader reads single objects.
@@ -485,8 +485,8 @@ type catalogReader interface {
 	ServiceGet(ctx context.Context, namespace, service, port, path string, w io.Writer) error
 }
 
-// definitionReader reads the CustomResourceDefinition of a kind.
-type definitionReader interface {
+// crdReader reads the CustomResourceDefinition of a kind.
+type crdReader interface {
 	// Definition returns nil for a kind that no definition serves.
 	Definition(ctx context.Context, apiVersion, kind string) (map[string]any, error)
 }

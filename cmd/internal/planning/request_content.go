@@ -34,7 +34,7 @@ func (r *Resolver) fetchRequested(ctx context.Context, want PlanRequest, out *Re
 			continue
 		}
 		out.more = append(out.more, got.Source)
-		out.content.provenance = weaker(out.content.provenance, got.provenance)
+		out.content.provenance = weakerProvenance(out.content.provenance, got.provenance)
 	}
 	if len(request.Files) > 0 {
 		parts = append(parts, source.Part{Name: request.Object, Files: request.Files})
@@ -124,8 +124,8 @@ func hasKustomization(files fs.FS, dir string) bool {
 	return false
 }
 
-// weaker is what can be said of two contents together.
-func weaker(a, b provenance) provenance {
+// weakerProvenance is what can be said of two contents together.
+func weakerProvenance(a, b provenance) provenance {
 	if a.rule.Name == "" && (b.rule.Name != "" || a.verification.Status == "verified") {
 		return b
 	}

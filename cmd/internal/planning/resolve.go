@@ -214,10 +214,10 @@ func (r *Resolver) find(ctx context.Context, want PlanRequest, installed *catalo
 	if err := r.detect(out, want); err != nil {
 		return nil, err
 	}
-	if err := out.asChosen(); err != nil {
+	if err := out.checkIdentity(); err != nil {
 		return nil, err
 	}
-	return out, out.nameless(want, reference)
+	return out, out.setDefaultName(want, reference)
 }
 
 // release names a new release: NAME, else the package; -n, else the bundle's
@@ -282,11 +282,11 @@ func (out *Resolution) seal(release preview.Release, output *format.Output, besi
 	})
 }
 
-// asChosen refuses content that says of itself that it is another package, or
+// checkIdentity refuses content that says of itself that it is another package, or
 // another version, than the catalog says: that is what was asked for, and what
 // upgrade edges were followed for. Content that has no name is what the catalog
 // calls it.
-func (out *Resolution) asChosen() error {
+func (out *Resolution) checkIdentity() error {
 	if out.choice == nil {
 		return nil
 	}

@@ -90,14 +90,14 @@ func (p *Planner) sections(ctx context.Context, want PlanRequest, progress func(
 		return nil, err
 	}
 	contents, err := r.seal(ctx, packages, release, func(pkg *Resolution) bool {
-		return pkg.section != nil && before(installed, pkg.info.Package, pkg.section.Package) != nil
+		return pkg.section != nil && installedSection(installed, pkg.info.Package, pkg.section.Package) != nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	opts := p.options(release, stored)
 	opts.Progress, opts.Request = r.progress, preview.Request{Reference: want.Text, File: want.File.path}
-	return p.onTop(ctx, contents, stored, opts)
+	return p.planOnRecord(ctx, contents, stored, opts)
 }
 
 // findSections resolves each section to content. A package of a catalog goes
@@ -107,7 +107,7 @@ func (r *Resolver) findSections(ctx context.Context, list []section, installed [
 	for _, s := range list {
 		var from *catalog.Installed
 		if s.File.Package != nil {
-			if was := before(installed, s.name, s.File.Package.Name); was != nil && contentName(was) == s.File.Package.Name {
+			if was := installedSection(installed, s.name, s.File.Package.Name); was != nil && contentName(was) == s.File.Package.Name {
 				from = &catalog.Installed{Bundle: was.Bundle, Version: was.Version}
 			}
 		}
@@ -116,7 +116,7 @@ func (r *Resolver) findSections(ctx context.Context, list []section, installed [
 			return nil, fmt.Errorf("section %s: %w", s.name, err)
 		}
 		found.section = &preview.Section{Package: found.info.Package, Namespace: cmp.Or(s.namespace, release.Namespace)}
-		if was := before(installed, s.name, found.info.Package); was != nil && from == nil {
+		if was := installedSection(installed, s.name, found.info.Package); was != nil && from == nil {
 			if err := found.withoutEdgesFrom(was.Version); err != nil {
 				return nil, fmt.Errorf("section %s: %w", s.name, err)
 			}
@@ -126,9 +126,9 @@ func (r *Resolver) findSections(ctx context.Context, list []section, installed [
 	return out, nil
 }
 
-// before is what a release has installed of a section: the section of that name,
+// installedSection is what a release has installed of a section: the section of that name,
 // else the content of that name.
-func before(installed []preview.Package, section, content string) *preview.Package {
+func installedSection(installed []preview.Package, section, content string) *preview.Package {
 	for i := range installed {
 		if pkg := &installed[i]; pkg.Parameters.Section != nil && pkg.Name == section {
 			return pkg
@@ -148,7 +148,7 @@ func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []sect
 	var out []*Resolution
 	beside := make([]deps.Installed, 0, len(roots))
 	for i, root := range roots {
-		in, err := root.besides("section " + list[i].name)
+		in, err := root.asInstalled("section " + list[i].name)
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []sect
 			if slices.ContainsFunc(list, func(s section) bool { return s.name == pkg.info.Package }) {
 				return nil, Usagef("section %s requires package %s, which is no section, and a section has that name; give it another", list[i].name, pkg.info.Package)
 			}
-			in, err := pkg.besides("section " + list[i].name + ", which requires it")
+			in, err := pkg.asInstalled("section " + list[i].name + ", which requires it")
 			if err != nil {
 				return nil, err
 			}
@@ -180,8 +180,8 @@ func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []sect
 	return out, nil
 }
 
-// besides is a package as one that others are planned beside.
-func (out *Resolution) besides(by string) (deps.Installed, error) {
+// asInstalled is a package as one that others are planned beside.
+func (out *Resolution) asInstalled(by string) (deps.Installed, error) {
 	properties, err := deps.FromContent(out.content.FS)
 	if err != nil {
 		return deps.Installed{}, fmt.Errorf("reading what %s provides: %w", out.info.Package, err)

@@ -60,9 +60,9 @@ func (p SetPlanner) PlanSet(ctx context.Context, f SetOptions, options *preview.
 	if err != nil {
 		return nil, err
 	}
-	plan := p.ofMachine
+	plan := p.planForMachine
 	if set.Host != nil && f.Mode == ModeServer {
-		plan = p.ofHost
+		plan = p.planForHost
 	}
 	made, fresh, err := plan(ctx, set, f, options, progress)
 	if err != nil {
@@ -71,9 +71,9 @@ func (p SetPlanner) PlanSet(ctx context.Context, f SetOptions, options *preview.
 	return made, f.keepLock(fresh)
 }
 
-// ofHost plans a set that a host in the cluster loads, whose choices are those
+// planForHost plans a set that a host in the cluster loads, whose choices are those
 // of a release.
-func (p SetPlanner) ofHost(ctx context.Context, set *plugins.Set, f SetOptions, _ *preview.Options, progress func(string)) (*SetPlan, *plugins.Lock, error) {
+func (p SetPlanner) planForHost(ctx context.Context, set *plugins.Set, f SetOptions, _ *preview.Options, progress func(string)) (*SetPlan, *plugins.Lock, error) {
 	if f.Against != "" {
 		return nil, nil, Usagef("the host of this set is in the cluster, and it is compared with what was installed there; leave out --against")
 	}
@@ -88,8 +88,8 @@ func (p SetPlanner) ofHost(ctx context.Context, set *plugins.Set, f SetOptions, 
 	return &SetPlan{Plan: plan}, fresh, nil
 }
 
-// ofMachine plans a set whose files go to a place on this machine.
-func (p SetPlanner) ofMachine(ctx context.Context, set *plugins.Set, f SetOptions, options *preview.Options, progress func(string)) (*SetPlan, *plugins.Lock, error) {
+// planForMachine plans a set whose files go to a place on this machine.
+func (p SetPlanner) planForMachine(ctx context.Context, set *plugins.Set, f SetOptions, options *preview.Options, progress func(string)) (*SetPlan, *plugins.Lock, error) {
 	own, platforms, err := p.platforms(set, f, runtime.GOOS+"/"+runtime.GOARCH, "")
 	if err != nil {
 		return nil, nil, err
@@ -452,7 +452,7 @@ func (p *Planner) hostedPlan(ctx context.Context, want PlanRequest, fetched []pl
 			return nil, err
 		}
 	}
-	return p.onTop(ctx, []engine.Content{content}, stored, opts)
+	return p.planOnRecord(ctx, []engine.Content{content}, stored, opts)
 }
 
 // bundleType is the media type of the bundles that are read as files.
