@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// attempt is what the parts of a run share: the plan, and how far it is.
+// attempt is the state that the parts of a run share: the plan, and its progress.
 type attempt struct {
 	plan     *preview.Plan
 	approval record.Approval

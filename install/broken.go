@@ -30,7 +30,7 @@ func (w *writes) count(ref preview.Ref, send func() error) error {
 	return err
 }
 
-// countingCluster is a cluster whose writes are counted, before they are sent.
+// countingCluster counts writes before they are sent.
 type countingCluster struct {
 	Cluster
 	writes *writes

@@ -20,7 +20,7 @@ type checker struct {
 	parent map[string]any // the Secret of the record before this revision
 }
 
-// precheck is what can be refused before the cluster is read as a whole.
+// precheck refuses what can be refused before the cluster is read as a whole.
 func (c *checker) precheck(ctx context.Context) error {
 	doing := "checking the plan for " + c.plan.Release.Name
 	if err := engine.CheckSealed(c.plan); err != nil {
@@ -260,7 +260,7 @@ func BeforeNamespace(ctx context.Context, cluster Planning, release preview.Rele
 	return &clusterWithoutNamespace{Cluster: cluster, object: made}, nil
 }
 
-// Planning is what a plan is made on.
+// Planning reads the cluster that a plan is made on.
 type Planning interface {
 	engine.Cluster
 	record.Getter

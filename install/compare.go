@@ -31,7 +31,7 @@ const (
 
 // Written is one object after a write, with what it is held against.
 type Written struct {
-	// Sealed is what was sent.
+	// Sealed is the planned object, as it was sent.
 	Sealed map[string]any
 	// Reviewed is the dry-run result that the review showed, nil when there
 	// could be none (its namespace or CRD was new).

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// maxHeld is how many objects a message names that hold a definition back.
+// maxHeld bounds the objects that a message names when their finalizers keep a CRD.
 const maxHeld = 5
 
 // awaitDefinitions waits until the definitions that a stage deleted are gone,

@@ -65,7 +65,7 @@ func KindOf(err error) Kind {
 	return NotStarted
 }
 
-// maxReasons is how many reasons one line names; the rest is counted.
+// maxReasons bounds the reasons that one line names; the rest is counted.
 const maxReasons = 8
 
 func refusal(doing, next string, reasons ...string) *Error {

@@ -235,7 +235,7 @@ func (l *lock) renewals(ctx context.Context) error {
 	return nil
 }
 
-// age is how long ago the last renewal that was acknowledged was sent, the time
+// age returns the time since the last acknowledged renewal was sent, the time
 // included in which the process or the machine did not run.
 func (l *lock) age() time.Duration {
 	renewed := l.renewed.Load()

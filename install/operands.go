@@ -76,7 +76,7 @@ func LeftOperands(ctx context.Context, cluster interface {
 	return counts, nil
 }
 
-// namespaceCounter counts in one namespace.
+// namespaceCounter counts the objects of a kind in one namespace.
 type namespaceCounter struct {
 	Lister
 	namespace string

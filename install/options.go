@@ -40,7 +40,7 @@ type Options struct {
 	Judge func(*preview.Plan) error
 	// RecordKeys sign the records that the run writes, and verify those it reads.
 	RecordKeys record.Keys
-	// HistoryMax is how many revisions stay on record, the newest included; 0
+	// HistoryMax is the number of revisions that stay on record, the newest included; 0
 	// means [preview.DefaultHistoryMax], and less than 0 all.
 	HistoryMax int
 	// Keep is given the receipt before the release Namespace is deleted, and the
@@ -58,5 +58,5 @@ type Options struct {
 	Stop <-chan struct{}
 }
 
-// DefaultRolloutTimeout is how long a rollout may take unless said otherwise.
+// DefaultRolloutTimeout is the limit of a rollout that sets none.
 const DefaultRolloutTimeout = 5 * time.Minute

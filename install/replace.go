@@ -45,7 +45,7 @@ func (w *writer) replace(ctx context.Context, o *preview.Object, live map[string
 	return w.write(ctx, o, nil)
 }
 
-// deletionError is an object whose deletion takes longer than it may.
+// deletionError reports an object whose deletion did not end in time.
 type deletionError struct{ what string }
 
 func (e *deletionError) Error() string { return e.what }
@@ -70,7 +70,7 @@ func (w *writer) awaitGone(ctx context.Context, o *preview.Object) error {
 	}
 }
 
-// timeoutOf is how long the stage of an object may take.
+// timeoutOf returns the timeout of the stage of an object.
 func (w *writer) timeoutOf(o *preview.Object) (limit time.Duration) {
 	limit = DefaultRolloutTimeout
 	for i := range w.plan.Stages {

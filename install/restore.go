@@ -93,7 +93,7 @@ func Earlier(ctx context.Context, cluster BulkReader, stored *record.Record) (*e
 	return &engine.Earlier{Revision: stored.Revision, Contents: contents}, nil
 }
 
-// restorer decides what of a revision comes back.
+// restorer decides which objects of an earlier revision are applied again.
 type restorer struct {
 	release  preview.Release
 	revision int

@@ -47,7 +47,7 @@ func Barred(p *preview.Plan) error {
 	return fmt.Errorf("%s; raise the quota or free what it counts, then run the command again", joinReasons(over))
 }
 
-// missingRights is the error of a user who may not carry the plan out. Rights that only
+// missingRights returns the error of a user who may not carry the plan out. Rights that only
 // a role of the plan gives are named with that role.
 func missingRights(p *preview.Plan, in preview.Installer) error {
 	var own, roles []string

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/undo"
 )
 
-// StageUndo is what the events of an undo begin with.
+// StageUndo prefixes the stage names in the events of a rollback on failure.
 const StageUndo = "undo"
 
 // triggersUndo reports whether an error leads to the undo that the plan seals:
@@ -271,7 +271,7 @@ func outage(err error) bool {
 	return reason == preview.ReasonUnavailable || reason == preview.ReasonUnauthorized
 }
 
-// errorCause is what came back, without what was being done and what to do.
+// errorCause returns the cause of an error without its operation and advice.
 func errorCause(err error) string {
 	var e *Error
 	if errors.As(err, &e) && e.Came != "" {

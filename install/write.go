@@ -21,10 +21,10 @@ type writer struct {
 	late []string // what became of creates that came after the lock was lost
 }
 
-// writeGrace is how long one write may go on after the run was asked to stop.
+// writeGrace limits a write that is under way when the run is asked to stop.
 const writeGrace = 5 * time.Second
 
-// outcomeError is a write of which it is not known whether it happened.
+// outcomeError reports a write whose outcome is unknown: it may have been carried out.
 type outcomeError struct{ err error }
 
 func (e *outcomeError) Error() string { return "the outcome is unknown: " + e.err.Error() }
@@ -42,7 +42,7 @@ func unknownOutcome(err error) bool {
 	return errors.As(err, &unknown)
 }
 
-// changedObjectError is an object that is not the reviewed one any more.
+// changedObjectError refuses a write on an object that is not the reviewed one any more.
 type changedObjectError struct{ what string }
 
 func (e *changedObjectError) Error() string { return e.what }
@@ -55,7 +55,7 @@ func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	return late, func() { stop(); cancel() }
 }
 
-// writeResult is an object as a write left it, with the one that the write was made
+// writeResult holds an object as a write left it, with the one that the write was made
 // on: nil when it created the object.
 type writeResult struct{ live, on map[string]any }
 
@@ -203,7 +203,7 @@ func (w *writer) reread(ctx context.Context, o *preview.Object, lost, resumed bo
 	return live, written, nil
 }
 
-// outcomeUnknown is the end of a write on an object that moved. If one was sent before
+// outcomeUnknown returns the error of a write on an object that changed since. If one was sent before
 // whose answer was lost, it may have been carried out all the same.
 func (w *writer) outcomeUnknown(lost bool, err error) error {
 	var moved *changedObjectError

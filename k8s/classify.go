@@ -111,7 +111,7 @@ func reasonOfText(message string) (preview.Reason, bool) {
 	return "", false
 }
 
-// exceededQuota is how the message of the admission plugin ResourceQuota begins.
+// exceededQuota begins the messages of the admission plugin ResourceQuota.
 // What follows is the name of the quota, what was requested, is used, and limited.
 var exceededQuota = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: exceeded quota: `)
 

@@ -44,7 +44,7 @@ type Options struct {
 	RequestTimeout time.Duration
 	// UserAgent names the tool to the API server and its audit log.
 	UserAgent string
-	// PollInterval is how often [Client.Observe] reads what it may not watch;
+	// PollInterval is the time between reads of what [Client.Observe] may not watch;
 	// 2 s by default.
 	PollInterval time.Duration
 	// ReadOnly makes a client that cannot write: in mode get it sends GETs

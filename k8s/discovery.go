@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// resource is where objects of a kind are found.
+// resource is the API resource of a kind.
 type resource struct {
 	path       string // of the API version
 	plural     string
@@ -106,7 +106,7 @@ func (c *Client) discover(ctx context.Context, apiVersion string) (map[string]re
 // typeKey names a kind of one API version.
 type typeKey struct{ apiVersion, kind string }
 
-// lookupResult is the answer of [Client.lookup].
+// lookupResult is the resource of a kind that [Client.lookup] found, or its error.
 type lookupResult struct {
 	resource
 	err error

@@ -42,7 +42,7 @@ func (f *Flags) RequestTimeout() (time.Duration, error) {
 	return clientcmd.ParseTimeout(*f.config.Timeout)
 }
 
-// connection is what a kubeconfig and the flags lead to.
+// connection is the client configuration that a kubeconfig and the flags give.
 type connection struct {
 	rest          *rest.Config
 	timeout       time.Duration // of one request, 0 for none given

@@ -23,7 +23,7 @@ import (
 const (
 	// maxEvent bounds one watch event; objects are far smaller.
 	maxEvent = 16 << 20
-	// watchTime is how long the server keeps one watch open.
+	// watchTime is the timeout of one watch, at the API server.
 	watchTime = 5 * time.Minute
 	// reconnect is the pause before a watch that ended is opened again.
 	reconnect = 200 * time.Millisecond

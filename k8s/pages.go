@@ -17,7 +17,7 @@ const (
 	pageSize = 250
 	// firstPage of objects of a kind of which it is not known how large they are.
 	firstPage = 50
-	// pageBytes is what a page after the first should have at the most.
+	// pageBytes is the size in bytes that pages after the first are sized for.
 	pageBytes = 16 << 20
 	// maxExpired is how often one list may go on in another state.
 	maxExpired = 100

@@ -107,7 +107,7 @@ The cluster stays up until you press Ctrl-C. In another terminal:
 	<-ctx.Done()
 }
 
-// siblingProgram finds a program in the directory this one is in.
+// siblingProgram returns the path of a program in the directory of this one.
 func siblingProgram(name string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {

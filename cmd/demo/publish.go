@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/source"
 )
 
-// demoImage is how the catalog of testdata names a bundle image.
+// demoImage matches the bundle images in the catalog of testdata.
 var demoImage = regexp.MustCompile(`localhost/demo/([a-z0-9-]+):v([0-9A-Za-z.-]+)`)
 
 // publish pushes every bundle of testdata to a registry, and a catalog image

@@ -62,7 +62,7 @@ type (
 
 func main() {
 	out, err := run(os.Stdin)
-	if err != nil { // not a request at all: there is nobody to answer
+	if err != nil { // not a request at all: there is no request to answer
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

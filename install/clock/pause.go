@@ -15,7 +15,7 @@ const (
 	maxRetryAfter = 30 * time.Second
 )
 
-// pauseAfter is how long to wait after try n, from 0, that failed with err.
+// pauseAfter returns the wait after try n, from 0, that failed with err.
 func pauseAfter(err error, n int) time.Duration {
 	if preview.ReasonOf(err) != preview.ReasonUnavailable {
 		return RetryPause

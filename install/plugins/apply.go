@@ -80,7 +80,7 @@ type applier struct {
 // clean reports whether a plan removes generations rather than adding one.
 func clean(plan *preview.Plan) bool { return len(plan.Packages) == 0 }
 
-// location is where the host looks, whatever the plan is about.
+// location returns the directory in which the host looks, for plans of every action.
 func location(plan *preview.Plan) string {
 	if clean(plan) {
 		return strings.TrimSuffix(plan.Location.Path, generationsSuffix)

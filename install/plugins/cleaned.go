@@ -27,7 +27,7 @@ const KindCleanReceipt = "PluginCleanReceipt"
 // was stopped in between is gone on with by its digest.
 const cleanFile = "clean.json"
 
-// generationNumbers are the generations that a clean removes, by the paths of their files.
+// generationNumbers returns the generations whose files a clean removes, by their paths.
 func generationNumbers(paths []string) []int {
 	var out []int
 	for _, p := range paths {

@@ -153,7 +153,7 @@ func readSmall(name string) ([]byte, error) {
 	return data, err
 }
 
-// unfitError is a place that holds more than plugins.
+// unfitError refuses a directory that holds more than plugins.
 type unfitError string
 
 func (u unfitError) Error() string { return string(u) }

@@ -86,13 +86,13 @@ func (p *place) close() error { return p.root.Close() }
 // generations is the folder of the generations, below root.
 func (p *place) generations() string { return p.base + generationsSuffix }
 
-// siblingPath is a name in the folder of the generations, below root.
+// siblingPath returns the path of a file in the folder of the generations, below root.
 func (p *place) siblingPath(name string) string { return path.Join(p.generations(), name) }
 
 // generation is the folder of one generation, below root.
 func (p *place) generation(n int) string { return p.siblingPath(strconv.Itoa(n)) }
 
-// linkTarget is where the location points to for a generation.
+// linkTarget returns the target of the location's link for a generation, below root.
 func (p *place) linkTarget(n int) string { return path.Join(p.generation(n), filesDir) }
 
 // mkdir makes one directory that everybody may look into, whatever the umask.

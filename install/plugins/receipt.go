@@ -26,7 +26,7 @@ const (
 	StateCleaned = "cleaned"
 )
 
-// Receipt is what was approved and installed as one generation, beside whose
+// Receipt records what was approved and installed as one generation, beside whose
 // files it lies; or what was approved and removed by a clean.
 type Receipt struct {
 	APIVersion string `json:"apiVersion"`
@@ -40,7 +40,7 @@ type Receipt struct {
 	// TookOver says that files which were there before became generation 0.
 	TookOver bool `json:"tookOver,omitempty"`
 
-	// Location is where it was installed; of a clean the folder of the generations.
+	// Location is the directory it was installed to; of a clean the folder of the generations.
 	Location preview.Location `json:"location,omitzero"`
 
 	Set      string `json:"set"`

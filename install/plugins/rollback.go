@@ -97,7 +97,7 @@ func previousGeneration(location string, current int, receipt *Receipt) (int, er
 	return 0, &engine.Refused{What: "no earlier generation is left at " + location, Next: "install from the config"}
 }
 
-// set is what the receipt says of a generation's set. Files that were found
+// set returns a generation's set as its receipt has it. Files that were found
 // there count as the set's that replaced them.
 func (g *Generation) set(location string, current *Receipt) (plugins.FilesOf, error) {
 	out := plugins.FilesOf{Name: g.Receipt.Set, Version: g.Receipt.Version, Format: g.Receipt.Format, Values: g.Receipt.Config}

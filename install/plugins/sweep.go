@@ -44,7 +44,7 @@ func leftoverOf(location, name string, current int) (leftover, *Receipt) {
 	return begun, receipt
 }
 
-// hasOriginalFiles reports whether generation 0 has the files that were at the
+// hasOriginalFiles reports whether generation 0 holds the files that were at the
 // location before, rather than the link that is exchanged for them.
 func hasOriginalFiles(location string) bool {
 	info, err := os.Lstat(filesPath(location, 0))

@@ -29,7 +29,7 @@ func archiveBounds() bounds { return bounds{bytes: maxArchive, items: 1_500_000,
 // bodyBounds bounds all other lines of a plan archive together.
 func bodyBounds() bounds { return bounds{bytes: maxArchive, items: 6_000_000, values: 12_000_000} }
 
-// MaxListed is how many bytes the records of one list may unpack to.
+// MaxListed bounds the bytes that the records of one list may unpack to.
 const MaxListed = 256 << 20
 
 // size is what was counted of JSON.

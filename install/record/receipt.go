@@ -40,7 +40,7 @@ type Acceptance struct {
 	Fingerprint string `json:"fingerprint"`
 }
 
-// Receipt is what was approved and what was observed after the apply.
+// Receipt records what was approved and what was observed after the apply.
 type Receipt struct {
 	Release       preview.Release `json:"release"`
 	Revision      int             `json:"revision"`
@@ -62,7 +62,7 @@ type Receipt struct {
 	Undo   *Receipt `json:"undo,omitempty"`
 }
 
-// ObjectReceipt is what was observed for one object.
+// ObjectReceipt records what was observed of one object.
 type ObjectReceipt struct {
 	ID      string         `json:"id"`
 	Action  preview.Action `json:"action"`
@@ -77,7 +77,7 @@ type ObjectReceipt struct {
 	Offender string        `json:"offender,omitempty"`
 }
 
-// ObjectState is where an object stands during apply and rollout.
+// ObjectState is the state of an object during apply and rollout.
 type ObjectState string
 
 // The object states, in the order an object goes through them.

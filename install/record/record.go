@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// State is where a record stands. The set is closed.
+// State is the state of a record. The set is closed.
 type State string
 
 // The states of a record.
@@ -49,7 +49,7 @@ func (s State) superseded() State {
 	return s
 }
 
-// Record is what a release remembers of one revision, in the release's
+// Record is the stored state of one revision of a release, in the release's
 // namespace. It is read from the cluster and therefore hostile: see
 // [Load] for what is checked.
 type Record struct {
@@ -145,8 +145,8 @@ func (r *Record) Verify(keys Keys, identity string) {
 // VerifyLike verifies the record with the keys that verified another.
 func (r *Record) VerifyLike(other *Record) { r.Verify(other.keys, other.identity) }
 
-// PlanBase is what a new plan for the release stands on. What was accepted of it
-// ends with its removal.
+// PlanBase returns the recorded facts that a new plan for the release rests on.
+// Accepted findings are among them until the release is uninstalled.
 func (r *Record) PlanBase() preview.Base {
 	base := preview.Base{Revision: r.Revision, Digest: r.Digest, Signature: r.Signature}
 	if len(r.Accepted) > 0 && r.State != Uninstalled {
@@ -377,8 +377,8 @@ func IsUninstall(plan *preview.Plan) bool {
 	return plan.Base.Revision > 0
 }
 
-// Undoes names the failed revision that a revision takes back, and the digest
-// of its plan: the approval of that covers this.
+// Undoes names the failed revision that this one reverts, and the digest
+// of its plan: the approval of that plan covers this rollback on failure.
 type Undoes struct {
 	Revision int    `json:"revision"`
 	Digest   string `json:"digest"`

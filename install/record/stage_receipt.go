@@ -1,6 +1,6 @@
 package record
 
-// StageStatus is how far a stage came. The set is closed.
+// StageStatus is the progress of a stage. The set is closed.
 type StageStatus string
 
 // The statuses of a stage.
@@ -11,7 +11,7 @@ const (
 	StageFailed    StageStatus = "failed"
 )
 
-// StageReceipt is what was observed of one stage. Rollback is set where it takes
+// StageReceipt records what was observed of one stage. Rollback is set where it takes
 // back what an earlier revision did: by hand, or because a plan failed that
 // sealed so. Log has a line for each object that said something, in the order of
 // the stage.

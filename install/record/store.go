@@ -277,7 +277,7 @@ type SecretWriter interface {
 	Delete(ctx context.Context, ref preview.Ref, uid, resourceVersion string, dependents preview.Propagation) error
 }
 
-// Lock is what the writer of a release's records holds.
+// Lock is held by the writer of a release's records.
 type Lock interface {
 	// Confirm returns nil only while this run is the only writer.
 	Confirm(ctx context.Context) error

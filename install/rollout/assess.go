@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// verdict is what an object says about itself.
+// verdict is the readiness that an object's own status shows.
 type verdict struct {
 	state   State
 	message string

@@ -15,7 +15,7 @@ import (
 const (
 	maxHappenings = 200
 	maxPodsBehind = 3
-	// LogTail is how many lines of each container's log are read.
+	// LogTail is the number of lines read of each container's log.
 	LogTail = 200
 )
 

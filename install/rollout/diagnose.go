@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// diagnosis is why an object is not ready, as far as it is known.
+// diagnosis is the reason why an object is not ready, as far as it is known.
 type diagnosis struct {
 	cause    Cause
 	offender preview.Ref // the first object at fault, often a pod
@@ -58,7 +58,7 @@ func (l *podReader) diagnose(ctx context.Context, body map[string]any) diagnosis
 	return d
 }
 
-// ownCause is what an object says about itself.
+// ownCause returns the cause that an object's own status gives.
 func ownCause(body map[string]any) diagnosis {
 	if c := condition(body, "ReplicaFailure"); preview.String(c, "status") == "True" {
 		message := preview.String(c, "message")

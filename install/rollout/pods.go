@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// problem is what keeps a pod from being ready.
+// problem is the reason why a pod is not ready.
 type problem struct {
 	pod       map[string]any
 	container string // at fault, empty when none is

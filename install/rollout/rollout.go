@@ -56,7 +56,7 @@ type systemClock struct{}
 func (systemClock) Now() time.Time                         { return time.Now() }
 func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
-// State is where one object stands.
+// State is the rollout state of one object.
 type State string
 
 // The states. Waiting may become ready by itself; failed will not. Removing
@@ -73,10 +73,10 @@ const (
 // NotRead is the message of an object nothing is known about yet.
 const NotRead = "not read yet"
 
-// stateOrder is how snapshots list objects: what needs a look comes first.
+// stateOrder is the order of objects in a snapshot: those that need attention first.
 var stateOrder = [...]State{Failed, Waiting, Removing, Unknown, Ready, Removed}
 
-// Object is where one object stands and why. Message, Event and Logs come from
+// Object is the rollout state of one object, with its reason. Message, Event and Logs come from
 // the cluster and must pass textsafe before a person sees them.
 type Object struct {
 	Ref   preview.Ref
@@ -90,7 +90,7 @@ type Object struct {
 	Logs     []string // the last lines of the container at fault
 }
 
-// Snapshot is where all objects stand at one time: failed ones first, then
+// Snapshot holds the states of all objects at one time: failed ones first, then
 // those waited for, then ready ones, each by id.
 type Snapshot struct {
 	Time    time.Time
@@ -120,7 +120,7 @@ func (s Snapshot) Done() int {
 	return n
 }
 
-// Outcome is how a wait ended.
+// Outcome is the result of a wait.
 type Outcome string
 
 // The outcomes.

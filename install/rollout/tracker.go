@@ -133,7 +133,7 @@ func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 	}
 }
 
-// unmet is what the first check misses that selects an object and does not hold.
+// unmet returns what is missing for the first check that selects an object and fails.
 func (t *tracker) unmet(body map[string]any) string {
 	if body == nil {
 		return ""
@@ -149,7 +149,7 @@ func (t *tracker) unmet(body map[string]any) string {
 	return ""
 }
 
-// snapshot is where everything stands now.
+// snapshot returns the present states of all objects.
 func (t *tracker) snapshot() Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()

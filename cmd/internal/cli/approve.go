@@ -104,7 +104,7 @@ func (c *approver) run(ctx context.Context, place string) error {
 	return nil
 }
 
-// statement is what is to be signed. Everything that the plan needs accepted
+// statement returns the approval statement that is to be signed. Everything that the plan needs accepted
 // is, by name or, where a person is asked, with the plan.
 func (c *approver) statement(plan *planning.SavedPlan) (approval.Statement, error) {
 	s := approval.Of(plan.Plan, plan.FileSHA256)

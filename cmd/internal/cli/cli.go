@@ -28,7 +28,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// app is what every command shares: streams, the parsed global flags and how
+// app holds what every command shares: streams, the parsed global flags and how
 // the program is called.
 type app struct {
 	version string

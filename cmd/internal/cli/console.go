@@ -133,7 +133,7 @@ func argument(args []string, i int) string {
 	return ""
 }
 
-// patience is how long a log goes without a line while a command works.
+// patience is the longest time without a progress line while a command works.
 const patience = time.Minute
 
 // progress writes to standard error, for a waiting person, what is being done: a
@@ -153,7 +153,7 @@ func (a *app) progress() func(string) {
 	}
 }
 
-// throttledProgress passes on a line when none was printed for a while.
+// throttledProgress forwards a line if none was printed recently.
 type throttledProgress struct {
 	say  func(string)
 	now  func() time.Time

@@ -33,7 +33,7 @@ func (f *globalFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.logFile, "log-file", "", "append debug messages to this file; never bodies or credentials")
 }
 
-// approveFlags are how a plan is approved without the screen.
+// approveFlags are the flags that approve a plan without the screen.
 type approveFlags struct {
 	yes     bool
 	approve string

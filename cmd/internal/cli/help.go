@@ -67,7 +67,7 @@ func completeHelp(cmd *cobra.Command, args []string, _ string) ([]cobra.Completi
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// topicList is what the help of the program ends with.
+// topicList returns the list of topics at the end of the program's help.
 func topicList() string {
 	var out strings.Builder
 	out.WriteString("\nTopics, by kubectl operator help TOPIC:\n")

@@ -41,7 +41,7 @@ func (p *session) pick(ctx context.Context) (string, error) {
 	return picked.Hit.Package, nil
 }
 
-// picker is what there is to choose from.
+// picker holds the choices of a prompt.
 type picker struct {
 	session  *session
 	catalogs []*catalog.Catalog
@@ -216,5 +216,5 @@ func (q *question) list(hits []catalog.Hit) error {
 	return nil
 }
 
-// room is what a line has for a description.
+// room returns the columns of a line that are left for a description.
 func (q *question) room() int { return max(20, q.app.streams.Width()-60) }

@@ -198,7 +198,7 @@ func (r *setRun) holder() string {
 	return fmt.Sprintf("process %d of %s on %s", os.Getpid(), localUser(), host)
 }
 
-// localUser is who runs this program, by the machine's account.
+// localUser returns the machine account that runs this program.
 func localUser() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username

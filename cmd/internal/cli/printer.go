@@ -132,7 +132,7 @@ func (p *printer) object(e install.Event) {
 	p.app.streams.Printf("%s\n", line)
 }
 
-// printWhile says while an apply runs that it goes on.
+// printWhile runs an apply and prints now and then that it goes on.
 func (p *printer) printWhile(ctx context.Context, plan *preview.Plan, apply func()) {
 	started := time.Now()
 	defer frame.Heartbeat(ctx, p.beat, func() { p.alive(plan, time.Since(started)) })()

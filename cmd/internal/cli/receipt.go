@@ -31,7 +31,7 @@ func (f *receiptFlag) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.path, "receipt", "", "write the receipt to this new file, of a run that failed too: what was approved, and what was observed of every object")
 }
 
-// receiptFile is where the receipt of one run goes; nil is nowhere.
+// receiptFile writes the receipt of one run to a file; nil writes none.
 type receiptFile struct {
 	path string
 	// begun is set where an interrupted run of the same plan left its receipt

@@ -193,7 +193,7 @@ type followedApply struct {
 	apply   func(context.Context, install.Options) (*record.Receipt, error)
 }
 
-// applyResult is how one run of the apply ended.
+// applyResult is the result of one run of the apply.
 type applyResult struct {
 	receipt *record.Receipt
 	err     error
@@ -226,7 +226,7 @@ func (f *followedApply) follow(ctx context.Context) (review bool, err error) {
 	}
 }
 
-// resumeError is the error of a run that could not go on with one that changed
+// resumeError returns the error of a run that could not resume one that changed
 // the cluster before.
 func resumeError(err error) error {
 	if err == nil {
@@ -374,7 +374,7 @@ func unhealthyObjects(r *record.Receipt) []record.ObjectReceipt {
 	return slices.Concat(failed, waiting)
 }
 
-// printDiagnostics says of each what happened last and what its pods print.
+// printDiagnostics prints the last events and pod logs of each unhealthy object.
 func (f *followedApply) printDiagnostics(ctx context.Context, r *record.Receipt) {
 	ctx, cancel := context.WithTimeout(ctx, behindTime)
 	defer cancel()

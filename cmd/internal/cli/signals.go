@@ -61,7 +61,7 @@ const sameRequest = 300 * time.Millisecond
 
 type shutdownKey struct{}
 
-// shutdown is what a process needs to know to end at once.
+// shutdown holds what a process needs in order to end at once.
 type shutdown struct {
 	wrote    atomic.Bool
 	terminal *term.State // as it was found, nil where there is none

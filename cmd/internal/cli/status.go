@@ -149,7 +149,7 @@ func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusIt
 	return item, p.interrupted(ctx, stored, &item)
 }
 
-// staticReader answers the rollout from what was read already.
+// staticReader serves the rollout with objects that were read before.
 type staticReader struct{ results []preview.ReadResult }
 
 func (r staticReader) Read(context.Context, []preview.Ref) []preview.ReadResult { return r.results }

@@ -46,7 +46,7 @@ func (r *Resolver) choose(ctx context.Context, out *Resolution, among Selection,
 	return bundleReference(choice)
 }
 
-// Query is what the selection and the reference ask of a catalog.
+// Query returns the catalog query of a selection and a reference.
 func (s *Selection) Query(reference ref.Reference) (catalog.Query, error) {
 	q := catalog.Query{Package: reference.Package, Version: reference.Version, Channels: s.channels, Policy: s.policy}
 	if s.Version != "" {

@@ -104,7 +104,7 @@ func (p *Planner) dependencyCatalogs(ctx context.Context, r *Resolver, root *Res
 	return catalogs, nil
 }
 
-// catalogIndex is the index of the catalog that the bundle was chosen in, -1 for none.
+// catalogIndex returns the index of the catalog that the bundle was chosen in, or -1.
 func (out *Resolution) catalogIndex(catalogs []*catalog.Catalog) int {
 	if out.choice == nil {
 		return -1

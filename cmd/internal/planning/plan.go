@@ -412,7 +412,7 @@ func (o *ReadOptions) Check() error {
 	return Usagef("--read-only %s: want dry-run or get", o.Mode)
 }
 
-// mode is how the cluster is read, by dry runs where nothing was said.
+// mode returns how the cluster is read; the default is by dry runs.
 func (o *ReadOptions) mode() preview.ReadMode {
 	if o.Mode == "" {
 		return preview.ReadDryRun

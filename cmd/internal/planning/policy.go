@@ -16,7 +16,7 @@ type PolicyOptions struct {
 	Configured bool
 }
 
-// judge is what findings are judged by.
+// judge holds the policy that findings are judged by.
 type judge struct {
 	loaded bool
 	policy *policy.Policy // nil: none

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
-// StandardInput is how standard input is named where a file is.
+// StandardInput names standard input in the place of a file.
 const StandardInput = "-"
 
 // RequestOptions are about request files.

@@ -124,7 +124,7 @@ func hasKustomization(files fs.FS, dir string) bool {
 	return false
 }
 
-// weakerProvenance is what can be said of two contents together.
+// weakerProvenance returns the weaker of two provenances, for contents used together.
 func weakerProvenance(a, b provenance) provenance {
 	if a.rule.Name == "" && (b.rule.Name != "" || a.verification.Status == "verified") {
 		return b

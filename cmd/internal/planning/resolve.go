@@ -155,7 +155,7 @@ type Resolution struct {
 	via          []preview.Via
 	dependencies []preview.Dependency
 	apis         []deps.API // that the dependencies rest on, in the cluster
-	// choice is what the catalogs led to, nil where none were asked.
+	// choice is the bundle chosen in the catalogs, nil where none were read.
 	choice   *catalog.Choice
 	catalogs []*catalog.Catalog
 	// Notes for the reviewer: rule and text.

@@ -126,7 +126,7 @@ func (r *Resolver) findSections(ctx context.Context, list []section, installed [
 	return out, nil
 }
 
-// installedSection is what a release has installed of a section: the section of that name,
+// installedSection returns the installed package of a section: the section of that name,
 // else the content of that name.
 func installedSection(installed []preview.Package, section, content string) *preview.Package {
 	for i := range installed {
@@ -180,7 +180,7 @@ func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []sect
 	return out, nil
 }
 
-// asInstalled is a package as one that others are planned beside.
+// asInstalled returns a package as the dependency check of other packages sees it.
 func (out *Resolution) asInstalled(by string) (deps.Installed, error) {
 	properties, err := deps.FromContent(out.content.FS)
 	if err != nil {

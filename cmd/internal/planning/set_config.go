@@ -150,7 +150,7 @@ func cause(err error) error {
 	return err
 }
 
-// lockPath is where the lock file is.
+// lockPath returns the path of the lock file.
 func (o *SetOptions) lockPath() string {
 	if o.Lock != "" {
 		return o.Lock

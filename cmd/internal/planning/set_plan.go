@@ -234,7 +234,7 @@ func Location(text string) (string, error) {
 	return absolute, nil
 }
 
-// LocationOf is where a set goes, as an absolute path.
+// LocationOf returns the absolute path that a set is installed to.
 func (o *SetOptions) LocationOf(set *plugins.Set) (string, error) {
 	if o.Location != "" {
 		return Location(o.Location)
@@ -384,7 +384,7 @@ func (p SetPlanner) resolveExecutors(ctx context.Context, plan *preview.Plan, pr
 	return nil
 }
 
-// imageDigest is what a tag stands for now.
+// imageDigest returns the digest that a tag resolves to now.
 func (r *Resolver) imageDigest(ctx context.Context, image string) (string, error) {
 	full, _, err := r.pinImage(ctx, image)
 	if err != nil {

@@ -59,7 +59,7 @@ func newChecker(configured config.Verification, options SignatureOptions) (*chec
 	return c, nil
 }
 
-// provenance is what is known of who made some content.
+// provenance holds the verification and the referrers of some content.
 type provenance struct {
 	verification preview.Verification
 	looked       bool // for signatures, because a signer is trusted

@@ -85,7 +85,7 @@ func escaping(to io.Writer, color, ascii bool) *textsafe.Writer {
 	return w
 }
 
-// Human is where text for people goes: standard output, escaped.
+// Human writes text for people: standard output, escaped.
 func (s *Streams) Human() io.Writer { return &s.human }
 
 // HumanErr is standard error for people, escaped, never coloured.

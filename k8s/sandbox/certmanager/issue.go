@@ -29,7 +29,7 @@ const (
 // lifetime of a certificate unless it says otherwise; nothing is renewed here.
 const lifetime = 90 * 24 * time.Hour
 
-// clusterNamespace is where a ClusterIssuer looks for its Secret.
+// clusterNamespace is the namespace of the Secrets of ClusterIssuers.
 const clusterNamespace = "cert-manager"
 
 // settleIssuer says whether an issuer is of a sort that is played here.
@@ -125,7 +125,7 @@ func (c *controller) signer(ctx context.Context, o *unstructured.Unstructured) (
 	return c.authority(ctx, issuer)
 }
 
-// authority is what an issuer signs with.
+// authority is the key and certificate that an issuer signs with.
 func (c *controller) authority(ctx context.Context, issuer *unstructured.Unstructured) (pair, error) {
 	spec, _, _ := unstructured.NestedMap(issuer.Object, "spec")
 	if _, ok := spec["selfSigned"]; ok {

@@ -45,7 +45,7 @@ func (r Request) Persists() bool {
 	return !review && !r.Query.Has("dryRun") && !strings.HasSuffix(r.Path, "/token")
 }
 
-// Cut is where a connection breaks.
+// Cut is the point at which a connection breaks.
 type Cut int
 
 // The places. At Before the API server never hears of the request; at Answer
@@ -57,7 +57,7 @@ const (
 	CutBody
 )
 
-// Fault is what happens to one request. The zero value passes it on.
+// Fault is the disturbance of one request. The zero value passes it on.
 type Fault struct {
 	Delay time.Duration   // before anything else
 	Hold  <-chan struct{} // the request waits until it is closed, when not nil

@@ -17,7 +17,7 @@ var pages embed.FS
 
 // Topic is one page of the manual.
 type Topic struct {
-	// Name is what is typed, such as exit-codes.
+	// Name is the argument of the help command, such as exit-codes.
 	Name string
 	// Summary is the rest of its first heading, "# NAME: SUMMARY".
 	Summary string

@@ -148,7 +148,7 @@ func (r *renderer) inline(parent ast.Node) string {
 // hardSpace stands for a space at which no line is broken.
 const hardSpace = "\u00a0"
 
-// reference is where a link leads: another topic, or an address.
+// reference returns the target of a link: another topic, or an address.
 func reference(destination string) string {
 	if topic, isTopic := strings.CutSuffix(destination, ".md"); isTopic && !strings.Contains(topic, "/") {
 		return " (help" + hardSpace + topic + ")"

@@ -127,7 +127,7 @@ func writeKubeconfig(l layout, server string, a account) error {
 	return nil
 }
 
-// writeState replaces state.json in one step, so that nobody reads half of it.
+// writeState replaces state.json in one step, so that no reader sees half of it.
 func writeState(l layout, state State) error {
 	data, err := json.MarshalIndent(state, "", "  ")
 	if err != nil {

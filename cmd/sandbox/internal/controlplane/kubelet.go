@@ -164,7 +164,7 @@ func logOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// ranBefore tells whether a container has ended and was started again.
+// ranBefore reports whether a container has ended and was started again.
 func ranBefore(pod *corev1.Pod, container string) bool {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name == container && status.LastTerminationState.Terminated != nil {

@@ -12,7 +12,7 @@ import (
 // readyTimeout is generous: a loaded machine takes many times the usual.
 const readyTimeout = 2 * time.Minute
 
-// apiServer is the component that is started again when somebody kills it, as
+// apiServer is the component that is started again after it was killed, as
 // a kubelet does with the API server of a real cluster. Everything else that
 // ends is an error.
 const apiServer = "kube-apiserver"

@@ -74,7 +74,7 @@ func (s *supervisor) start(name string, args []string) error {
 	cmd.Stdout, cmd.Stderr = log, log
 	// Not our environment: etcd takes settings from ETCD_*, client-go and kwok
 	// from the home directory, and proxies are none of the sandbox's business.
-	// What the Go runtime is told about memory holds for the components.
+	// The memory settings of the Go runtime hold for the components.
 	cmd.Env = []string{
 		"HOME=" + s.layout.config(),
 		"PATH=" + os.Getenv("PATH"),
