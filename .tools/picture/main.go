@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -84,7 +85,7 @@ func drawRow(line string, row int, look *style) (out string, cells int) {
 func drawRun(text string, row, column int, look style) string {
 	fg, bg := look.fg, look.bg
 	if look.reverse {
-		fg, bg = or(bg, background), or(fg, foreground)
+		fg, bg = cmp.Or(bg, background), cmp.Or(fg, foreground)
 	}
 	x, y := margin+float64(column)*cellWidth, margin+row*cellHeight
 	width := float64(len([]rune(text))) * cellWidth
@@ -106,7 +107,7 @@ func drawRun(text string, row, column int, look style) string {
 		attributes += ` text-decoration="underline"`
 	}
 	fmt.Fprintf(&out, `<text x="%.1f" y="%d" textLength="%.1f" xml:space="preserve" fill="%s"%s>%s</text>`+"\n",
-		x, y+cellHeight-5, width, or(fg, foreground), attributes, html.EscapeString(text))
+		x, y+cellHeight-5, width, cmp.Or(fg, foreground), attributes, html.EscapeString(text))
 	return out.String()
 }
 
@@ -182,11 +183,4 @@ func extended(numbers []string) (colour string, used int) {
 	}
 	n -= 16
 	return fmt.Sprintf("#%02x%02x%02x", level(n/36), level(n/6%6), level(n%6)), 2
-}
-
-func or(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }

@@ -145,7 +145,14 @@ and, once approved, applies exactly the reviewed content and follows the rollout
 		a.newCatalogCommand(), newSandboxCommand(a.streams.Human(), a.streams.HumanErr()),
 	)
 	root.SetHelpCommand(a.newHelpCommand())
-	root.SetUsageTemplate(root.UsageTemplate() + "{{if not .HasParent}}" + topicList() + "{{end}}")
+	usage := root.UsageFunc()
+	root.SetUsageFunc(func(c *cobra.Command) error {
+		if err := usage(c); err != nil || c.HasParent() {
+			return err
+		}
+		_, err := io.WriteString(c.OutOrStderr(), topicList())
+		return err
+	})
 	completeOutputs(root)
 	return root
 }

@@ -9,6 +9,8 @@ import (
 	table "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
 // The columns of a line of text: no page is wider than the eye follows, and none
@@ -96,7 +98,7 @@ func (r *renderer) table(n *table.Table, indent string) {
 			cells = append(cells, r.inline(cell))
 		}
 		if len(rows) > 0 {
-			beside = max(beside, len([]rune(cells[0])))
+			beside = max(beside, textsafe.Width(cells[0]))
 		}
 		rows = append(rows, cells)
 	}
@@ -104,7 +106,7 @@ func (r *renderer) table(n *table.Table, indent string) {
 		first, rest := indent+"      ", indent+"      "
 		if beside <= narrow {
 			rest = indent + strings.Repeat(" ", beside+4)
-			first = indent + "  " + cells[0] + strings.Repeat(" ", beside-len([]rune(cells[0]))+2)
+			first = indent + "  " + cells[0] + strings.Repeat(" ", beside-textsafe.Width(cells[0])+2)
 		} else {
 			r.wrap(indent+"  ", indent+"    ", cells[0])
 		}
@@ -161,7 +163,7 @@ func reference(destination string) string {
 func (r *renderer) wrap(first, rest, text string) {
 	line, empty := first, true
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\n' }) {
-		if !empty && len([]rune(line))+1+len([]rune(word)) > r.width {
+		if !empty && textsafe.Width(line)+1+textsafe.Width(word) > r.width {
 			r.line("", line)
 			line, empty = rest, true
 		}
