@@ -2,15 +2,10 @@ package architecture
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 var (
@@ -21,28 +16,13 @@ var (
 
 // Comments name who or what is meant, and cite what a reader has.
 func TestComments(t *testing.T) {
-	repository := corpustest.Repository(t)
 	read := 0
-	for _, top := range []string{"cmd/internal", "cmd/kubectl-operator", "cmd/docs", "install", "k8s", "preview", "tui"} {
-		err := filepath.WalkDir(filepath.Join(repository, top), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			files := token.NewFileSet()
-			file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
-			if err != nil {
-				return err
-			}
-			for _, group := range file.Comments {
-				read++
-				judgeComment(t, files.Position(group.Pos()).String(), group)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+	eachSource(t, program, func(_ string, files *token.FileSet, file *ast.File) {
+		for _, group := range file.Comments {
+			read++
+			judgeComment(t, files.Position(group.Pos()).String(), group)
 		}
-	}
+	})
 	if read < 3000 {
 		t.Errorf("%d comments: they are not found", read)
 	}

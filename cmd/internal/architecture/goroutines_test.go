@@ -2,14 +2,8 @@ package architecture
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
 
 // mayStart are where goroutines start: the one helper that catches their panics,
@@ -20,33 +14,7 @@ var mayStart = []string{"preview/tasks", "k8s/sandbox", "cmd/sandbox", "cmd/demo
 // tasks: a panic on any other ends the process with an exit code that is not
 // the truth about the target.
 func TestGoroutinesArePanicSafe(t *testing.T) {
-	root := corpustest.Repository(t)
-	checked := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		below, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			for _, dir := range mayStart {
-				if below == filepath.FromSlash(dir) {
-					return fs.SkipDir
-				}
-			}
-			return nil
-		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		checked++
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
+	eachSource(t, wholeRepository, func(_ string, files *token.FileSet, file *ast.File) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GoStmt:
@@ -62,12 +30,5 @@ func TestGoroutinesArePanicSafe(t *testing.T) {
 			}
 			return true
 		})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if checked < 100 {
-		t.Errorf("%d files were looked at", checked)
-	}
+	}, mayStart...)
 }

@@ -2,11 +2,8 @@ package architecture
 
 import (
 	"flag"
-	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 )
@@ -23,9 +22,8 @@ var update = flag.Bool("update", false, "rewrite testdata/messages.golden")
 // Every text that may reach a person is in one file, so that a change of wording
 // is seen in review, and is searched for words that are of no field.
 func TestMessages(t *testing.T) {
-	repository := corpustest.Repository(t)
-	golden := filepath.Join(repository, "testdata", "messages.golden")
-	messages := messages(t, repository)
+	golden := filepath.Join(corpustest.Repository(t), "testdata", "messages.golden")
+	messages := messages(t)
 	if len(messages) < 1000 {
 		t.Fatalf("%d messages: they are not found", len(messages))
 	}
@@ -39,8 +37,8 @@ func TestMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(want) != text {
-		t.Errorf("%s is not what the program says; rewrite it by go test ./cmd/internal/architecture -update, and read the difference%s", golden, firstDifference(string(want), text))
+	if difference := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(text, "\n")); difference != "" {
+		t.Errorf("%s is not what the program says; rewrite it by go test ./cmd/internal/architecture -update, and read the difference\n%s", golden, difference)
 	}
 	for _, message := range messages {
 		if word := dialect.FindString(message); word != "" {
@@ -52,43 +50,16 @@ func TestMessages(t *testing.T) {
 // dialect is what no one in the field says.
 var dialect = regexp.MustCompile(`(?i)\b(somebody|nobody|whoever|anybody|of yours)\b`)
 
-func firstDifference(want, got string) string {
-	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return fmt.Sprintf("\nline %d is\n%s\nand should be\n%s", i+1, a[i], b[i])
-		}
-	}
-	return ""
-}
-
 // messages returns "PACKAGE: TEXT" for every text in the program, sorted, without
 // doubles.
-func messages(t *testing.T, repository string) []string {
+func messages(t *testing.T) []string {
 	t.Helper()
 	seen := map[string]bool{}
-	for _, top := range []string{"cmd/internal", "cmd/kubectl-operator", "install", "k8s", "preview", "tui"} {
-		err := filepath.WalkDir(filepath.Join(repository, top), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			in, err := filepath.Rel(repository, filepath.Dir(path))
-			if err != nil {
-				return err
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				return err
-			}
-			for _, text := range texts(file) {
-				seen[filepath.ToSlash(in)+": "+text] = true
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+	eachSource(t, program, func(path string, _ *token.FileSet, file *ast.File) {
+		for _, text := range texts(file) {
+			seen[filepath.ToSlash(filepath.Dir(path))+": "+text] = true
 		}
-	}
+	})
 	out := make([]string, 0, len(seen))
 	for message := range seen {
 		out = append(out, message)

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-operator/kubectl-operator/preview/corpustest"
 	"github.com/kubectl-operator/kubectl-operator/preview/rules"
 )
 
@@ -23,7 +21,7 @@ var tableOfRules = filepath.Join("preview", "rules")
 // explains it are found together, and no name is one that the table does not have.
 func TestRulesAreNamedByTheTableAlone(t *testing.T) {
 	names := ruleNames()
-	eachSource(t, func(path string, files *token.FileSet, file *ast.File) {
+	eachSource(t, wholeRepository, func(path string, files *token.FileSet, file *ast.File) {
 		if filepath.Dir(path) == tableOfRules {
 			return
 		}
@@ -38,7 +36,7 @@ func TestRulesAreNamedByTheTableAlone(t *testing.T) {
 func TestWhatIsSaidOfARuleIsTypedOnce(t *testing.T) {
 	sentences := ruleSentences()
 	places := map[string]string{}
-	eachSource(t, func(path string, files *token.FileSet, file *ast.File) {
+	eachSource(t, wholeRepository, func(path string, files *token.FileSet, file *ast.File) {
 		for at, text := range typed(file) {
 			if filepath.Dir(path) != tableOfRules {
 				if found := repeats(text, sentences); found != "" {
@@ -105,30 +103,6 @@ func TestNamesAndSentencesOfRulesAreRecognised(t *testing.T) {
 				t.Errorf("%d sentences, want %d", said, test.said)
 			}
 		})
-	}
-}
-
-// eachSource hands out the files of the program, without those of tests.
-func eachSource(t *testing.T, look func(path string, files *token.FileSet, file *ast.File)) {
-	t.Helper()
-	root := corpustest.Repository(t)
-	looked := 0
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, nil, 0)
-		if err != nil {
-			return err
-		}
-		looked++
-		below, err := filepath.Rel(root, path)
-		look(below, files, file)
-		return err
-	})
-	if err != nil || looked < 100 {
-		t.Fatalf("%d files: %v", looked, err)
 	}
 }
 
