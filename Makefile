@@ -63,9 +63,10 @@ demo: build sandbox ## install mongodb from a catalog of our own into the sandbo
 	$(GOBUILD) -o bin/kubectl-operator-demo ./cmd/demo
 	@bin/kubectl-operator-demo $(ARGS)
 
-# Fast tests first. The second run is of those that -short leaves out, or makes
-# shorter: against the control plane, of the screen in tmux, and long ones. Their
-# names say so, see package slowtest; each test is in one of the runs.
+# Some files are for one operating system: the build for another finds what lacks
+# its counterpart. Fast tests are first. The second run is of those that -short leaves
+# out, or makes shorter: against the control plane, of the screen in tmux, and long
+# ones. Their names say so, see package slowtest; each test is in one of the runs.
 # Two packages at a time: each starts several control planes of 0.9 GB.
 SLOW := ^Test(Cluster|Terminal|Slow)
 SLOW_PACKAGES = $$(grep -rlE '^func $(SLOW:^%=%)' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
@@ -78,6 +79,7 @@ test: ## format, lint, fast tests, then tests against the control plane and in t
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
 	@if $(MAKE) --no-print-directory bin/$(GOLANGCI); then $(MAKE) --no-print-directory lint; \
 	else echo "skipped: the linter, which could not be built; go vet instead"; go vet ./...; fi
+	GOOS=darwin go build ./...
 	$(GOTEST) -skip '$(SLOW)' ./...
 	cd cmd/sandbox && go vet ./internal/... && go test ./internal/...
 	@$(MAKE) --no-print-directory build sandbox gcs
