@@ -114,7 +114,7 @@ bench: build sandbox ## benchmarks; those next to other programs' code are a mod
 	go test -run '^$$' -bench . -benchmem -p 1 ./...
 	cd .tools && go test -run '^$$' -bench . ./bench/
 
-golden: ## rewrite golden files; read the difference before committing it
+golden: sandbox ## rewrite golden files and recorded reads; read the difference before committing it
 	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"\|tuitest\.' . | xargs -n 1 dirname | sort -u) -update
 
 lint: bin/$(GOLANGCI) ## .golangci.yml; the linter is built at the pinned version once, three minutes

@@ -45,7 +45,7 @@ func unknownOf(p *preview.Plan, object string) string {
 
 // readAgain reads what a plan rests on as a resumed run does, which has no
 // bodies: nothing moved.
-func readAgain(t *testing.T, client *k8s.Client, p *preview.Plan) {
+func readAgain(t *testing.T, client engine.Cluster, p *preview.Plan) {
 	t.Helper()
 	recorded := *p
 	recorded.Reads = slices.Clone(p.Reads)
@@ -96,9 +96,8 @@ const heldBefore = `
 
 // Who plans sees what the cluster already gives the account, of both kinds of
 // bindings, in as far as they may be listed. What was not seen is unknown.
-func TestClusterWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
-	box := sandboxtest.Start(t)
-	apply(t, box, heldBefore)
+func TestWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
+	before := recorded(t, "bindings", heldBefore)
 	const account = "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op}}"
 	both := rbac + "/RoleBinding/-/*"
 	for _, test := range []struct {
@@ -106,18 +105,15 @@ func TestClusterWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
 		seen, unseen   []string
 		roles, cluster string // why RoleBindings and ClusterRoleBindings are unknown
 	}{
-		{"somebody who may list all", "", []string{"ClusterRoleBinding/held-wide", "RoleBinding/held/held-group", "RoleBinding/held-elsewhere/held-far"}, nil, "", ""},
-		{"somebody who may list those of the release's namespace", "held-local",
+		{"a user who may list all", "", []string{"ClusterRoleBinding/held-wide", "RoleBinding/held/held-group", "RoleBinding/held-elsewhere/held-far"}, nil, "", ""},
+		{"a user who may list those of the release's namespace", "held-local",
 			[]string{"ClusterRoleBinding/held-wide", "RoleBinding/held/held-group"}, []string{"RoleBinding/held-elsewhere/held-far"},
 			"what the cluster already gives the plan's accounts: forbidden; seen were only those of namespace held", ""},
-		{"somebody who may list none", "held-none", nil, []string{"ClusterRoleBinding/held-wide", "RoleBinding/held/held-group"},
+		{"a user who may list none", "held-none", nil, []string{"ClusterRoleBinding/held-wide", "RoleBinding/held/held-group"},
 			"what the cluster already gives the plan's accounts: forbidden", "what the cluster already gives the plan's accounts: forbidden"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			client := connected(t, box)
-			if test.user != "" {
-				client = as(t, box, test.user)
-			}
+			client := before.cluster(test.user)
 			p := planFrom(t, client, "held", account)
 			for _, binding := range test.seen {
 				if g := heldBy(p, binding); g == nil || g.Change != preview.GrantSame {
@@ -145,7 +141,7 @@ func TestClusterWhatTheClusterAlreadyGivesIsPlanned(t *testing.T) {
 			}
 		})
 	}
-	p := planFrom(t, as(t, box, "held-local"), "held", account+"\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: held-elsewhere}}")
+	p := planFrom(t, before.cluster("held-local"), "held", account+"\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: held-elsewhere}}")
 	if why := unknownOf(p, both); !strings.HasSuffix(why, "of namespace held, and not those of held-elsewhere") {
 		t.Errorf("a namespace whose bindings may not be listed: %s", why)
 	}
@@ -193,16 +189,16 @@ func climber(namespace, rule string) string {
 		", roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ways-op}, subjects: [{kind: ServiceAccount, name: op, namespace: ways}]}"
 }
 
+const reachOfWays = "access-reach/core/ServiceAccount/ways/op"
+
 const podsRule = `{apiGroups: [""], resources: [pods], verbs: [create]}`
 
 // A way over accounts that only the cluster has is found and named, and what it
 // rests on is among the reads: the plan is the same when it is loaded, and
 // another one when the way is no more.
-func TestClusterWaysOverAccountsOfTheCluster(t *testing.T) {
-	box := sandboxtest.Start(t)
-	apply(t, box, waysBefore)
-	client := connected(t, box)
-	const finding = "access-reach/core/ServiceAccount/ways/op"
+func TestWaysOverAccountsOfTheCluster(t *testing.T) {
+	before := recorded(t, "accounts", waysBefore)
+	client := before.cluster("")
 	for _, test := range []struct{ name, namespace, rule, want string }{
 		{"pods in kube-system", "kube-system", podsRule, "runs pods in namespace kube-system as ServiceAccount kube-system/ways-root, which can do everything"},
 		{"pods everywhere", "", podsRule, "runs pods in namespace kube-system as ServiceAccount kube-system/ways-root, which can do everything"},
@@ -218,7 +214,7 @@ func TestClusterWaysOverAccountsOfTheCluster(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			p := planFrom(t, client, "ways", climber(test.namespace, test.rule))
 			evidence := ""
-			if f := findingOf(p, finding); f != nil {
+			if f := findingOf(p, reachOfWays); f != nil {
 				evidence = strings.TrimPrefix(f.Evidence, "core/ServiceAccount/ways/op: ")
 			}
 			if evidence != test.want {
@@ -240,25 +236,31 @@ func TestClusterWaysOverAccountsOfTheCluster(t *testing.T) {
 			}
 		})
 	}
-	t.Run("who may not look the accounts up is told", func(t *testing.T) {
-		p := planFrom(t, as(t, box, "ways-user"), "ways", climber("kube-system", podsRule))
+	t.Run("a user who may not read the accounts", func(t *testing.T) {
+		p := planFrom(t, before.cluster("ways-user"), "ways", climber("kube-system", podsRule))
 		f := findingOf(p, "access-reach-unread/cluster/accounts")
-		if f == nil || !strings.Contains(f.Evidence, "ServiceAccounts of namespace kube-system may not be read") || findingOf(p, finding) != nil {
+		if f == nil || !strings.Contains(f.Evidence, "ServiceAccounts of namespace kube-system may not be read") || findingOf(p, reachOfWays) != nil {
 			t.Errorf("%+v", f)
 		}
 	})
-	t.Run("a way that is no more, and an account that does not matter", func(t *testing.T) {
-		p := planFrom(t, client, "ways", climber("kube-system", podsRule))
-		apply(t, box, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: ways-other, namespace: kube-system}}")
-		if now, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas()); err != nil || now.Digest != p.Digest {
-			t.Errorf("another account moved %v, %v", engine.Moved(p, now, k8s.NewSchemas()), err)
-		}
-		remove(t, box, rbac+"/v1", "clusterrolebindings", "", "ways-root")
-		if now, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas()); err != nil || now.Digest == p.Digest {
-			t.Errorf("the way is no more, and the digest is the same (%v)", err)
-		}
-		if moved, err := engine.MovedReads(t.Context(), p, client); err != nil || len(moved) != 1 || !strings.Contains(moved[0], "ways-root is gone") {
-			t.Errorf("read again: %v, %v", moved, err)
-		}
-	})
+}
+
+// A way that is no more makes the plan stale; an account that does not matter to it
+// does not.
+func TestClusterAWayThatIsNoMoreIsSeen(t *testing.T) {
+	box := sandboxtest.Start(t)
+	apply(t, box, waysBefore)
+	client := connected(t, box)
+	p := planFrom(t, client, "ways", climber("kube-system", podsRule))
+	apply(t, box, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: ways-other, namespace: kube-system}}")
+	if now, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas()); err != nil || now.Digest != p.Digest {
+		t.Errorf("another account moved %v, %v", engine.Moved(p, now, k8s.NewSchemas()), err)
+	}
+	remove(t, box, rbac+"/v1", "clusterrolebindings", "", "ways-root")
+	if now, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas()); err != nil || now.Digest == p.Digest {
+		t.Errorf("the way is no more, and the digest is the same (%v)", err)
+	}
+	if moved, err := engine.MovedReads(t.Context(), p, client); err != nil || len(moved) != 1 || !strings.Contains(moved[0], "ways-root is gone") {
+		t.Errorf("read again: %v, %v", moved, err)
+	}
 }

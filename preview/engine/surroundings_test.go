@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/kubectl-operator/kubectl-operator/k8s"
-	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 	"github.com/kubectl-operator/kubectl-operator/preview/format"
@@ -45,13 +44,8 @@ spec:
 
 // What a plan says of the namespace and the nodes that its pods go to comes
 // from the cluster: saved, none of it can be changed.
-func TestClusterEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
-	client := connected(t, sandboxtest.Start(t))
-	for _, body := range parseAll(t, surroundings) {
-		if _, err := client.Apply(t.Context(), preview.DryRun{Body: body}); err != nil {
-			t.Fatal(err)
-		}
-	}
+func TestEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing.T) {
+	client := recorded(t, "quotas", surroundings).cluster("")
 	release := preview.Release{Name: "op", Namespace: "surrounded"}
 	content, err := engine.Prepare(release, engine.Material{
 		Info:    format.Info{Package: "op"},
@@ -83,7 +77,7 @@ func TestClusterEveryLeafOfAPlanWithQuotasAndNodesIsRefusedOrNotShown(t *testing
 
 // platformsMove says of a plan that was applied in part that nodes of a platform
 // came, and that those of another went.
-func platformsMove(t *testing.T, client *k8s.Client, p *preview.Plan) {
+func platformsMove(t *testing.T, client engine.Cluster, p *preview.Plan) {
 	t.Helper()
 	readAgain(t, client, p)
 	recorded := *p

@@ -55,9 +55,8 @@ const wildcards = `
 // What a cluster serves is expanded in the plan that is made there. It moves no
 // digest, and of a saved plan nobody can vouch for it: whatever the file says,
 // what is shown is recomputed from what is built in.
-func TestClusterWildcardsAreExpandedAgainstTheCluster(t *testing.T) {
-	box := sandboxtest.Start(t)
-	client := connected(t, box)
+func TestWildcardsAreExpandedAgainstTheCluster(t *testing.T) {
+	client := recorded(t, "wildcards", "").cluster("")
 	p := planFrom(t, client, "wild", wildcards)
 	w := p.Access.Wildcards
 	if w == nil || w.Against != preview.AgainstCluster || w.Why != "" || len(w.Meanings) != 1 {

@@ -50,6 +50,18 @@ func New(t testing.TB) *sandbox.Sandbox {
 	return sb
 }
 
+// Record returns a control plane of the test's own, for a test that records what it
+// answers and is otherwise fast: it is not left out with -short.
+func Record(t testing.TB) *sandbox.Sandbox {
+	t.Helper()
+	box, err := start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(box.Stop)
+	return box
+}
+
 // User returns the kubeconfig of a user with this name and these groups, who
 // may do only what RBAC grants.
 func User(t testing.TB, sb *sandbox.Sandbox, name string, groups ...string) string {
