@@ -26,6 +26,6 @@ func Follow(ctx context.Context, opts follow.Options) (follow.Outcome, error) {
 }
 
 // Pick lets the user choose a package and a version of it.
-func Pick(ctx context.Context, opts pick.Options) (pick.Picked, error) {
+func Pick(ctx context.Context, opts pick.Options) (pick.Choice, error) {
 	return pick.Run(ctx, opts)
 }

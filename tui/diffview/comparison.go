@@ -33,7 +33,7 @@ func Compare(o *preview.Object, evidence string, w *Job) *Comparison {
 	var before, after string
 	text := func(text *string, fields *[]diff.Field, body map[string]any, live bool) func() {
 		return func() {
-			if *text = exactText(o, body, live); w.Left() {
+			if *text = exactText(o, body, live); w.Abandoned() {
 				return
 			}
 			w.step()
@@ -41,11 +41,11 @@ func Compare(o *preview.Object, evidence string, w *Job) *Comparison {
 			w.step()
 		}
 	}
-	beside(text(&before, &c.live, from, true), text(&after, &c.after, to, false))
-	if w.Left() {
+	inParallel(text(&before, &c.live, from, true), text(&after, &c.after, to, false))
+	if w.Abandoned() {
 		return nil
 	}
-	beside(func() {
+	inParallel(func() {
 		if before != "" || after != "" {
 			c.Changes = diff.Changes(from, to)
 		}
@@ -56,14 +56,14 @@ func Compare(o *preview.Object, evidence string, w *Job) *Comparison {
 		c.pair()
 		w.step()
 	})
-	if w.Left() {
+	if w.Abandoned() {
 		return nil
 	}
 	if len(c.Starts) > 0 {
 		c.opensAt = c.Starts[0]
 	}
 	// Evidence names its object, whose words are in many paths.
-	if at := c.About(strings.ReplaceAll(evidence, o.ID, "")); at >= 0 {
+	if at := c.LineAbout(strings.ReplaceAll(evidence, o.ID, "")); at >= 0 {
 		c.opensAt = at
 	}
 	return c
@@ -163,15 +163,15 @@ func (c *Comparison) LineOf(change preview.Change) int {
 			if strings.HasSuffix(change.Path, "[]") {
 				until = f.Line + 1_000
 			}
-			return c.numbered(f.Line, until, op)
+			return c.changedLineFrom(f.Line, until, op)
 		}
 	}
 	return -1
 }
 
-// numbered is the first changed line of a text from number on, before until;
+// changedLineFrom is the first changed line of a text from number on, before until;
 // the line with that number itself where none is changed.
-func (c *Comparison) numbered(number, until int, op diff.LineOp) int {
+func (c *Comparison) changedLineFrom(number, until int, op diff.LineOp) int {
 	of := func(l diff.Line) int {
 		if op == diff.LineDelete {
 			return l.From
@@ -207,10 +207,10 @@ func parent(path string) string {
 	return ""
 }
 
-// About is the line that evidence speaks of: the one whose path shares most
+// LineAbout is the line that evidence speaks of: the one whose path shares most
 // words with it, and whose own field is among them; of several, one that
 // changes. It is -1 when there is none.
-func (c *Comparison) About(evidence string) int {
+func (c *Comparison) LineAbout(evidence string) int {
 	if evidence == "" {
 		return -1
 	}

@@ -32,11 +32,11 @@ func SentBody(p *preview.Plan, o *preview.Object) (body map[string]any, what str
 func Exact(o *preview.Object, body map[string]any, w *Job) *Comparison {
 	text := exactText(o, body, false)
 	w.step()
-	if w.Left() {
+	if w.Abandoned() {
 		return nil
 	}
 	c := &Comparison{}
-	beside(func() { c.after = diff.Fields(text); w.step() }, func() { c.Lines = diff.Lines(text, text); c.pair() })
+	inParallel(func() { c.after = diff.Fields(text); w.step() }, func() { c.Lines = diff.Lines(text, text); c.pair() })
 	return c
 }
 

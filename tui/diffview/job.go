@@ -29,14 +29,14 @@ func (w *Job) step() {
 	}
 }
 
-// Left reports whether no view waits for the comparison any more.
-func (w *Job) Left() bool { return w != nil && w.Context.Err() != nil }
+// Abandoned reports whether no view waits for the comparison any more.
+func (w *Job) Abandoned() bool { return w != nil && w.Context.Err() != nil }
 
 // percent is how far it is.
 func (w *Job) percent() int { return int(w.Steps.Load()) * 100 / compareSteps }
 
-// beside does two things at once.
-func beside(one, other func()) {
+// inParallel does two things at once.
+func inParallel(one, other func()) {
 	var group tasks.Group
 	group.Go(func() error { one(); return nil })
 	other()
@@ -46,9 +46,9 @@ func beside(one, other func()) {
 // smallValues are compared within Update; that takes less than a frame.
 const smallValues = 500
 
-// weigh counts the values of an object and the lines of its texts, up to a
+// countValues counts the values of an object and the lines of its texts, up to a
 // limit.
-func weigh(v any, limit int) int {
+func countValues(v any, limit int) int {
 	n := 1
 	switch v := v.(type) {
 	case map[string]any:
@@ -56,14 +56,14 @@ func weigh(v any, limit int) int {
 			if n > limit {
 				break
 			}
-			n += weigh(below, limit-n)
+			n += countValues(below, limit-n)
 		}
 	case []any:
 		for _, below := range v {
 			if n > limit {
 				break
 			}
-			n += weigh(below, limit-n)
+			n += countValues(below, limit-n)
 		}
 	case string:
 		n += len(v) / 32
@@ -72,10 +72,10 @@ func weigh(v any, limit int) int {
 }
 
 // IsSmall reports whether an object is compared at once, without a job.
-func IsSmall(body map[string]any) bool { return weigh(body, smallValues) <= smallValues }
+func IsSmall(body map[string]any) bool { return countValues(body, smallValues) <= smallValues }
 
 // bodies are an object as it is and as it would be, without what always differs.
 func bodies(o *preview.Object) (from, to map[string]any) {
-	beside(func() { from = preview.WithoutVolatile(o.LiveBody) }, func() { to = preview.WithoutVolatile(AfterBody(o)) })
+	inParallel(func() { from = preview.WithoutVolatile(o.LiveBody) }, func() { to = preview.WithoutVolatile(AfterBody(o)) })
 	return from, to
 }

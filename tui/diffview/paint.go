@@ -36,7 +36,7 @@ func HeadHeight(tiny bool) int {
 // Paint draws the sheet, its head included.
 func (s *View) Paint(c Canvas) []string {
 	path := widget.Line{widget.Text(theme.Plain, " "), widget.Tail(theme.Strong, s.Path(), max(1, c.Width-2))}
-	place := frame.Plain(s.place())
+	place := frame.Plain(s.changePosition())
 	var out []string
 	if c.Tiny {
 		short := widget.Tail(theme.Strong, cmp.Or(s.Path(), s.name), max(1, c.Width-place.Width()-2))
@@ -137,7 +137,7 @@ func (s *View) textLine(c Canvas, gutter string, line, width int) string {
 	case diff.LineInsert:
 		role, part = theme.Change, theme.Gained
 	}
-	text, cut := Begin(s.Comparison.Lines[line].Text, s.Left+width)
+	text, cut := Prefix(s.Comparison.Lines[line].Text, s.Left+width)
 	var parts widget.Line
 	at := 0
 	for _, span := range s.Comparison.spans(line) {
@@ -159,9 +159,9 @@ func (s *View) textLine(c Canvas, gutter string, line, width int) string {
 // bytesPerCell is more than a character takes, four combining marks included.
 const bytesPerCell = 24
 
-// Begin is as much of a text as fills some cells in any case, so that a line
+// Prefix is as much of a text as fills some cells in any case, so that a line
 // of a megabyte costs what a short one does.
-func Begin(text string, cells int) (string, bool) {
+func Prefix(text string, cells int) (string, bool) {
 	n := bytesPerCell * (cells + 1)
 	if len(text) <= n {
 		return text, false

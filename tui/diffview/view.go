@@ -80,8 +80,8 @@ func New(p *preview.Plan, o *preview.Object, kind Kind) *View {
 	}
 	s.happens = widget.Line{widget.Text(frame.ActionRole(o.Action), "   "+o.Action.Symbol()+" "+string(o.Action))}
 	s.Notes = []widget.Line{
-		{widget.Text(theme.Caution, " --- live"+absent(o.LiveBody))},
-		{widget.Text(theme.Change, " +++ after"+absent(AfterBody(o)))},
+		{widget.Text(theme.Caution, " --- live"+absentNote(o.LiveBody))},
+		{widget.Text(theme.Change, " +++ after"+absentNote(AfterBody(o)))},
 	}
 	if o.Action == preview.ActionUnknown {
 		s.Notes = append(s.Notes, frame.Plain(" the live object could not be read: what would change is not known"))
@@ -89,7 +89,7 @@ func New(p *preview.Plan, o *preview.Object, kind Kind) *View {
 	return s
 }
 
-func absent(body map[string]any) string {
+func absentNote(body map[string]any) string {
 	if body == nil {
 		return "  (does not exist)"
 	}
@@ -126,8 +126,8 @@ func (s *View) Settle(height int) {
 	s.Top = max(0, min(s.Top, len(s.Rows)-height))
 }
 
-// By moves the cursor.
-func (s *View) By(delta int) { s.Cursor = max(0, min(s.Cursor+delta, len(s.Rows)-1)) }
+// MoveBy moves the cursor.
+func (s *View) MoveBy(delta int) { s.Cursor = max(0, min(s.Cursor+delta, len(s.Rows)-1)) }
 
 // Scroll moves the window; the cursor stays in it.
 func (s *View) Scroll(delta, height int) {
@@ -162,8 +162,8 @@ func (s *View) Line() int {
 	return -1
 }
 
-// On reports whether the row under the cursor shows a line.
-func (s *View) On(line int) bool {
+// ShowsLine reports whether the row under the cursor shows a line.
+func (s *View) ShowsLine(line int) bool {
 	if s.Cursor < 0 || s.Cursor >= len(s.Rows) {
 		return false
 	}
@@ -263,7 +263,7 @@ func (s *View) Next(step int) bool {
 	}
 	if s.Form == FormPaths {
 		before := s.Cursor
-		s.By(step)
+		s.MoveBy(step)
 		return s.Cursor != before
 	}
 	line := s.Line()
@@ -280,8 +280,8 @@ func (s *View) Next(step int) bool {
 	return true
 }
 
-// place says where the cursor is among the changes.
-func (s *View) place() string {
+// changePosition says where the cursor is among the changes.
+func (s *View) changePosition() string {
 	switch {
 	case s.Comparison == nil && s.Made != nil:
 		return fmt.Sprintf("comparing … %d%% ", s.Made.percent())

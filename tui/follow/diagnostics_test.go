@@ -12,7 +12,7 @@ import (
 
 func TestInLinesTheLastEventAndTheEndOfEachLogAreTold(t *testing.T) {
 	deployment := preview.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "mongodb", Name: "operator"}
-	got := strings.Join(DiagnosticLines(deployment, podEvents(tuitest.NewClock().T), podLogs(60), time.UTC), "\n")
+	got := strings.Join(DiagnosticLines(deployment, podEvents(tuitest.NewClock().T), readPodLogs(60), time.UTC), "\n")
 	want := strings.Join([]string{
 		`  event  14:02:02  Failed: Failed to pull image "quay.io/mongodb/mongodb-kubernetes:1.10.0": 401 unauthorized  (3 times)  Pod mongodb/operator-5d9c-8hx2l`,
 		"  log    Pod mongodb/operator-5d9c-8hx2l  container manager",

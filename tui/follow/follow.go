@@ -23,8 +23,8 @@ const (
 	maxBatch    = 256    // events taken into one frame
 )
 
-// tracked is one object during apply and rollout.
-type tracked struct {
+// trackedObject is one object during apply and rollout.
+type trackedObject struct {
 	id       string
 	action   preview.Action
 	state    record.ObjectState
@@ -34,15 +34,15 @@ type tracked struct {
 	logs     []string
 }
 
-// apply is what is known of the apply that is followed.
-type apply struct {
+// applyState is what is known of the apply that is followed.
+type applyState struct {
 	opts  Options
 	theme theme.Theme
 	size  frame.Layout
 
 	started, ended time.Time
-	objects        []*tracked
-	byID           map[string]*tracked
+	objects        []*trackedObject
+	byID           map[string]*trackedObject
 	stage          string
 	stageText      string
 	notes          []string // log lines about no object
@@ -56,9 +56,9 @@ type apply struct {
 	interrupt      Interrupt
 }
 
-// follow is the model of [Run].
-type follow struct {
-	*apply
+// followScreen is the model of [Run].
+type followScreen struct {
+	*applyState
 	ctx  context.Context
 	keys frame.KeyMap
 
@@ -78,7 +78,7 @@ type follow struct {
 	pager    widget.Pager // of the pane
 	paused   bool         // the log does not follow its end
 	held     excerpt      // the log as it was then
-	behind   behind
+	podLogs  podLogs
 	help     *frame.Page // over the screen; open when not nil
 	search   followSearch
 	notice   string // until the next key
@@ -87,11 +87,11 @@ type follow struct {
 
 // The messages of a follow's own commands.
 type (
-	eventsMsg []install.Event
-	closedMsg struct{}
-	waitsMsg  install.Waiting
-	tickMsg   struct{}
-	nearMsg   struct{} // a deadline may be near
+	eventsMsg   []install.Event
+	closedMsg   struct{}
+	waitsMsg    install.Waiting
+	tickMsg     struct{}
+	deadlineMsg struct{} // a deadline may be near
 )
 
 // Run shows an apply until its result came and the person left the screen.
@@ -103,33 +103,33 @@ func Run(ctx context.Context, opts Options) (Outcome, error) {
 	}
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	m := newFollow(reading, opts)
+	m := newScreen(reading, opts)
 	err := frame.Run(ctx, m, opts.Terminal)
-	outcome := Outcome{Result: m.result, Interrupt: m.interrupt, Elapsed: m.elapsed(), Again: m.again && err == nil, Review: m.review && err == nil}
+	outcome := Outcome{Result: m.result, Interrupt: m.interrupt, Elapsed: m.elapsed(), Continue: m.again && err == nil, Review: m.review && err == nil}
 	if m.interrupt != NoInterrupt && ctx.Err() != nil {
 		return outcome, nil // ended because the person asked for it
 	}
 	return outcome, err
 }
 
-func newFollow(ctx context.Context, opts Options) *follow {
+func newScreen(ctx context.Context, opts Options) *followScreen {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	m := &follow{ctx: ctx, keys: frame.NewKeyMap(), apply: &apply{
-		opts: opts, theme: opts.Theme(), size: frame.Arrange(opts.Width, opts.Height, false), started: opts.Now(), byID: map[string]*tracked{},
+	m := &followScreen{ctx: ctx, keys: frame.NewKeyMap(), applyState: &applyState{
+		opts: opts, theme: opts.Theme(), size: frame.Arrange(opts.Width, opts.Height, false), started: opts.Now(), byID: map[string]*trackedObject{},
 	}}
 	for i := range opts.Plan.Objects {
 		o := &opts.Plan.Objects[i]
-		if writes(o.Action) {
+		if hasWrite(o.Action) {
 			m.track(o.ID, o.Action)
 		}
 	}
 	return m
 }
 
-// writes reports whether an apply sends anything for an action.
-func writes(a preview.Action) bool {
+// hasWrite reports whether an apply sends anything for an action.
+func hasWrite(a preview.Action) bool {
 	switch a {
 	case preview.ActionUnchanged, preview.ActionKeep, preview.ActionSkip, preview.ActionShared, preview.ActionBlocked:
 		return false
@@ -137,18 +137,18 @@ func writes(a preview.Action) bool {
 	return true
 }
 
-func (m *apply) track(id string, a preview.Action) *tracked {
-	t := &tracked{id: id, action: a, state: record.StatePending, since: m.opts.Now()}
+func (m *applyState) track(id string, a preview.Action) *trackedObject {
+	t := &trackedObject{id: id, action: a, state: record.StatePending, since: m.opts.Now()}
 	m.objects = append(m.objects, t)
 	m.byID[id] = t
 	return t
 }
 
 // Init waits for the first events.
-func (m *follow) Init() tea.Cmd { return tea.Batch(m.wait(), m.hear(), m.tick()) }
+func (m *followScreen) Init() tea.Cmd { return tea.Batch(m.wait(), m.awaitWaiting(), m.tick()) }
 
 // wait is a command that returns the next events.
-func (m *apply) wait() tea.Cmd {
+func (m *applyState) wait() tea.Cmd {
 	events := m.opts.Events
 	return func() tea.Msg {
 		first, ok := <-events
@@ -173,7 +173,7 @@ func (m *apply) wait() tea.Cmd {
 
 // tick keeps the elapsed time going; where nothing moves by itself, only now and
 // then.
-func (m *apply) tick() tea.Cmd {
+func (m *applyState) tick() tea.Cmd {
 	every := time.Second
 	if m.opts.NoMotion {
 		every = frame.HeartbeatInterval
@@ -182,7 +182,7 @@ func (m *apply) tick() tea.Cmd {
 }
 
 // Update handles one message.
-func (m *follow) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *followScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -198,41 +198,41 @@ func (m *follow) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseClickMsg:
 		m.click(msg)
 	case eventsMsg:
-		cmd = m.take(msg)
+		cmd = m.takeEvents(msg)
 	case closedMsg:
 		m.finish(nil)
 	case waitsMsg:
-		cmd = m.heard(install.Waiting(msg))
-	case behindMsg:
-		cmd = m.sawBehind(msg)
-	case lookAgainMsg:
-		m.lookAgain(msg)
+		cmd = m.setWaiting(install.Waiting(msg))
+	case podLogsMsg:
+		cmd = m.setLogs(msg)
+	case refreshMsg:
+		m.refreshLogs(msg)
 	case tickMsg:
-		cmd = m.ticked()
+		cmd = m.updateClock()
 	}
 	m.settle()
-	return m, tea.Batch(cmd, m.lookBehind())
+	return m, tea.Batch(cmd, m.readLogs())
 }
 
-func (m *follow) ticked() tea.Cmd {
-	if m.over() {
+func (m *followScreen) updateClock() tea.Cmd {
+	if m.isOver() {
 		return nil
 	}
 	return m.tick()
 }
 
-// take applies events in order and waits for more.
-func (m *follow) take(batch eventsMsg) tea.Cmd {
+// takeEvents applies events in order and waits for more.
+func (m *followScreen) takeEvents(batch eventsMsg) tea.Cmd {
 	for _, e := range batch {
 		m.event(e)
 	}
-	if m.over() {
+	if m.isOver() {
 		return nil
 	}
 	return m.wait()
 }
 
-func (m *follow) event(e install.Event) {
+func (m *followScreen) event(e install.Event) {
 	switch e.Type {
 	case install.EventStage:
 		m.stage, m.stageText = e.Stage, e.Message
@@ -253,14 +253,14 @@ func (m *follow) event(e install.Event) {
 }
 
 // object returns what is known of an object, and starts to know it.
-func (m *apply) object(id string) *tracked {
+func (m *applyState) object(id string) *trackedObject {
 	if t := m.byID[id]; t != nil || id == "" || len(m.objects) >= maxTracked {
 		return t
 	}
 	return m.track(id, "")
 }
 
-func (m *apply) log(e install.Event) {
+func (m *applyState) log(e install.Event) {
 	t := m.object(e.Object)
 	if t == nil {
 		m.notes = lastLines(append(m.notes, e.Message), maxLogLines)
@@ -278,8 +278,8 @@ func lastLines(lines []string, n int) []string {
 	return lines
 }
 
-func (m *follow) finish(result *install.Event) {
-	if m.over() {
+func (m *followScreen) finish(result *install.Event) {
+	if m.isOver() {
 		return
 	}
 	m.result, m.closed, m.asking = result, result == nil, false
@@ -287,7 +287,7 @@ func (m *follow) finish(result *install.Event) {
 }
 
 // settle makes what is shown of this moment, and keeps the window in it.
-func (m *follow) settle() {
+func (m *followScreen) settle() {
 	if m.size.Mode == frame.ModeNone {
 		return
 	}
@@ -304,16 +304,16 @@ func (m *follow) settle() {
 }
 
 // now is the time durations are measured to: they stand still at the end.
-func (m *apply) now() time.Time {
-	if m.over() {
+func (m *applyState) now() time.Time {
+	if m.isOver() {
 		return m.ended
 	}
 	return m.opts.Now()
 }
 
-// over reports whether nothing more will come.
-func (m *apply) over() bool { return m.result != nil || m.closed }
+// isOver reports whether nothing more will come.
+func (m *applyState) isOver() bool { return m.result != nil || m.closed }
 
-func (m *apply) elapsed() time.Duration {
+func (m *applyState) elapsed() time.Duration {
 	return m.now().Sub(m.started)
 }

@@ -21,15 +21,15 @@ import (
 )
 
 // followOf opens APPLYING. Events are given by hand: the channel stays empty.
-func followOf(t *testing.T, p *preview.Plan, width, height int) (*follow, *tuitest.Clock, *[]Interrupt) {
+func followOf(t *testing.T, p *preview.Plan, width, height int) (*followScreen, *tuitest.Clock, *[]Interrupt) {
 	t.Helper()
 	c := tuitest.NewClock()
 	asked := &[]Interrupt{}
-	m := newFollow(t.Context(), Options{
+	m := newScreen(t.Context(), Options{
 		Terminal: frame.Terminal{NoMotion: true}, Plan: p, Events: closedEvents(), Every: -1, Limit: 5 * time.Minute, Now: c.Now,
-		Interrupt: func(i Interrupt) { *asked = append(*asked, i) }, Longer: func(time.Duration) {}, Resumable: true, Reviewable: true,
+		Interrupt: func(i Interrupt) { *asked = append(*asked, i) }, Extend: func(time.Duration) {}, Resumable: true, Reviewable: true,
 		ReadEvents: func(context.Context, preview.Ref) (rollout.Behind, error) { return podEvents(c.T), nil },
-		ReadLogs:   func(context.Context, preview.Ref) (rollout.Behind, error) { return podLogs(60), nil },
+		ReadLogs:   func(context.Context, preview.Ref) (rollout.Behind, error) { return readPodLogs(60), nil },
 	})
 	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	return m, c, asked
@@ -48,8 +48,8 @@ func podEvents(now time.Time) rollout.Behind {
 	}, Blind: []string{"get pods/log in namespace mongodb"}}
 }
 
-// podLogs is a log of n lines, and that of the run before.
-func podLogs(n int) rollout.Behind {
+// readPodLogs is a log of n lines, and that of the run before.
+func readPodLogs(n int) rollout.Behind {
 	log := rollout.Log{Pod: operatorPod, Container: "manager"}
 	for i := range n {
 		log.Lines = append(log.Lines, fmt.Sprintf("I1120 14:03:%02d  reconciling database-%d", i%60, i))
@@ -60,7 +60,7 @@ func podLogs(n int) rollout.Behind {
 func closedEvents() <-chan install.Event { return make(chan install.Event) }
 
 // happen gives events a second apart.
-func happen(m *follow, c *tuitest.Clock, events ...install.Event) {
+func happen(m *followScreen, c *tuitest.Clock, events ...install.Event) {
 	for _, e := range events {
 		c.Forward(time.Second)
 		m.Update(eventsMsg{e})
@@ -69,20 +69,20 @@ func happen(m *follow, c *tuitest.Clock, events ...install.Event) {
 }
 
 // answer lets the read under way end.
-func answer(m *follow) {
-	if !m.behind.busy {
+func answer(m *followScreen) {
+	if !m.podLogs.busy {
 		return
 	}
 	read := m.opts.ReadLogs
-	if m.behind.aim.pane == paneEvents {
+	if m.podLogs.target.pane == paneEvents {
 		read = m.opts.ReadEvents
 	}
 	var ref preview.Ref
-	if o := m.opts.Plan.Object(m.behind.aim.id); o != nil {
+	if o := m.opts.Plan.Object(m.podLogs.target.id); o != nil {
 		ref = o.Ref()
 	}
 	found, err := read(m.ctx, ref)
-	m.Update(behindMsg{m.behind.aim, found, err})
+	m.Update(podLogsMsg{m.podLogs.target, found, err})
 }
 
 func object(id string, s record.ObjectState, message string) install.Event {
@@ -108,22 +108,22 @@ func rolloutOf(p *preview.Plan) []install.Event {
 }
 
 // waits are what an apply may wait for at 14:02:11 and later.
-func waitsFor(m *follow, c *tuitest.Clock, change func(*install.Waiting)) {
+func waitsFor(m *followScreen, c *tuitest.Clock, change func(*install.Waiting)) {
 	w := install.Waiting{Stage: "rollout", Deadline: c.T.Add(4 * time.Minute)}
 	change(&w)
 	m.Update(waitsMsg(w))
 }
 
-func lostFor(d time.Duration) func(*testing.T, *follow, *tuitest.Clock) {
-	return func(_ *testing.T, m *follow, c *tuitest.Clock) {
+func lostFor(d time.Duration) func(*testing.T, *followScreen, *tuitest.Clock) {
+	return func(_ *testing.T, m *followScreen, c *tuitest.Clock) {
 		waitsFor(m, c, func(w *install.Waiting) { w.LostSince, w.Tries = c.T, 3 })
 		c.Forward(d)
 		m.Update(tickMsg{})
 	}
 }
 
-func pressing(keys ...any) func(*testing.T, *follow, *tuitest.Clock) {
-	return func(_ *testing.T, m *follow, c *tuitest.Clock) { tuitest.Drive(m, c, keys...) }
+func pressing(keys ...any) func(*testing.T, *followScreen, *tuitest.Clock) {
+	return func(_ *testing.T, m *followScreen, c *tuitest.Clock) { tuitest.Drive(m, c, keys...) }
 }
 
 // brokenRollout is an error with more behind it than its three lines.
@@ -140,7 +140,7 @@ func brokenRollout() error {
 // followStates are the moments of an apply that look different.
 func followStates(p *preview.Plan) map[string]struct {
 	events []install.Event
-	then   func(*testing.T, *follow, *tuitest.Clock)
+	then   func(*testing.T, *followScreen, *tuitest.Clock)
 } {
 	waiting := rolloutOf(p)
 	failed := append(rolloutOf(p), object(tuitest.DeployObject, record.StateFailed, "pod operator-x7k2p: ImagePullBackOff: Back-off pulling image \"quay.io/mongodb/mongodb-kubernetes:1.10.0\": 401 unauthorized"))
@@ -150,10 +150,10 @@ func followStates(p *preview.Plan) map[string]struct {
 	undone := result(3)
 	undone.Receipt = &record.Receipt{Undo: &record.Receipt{Revision: 2, State: string(record.Uninstalled)}}
 	timedOut := wentWrong("waiting for stage rollout, 5m0s long\napps/Deployment/mongodb/operator waiting: 0/1 ready\nthe cluster keeps trying; the same digest goes on", 4)
-	timeIsUp := func(_ *testing.T, m *follow, _ *tuitest.Clock) { m.Update(waitsMsg{TimedOut: true}) }
+	timeIsUp := func(_ *testing.T, m *followScreen, _ *tuitest.Clock) { m.Update(waitsMsg{TimedOut: true}) }
 	return map[string]struct {
 		events []install.Event
-		then   func(*testing.T, *follow, *tuitest.Clock)
+		then   func(*testing.T, *followScreen, *tuitest.Clock)
 	}{
 		"start":   {},
 		"waiting": {events: waiting},
@@ -165,28 +165,28 @@ func followStates(p *preview.Plan) map[string]struct {
 		}, result(3))},
 		"undone":  {events: append(slices.Clone(failed), undone)},
 		"refused": {events: []install.Event{{Type: install.EventError, Message: "checking the plan again\nDeployment operator changed\npreview again"}, result(5)}},
-		"notgoneon": {events: []install.Event{{Type: install.EventError, Message: "checking the plan again\nDeployment operator changed\npreview again"}, result(5)}, then: func(_ *testing.T, m *follow, _ *tuitest.Clock) {
+		"notgoneon": {events: []install.Event{{Type: install.EventError, Message: "checking the plan again\nDeployment operator changed\npreview again"}, result(5)}, then: func(_ *testing.T, m *followScreen, _ *tuitest.Clock) {
 			m.opts.Resumes = true // the run before was out of time
 			m.settle()
 		}},
-		"ended":     {events: waiting, then: func(_ *testing.T, m *follow, _ *tuitest.Clock) { m.Update(closedMsg{}) }},
+		"ended":     {events: waiting, then: func(_ *testing.T, m *followScreen, _ *tuitest.Clock) { m.Update(closedMsg{}) }},
 		"timedout":  {events: timedOut, then: timeIsUp},
 		"asking":    {events: waiting, then: pressing("ctrl+c")},
 		"stopping":  {events: waiting, then: pressing("ctrl+c", "s")},
 		"detaching": {events: waiting, then: pressing("ctrl+c", "d")},
-		"detached": {events: waiting, then: func(_ *testing.T, m *follow, c *tuitest.Clock) {
+		"detached": {events: waiting, then: func(_ *testing.T, m *followScreen, c *tuitest.Clock) {
 			tuitest.Drive(m, c, "ctrl+c", "d")
 			happen(m, c, install.Event{Type: install.EventError, Message: "stopped as asked\n1 object is not ready\nthe same digest goes on"}, result(4))
 		}},
-		"near": {events: waiting, then: func(_ *testing.T, m *follow, c *tuitest.Clock) {
+		"near": {events: waiting, then: func(_ *testing.T, m *followScreen, c *tuitest.Clock) {
 			waitsFor(m, c, func(w *install.Waiting) { w.Deadline = c.T.Add(48 * time.Second) })
 		}},
-		"longer": {events: waiting, then: func(_ *testing.T, m *follow, c *tuitest.Clock) {
+		"longer": {events: waiting, then: func(_ *testing.T, m *followScreen, c *tuitest.Clock) {
 			waitsFor(m, c, func(*install.Waiting) {})
 			tuitest.Drive(m, c, "r")
 		}},
 		"lost": {events: failed, then: lostFor(9 * time.Second)},
-		"lost-log": {events: waiting, then: func(t *testing.T, m *follow, c *tuitest.Clock) {
+		"lost-log": {events: waiting, then: func(t *testing.T, m *followScreen, c *tuitest.Clock) {
 			tuitest.Drive(m, c, "l")
 			lostFor(time.Minute)(t, m, c)
 		}},
@@ -195,10 +195,10 @@ func followStates(p *preview.Plan) map[string]struct {
 		"failedonly": {events: failed, then: pressing("f")},
 		"nofailure":  {events: waiting, then: pressing("f")},
 		"events":     {events: failed, then: pressing("e")},
-		"reading":    {events: failed, then: func(_ *testing.T, m *follow, _ *tuitest.Clock) { m.Update(tuitest.Press("e")) }},
+		"reading":    {events: failed, then: func(_ *testing.T, m *followScreen, _ *tuitest.Clock) { m.Update(tuitest.Press("e")) }},
 		"logs":       {events: waiting, then: pressing("l")},
 		"paused":     {events: waiting, then: pressing("l", "up", "up")},
-		"heldlog": {events: waiting, then: func(_ *testing.T, m *follow, c *tuitest.Clock) {
+		"heldlog": {events: waiting, then: func(_ *testing.T, m *followScreen, c *tuitest.Clock) {
 			tuitest.Drive(m, c, waitsMsg{}, "p")
 			happen(m, c, object(tuitest.RoleObject, record.StateWaiting, ""))
 		}},
@@ -246,7 +246,7 @@ func TestStoppingAnApply(t *testing.T) {
 			if !slices.Equal(*asked, tc.want) {
 				t.Errorf("asked for %v, want %v", *asked, tc.want)
 			}
-			if m.over() {
+			if m.isOver() {
 				t.Error("the screen ended before the result")
 			}
 		})
@@ -335,7 +335,7 @@ func TestHostileEventsAndLogsStayText(t *testing.T) {
 		}
 		m.opts.ReadEvents = func(context.Context, preview.Ref) (rollout.Behind, error) { return rollout.Behind{}, errors.New(text) }
 		tuitest.Drive(m, c, "e")
-		m.Update(behindMsg{aim: m.behind.aim, err: errors.New(text)})
+		m.Update(podLogsMsg{target: m.podLogs.target, err: errors.New(text)})
 		look("events that cannot be read")
 		receipt := &record.Receipt{Digest: p.Digest, Undo: &record.Receipt{Revision: 2, State: text},
 			Objects: []record.ObjectReceipt{{ID: text, Action: preview.ActionCreate, State: record.StateFailed, Message: text}}}
@@ -413,4 +413,4 @@ func TestSummaryIsPasteable(t *testing.T) {
 	}
 }
 
-var _ tea.Model = (*follow)(nil)
+var _ tea.Model = (*followScreen)(nil)

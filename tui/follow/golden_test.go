@@ -7,13 +7,13 @@ import (
 )
 
 // golden compares a frame of a model with its golden files.
-func golden(t *testing.T, name string, m *follow, width, height int) {
+func golden(t *testing.T, name string, m *followScreen, width, height int) {
 	t.Helper()
 	tuitest.Golden(t, name, m, tuitest.ContentIn(m, &m.theme), width, height)
 }
 
 // checkHarmless checks every variant of a frame of a model.
-func checkHarmless(t *testing.T, where string, m *follow, size [2]int) {
+func checkHarmless(t *testing.T, where string, m *followScreen, size [2]int) {
 	t.Helper()
 	tuitest.Harmless(t, where, m, tuitest.ContentIn(m, &m.theme), size)
 }

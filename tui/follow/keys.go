@@ -15,11 +15,11 @@ import (
 )
 
 // key handles a key. Nothing is stopped by a first one.
-func (m *follow) key(msg tea.KeyPressMsg) tea.Cmd {
+func (m *followScreen) key(msg tea.KeyPressMsg) tea.Cmd {
 	m.notice = ""
 	k := m.keys
 	switch {
-	case m.size.Mode == frame.ModeNone && !m.asking && !m.over() && !key.Matches(msg, k.AskStop, k.Quit, k.Detach):
+	case m.size.Mode == frame.ModeNone && !m.asking && !m.isOver() && !key.Matches(msg, k.AskStop, k.Quit, k.Detach):
 		return nil // nothing else can be seen
 	case m.asking:
 		return m.askKey(msg)
@@ -27,12 +27,12 @@ func (m *follow) key(msg tea.KeyPressMsg) tea.Cmd {
 		return m.searchKey(msg)
 	case m.help != nil:
 		return m.helpKey(msg)
-	case m.over():
+	case m.isOver():
 		return m.doneKey(msg)
 	case key.Matches(msg, k.AskStop, k.Quit, k.Detach):
 		m.asking = true
 	case key.Matches(msg, k.Longer):
-		return m.longer()
+		return m.extend()
 	default:
 		return m.lookKey(msg)
 	}
@@ -40,14 +40,14 @@ func (m *follow) key(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // doneKey handles the keys of DONE.
-func (m *follow) doneKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *followScreen) doneKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := m.keys
 	switch {
 	case key.Matches(msg, k.Quit, k.AskStop):
 		return tea.Quit
 	case key.Matches(msg, k.Suspend):
 		return tea.Suspend
-	case key.Matches(msg, k.Longer) && m.canGoOn():
+	case key.Matches(msg, k.Longer) && m.canExtend():
 		m.again = true
 		return tea.Quit
 	case key.Matches(msg, k.Replan) && m.canReview():
@@ -58,7 +58,7 @@ func (m *follow) doneKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // askKey handles the answer to what should be stopped.
-func (m *follow) askKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *followScreen) askKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := m.keys
 	switch {
 	case key.Matches(msg, k.Back):
@@ -74,7 +74,7 @@ func (m *follow) askKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // stop hands on what the person asked for; the result event ends the screen.
-func (m *follow) stop(i Interrupt) tea.Cmd {
+func (m *followScreen) stop(i Interrupt) tea.Cmd {
 	m.asking, m.interrupt = false, i
 	tell := m.opts.Interrupt
 	if tell == nil {
@@ -87,7 +87,7 @@ func (m *follow) stop(i Interrupt) tea.Cmd {
 }
 
 // lookKey handles the keys that change what is shown.
-func (m *follow) lookKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *followScreen) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := m.keys
 	switch {
 	case key.Matches(msg, k.Events):
@@ -109,7 +109,7 @@ func (m *follow) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.PreviousHit):
 		m.nextHit(-1)
 	case key.Matches(msg, k.Copy):
-		return m.copy(m.copied())
+		return m.copy(m.copyText())
 	case key.Matches(msg, k.CopyCommand):
 		return m.copy(report.Command(m.opts.Plan))
 	case key.Matches(msg, k.Mouse):
@@ -124,7 +124,7 @@ func (m *follow) lookKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // moveKey moves the cursor, or the window of a pane.
-func (m *follow) moveKey(msg tea.KeyPressMsg) {
+func (m *followScreen) moveKey(msg tea.KeyPressMsg) {
 	k, height := m.keys, m.bodyHeight()
 	switch {
 	case key.Matches(msg, k.Up):
@@ -148,7 +148,7 @@ func (m *follow) moveKey(msg tea.KeyPressMsg) {
 
 // move goes to another row, or scrolls a pane, which stops following its end
 // until it is there again.
-func (m *follow) move(delta int) {
+func (m *followScreen) move(delta int) {
 	if m.pane == paneRows {
 		m.list.Move(delta, len(m.rows), m.selectable)
 		m.choose()
@@ -159,7 +159,7 @@ func (m *follow) move(delta int) {
 }
 
 // back leads from a pane to the objects, and ends a search.
-func (m *follow) back() {
+func (m *followScreen) back() {
 	switch {
 	case m.search.active():
 		m.search = followSearch{}
@@ -168,7 +168,7 @@ func (m *follow) back() {
 	}
 }
 
-func (m *follow) helpKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *followScreen) helpKey(msg tea.KeyPressMsg) tea.Cmd {
 	if key.Matches(msg, m.keys.AskStop) {
 		m.help = nil
 		return m.key(msg)
@@ -178,7 +178,7 @@ func (m *follow) helpKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // wheel moves by some lines.
-func (m *follow) wheel(msg tea.MouseWheelMsg) {
+func (m *followScreen) wheel(msg tea.MouseWheelMsg) {
 	delta := frame.WheelLines
 	if msg.Button == tea.MouseWheelUp {
 		delta = -frame.WheelLines
@@ -193,7 +193,7 @@ func (m *follow) wheel(msg tea.MouseWheelMsg) {
 }
 
 // click selects a row. There is nothing to click that stops an apply.
-func (m *follow) click(msg tea.MouseClickMsg) {
+func (m *followScreen) click(msg tea.MouseClickMsg) {
 	if m.help != nil || m.pane != paneRows || m.size.Mode == frame.ModeNone || msg.Button != tea.MouseLeft {
 		return
 	}
@@ -204,8 +204,8 @@ func (m *follow) click(msg tea.MouseClickMsg) {
 	}
 }
 
-// copied is what y copies: the value under the cursor.
-func (m *follow) copied() string {
+// copyText is what y copies: the value under the cursor.
+func (m *followScreen) copyText() string {
 	switch {
 	case m.pane != paneRows && m.whole:
 		return m.failure
@@ -215,7 +215,7 @@ func (m *follow) copied() string {
 	return m.row().copy
 }
 
-func (m *follow) copy(text string) tea.Cmd {
+func (m *followScreen) copy(text string) tea.Cmd {
 	notice, cmd := frame.CopyText(text)
 	m.notice = notice
 	return cmd
@@ -236,12 +236,12 @@ func (s *followSearch) prompt() (widget.Line, int) {
 	return s.input.Prompt(widget.Text(theme.Key, " /"))
 }
 
-func (m *follow) startSearch() {
+func (m *followScreen) startSearch() {
 	m.search = followSearch{typing: true, input: widget.NewQuery(), line: -1}
 }
 
 // searchKey takes the query. ctrl+c is no part of it.
-func (m *follow) searchKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *followScreen) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	s := &m.search
 	switch {
 	case key.Matches(msg, m.keys.AskStop):
@@ -265,7 +265,7 @@ func (m *follow) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 
 // nextHit goes to the next line that is found in a direction, around the end; 0
 // is the first from here on. Lines are those of this moment.
-func (m *follow) nextHit(step int) {
+func (m *followScreen) nextHit(step int) {
 	if !m.search.active() {
 		return
 	}
@@ -306,7 +306,7 @@ func (m *follow) nextHit(step int) {
 }
 
 // openHelp shows the keys of this screen, then what the symbols mean.
-func (m *follow) openHelp() {
+func (m *followScreen) openHelp() {
 	b := &frame.Builder{Width: m.size.Width}
 	frame.HelpGroup(b, "This screen", m.footerKeys())
 	for _, g := range m.keys.FollowHelp() {

@@ -21,7 +21,7 @@ import (
 )
 
 // followReacts reports whether a key does anything: on screen, or beyond it.
-func followReacts(m *follow, c *tuitest.Clock, name string) bool {
+func followReacts(m *followScreen, c *tuitest.Clock, name string) bool {
 	m.notice = "" // any key takes it away
 	before := m.View()
 	msg := tuitest.Press(name)
@@ -43,7 +43,7 @@ func TestHelpOfAnApplyNamesTheKeysThatDoSomethingAndNoOthers(t *testing.T) {
 	useful := map[string]bool{}
 	states := followStates(p)
 	for _, where := range []string{"failing", "near", "asking", "events", "logs", "paused", "found", "timedout", "broken", "refused", "help"} {
-		open := func() (*follow, *tuitest.Clock) {
+		open := func() (*followScreen, *tuitest.Clock) {
 			m, c, _ := followOf(t, p, 80, 24)
 			happen(m, c, states[where].events...)
 			if then := states[where].then; then != nil {
@@ -135,18 +135,18 @@ func TestMoreTimeIsGivenNearTheEndAndAfterIt(t *testing.T) {
 	p := tuitest.FreshPlan(t)
 	m, c, _ := followOf(t, p, 80, 24)
 	var given []time.Duration
-	m.opts.Longer = func(d time.Duration) { given = append(given, d) }
+	m.opts.Extend = func(d time.Duration) { given = append(given, d) }
 	happen(m, c, rolloutOf(p)...)
 	tuitest.Drive(m, c, "r")
 	if len(given) != 0 {
 		t.Error("r gave time to an apply that waits for nothing")
 	}
 	waitsFor(m, c, func(*install.Waiting) {})
-	if m.near() {
+	if m.isNearDeadline() {
 		t.Error("four minutes are near")
 	}
 	c.Forward(3*time.Minute + time.Second)
-	if !m.near() {
+	if !m.isNearDeadline() {
 		t.Error("59 seconds are not near")
 	}
 	tuitest.Drive(m, c, "r")
@@ -161,17 +161,17 @@ func TestMoreTimeIsGivenNearTheEndAndAfterIt(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		code   int
-		change func(*follow, *install.Event)
+		change func(*followScreen, *install.Event)
 		again  bool
 	}{
-		{"its time was over", 4, func(m *follow, _ *install.Event) { m.waiting.TimedOut = true }, true},
-		{"it failed", 3, func(m *follow, _ *install.Event) { m.waiting.TimedOut = true }, false},
-		{"it was stopped", 4, func(m *follow, _ *install.Event) { m.interrupt = Detach }, false},
-		{"what failed was undone", 4, func(m *follow, e *install.Event) {
+		{"its time was over", 4, func(m *followScreen, _ *install.Event) { m.waiting.TimedOut = true }, true},
+		{"it failed", 3, func(m *followScreen, _ *install.Event) { m.waiting.TimedOut = true }, false},
+		{"it was stopped", 4, func(m *followScreen, _ *install.Event) { m.interrupt = Detach }, false},
+		{"what failed was undone", 4, func(m *followScreen, e *install.Event) {
 			m.waiting.TimedOut = true
 			e.Receipt = &record.Receipt{Undo: &record.Receipt{}}
 		}, false},
-		{"it cannot be gone on with", 4, func(m *follow, _ *install.Event) { m.waiting.TimedOut, m.opts.Resumable = true, false }, false},
+		{"it cannot be gone on with", 4, func(m *followScreen, _ *install.Event) { m.waiting.TimedOut, m.opts.Resumable = true, false }, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m, c, _ := followOf(t, p, 80, 24)
@@ -192,16 +192,16 @@ func TestNothingAppliedIsReviewedAgain(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		code   int
-		change func(*follow)
+		change func(*followScreen)
 		review bool
 	}{
 		{"it was refused", 5, nil, true},
 		{"the lock was held", 1, nil, true},
-		{"it was stopped before the first write", 2, func(m *follow) { m.interrupt = StopNow }, false},
+		{"it was stopped before the first write", 2, func(m *followScreen) { m.interrupt = StopNow }, false},
 		{"it failed after a write", 3, nil, false},
 		{"it is done", 0, nil, false},
-		{"a run before it changed the cluster", 5, func(m *follow) { m.opts.Resumes = true }, false},
-		{"the caller has no way back", 5, func(m *follow) { m.opts.Reviewable = false }, false},
+		{"a run before it changed the cluster", 5, func(m *followScreen) { m.opts.Resumes = true }, false},
+		{"the caller has no way back", 5, func(m *followScreen) { m.opts.Reviewable = false }, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m, c, _ := followOf(t, tuitest.FreshPlan(t), 80, 24)
@@ -255,10 +255,10 @@ func TestWhatStandsBehindIsReadWhileSomebodyLooks(t *testing.T) {
 	}
 	m.opts.ReadLogs = func(_ context.Context, ref preview.Ref) (rollout.Behind, error) {
 		r.logs, r.last = r.logs+1, ref
-		return podLogs(300), r.err
+		return readPodLogs(300), r.err
 	}
 	again := func() {
-		_, cmd := m.Update(lookAgainMsg{m.behind.round})
+		_, cmd := m.Update(refreshMsg{m.podLogs.round})
 		tuitest.Pump(m, cmd)
 	}
 	m.Update(tickMsg{})
@@ -279,7 +279,7 @@ func TestWhatStandsBehindIsReadWhileSomebodyLooks(t *testing.T) {
 			return found, r.err
 		}
 	}
-	m.opts.ReadEvents, m.opts.ReadLogs = read(&r.events, podEvents(c.T)), read(&r.logs, podLogs(300))
+	m.opts.ReadEvents, m.opts.ReadLogs = read(&r.events, podEvents(c.T)), read(&r.logs, readPodLogs(300))
 	happen(m, c, rolloutOf(p)...)
 	if r.logs != 1 || r.last.Name != "operator" || r.last.Kind != "Deployment" {
 		t.Errorf("the log in question was read %d times, of %v", r.logs, r.last)
@@ -321,15 +321,15 @@ func TestWhatStandsBehindIsReadWhileSomebodyLooks(t *testing.T) {
 
 func TestWaitsAreTakenAsTheLastOne(t *testing.T) {
 	waits := make(chan install.Waiting, 3)
-	m := newFollow(t.Context(), Options{Plan: tuitest.CleanPlan(t), Waits: waits})
+	m := newScreen(t.Context(), Options{Plan: tuitest.CleanPlan(t), Waits: waits})
 	for i := range 3 {
 		waits <- install.Waiting{Tries: i}
 	}
-	if msg := m.hear()(); fmt.Sprint(msg) != fmt.Sprint(waitsMsg{Tries: 2}) {
+	if msg := m.awaitWaiting()(); fmt.Sprint(msg) != fmt.Sprint(waitsMsg{Tries: 2}) {
 		t.Errorf("heard %v", msg)
 	}
 	close(waits)
-	if msg := m.hear()(); msg != nil {
+	if msg := m.awaitWaiting()(); msg != nil {
 		t.Errorf("after the end it heard %v", msg)
 	}
 }

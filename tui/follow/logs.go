@@ -30,21 +30,21 @@ const (
 	paneLogs                     // what its pods print
 )
 
-// aim is what is read behind which object.
-type aim struct {
+// logTarget is what is read behind which object.
+type logTarget struct {
 	pane followPane
 	id   string
 }
 
-// behind is what was read last, and the read under way.
-type behind struct {
-	aim   aim
-	busy  bool // a read is under way
-	due   bool // it is time for the next
-	round int  // a timer of an earlier one is dropped
-	read  bool // it has answered
-	found rollout.Behind
-	err   error
+// podLogs is what was read last, and the read under way.
+type podLogs struct {
+	target logTarget
+	busy   bool // a read is under way
+	due    bool // it is time for the next
+	round  int  // a timer of an earlier one is dropped
+	read   bool // it has answered
+	found  rollout.Behind
+	err    error
 }
 
 // excerpt is the end of a log.
@@ -55,39 +55,39 @@ type excerpt struct {
 }
 
 type (
-	behindMsg struct {
-		aim   aim
-		found rollout.Behind
-		err   error
+	podLogsMsg struct {
+		target logTarget
+		found  rollout.Behind
+		err    error
 	}
-	lookAgainMsg struct{ round int }
+	refreshMsg struct{ round int }
 )
 
-// aimed is what is looked at: the open pane's, else the log of the object
+// logTarget is what is looked at: the open pane's, else the log of the object
 // in question.
-func (m *follow) aimed() aim {
+func (m *followScreen) logTarget() logTarget {
 	switch {
 	case m.pane != paneRows:
-		return aim{m.pane, m.about}
-	case m.paused || m.over():
-		return m.behind.aim // as it is
+		return logTarget{m.pane, m.about}
+	case m.paused || m.isOver():
+		return m.podLogs.target // as it is
 	}
-	if t := m.byID[m.question()]; t != nil && (t.state == record.StateWaiting || t.state == record.StateFailed) {
-		return aim{paneLogs, t.id}
+	if t := m.byID[m.blockingObject()]; t != nil && (t.state == record.StateWaiting || t.state == record.StateFailed) {
+		return logTarget{paneLogs, t.id}
 	}
-	return aim{}
+	return logTarget{}
 }
 
-// lookBehind is a command that reads what is looked at, when it is time for it
+// readLogs is a command that reads what is looked at, when it is time for it
 // and no read is under way.
-func (m *follow) lookBehind() tea.Cmd {
-	b, want := &m.behind, m.aimed()
+func (m *followScreen) readLogs() tea.Cmd {
+	b, want := &m.podLogs, m.logTarget()
 	read := m.opts.ReadLogs
 	if want.pane == paneEvents {
 		read = m.opts.ReadEvents
 	}
-	if want != b.aim {
-		*b = behind{aim: want, busy: b.busy, due: want.id != "", round: b.round}
+	if want != b.target {
+		*b = podLogs{target: want, busy: b.busy, due: want.id != "", round: b.round}
 	}
 	if b.busy || !b.due || read == nil {
 		return nil
@@ -103,16 +103,16 @@ func (m *follow) lookBehind() tea.Cmd {
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
 		found, err := read(ctx, ref)
-		return behindMsg{want, found, err}
+		return podLogsMsg{want, found, err}
 	}
 }
 
-// sawBehind takes an answer. What was known stays where the cluster does not
+// setLogs takes an answer. What was known stays where the cluster does not
 // answer.
-func (m *follow) sawBehind(msg behindMsg) tea.Cmd {
-	b := &m.behind
+func (m *followScreen) setLogs(msg podLogsMsg) tea.Cmd {
+	b := &m.podLogs
 	b.busy = false
-	if msg.aim != b.aim {
+	if msg.target != b.target {
 		return nil
 	}
 	if b.err = msg.err; msg.err == nil {
@@ -127,18 +127,18 @@ func (m *follow) sawBehind(msg behindMsg) tea.Cmd {
 	}
 	b.round++
 	round := b.round
-	return tea.Tick(every, func(time.Time) tea.Msg { return lookAgainMsg{round} })
+	return tea.Tick(every, func(time.Time) tea.Msg { return refreshMsg{round} })
 }
 
-// lookAgain makes the next read due, where the pane stays open.
-func (m *follow) lookAgain(msg lookAgainMsg) {
-	looked := m.pane != paneRows || !m.over()
-	m.behind.due = m.behind.due || looked && !m.paused && msg.round == m.behind.round
+// refreshLogs makes the next read due, where the pane stays open.
+func (m *followScreen) refreshLogs(msg refreshMsg) {
+	looked := m.pane != paneRows || !m.isOver()
+	m.podLogs.due = m.podLogs.due || looked && !m.paused && msg.round == m.podLogs.round
 }
 
 // openPane shows the events or logs of the object under the cursor, else of the
 // one in question; the same key closes them again.
-func (m *follow) openPane(p followPane) {
+func (m *followScreen) openPane(p followPane) {
 	if m.pane == p {
 		m.back()
 		return
@@ -146,7 +146,7 @@ func (m *follow) openPane(p followPane) {
 	id := m.about
 	if m.pane == paneRows {
 		if id = m.row().id; id == "" {
-			id = m.question()
+			id = m.blockingObject()
 		}
 	}
 	whole := p == paneEvents && m.pane == paneRows && m.row().err
@@ -166,22 +166,22 @@ func (m *follow) openPane(p followPane) {
 
 // pause stops or goes on following the end of a log. Of the list the log stays
 // as it is.
-func (m *follow) pause(on bool) {
+func (m *followScreen) pause(on bool) {
 	if on && !m.paused {
 		m.held = m.excerpt()
 	}
 	if !on && m.paused {
-		m.behind.round, m.behind.due = m.behind.round+1, m.behind.aim.id != ""
+		m.podLogs.round, m.podLogs.due = m.podLogs.round+1, m.podLogs.target.id != ""
 	}
 	m.paused = on
 }
 
 // excerpt is the end of the log of the object in question: what was read, else
 // what the apply said.
-func (m *follow) excerpt() excerpt {
-	if b := m.behind; b.aim.pane == paneLogs && len(b.found.Logs) > 0 {
+func (m *followScreen) excerpt() excerpt {
+	if b := m.podLogs; b.target.pane == paneLogs && len(b.found.Logs) > 0 {
 		log := b.found.Logs[0]
-		return excerpt{b.aim.id, logTitle(log), lastLines(log.Lines, lastWords)}
+		return excerpt{b.target.id, logTitle(log), lastLines(log.Lines, lastWords)}
 	}
 	if t := m.byID[m.lastLog]; t != nil {
 		return excerpt{t.id, frame.ObjectName(t.id), lastLines(t.logs, lastWords)}
@@ -198,7 +198,7 @@ func logTitle(log rollout.Log) string {
 }
 
 // paneLines is the document of the open pane.
-func (m *follow) paneLines() []widget.Line {
+func (m *followScreen) paneLines() []widget.Line {
 	b := &frame.Builder{Width: m.size.Width}
 	if m.whole {
 		m.wholeError(b)
@@ -214,17 +214,17 @@ func (m *follow) paneLines() []widget.Line {
 	default:
 		m.logLines(b)
 	}
-	for _, what := range m.behind.found.Blind {
-		b.Item(theme.Caution, "!", blindText(what))
+	for _, what := range m.podLogs.found.Blind {
+		b.Item(theme.Caution, "!", unreadableText(what))
 	}
-	if err := m.behind.err; err != nil {
+	if err := m.podLogs.err; err != nil {
 		b.Item(theme.Caution, "!", "reading it: "+err.Error())
 	}
 	return b.Lines
 }
 
 // paneTitle stands above it, wherever the pane is scrolled to.
-func (m *follow) paneTitle() widget.Line {
+func (m *followScreen) paneTitle() widget.Line {
 	if m.whole {
 		return widget.Line{widget.Text(theme.Heading, " what happened, all of it")}
 	}
@@ -239,7 +239,7 @@ func (m *follow) paneTitle() widget.Line {
 }
 
 // withFollow is a title that says whether the log below follows its end.
-func (m *follow) withFollow(title string) widget.Line {
+func (m *followScreen) withFollow(title string) widget.Line {
 	follow := "  follow on "
 	if m.paused {
 		follow = "  follow off (p) "
@@ -248,13 +248,13 @@ func (m *follow) withFollow(title string) widget.Line {
 }
 
 // stateLines is where the object stands, with the whole reason.
-func (m *apply) stateLines(b *frame.Builder, t *tracked) {
+func (m *applyState) stateLines(b *frame.Builder, t *trackedObject) {
 	sign, role := stateSign(t.state)
-	if m.lost() {
+	if m.isDisconnected() {
 		role = theme.Old
 	}
 	state := widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(role, sign, 3), widget.Text(role, string(t.state)+" "+frame.RoundDuration(m.now().Sub(t.since)))}
-	if m.lost() {
+	if m.isDisconnected() {
 		state = append(state, frame.Plain("   as of "+m.clockTime(m.waiting.LostSince))...)
 	}
 	b.Add(state)
@@ -267,7 +267,7 @@ func (m *apply) stateLines(b *frame.Builder, t *tracked) {
 }
 
 // wholeError is what happened to the apply, and everything behind it.
-func (m *follow) wholeError(b *frame.Builder) {
+func (m *followScreen) wholeError(b *frame.Builder) {
 	if m.err != nil {
 		frame.ErrorLines(b, m.err)
 	} else {
@@ -279,20 +279,20 @@ func (m *follow) wholeError(b *frame.Builder) {
 	}
 }
 
-func (m *follow) eventLines(b *frame.Builder) {
+func (m *followScreen) eventLines(b *frame.Builder) {
 	b.Blank()
 	switch {
 	case m.opts.ReadEvents == nil:
 		b.Add(frame.Plain("   events may not be read here"))
-	case m.behind.aim.pane != paneEvents || !m.behind.read && m.behind.err == nil:
+	case m.podLogs.target.pane != paneEvents || !m.podLogs.read && m.podLogs.err == nil:
 		b.Add(frame.Plain("   reading …"))
-	case m.behind.read && len(m.behind.found.Events) == 0:
+	case m.podLogs.read && len(m.podLogs.found.Events) == 0:
 		b.Add(frame.Plain("   no events; a cluster keeps them for an hour"))
 	}
-	if m.behind.aim.pane != paneEvents {
+	if m.podLogs.target.pane != paneEvents {
 		return
 	}
-	for _, e := range m.behind.found.Events {
+	for _, e := range m.podLogs.found.Events {
 		sign, role := " ", theme.Plain
 		if e.Warning {
 			sign, role = "!", theme.Caution
@@ -301,9 +301,9 @@ func (m *follow) eventLines(b *frame.Builder) {
 	}
 }
 
-func (m *follow) logLines(b *frame.Builder) {
-	found := m.behind.found.Logs
-	if m.behind.aim.pane != paneLogs {
+func (m *followScreen) logLines(b *frame.Builder) {
+	found := m.podLogs.found.Logs
+	if m.podLogs.target.pane != paneLogs {
 		found = nil
 	}
 	for _, log := range found {
@@ -316,7 +316,7 @@ func (m *follow) logLines(b *frame.Builder) {
 		return
 	}
 	n := len(b.Lines)
-	for _, o := range m.logged() {
+	for _, o := range m.loggedObjects() {
 		b.Heading("log  " + frame.ObjectName(o.id))
 		for _, line := range o.logs {
 			b.Add(frame.Plain("   " + line))
@@ -331,10 +331,10 @@ func (m *follow) logLines(b *frame.Builder) {
 	}
 }
 
-// logged are the objects of which the apply reported a log: the one the pane is
+// loggedObjects are the objects of which the apply reported a log: the one the pane is
 // about, else all.
-func (m *follow) logged() []*tracked {
-	var out []*tracked
+func (m *followScreen) loggedObjects() []*trackedObject {
+	var out []*trackedObject
 	for _, o := range m.objects {
 		if len(o.logs) > 0 && (o.id == m.about || m.about == "" || m.opts.Plan.Object(m.about) == nil) {
 			out = append(out, o)
@@ -369,7 +369,7 @@ func DiagnosticLines(object preview.Ref, events, logs rollout.Behind, zone *time
 		blind = logs.Blind
 	}
 	for _, what := range blind {
-		out = append(out, "  "+blindText(what))
+		out = append(out, "  "+unreadableText(what))
 	}
 	return out
 }
@@ -391,4 +391,4 @@ func eventText(e rollout.Happening, looked string, zone *time.Location) string {
 	return text
 }
 
-func blindText(what string) string { return "you may not " + what + ": something may be missing" }
+func unreadableText(what string) string { return "you may not " + what + ": something may be missing" }

@@ -34,9 +34,9 @@ type Options struct {
 	// Waits is what the apply waits for, each time that this changes; nil when
 	// they cannot be read. It is read like Events.
 	Waits <-chan install.Waiting
-	// Longer puts the end of the wait under way off. It must not block. nil when
+	// Extend puts the end of the wait under way off. It must not block. nil when
 	// that cannot be.
-	Longer func(time.Duration)
+	Extend func(time.Duration)
 	// Resumable says that the apply can be gone on with when its time is over.
 	// Resumes says that this goes on with one.
 	Resumable, Resumes bool
@@ -61,8 +61,8 @@ type Outcome struct {
 	Result *install.Event
 	// Interrupt is the last thing the person asked for.
 	Interrupt Interrupt
-	// Again says that the person goes on with an apply whose time was over.
+	// Continue says that the person goes on with an apply whose time was over.
 	// Review says that the person wants to see why nothing was applied.
-	Again, Review bool
-	Elapsed       time.Duration
+	Continue, Review bool
+	Elapsed          time.Duration
 }

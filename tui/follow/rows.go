@@ -57,12 +57,12 @@ func (b *followRows) each(key, id string) {
 }
 
 // makeRows is what there is to see: what blocks first, what is done last.
-func (m *follow) makeRows() []followRow {
+func (m *followScreen) makeRows() []followRow {
 	b := &followRows{Builder: frame.Builder{Width: m.size.Width}}
-	if m.over() {
+	if m.isOver() {
 		m.doneRows(b)
 	}
-	failed := m.in(record.StateFailed, record.StateDiverged)
+	failed := m.inStates(record.StateFailed, record.StateDiverged)
 	m.group(b, "failed", failed, len(failed))
 	if m.failedOnly {
 		if len(failed) == 0 {
@@ -71,17 +71,17 @@ func (m *follow) makeRows() []followRow {
 		}
 		return b.rows
 	}
-	waiting := m.in(record.StateWaiting, record.StateRemoving, record.StateSent)
+	waiting := m.inStates(record.StateWaiting, record.StateRemoving, record.StateSent)
 	m.group(b, "waiting", waiting, len(waiting))
-	done := m.in(record.StateReady, record.StateRemoved, record.StateApplied)
-	slices.SortStableFunc(done, func(x, y *tracked) int { return y.since.Compare(x.since) })
+	done := m.inStates(record.StateReady, record.StateRemoved, record.StateApplied)
+	slices.SortStableFunc(done, func(x, y *trackedObject) int { return y.since.Compare(x.since) })
 	shown := min(len(done), latest)
 	if m.all {
 		shown = len(done)
 	}
 	m.group(b, "done (latest)", done, shown)
-	if m.over() {
-		pending := m.in(record.StatePending)
+	if m.isOver() {
+		pending := m.inStates(record.StatePending)
 		title := "not applied"
 		if m.opts.Resumes {
 			title = "not looked at this time" // the run before may have applied them
@@ -92,9 +92,9 @@ func (m *follow) makeRows() []followRow {
 	return b.rows
 }
 
-// in returns the objects in some states, in the order of the plan.
-func (m *apply) in(states ...record.ObjectState) []*tracked {
-	var out []*tracked
+// inStates returns the objects in some states, in the order of the plan.
+func (m *applyState) inStates(states ...record.ObjectState) []*trackedObject {
+	var out []*trackedObject
 	for _, o := range m.objects {
 		if slices.Contains(states, o.state) && (o.action != "" || o.state != record.StatePending) {
 			out = append(out, o)
@@ -104,11 +104,11 @@ func (m *apply) in(states ...record.ObjectState) []*tracked {
 }
 
 // group is a titled list of objects. Without a connection it says of when.
-func (m *apply) group(b *followRows, title string, list []*tracked, shown int) {
+func (m *applyState) group(b *followRows, title string, list []*trackedObject, shown int) {
 	if len(list) == 0 {
 		return
 	}
-	if m.lost() {
+	if m.isDisconnected() {
 		title += "   as of " + m.clockTime(m.waiting.LostSince)
 	}
 	if m.size.Mode != frame.ModeTiny {
@@ -126,10 +126,10 @@ func (m *apply) group(b *followRows, title string, list []*tracked, shown int) {
 
 // objectRows is one object: state, name, why, since when; and the last lines
 // it logged, when it failed.
-func (m *apply) objectRows(b *followRows, o *tracked) {
+func (m *applyState) objectRows(b *followRows, o *trackedObject) {
 	sign, role := stateSign(o.state)
 	strong, text := theme.Strong, theme.Plain
-	if m.lost() {
+	if m.isDisconnected() {
 		role, strong, text = theme.Old, theme.Old, theme.Old
 	}
 	age := frame.RoundDuration(m.now().Sub(o.since))
@@ -170,7 +170,7 @@ func stateSign(s record.ObjectState) (string, theme.Role) {
 }
 
 // doneRows is what a person needs once it is over.
-func (m *apply) doneRows(b *followRows) {
+func (m *applyState) doneRows(b *followRows) {
 	if m.failure != "" {
 		b.Heading("what happened")
 		b.take(followRow{})
@@ -205,16 +205,16 @@ func (m *apply) doneRows(b *followRows) {
 	if code != 0 && code != 3 && code != 4 {
 		return
 	}
-	pair("look", lookCommand(p))
+	pair("look", statusCommand(p))
 	if undone {
-		pair("undone", undoneText(receipt.Undo))
+		pair("undone", rollbackText(receipt.Undo))
 		return
 	}
 	pair("undo", frame.UndoCommand(p))
 }
 
 // logRows shows the end of the log of the object in question.
-func (m *follow) logRows(b *followRows) {
+func (m *followScreen) logRows(b *followRows) {
 	log := m.held
 	if !m.paused {
 		log = m.excerpt()
@@ -238,10 +238,10 @@ func (m *follow) logRows(b *followRows) {
 }
 
 // selectable reports whether the cursor may stand on a row.
-func (m *follow) selectable(i int) bool { return m.rows[i].key != "" }
+func (m *followScreen) selectable(i int) bool { return m.rows[i].key != "" }
 
 // row is the one under the cursor.
-func (m *follow) row() followRow {
+func (m *followScreen) row() followRow {
 	if m.list.Cursor < 0 || m.list.Cursor >= len(m.rows) {
 		return followRow{}
 	}
@@ -249,16 +249,16 @@ func (m *follow) row() followRow {
 }
 
 // choose remembers the row that the person went to.
-func (m *follow) choose() { m.chosen = m.row().key }
+func (m *followScreen) choose() { m.chosen = m.row().key }
 
 // settleRows makes the rows of this moment. The cursor stays with its row;
 // before the person went anywhere it is at what is in question.
-func (m *follow) settleRows(height int) {
+func (m *followScreen) settleRows(height int) {
 	at := m.row()
 	m.rows = m.makeRows()
 	want := m.chosen
-	if want == "" && !m.over() {
-		want = m.question()
+	if want == "" && !m.isOver() {
+		want = m.blockingObject()
 	}
 	i := slices.IndexFunc(m.rows, func(r followRow) bool { return r.key != "" && r.key == want })
 	if i < 0 && m.chosen != "" && at.id != "" {
@@ -273,9 +273,9 @@ func (m *follow) settleRows(height int) {
 	m.list.Settle(len(m.rows), height, m.selectable)
 }
 
-// question is the object that an apply waits for first: one that failed, else
+// blockingObject is the object that an apply waits for first: one that failed, else
 // one that is not ready, else the one under way. Empty when there is none.
-func (m *apply) question() string {
+func (m *applyState) blockingObject() string {
 	for _, states := range [][]record.ObjectState{
 		{record.StateFailed, record.StateDiverged}, {record.StateWaiting, record.StateRemoving}, {record.StateSent},
 	} {

@@ -32,7 +32,7 @@ func Summary(p *preview.Plan, f Outcome, receipt *record.Receipt, err error) str
 	if !receipt.Finished.IsZero() && receipt.Finished.After(receipt.Started) {
 		elapsed = receipt.Finished.Sub(receipt.Started)
 	}
-	s.line("%s -> %s/%s      %s", strings.Join(frame.NonEmpty(p.Release.Name, frame.Version(p)), " "), frame.Cluster(p), p.Release.Namespace, ending(err, elapsed))
+	s.line("%s -> %s/%s      %s", strings.Join(frame.NonEmpty(p.Release.Name, frame.Version(p)), " "), frame.Cluster(p), p.Release.Namespace, endingText(err, elapsed))
 	switch {
 	case p.Platform != "", preview.InSections(p.Packages): // of many artifacts
 		s.pair("content", p.ContentDigest)
@@ -51,17 +51,17 @@ func Summary(p *preview.Plan, f Outcome, receipt *record.Receipt, err error) str
 	if err != nil && blamed == 0 {
 		s.cause(err)
 	}
-	s.pair("look", lookCommand(p))
+	s.pair("look", statusCommand(p))
 	if receipt.Undo != nil {
-		s.pair("undone", undoneText(receipt.Undo))
+		s.pair("undone", rollbackText(receipt.Undo))
 	} else {
 		s.pair("undo", frame.UndoCommand(p))
 	}
 	return s.String()
 }
 
-// undoneText says what became of the undo that a failed plan sealed.
-func undoneText(undo *record.Receipt) string {
+// rollbackText says what became of the undo that a failed plan sealed.
+func rollbackText(undo *record.Receipt) string {
 	return fmt.Sprintf("by itself, as revision %d, which is %s", undo.Revision, undo.State)
 }
 
@@ -78,8 +78,8 @@ func nothingApplied(p *preview.Plan, err error) string {
 	return s.String()
 }
 
-// ending words how an apply ended.
-func ending(err error, elapsed time.Duration) string {
+// endingText words how an apply ended.
+func endingText(err error, elapsed time.Duration) string {
 	if err == nil {
 		return "DONE in " + frame.RoundDuration(elapsed)
 	}
@@ -116,7 +116,7 @@ func (s *summary) objects(r *record.Receipt) int {
 	total, applied, ready := 0, 0, 0
 	var bad []record.ObjectReceipt
 	for _, o := range r.Objects {
-		if !writes(o.Action) {
+		if !hasWrite(o.Action) {
 			continue
 		}
 		total++
@@ -151,7 +151,7 @@ func (s *summary) cause(err error) {
 	}
 }
 
-func lookCommand(p *preview.Plan) string {
+func statusCommand(p *preview.Plan) string {
 	return fmt.Sprintf("kubectl operator status %s -n %s", p.Release.Name, p.Release.Namespace)
 }
 
@@ -163,12 +163,12 @@ func pinnedRef(p *preview.Plan) string {
 	return frame.ContentPin(p)
 }
 
-// nearEnd is how long before a deadline the screen offers to put it off.
-const nearEnd = time.Minute
+// deadlineNotice is how long before a deadline the screen offers to put it off.
+const deadlineNotice = time.Minute
 
-// hear is a command that returns what the apply waits for next: the last of
+// awaitWaiting is a command that returns what the apply waits for next: the last of
 // what came meanwhile.
-func (m *apply) hear() tea.Cmd {
+func (m *applyState) awaitWaiting() tea.Cmd {
 	waits := m.opts.Waits
 	if waits == nil {
 		return nil
@@ -190,63 +190,63 @@ func (m *apply) hear() tea.Cmd {
 	}
 }
 
-// heard takes it. Where nothing moves by itself, one timer wakes the screen for
+// setWaiting takes it. Where nothing moves by itself, one timer wakes the screen for
 // the deadline.
-func (m *follow) heard(w install.Waiting) tea.Cmd {
+func (m *followScreen) setWaiting(w install.Waiting) tea.Cmd {
 	moved := !w.Deadline.Equal(m.waiting.Deadline)
 	m.waiting = w
 	if !moved || w.Deadline.IsZero() || !m.opts.NoMotion {
-		return m.hear()
+		return m.awaitWaiting()
 	}
-	near := tea.Tick(w.Deadline.Add(-nearEnd).Sub(m.opts.Now()), func(time.Time) tea.Msg { return nearMsg{} })
-	return tea.Batch(m.hear(), near)
+	near := tea.Tick(w.Deadline.Add(-deadlineNotice).Sub(m.opts.Now()), func(time.Time) tea.Msg { return deadlineMsg{} })
+	return tea.Batch(m.awaitWaiting(), near)
 }
 
-// lost reports whether the cluster does not answer: what is shown is old.
-func (m *apply) lost() bool { return !m.over() && !m.waiting.LostSince.IsZero() }
+// isDisconnected reports whether the cluster does not answer: what is shown is old.
+func (m *applyState) isDisconnected() bool { return !m.isOver() && !m.waiting.LostSince.IsZero() }
 
-// near reports whether a wait is about to end that can be put off.
-func (m *apply) near() bool {
-	return m.canPutOff() && m.waiting.Deadline.Sub(m.opts.Now()) <= nearEnd
+// isNearDeadline reports whether a wait is about to end that can be put off.
+func (m *applyState) isNearDeadline() bool {
+	return m.canPostpone() && m.waiting.Deadline.Sub(m.opts.Now()) <= deadlineNotice
 }
 
-func (m *apply) canPutOff() bool {
-	return !m.over() && m.interrupt == NoInterrupt && m.opts.Longer != nil && !m.waiting.Deadline.IsZero()
+func (m *applyState) canPostpone() bool {
+	return !m.isOver() && m.interrupt == NoInterrupt && m.opts.Extend != nil && !m.waiting.Deadline.IsZero()
 }
 
 // timedOut reports whether the apply ended because its time was over.
-func (m *apply) timedOut() bool {
+func (m *applyState) timedOut() bool {
 	return m.result != nil && exitCode(m.result) == int(install.Interrupted) && m.waiting.TimedOut && m.interrupt == NoInterrupt
 }
 
-// canGoOn reports whether more time can be given after the end. What was undone
+// canExtend reports whether more time can be given after the end. What was undone
 // is not gone on with.
-func (m *apply) canGoOn() bool {
+func (m *applyState) canExtend() bool {
 	return m.timedOut() && m.opts.Resumable && (m.result.Receipt == nil || m.result.Receipt.Undo == nil)
 }
 
 // canReview reports whether a plan of which nothing was applied can be reviewed
 // again. Who asked to stop is not asked once more.
-func (m *apply) canReview() bool {
+func (m *applyState) canReview() bool {
 	return m.opts.Reviewable && m.result != nil && m.interrupt == NoInterrupt && m.state() == notAppliedText
 }
 
-// more is how much time r gives.
-func (m *apply) more() time.Duration {
+// extension is how much time r gives.
+func (m *applyState) extension() time.Duration {
 	if m.opts.Limit > 0 {
 		return m.opts.Limit
 	}
 	return install.DefaultRolloutTimeout
 }
 
-// longer is r while applying.
-func (m *follow) longer() tea.Cmd {
-	if !m.canPutOff() {
+// extend is r while applying.
+func (m *followScreen) extend() tea.Cmd {
+	if !m.canPostpone() {
 		m.notice = "nothing is waited for that has an end"
 		return nil
 	}
-	m.notice = "it waits " + frame.RoundDuration(m.more()) + " longer"
-	put, d := m.opts.Longer, m.more()
+	m.notice = "it waits " + frame.RoundDuration(m.extension()) + " longer"
+	put, d := m.opts.Extend, m.extension()
 	return func() tea.Msg {
 		put(d)
 		return nil
@@ -255,28 +255,28 @@ func (m *follow) longer() tea.Cmd {
 
 // statusLine is what lasts for a while: no connection, or little time. nil when
 // there is neither.
-func (m *apply) statusLine() widget.Line {
+func (m *applyState) statusLine() widget.Line {
 	w := m.waiting
 	tiny := m.size.Mode == frame.ModeTiny
 	switch {
-	case m.lost() && tiny:
+	case m.isDisconnected() && tiny:
 		return widget.Line{widget.Text(theme.Caution, fmt.Sprintf(" ! no answer, as of %s (try %d)", m.clockTime(w.LostSince), w.Tries))}
-	case m.lost():
+	case m.isDisconnected():
 		return widget.Line{widget.Text(theme.Caution, fmt.Sprintf(" ! cannot reach the cluster since %s, retrying (%d)", m.clockTime(w.LostSince), w.Tries))}
-	case m.near() && tiny:
+	case m.isNearDeadline() && tiny:
 		return widget.Line{widget.Text(theme.Caution, " ! gives up at "+m.clockTime(w.Deadline)+", r: longer")}
-	case m.near():
-		return widget.Line{widget.Text(theme.Caution, fmt.Sprintf(" ! it gives up at %s: r waits %s longer", m.clockTime(w.Deadline), frame.RoundDuration(m.more())))}
-	case m.canGoOn():
-		return frame.Plain(" r waits " + frame.RoundDuration(m.more()) + " more; the cluster keeps trying meanwhile")
+	case m.isNearDeadline():
+		return widget.Line{widget.Text(theme.Caution, fmt.Sprintf(" ! it gives up at %s: r waits %s longer", m.clockTime(w.Deadline), frame.RoundDuration(m.extension())))}
+	case m.canExtend():
+		return frame.Plain(" r waits " + frame.RoundDuration(m.extension()) + " more; the cluster keeps trying meanwhile")
 	}
 	return nil
 }
 
 // limit is the time of the whole apply at which it gives up, as far as that is
 // known.
-func (m *apply) limit() time.Duration {
-	if !m.waiting.Deadline.IsZero() && !m.over() {
+func (m *applyState) limit() time.Duration {
+	if !m.waiting.Deadline.IsZero() && !m.isOver() {
 		return m.waiting.Deadline.Sub(m.started)
 	}
 	return m.opts.Limit
@@ -284,6 +284,6 @@ func (m *apply) limit() time.Duration {
 
 // clockTime is a time of the cluster or of this machine as the person's clock
 // shows it.
-func (m *apply) clockTime(t time.Time) string {
+func (m *applyState) clockTime(t time.Time) string {
 	return t.In(m.opts.Now().Location()).Format(time.TimeOnly)
 }

@@ -17,23 +17,23 @@ import (
 // headLines of the body say how far the apply is; the rest scrolls.
 const headLines = 3
 
-func (m *apply) headHeight() int {
+func (m *applyState) headHeight() int {
 	if m.size.Mode == frame.ModeTiny {
 		return 1
 	}
 	return headLines
 }
 
-func (m *follow) bodyHeight() int { return max(0, m.size.Body-m.headHeight()) }
+func (m *followScreen) bodyHeight() int { return max(0, m.size.Body-m.headHeight()) }
 
 // paneHeight is what scrolls of a pane, below its title.
-func (m *follow) paneHeight() int { return max(0, m.bodyHeight()-1) }
+func (m *followScreen) paneHeight() int { return max(0, m.bodyHeight()-1) }
 
 // bodyTop is the row of the body's first line that scrolls.
-func (m *follow) bodyTop() int { return m.size.BodyTop + m.headHeight() }
+func (m *followScreen) bodyTop() int { return m.size.BodyTop + m.headHeight() }
 
 // View draws the screen. It changes nothing.
-func (m *follow) View() tea.View {
+func (m *followScreen) View() tea.View {
 	lines, cursor := m.lines()
 	v := tea.NewView(strings.Join(lines, "\n"))
 	v.AltScreen = true
@@ -47,8 +47,8 @@ func (m *follow) View() tea.View {
 }
 
 // progressBar feeds terminals that show one of their own.
-func (m *apply) progressBar() *tea.ProgressBar {
-	if m.over() {
+func (m *applyState) progressBar() *tea.ProgressBar {
+	if m.isOver() {
 		return nil
 	}
 	t := m.tally()
@@ -59,7 +59,7 @@ func (m *apply) progressBar() *tea.ProgressBar {
 	return tea.NewProgressBar(state, widget.Percent(t.applied+t.ready, 2*t.total))
 }
 
-func (m *apply) state() string {
+func (m *applyState) state() string {
 	switch {
 	case m.closed:
 		return "ENDED"
@@ -72,14 +72,14 @@ func (m *apply) state() string {
 	case m.timedOut():
 		return timedOutText
 	}
-	if m.refusedToGoOn() {
+	if m.resumeRefused() {
 		return "NOT GONE ON"
 	}
 	return stateOf(exitCode(m.result))
 }
 
-// refusedToGoOn reports whether this run changed nothing after one that did.
-func (m *apply) refusedToGoOn() bool {
+// resumeRefused reports whether this run changed nothing after one that did.
+func (m *applyState) resumeRefused() bool {
 	code := exitCode(m.result)
 	return m.opts.Resumes && code != 0 && code != int(install.Failed) && code != int(install.Interrupted)
 }
@@ -109,7 +109,7 @@ func stateOf(code int) string {
 	return notAppliedText
 }
 
-func (m *follow) lines() ([]string, *tea.Cursor) {
+func (m *followScreen) lines() ([]string, *tea.Cursor) {
 	f := frame.Frame{Theme: m.theme, Size: m.size, Plan: m.opts.Plan, State: m.state()}
 	if m.size.Mode == frame.ModeNone {
 		text := fmt.Sprintf("window too small (%dx%d), need %dx%d - %s", m.size.Width, m.size.Height, frame.MinWidth, frame.MinHeight, m.state())
@@ -135,10 +135,10 @@ func (m *follow) lines() ([]string, *tea.Cursor) {
 }
 
 // headLines say how far the apply is, and what is in its way as long as it is.
-func (m *apply) headLines(t progress) []string {
+func (m *applyState) headLines(t progress) []string {
 	w, status := m.size.Width, m.statusLine()
 	if m.size.Mode == frame.ModeTiny {
-		if status == nil || m.canGoOn() {
+		if status == nil || m.canExtend() {
 			status = m.stepLine(t)
 		}
 		return []string{status.Paint(m.theme, w)}
@@ -149,7 +149,7 @@ func (m *apply) headLines(t progress) []string {
 
 // body is the objects, or the open pane. The real cursor stands on the selected
 // row: screen readers read that line.
-func (m *follow) body() ([]string, *tea.Cursor) {
+func (m *followScreen) body() ([]string, *tea.Cursor) {
 	height := m.bodyHeight()
 	if m.pane != paneRows {
 		found := -1
@@ -179,18 +179,18 @@ func (m *follow) body() ([]string, *tea.Cursor) {
 }
 
 // below counts the lines of the open pane that do not fit.
-func (m *follow) below() int {
+func (m *followScreen) below() int {
 	if m.pane != paneRows {
 		return m.pager.Below(m.paneHeight())
 	}
 	return m.list.Below(len(m.rows), m.bodyHeight())
 }
 
-func (m *follow) footer(f frame.Frame) string {
+func (m *followScreen) footer(f frame.Frame) string {
 	switch {
 	case m.asking:
 		k := m.keys
-		return f.Footer([]key.Binding{k.StopObject, k.Detach, frame.As(k.AskStop, "stop now"), frame.As(k.Back, "go on")}, frame.Plain("stop what?"))
+		return f.Footer([]key.Binding{k.StopObject, k.Detach, frame.WithHelp(k.AskStop, "stop now"), frame.WithHelp(k.Back, "go on")}, frame.Plain("stop what?"))
 	case m.search.typing:
 		prompt, _ := m.search.prompt()
 		return prompt.Paint(m.theme, m.size.Width)
@@ -201,37 +201,37 @@ func (m *follow) footer(f frame.Frame) string {
 }
 
 // footerKeys are those of this moment, what matters most first.
-func (m *follow) footerKeys() []key.Binding {
+func (m *followScreen) footerKeys() []key.Binding {
 	k := m.keys
-	stop := []key.Binding{k.AskStop, frame.As(k.Detach, "detach…")}
-	if m.over() {
-		stop = []key.Binding{frame.As(k.Quit, "leave")}
+	stop := []key.Binding{k.AskStop, frame.WithHelp(k.Detach, "detach…")}
+	if m.isOver() {
+		stop = []key.Binding{frame.WithHelp(k.Quit, "leave")}
 	} else if m.interrupt != NoInterrupt {
 		stop = []key.Binding{k.AskStop}
 	}
-	if m.near() || m.canGoOn() {
+	if m.isNearDeadline() || m.canExtend() {
 		stop = append(stop, k.Longer)
 	}
 	if m.canReview() {
-		stop = append(stop, frame.As(k.Replan, "review again"))
+		stop = append(stop, frame.WithHelp(k.Replan, "review again"))
 	}
-	move := frame.As(k.Down, "move")
+	move := frame.WithHelp(k.Down, "move")
 	switch {
 	case m.help != nil:
-		return append([]key.Binding{k.Back, frame.As(k.Down, "down"), frame.As(k.Up, "up")}, stop...)
+		return append([]key.Binding{k.Back, frame.WithHelp(k.Down, "down"), frame.WithHelp(k.Up, "up")}, stop...)
 	case m.pane == paneEvents:
 		return append(append([]key.Binding{k.Back}, stop...), k.Logs, k.Help, k.Search, move)
 	case m.pane == paneLogs:
-		return append(append([]key.Binding{k.Back}, stop...), k.Events, frame.As(k.Pause, "pause"), k.Help, k.Search)
-	case m.over():
+		return append(append([]key.Binding{k.Back}, stop...), k.Events, frame.WithHelp(k.Pause, "pause"), k.Help, k.Search)
+	case m.isOver():
 		return append(stop, move, k.Logs, k.Events, k.Help, k.FailedOnly, k.All)
 	}
 	return append(stop, k.Logs, k.Events, k.Help, k.FailedOnly, move)
 }
 
-func (m *follow) footerText() string {
+func (m *followScreen) footerText() string {
 	switch {
-	case m.help != nil || m.pane != paneRows || m.over() || m.size.Mode == frame.ModeTiny:
+	case m.help != nil || m.pane != paneRows || m.isOver() || m.size.Mode == frame.ModeTiny:
 		return ""
 	case m.interrupt != NoInterrupt:
 		return strings.ToLower(m.state()) + " …"
@@ -242,7 +242,7 @@ func (m *follow) footerText() string {
 // progress counts where the plan's objects stand.
 type progress struct{ total, applied, ready, waiting, failed int }
 
-func (m *apply) tally() progress {
+func (m *applyState) tally() progress {
 	t := progress{}
 	for _, o := range m.objects {
 		if o.action == "" {
@@ -266,7 +266,7 @@ func (m *apply) tally() progress {
 }
 
 // stepLine is the one line that says it all.
-func (m *apply) stepLine(t progress) widget.Line {
+func (m *applyState) stepLine(t progress) widget.Line {
 	counts := fmt.Sprintf("applied %d/%d  ready %d  waiting %d  failed %d", t.applied, t.total, t.ready, t.waiting, t.failed)
 	clock := "elapsed " + frame.RoundDuration(m.elapsed())
 	if limit := m.limit(); limit > 0 {
@@ -282,8 +282,8 @@ func (m *apply) stepLine(t progress) widget.Line {
 	return widget.Spread(widget.Line{widget.Text(theme.Strong, step)}, frame.Plain("   "+counts+"    "+clock+" "), m.size.Width)
 }
 
-func (m *apply) step() string {
-	if m.over() {
+func (m *applyState) step() string {
+	if m.isOver() {
 		return m.verdict()
 	}
 	stages, text := m.opts.Plan.Stages, m.stageText
@@ -301,7 +301,7 @@ func (m *apply) step() string {
 	return "starting"
 }
 
-func (m *apply) verdict() string {
+func (m *applyState) verdict() string {
 	t := m.tally()
 	switch code := exitCode(m.result); {
 	case m.closed:
@@ -313,7 +313,7 @@ func (m *apply) verdict() string {
 	case code == 3 || code == 4:
 		return fmt.Sprintf("%s after %s: %d of %d not ready", m.state(), frame.RoundDuration(m.elapsed()), t.total-t.ready, t.total)
 	}
-	if m.refusedToGoOn() {
+	if m.resumeRefused() {
 		return "NOT GONE ON WITH: what was applied before stays"
 	}
 	return notAppliedText + ": nothing was changed"

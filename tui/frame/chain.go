@@ -36,7 +36,7 @@ func ErrorLines(b *Builder, err error) {
 		b.Pair("next", e.Next)
 		said, err = append(came, e.Came), e.Err
 	}
-	behind := levels(err, nil)
+	behind := errorChain(err, nil)
 	if len(behind) == 0 || len(behind) == 1 && slices.Contains(said, behind[0]) {
 		return
 	}
@@ -48,13 +48,13 @@ func ErrorLines(b *Builder, err error) {
 	}
 }
 
-// levels are an error and those it wraps, the outermost first, each without the
+// errorChain are an error and those it wraps, the outermost first, each without the
 // text of the next.
-func levels(err error, out []string) []string {
+func errorChain(err error, out []string) []string {
 	for err != nil && len(out) < maxLevels {
 		if several, ok := err.(interface{ Unwrap() []error }); ok {
 			for _, one := range several.Unwrap() {
-				out = levels(one, out)
+				out = errorChain(one, out)
 			}
 			return out
 		}

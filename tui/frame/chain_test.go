@@ -26,7 +26,7 @@ func TestAnErrorIsTakenApartToItsInnermost(t *testing.T) {
 		{"none", nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := levels(tt.err, nil); !slices.Equal(got, tt.want) {
+			if got := errorChain(tt.err, nil); !slices.Equal(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -35,7 +35,7 @@ func TestAnErrorIsTakenApartToItsInnermost(t *testing.T) {
 	for range 10 * maxLevels {
 		deep = fmt.Errorf("again: %w", errors.Join(deep, refused))
 	}
-	if got := len(levels(deep, nil)); got > maxLevels {
+	if got := len(errorChain(deep, nil)); got > maxLevels {
 		t.Errorf("a deep error has %d levels", got)
 	}
 }

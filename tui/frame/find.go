@@ -24,11 +24,11 @@ func Finder(query string) (widget.Find, error) {
 	case query == "":
 		return nil, nil
 	case lower && IsASCII(query):
-		return func(text string) [][]int { return indexes(query, text, FoldIndex) }, nil
+		return func(text string) [][]int { return allIndexes(query, text, FoldIndex) }, nil
 	case lower:
 		expr = "(?i)" + regexp.QuoteMeta(query)
 	default:
-		return func(text string) [][]int { return indexes(query, text, strings.Index) }, nil
+		return func(text string) [][]int { return allIndexes(query, text, strings.Index) }, nil
 	}
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -49,8 +49,8 @@ func IsASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// indexes are all places of a query in a text.
-func indexes(query, text string, index func(text, query string) int) [][]int {
+// allIndexes are all places of a query in a text.
+func allIndexes(query, text string, index func(text, query string) int) [][]int {
 	var out [][]int
 	for at := 0; ; {
 		i := index(text[at:], query)
@@ -66,7 +66,7 @@ func indexes(query, text string, index func(text, query string) int) [][]int {
 func FoldIndex(text, query string) int {
 	for i := 0; i+len(query) <= len(text); i++ {
 		k := 0
-		for k < len(query) && small(text[i+k]) == query[k] {
+		for k < len(query) && lowerASCII(text[i+k]) == query[k] {
 			k++
 		}
 		if k == len(query) {
@@ -76,7 +76,7 @@ func FoldIndex(text, query string) int {
 	return -1
 }
 
-func small(c byte) byte {
+func lowerASCII(c byte) byte {
 	if c >= 'A' && c <= 'Z' {
 		return c + ('a' - 'A')
 	}

@@ -62,11 +62,11 @@ func (f Frame) Header() []string {
 	case ModeDouble:
 		left := widget.Line{
 			widget.Text(theme.Plain, " kubectl operator   "+f.Plan.Request.Action+"  "),
-			widget.Text(theme.Strong, f.Plan.Release.Name), widget.Text(theme.Plain, "  "+Version(f.Plan)+backTo(f.Plan)),
+			widget.Text(theme.Strong, f.Plan.Release.Name), widget.Text(theme.Plain, "  "+Version(f.Plan)+rollbackTarget(f.Plan)),
 		}
 		where := Clip(Cluster(f.Plan), 30) + "  ns " + Clip(f.Plan.Release.Namespace, 30)
 		if f.Plan.OnMachine() {
-			where = Clip(Place(f.Plan), 50) + "  " + Clip(Cluster(f.Plan), 20)
+			where = Clip(SetLocation(f.Plan), 50) + "  " + Clip(Cluster(f.Plan), 20)
 		}
 		right := widget.Line{widget.Text(theme.Plain, "  "+where+"  "), state}
 		return []string{widget.Spread(left, right, w).Paint(f.Theme, w), f.origin().Paint(f.Theme, w)}
@@ -81,13 +81,13 @@ func (f Frame) Header() []string {
 	}
 	return []string{
 		widget.Spread(widget.Line{widget.Text(theme.Plain, " "), what}, Plain(" "+Clip(Cluster(f.Plan), 14)+" "), w).Paint(f.Theme, w),
-		Plain(f.second()).Paint(f.Theme, w),
+		Plain(f.secondLine()).Paint(f.Theme, w),
 	}
 }
 
-// second is the second line of the smallest header, its parts as far apart as
+// secondLine is the second line of the smallest header, its parts as far apart as
 // there is room.
-func (f Frame) second() string {
+func (f Frame) secondLine() string {
 	for _, gap := range []string{"   ", "  "} {
 		if text := pinMark(f.Plan) + gap + f.State + gap + f.Stats; textsafe.Width(text) <= f.Size.Width {
 			return text
@@ -108,8 +108,8 @@ func pinMark(p *preview.Plan) string {
 	return " @" + ShortDigest(ContentPin(p), 4)
 }
 
-// backTo says to which revision a plan goes back.
-func backTo(p *preview.Plan) string {
+// rollbackTarget says to which revision a plan goes back.
+func rollbackTarget(p *preview.Plan) string {
 	if p.Request.Action != preview.RequestRollback || p.Request.Revision == 0 {
 		return ""
 	}
@@ -163,13 +163,13 @@ func (f Frame) Rule(tee string, at int) string {
 func (f Frame) LowerRule(split bool) string {
 	w, at := f.Size.Width, f.Size.Left
 	if !split || at <= 0 || at >= w {
-		return f.counted(w, f.Below[0])
+		return f.moreLabel(w, f.Below[0])
 	}
-	return f.counted(at, f.Below[0]) + f.Theme.Paint(theme.Rule, "┴") + f.counted(w-at-1, f.Below[1])
+	return f.moreLabel(at, f.Below[0]) + f.Theme.Paint(theme.Rule, "┴") + f.moreLabel(w-at-1, f.Below[1])
 }
 
-// counted is a piece of a separator that says how many lines are below it.
-func (f Frame) counted(width, more int) string {
+// moreLabel is a piece of a separator that says how many lines are below it.
+func (f Frame) moreLabel(width, more int) string {
 	const end = 2
 	text := fmt.Sprintf(" … %d more ", more)
 	before := width - textsafe.Width(text) - end
@@ -245,8 +245,8 @@ func Cluster(p *preview.Plan) string {
 	return p.Target.Identity
 }
 
-// Place is where a plugin set goes.
-func Place(p *preview.Plan) string {
+// SetLocation is where a plugin set goes.
+func SetLocation(p *preview.Plan) string {
 	if p.Location == nil {
 		return ""
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// guard keeps what a model or a command of it panicked with. The library prints
+// panicGuard keeps what a model or a command of it panicked with. The library prints
 // that from a goroutine, which the end of the process may overtake.
-type guard struct {
+type panicGuard struct {
 	tea.Model
 
 	mu   sync.Mutex
@@ -20,7 +20,7 @@ type guard struct {
 }
 
 // Update handles a message, and guards the command that comes of it.
-func (g *guard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (g *panicGuard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	defer g.note()
 	m, cmd := g.Model.Update(msg)
 	g.Model = m
@@ -28,18 +28,18 @@ func (g *guard) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // Init guards the first command.
-func (g *guard) Init() tea.Cmd {
+func (g *panicGuard) Init() tea.Cmd {
 	defer g.note()
 	return g.cmd(g.Model.Init())
 }
 
 // View draws the model.
-func (g *guard) View() tea.View {
+func (g *panicGuard) View() tea.View {
 	defer g.note()
 	return g.Model.View()
 }
 
-func (g *guard) cmd(cmd tea.Cmd) tea.Cmd {
+func (g *panicGuard) cmd(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (g *guard) cmd(cmd tea.Cmd) tea.Cmd {
 }
 
 // note is deferred: it remembers a panic and goes on with it.
-func (g *guard) note() {
+func (g *panicGuard) note() {
 	r := recover()
 	if r == nil {
 		return
@@ -68,7 +68,7 @@ func (g *guard) note() {
 }
 
 // err adds to a panic's error what it was.
-func (g *guard) err(err error) error {
+func (g *panicGuard) err(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if errors.Is(err, tea.ErrProgramPanic) && g.with != "" {

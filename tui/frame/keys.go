@@ -64,8 +64,8 @@ func NewKeyMap() KeyMap {
 	}
 }
 
-// As gives a binding other words on one screen.
-func As(b key.Binding, does string) key.Binding {
+// WithHelp gives a binding other words on one screen.
+func WithHelp(b key.Binding, does string) key.Binding {
 	b.SetHelp(b.Help().Key, does)
 	return b
 }
@@ -81,7 +81,7 @@ func (k KeyMap) ReviewHelp() []KeyGroup {
 	return []KeyGroup{
 		{"Review", []key.Binding{k.Tabs, k.NextPane, k.PrevPane, k.Open, k.Back, k.Next, k.Previous, k.Mark, k.Approve, k.Replan}},
 		{"Move", []key.Binding{k.Down, k.Up, k.Left, k.Right, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
-		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.Filter, k.ClearFilter, As(k.Package, "one package, the next, all"), As(k.Group, "group (Access)")}},
+		{"Look closer", []key.Binding{k.YAML, k.Diff, k.Explain, k.CanI, k.Search, k.Filter, k.ClearFilter, WithHelp(k.Package, "one package, the next, all"), WithHelp(k.Group, "group (Access)")}},
 		{"Differences", []key.Binding{k.NextHit, k.PreviousHit, k.Fold, k.Beside, k.Paths}},
 		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop}},
 	}
@@ -90,11 +90,11 @@ func (k KeyMap) ReviewHelp() []KeyGroup {
 // FollowHelp are the keys of APPLYING and DONE, for their help.
 func (k KeyMap) FollowHelp() []KeyGroup {
 	return []KeyGroup{
-		{"Apply", []key.Binding{k.AskStop, As(k.Detach, "detach…"), k.Longer, As(k.Replan, "review again, when nothing was applied"), As(k.Quit, "quit…, or leave at the end"), k.Back}},
-		{"The question after ctrl+c", []key.Binding{k.StopObject, k.Detach, As(k.AskStop, "stop now"), As(k.Back, "go on")}},
+		{"Apply", []key.Binding{k.AskStop, WithHelp(k.Detach, "detach…"), k.Longer, WithHelp(k.Replan, "review again, when nothing was applied"), WithHelp(k.Quit, "quit…, or leave at the end"), k.Back}},
+		{"The question after ctrl+c", []key.Binding{k.StopObject, k.Detach, WithHelp(k.AskStop, "stop now"), WithHelp(k.Back, "go on")}},
 		{"Move", []key.Binding{k.Down, k.Up, k.Home, k.Top, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp}},
-		{"Look closer", []key.Binding{k.Events, k.Logs, k.Pause, k.FailedOnly, k.All, k.Search, As(k.NextHit, "next hit"), As(k.PreviousHit, "previous hit")}},
-		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, As(k.Suspend, "suspend, at the end")}},
+		{"Look closer", []key.Binding{k.Events, k.Logs, k.Pause, k.FailedOnly, k.All, k.Search, WithHelp(k.NextHit, "next hit"), WithHelp(k.PreviousHit, "previous hit")}},
+		{"Other", []key.Binding{k.Copy, k.CopyCommand, k.Mouse, k.Help, WithHelp(k.Suspend, "suspend, at the end")}},
 	}
 }
 

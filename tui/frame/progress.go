@@ -81,7 +81,7 @@ func (p *ProgressLog) Add(line string, now time.Time) {
 	switch {
 	case line == "":
 		return
-	case n > 0 && countsOn(p.Steps[n-1].Text, line):
+	case n > 0 && isSameStep(p.Steps[n-1].Text, line):
 		p.Steps[n-1].Text = line
 		return
 	}
@@ -99,15 +99,15 @@ func (p *ProgressLog) Last() string {
 	return p.Steps[len(p.Steps)-1].Text
 }
 
-// Waited is how long the work takes already, once that is worth saying.
-func (p *ProgressLog) Waited() string {
+// Elapsed is how long the work takes already, once that is worth saying.
+func (p *ProgressLog) Elapsed() string {
 	if d := p.now.Sub(p.began); d >= time.Second {
 		return "  " + RoundDuration(d)
 	}
 	return ""
 }
 
-func countsOn(before, line string) bool {
+func isSameStep(before, line string) bool {
 	what := strings.LastIndex(line, ": ")
 	return what >= 0 && strings.LastIndex(before, ": ") == what && before[:what] == line[:what]
 }

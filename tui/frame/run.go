@@ -18,7 +18,7 @@ func Run(ctx context.Context, m tea.Model, t Terminal) error {
 	switch in := t.Input.(type) {
 	case nil:
 	case *os.File:
-		opts = append(opts, tea.WithInput(&keyed{in, func() { end(errNoKeyboard) }}))
+		opts = append(opts, tea.WithInput(&hangupReader{in, func() { end(errNoKeyboard) }}))
 	default:
 		opts = append(opts, tea.WithInput(in))
 	}
@@ -35,7 +35,7 @@ func Run(ctx context.Context, m tea.Model, t Terminal) error {
 		// Keeps bold and reverse.
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
 	}
-	g := &guard{Model: m}
+	g := &panicGuard{Model: m}
 	_, err := tea.NewProgram(g, opts...).Run()
 	if errors.Is(context.Cause(ctx), errNoKeyboard) {
 		return errNoKeyboard
@@ -45,14 +45,14 @@ func Run(ctx context.Context, m tea.Model, t Terminal) error {
 
 var errNoKeyboard = errors.New("the terminal is gone: no answer can come any more")
 
-// keyed is a terminal that may be closed: no signal has to tell of it, and
+// hangupReader is a terminal that may be closed: no signal has to tell of it, and
 // the program would wait for keys for ever.
-type keyed struct {
+type hangupReader struct {
 	*os.File
 	gone func()
 }
 
-func (k *keyed) Read(p []byte) (int, error) {
+func (k *hangupReader) Read(p []byte) (int, error) {
 	n, err := k.File.Read(p)
 	if n == 0 && err != nil {
 		k.gone()

@@ -40,7 +40,7 @@ func firstOffer(rows []pickRow) int {
 }
 
 // offerRows makes the detail of the selected package.
-func (m *pick) offerRows(width int) []pickRow {
+func (m *pickScreen) offerRows(width int) []pickRow {
 	if m.detail.at < 0 {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (m *pick) offerRows(width int) []pickRow {
 		rows = append(rows, pickRow{line: line})
 	}
 	if hit.Problem == "" {
-		rows = append(rows, pickRow{}, heading("What install chooses by itself"), pickRow{offer: &offer{}, line: m.defaultLine(hit)})
+		rows = append(rows, pickRow{}, headingRow("What install chooses by itself"), pickRow{offer: &offer{}, line: m.defaultLine(hit)})
 	}
 	switch {
 	case !m.detail.read:
@@ -66,12 +66,12 @@ func (m *pick) offerRows(width int) []pickRow {
 	return append(rows, channelRows(m.detail.pkg)...)
 }
 
-func heading(text string) pickRow {
+func headingRow(text string) pickRow {
 	return pickRow{line: widget.Line{widget.Text(theme.Heading, " "+text)}}
 }
 
 // hitFacts say what the package is, what speaks against it and where it is from.
-func (m *pick) hitFacts(b *frame.Builder, hit catalog.Hit) {
+func (m *pickScreen) hitFacts(b *frame.Builder, hit catalog.Hit) {
 	b.Add(widget.Line{widget.Text(theme.Strong, " "+hit.Package)})
 	if hit.Deprecated != "" {
 		b.Text(theme.Caution, " ", "! deprecated: "+hit.Deprecated)
@@ -95,7 +95,7 @@ func (m *pick) hitFacts(b *frame.Builder, hit catalog.Hit) {
 }
 
 // defaultLine is what a command line without version and channel leads to.
-func (m *pick) defaultLine(hit catalog.Hit) widget.Line {
+func (m *pickScreen) defaultLine(hit catalog.Hit) widget.Line {
 	if m.opts.Asked != "" {
 		return frame.Plain("as asked for: " + m.opts.Asked)
 	}
@@ -123,7 +123,7 @@ func channelRows(p *catalog.Package) []pickRow {
 		if c.Name == p.DefaultChannel {
 			title += " (the default)"
 		}
-		rows = append(rows, pickRow{}, heading(title))
+		rows = append(rows, pickRow{}, headingRow(title))
 		if c.Deprecated != "" {
 			rows = append(rows, pickRow{line: widget.Line{widget.Text(theme.Caution, " ! deprecated: "+c.Deprecated)}})
 		}

@@ -33,8 +33,8 @@ type Options struct {
 	Package func(ctx context.Context, hit catalog.Hit) (*catalog.Package, error)
 }
 
-// Picked is what was chosen.
-type Picked struct {
+// Choice is what was chosen.
+type Choice struct {
 	Hit *catalog.Hit // nil: left without a choice
 	// Channel and Version are empty where the choice is left to the catalog, or
 	// to what the command line says.
@@ -43,21 +43,21 @@ type Picked struct {
 
 // Run lets a person choose a package, and if they like its channel and version.
 // Leaving without a choice is no error.
-func Run(ctx context.Context, opts Options) (Picked, error) {
+func Run(ctx context.Context, opts Options) (Choice, error) {
 	if opts.Load == nil || opts.Package == nil {
-		return Picked{}, errors.New("choosing a package: no way to read the catalogs")
+		return Choice{}, errors.New("choosing a package: no way to read the catalogs")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newPick(ctx, opts)
+	m := newScreen(ctx, opts)
 	if err := frame.Run(ctx, m, opts.Terminal); err != nil {
-		return Picked{}, err
+		return Choice{}, err
 	}
-	return m.picked, m.err
+	return m.choice, m.err
 }
 
-// pick is the model of [Run].
-type pick struct {
+// pickScreen is the model of [Run].
+type pickScreen struct {
 	ctx   context.Context
 	opts  Options
 	theme theme.Theme
@@ -84,7 +84,7 @@ type pick struct {
 	page     *frame.Page
 	mouseOff bool
 
-	picked Picked
+	choice Choice
 	err    error
 }
 
@@ -101,11 +101,11 @@ type (
 	}
 )
 
-func newPick(ctx context.Context, opts Options) *pick {
+func newScreen(ctx context.Context, opts Options) *pickScreen {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	m := &pick{
+	m := &pickScreen{
 		ctx: ctx, opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap(), loading: true, input: widget.NewQuery(), log: frame.NewProgressLog(opts.Now(), opts.NoMotion), detail: pickDetail{at: -1},
 	}
 	m.size = frame.Arrange(opts.Width, opts.Height, false)
@@ -113,22 +113,22 @@ func newPick(ctx context.Context, opts Options) *pick {
 }
 
 // Init opens the catalogs.
-func (m *pick) Init() tea.Cmd {
+func (m *pickScreen) Init() tea.Cmd {
 	load, log, ctx := m.opts.Load, m.log, m.ctx
 	return tea.Batch(func() tea.Msg {
 		defer close(log.Done)
 		hits, err := load(ctx, func(line string) { log.Send(ctx, line) })
 		return hitsMsg{hits, err}
-	}, m.hear())
+	}, m.awaitProgress())
 }
 
-// hear waits for the next line about the catalogs.
-func (m *pick) hear() tea.Cmd {
+// awaitProgress waits for the next line about the catalogs.
+func (m *pickScreen) awaitProgress() tea.Cmd {
 	return m.log.Wait(func(line string) tea.Msg { return frame.ProgressMsg{Line: line} })
 }
 
 // Update handles one message.
-func (m *pick) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *pickScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -138,7 +138,7 @@ func (m *pick) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.PasteMsg:
 		if m.typing {
 			m.input.Update(msg)
-			m.narrow()
+			m.filter()
 		}
 	case tea.MouseWheelMsg:
 		m.wheel(msg)
@@ -146,9 +146,9 @@ func (m *pick) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.click(msg)
 	case frame.ProgressMsg:
 		m.log.Add(msg.Line, m.opts.Now())
-		cmd = m.hear()
+		cmd = m.awaitProgress()
 	case hitsMsg:
-		cmd = m.loaded(msg)
+		cmd = m.setHits(msg)
 	case packageMsg:
 		m.reading = false
 		if msg.at == m.selected() {
@@ -159,8 +159,8 @@ func (m *pick) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, tea.Batch(cmd, m.readPackage())
 }
 
-// loaded takes the packages. Without any there is nothing to show.
-func (m *pick) loaded(msg hitsMsg) tea.Cmd {
+// setHits takes the packages. Without any there is nothing to show.
+func (m *pickScreen) setHits(msg hitsMsg) tea.Cmd {
 	if msg.err != nil {
 		m.err = msg.err
 		return tea.Quit
@@ -177,12 +177,12 @@ func (m *pick) loaded(msg hitsMsg) tea.Cmd {
 		m.hits = append(m.hits, hit)
 	}
 	m.catalogs = len(references)
-	m.narrow()
+	m.filter()
 	return nil
 }
 
 // selected is the position of the hit under the cursor, -1 when there is none.
-func (m *pick) selected() int {
+func (m *pickScreen) selected() int {
 	if m.list.Cursor < 0 || m.list.Cursor >= len(m.shown) {
 		return -1
 	}
@@ -190,7 +190,7 @@ func (m *pick) selected() int {
 }
 
 // settle keeps the windows in place, and makes the detail of another package.
-func (m *pick) settle() {
+func (m *pickScreen) settle() {
 	if m.loading || m.size.Mode == frame.ModeNone {
 		return
 	}
@@ -215,7 +215,7 @@ func (m *pick) settle() {
 // readPackage returns the command that reads the package whose versions are
 // asked for, one at a time: a person moves through a list faster than packages
 // can be read.
-func (m *pick) readPackage() tea.Cmd {
+func (m *pickScreen) readPackage() tea.Cmd {
 	at := m.selected()
 	if m.loading || m.reading || at < 0 || m.detail.read || !m.detailVisible() {
 		return nil
@@ -228,11 +228,11 @@ func (m *pick) readPackage() tea.Cmd {
 	}
 }
 
-func (m *pick) split() bool { return m.size.Mode == frame.ModeDouble }
+func (m *pickScreen) split() bool { return m.size.Mode == frame.ModeDouble }
 
-func (m *pick) detailVisible() bool { return m.split() || m.pane == frame.PaneDetail }
+func (m *pickScreen) detailVisible() bool { return m.split() || m.pane == frame.PaneDetail }
 
-func (m *pick) detailWidth() int {
+func (m *pickScreen) detailWidth() int {
 	if m.split() {
 		return m.size.Right
 	}
@@ -240,11 +240,11 @@ func (m *pick) detailWidth() int {
 }
 
 // paneHeight is the lines below the one that says what is listed.
-func (m *pick) paneHeight() int { return m.size.Body - len(m.head()) }
+func (m *pickScreen) paneHeight() int { return m.size.Body - len(m.head()) }
 
 // key is the one place where keys enter. Nothing here changes anything: every
 // way out but a choice is the same.
-func (m *pick) key(msg tea.KeyPressMsg) tea.Cmd {
+func (m *pickScreen) key(msg tea.KeyPressMsg) tea.Cmd {
 	m.notice = ""
 	k := m.keys
 	switch {
@@ -281,12 +281,12 @@ func (m *pick) key(msg tea.KeyPressMsg) tea.Cmd {
 	return m.listKey(msg)
 }
 
-func (m *pick) listKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *pickScreen) listKey(msg tea.KeyPressMsg) tea.Cmd {
 	k := m.keys
 	switch {
 	case key.Matches(msg, k.Back) && m.input.Value() != "":
 		m.input.Clear()
-		m.narrow()
+		m.filter()
 	case key.Matches(msg, k.Back):
 		return tea.Quit
 	case key.Matches(msg, k.Open, k.Right, k.NextPane):
@@ -299,7 +299,7 @@ func (m *pick) listKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (m *pick) detailKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *pickScreen) detailKey(msg tea.KeyPressMsg) tea.Cmd {
 	k, d := m.keys, &m.detail
 	switch {
 	case key.Matches(msg, k.Back, k.Left, k.NextPane, k.PrevPane):
@@ -313,13 +313,13 @@ func (m *pick) detailKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // choose ends with what is under the cursor.
-func (m *pick) choose() tea.Cmd {
+func (m *pickScreen) choose() tea.Cmd {
 	d := &m.detail
 	if d.list.Cursor < 0 || d.list.Cursor >= len(d.rows) || d.rows[d.list.Cursor].offer == nil {
 		m.notice = "nothing to choose here"
 		return nil
 	}
 	hit, offer := m.hits[d.at], d.rows[d.list.Cursor].offer
-	m.picked = Picked{Hit: &hit, Channel: offer.channel, Version: offer.version}
+	m.choice = Choice{Hit: &hit, Channel: offer.channel, Version: offer.version}
 	return tea.Quit
 }

@@ -80,9 +80,9 @@ func (s *shelf) options() Options {
 	}
 }
 
-func pickOf(t testing.TB, opts Options, width, height int) (*pick, *tuitest.Clock) {
+func pickOf(t testing.TB, opts Options, width, height int) (*pickScreen, *tuitest.Clock) {
 	t.Helper()
-	m, c := newPick(t.Context(), opts), tuitest.NewClock()
+	m, c := newScreen(t.Context(), opts), tuitest.NewClock()
 	tuitest.Drive(m, c, tea.WindowSizeMsg{Width: width, Height: height})
 	tuitest.Pump(m, m.Init())
 	return m, c
@@ -115,7 +115,7 @@ func TestOpeningTheCatalogsShowsWhatIsDone(t *testing.T) {
 	for _, size := range tuitest.Sizes {
 		c, opts := tuitest.NewClock(), demoShelf(t).options()
 		opts.Now = c.Now
-		m := newPick(t.Context(), opts)
+		m := newScreen(t.Context(), opts)
 		m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		for _, line := range []string{"resolving registry.example.com/catalogs/ours:v1", "downloading registry.example.com/catalogs/ours@sha256:4c1f: 1.0 of 9.0 MiB", "downloading registry.example.com/catalogs/ours@sha256:4c1f: 2.0 of 9.0 MiB"} {
 			m.Update(frame.ProgressMsg{Line: line})
@@ -152,7 +152,7 @@ func TestWhatAChoiceStandsFor(t *testing.T) {
 			m, c := pickOf(t, demoShelf(t).options(), 120, 36)
 			tuitest.Drive(m, c, tt.keys...)
 			got := ""
-			if p := m.picked; p.Hit != nil {
+			if p := m.choice; p.Hit != nil {
 				got = p.Hit.Package + " of " + p.Hit.Catalog.Reference + " " + p.Channel + " " + p.Version
 			}
 			if got != tt.want {
@@ -170,8 +170,8 @@ func TestClicksChooseNothing(t *testing.T) {
 			tuitest.CheckFrame(t, m, 120, 36)
 		}
 	}
-	if m.picked.Hit != nil {
-		t.Errorf("a click chose %s", m.picked.Hit.Package)
+	if m.choice.Hit != nil {
+		t.Errorf("a click chose %s", m.choice.Hit.Package)
 	}
 }
 
@@ -179,8 +179,8 @@ func TestCatalogsThatCannotBeOpenedEndTheChoice(t *testing.T) {
 	opts := demoShelf(t).options()
 	opts.Load = func(context.Context, func(string)) ([]catalog.Hit, error) { return nil, errors.New("no route to host") }
 	m, _ := pickOf(t, opts, 80, 24)
-	if m.err == nil || m.picked.Hit != nil {
-		t.Errorf("err = %v, picked %v", m.err, m.picked)
+	if m.err == nil || m.choice.Hit != nil {
+		t.Errorf("err = %v, picked %v", m.err, m.choice)
 	}
 	if _, err := Run(t.Context(), Options{}); err == nil {
 		t.Error("without a way to read catalogs there is no error")
@@ -231,13 +231,13 @@ func TestSearchingManyPackagesMakesNothingOfThoseItPassesOver(t *testing.T) {
 	opts.Load = func(context.Context, func(string)) ([]catalog.Hit, error) { return manyHits(10_000), nil }
 	m, _ := pickOf(t, opts, 120, 36)
 	m.input.Update(tea.PasteMsg{Content: "package-0999"})
-	m.narrow()
+	m.filter()
 	if len(m.shown) != 10 {
 		t.Fatalf("%d packages are shown", len(m.shown))
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	m.narrow()
+	m.filter()
 	runtime.ReadMemStats(&after)
 	if n := after.Mallocs - before.Mallocs; n > 200 {
 		t.Errorf("a key takes %d allocations with 10,000 packages", n)

@@ -14,7 +14,7 @@ import (
 )
 
 // searchKey handles the keys while a search is typed. The list follows each.
-func (m *pick) searchKey(msg tea.KeyPressMsg) {
+func (m *pickScreen) searchKey(msg tea.KeyPressMsg) {
 	k := m.keys
 	switch {
 	case key.Matches(msg, k.Back):
@@ -29,13 +29,13 @@ func (m *pick) searchKey(msg tea.KeyPressMsg) {
 	default:
 		m.input.Update(msg)
 	}
-	m.narrow()
+	m.filter()
 }
 
-// narrow lists the packages that hold what is searched for: in their name, then
+// filter lists the packages that hold what is searched for: in their name, then
 // in what they say of themselves, then in the name of their catalog, where there
 // are several. The list stays as it was while an expression is not whole.
-func (m *pick) narrow() {
+func (m *pickScreen) filter() {
 	find, err := frame.Finder(m.input.Value())
 	if err != nil {
 		m.notice = err.Error()
@@ -66,7 +66,7 @@ func (m *pick) narrow() {
 }
 
 // head says what is listed, and which catalogs could not be.
-func (m *pick) head() []widget.Line {
+func (m *pickScreen) head() []widget.Line {
 	text := preview.Plural(len(m.hits), "package")
 	if m.catalogs > 1 {
 		text += fmt.Sprintf(" of %d catalogs", m.catalogs)
@@ -86,9 +86,9 @@ func (m *pick) head() []widget.Line {
 }
 
 // openHelp shows the keys and signs of this screen.
-func (m *pick) openHelp() {
+func (m *pickScreen) openHelp() {
 	k, b := m.keys, &frame.Builder{Width: m.size.Width}
-	frame.HelpGroup(b, "Choose a package", []key.Binding{frame.As(k.Open, "its versions; there: review that one"), frame.As(k.Back, "back; in the list: leave"), frame.As(k.Search, "search names, descriptions, catalogs…; re: an expression"), k.NextPane})
+	frame.HelpGroup(b, "Choose a package", []key.Binding{frame.WithHelp(k.Open, "its versions; there: review that one"), frame.WithHelp(k.Back, "back; in the list: leave"), frame.WithHelp(k.Search, "search names, descriptions, catalogs…; re: an expression"), k.NextPane})
 	frame.HelpGroup(b, "Move", []key.Binding{k.Down, k.Up, k.Home, k.End, k.HalfDown, k.HalfUp, k.PageDown, k.PageUp})
 	frame.HelpGroup(b, "Other", []key.Binding{k.Mouse, k.Help, k.Suspend, k.Quit, k.Stop})
 	b.Heading("Signs")

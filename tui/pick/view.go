@@ -14,7 +14,7 @@ import (
 )
 
 // View draws the screen. It changes nothing.
-func (m *pick) View() tea.View {
+func (m *pickScreen) View() tea.View {
 	lines, cursor := m.lines()
 	v := tea.NewView(strings.Join(lines, "\n"))
 	v.AltScreen, v.Cursor = true, cursor
@@ -25,16 +25,16 @@ func (m *pick) View() tea.View {
 	return v
 }
 
-func (m *pick) lines() ([]string, *tea.Cursor) {
+func (m *pickScreen) lines() ([]string, *tea.Cursor) {
 	f := frame.Frame{Theme: m.theme, Size: m.size, Title: m.opts.Title, State: "CHOOSE"}
-	leave := frame.As(m.keys.Stop, "cancel, nothing applied")
+	leave := frame.WithHelp(m.keys.Stop, "cancel, nothing applied")
 	switch {
 	case m.size.Mode == frame.ModeNone:
 		return []string{f.TooSmall()}, nil
 	case m.page != nil:
 		body, below := m.page.Paint(m.theme, m.size)
 		f.Below[0] = below
-		return f.Stack(body, "", f.Footer([]key.Binding{m.keys.Back, frame.As(m.keys.Down, "down"), frame.As(m.keys.Up, "up")}, nil)), nil
+		return f.Stack(body, "", f.Footer([]key.Binding{m.keys.Back, frame.WithHelp(m.keys.Down, "down"), frame.WithHelp(m.keys.Up, "up")}, nil)), nil
 	case m.loading:
 		f.State = "RESOLVE"
 		body := m.log.Body(m.theme, m.size, " Opening the catalogs. Nothing has been changed.")
@@ -46,7 +46,7 @@ func (m *pick) lines() ([]string, *tea.Cursor) {
 	if m.split() {
 		tee = "┬"
 	}
-	footer := f.Footer(m.footerKeys(), m.leadsTo())
+	footer := f.Footer(m.footerKeys(), m.approvalNote())
 	switch {
 	case m.typing:
 		prompt, column := m.input.Prompt(widget.Text(theme.Key, " /"))
@@ -62,7 +62,7 @@ func (m *pick) lines() ([]string, *tea.Cursor) {
 }
 
 // below counts the lines of each pane that do not fit.
-func (m *pick) below() [2]int {
+func (m *pickScreen) below() [2]int {
 	height := m.paneHeight()
 	list, detail := m.list.Below(len(m.shown), height), m.detail.list.Below(len(m.detail.rows), height)
 	switch {
@@ -74,27 +74,27 @@ func (m *pick) below() [2]int {
 	return [2]int{list}
 }
 
-// leadsTo says that a choice is no approval, where there is room.
-func (m *pick) leadsTo() widget.Line {
+// approvalNote says that a choice is no approval, where there is room.
+func (m *pickScreen) approvalNote() widget.Line {
 	if m.size.Mode == frame.ModeTiny {
 		return nil
 	}
 	return frame.Plain("a choice opens its review")
 }
 
-func (m *pick) footerKeys() []key.Binding {
+func (m *pickScreen) footerKeys() []key.Binding {
 	k := m.keys
 	switch {
 	case m.pane == frame.PaneDetail:
-		return []key.Binding{frame.As(k.Open, "review this one"), k.Back, k.Help, k.Quit, k.Search, frame.As(k.Down, "move")}
+		return []key.Binding{frame.WithHelp(k.Open, "review this one"), k.Back, k.Help, k.Quit, k.Search, frame.WithHelp(k.Down, "move")}
 	case m.split():
-		return []key.Binding{frame.As(k.Open, "choose a version"), k.Search, k.Help, k.Quit, frame.As(k.Down, "move")}
+		return []key.Binding{frame.WithHelp(k.Open, "choose a version"), k.Search, k.Help, k.Quit, frame.WithHelp(k.Down, "move")}
 	}
-	return []key.Binding{frame.As(k.Open, "versions"), k.Search, k.Help, k.Quit, frame.As(k.Down, "move")}
+	return []key.Binding{frame.WithHelp(k.Open, "versions"), k.Search, k.Help, k.Quit, frame.WithHelp(k.Down, "move")}
 }
 
 // body is the head, and below it the list, the detail or both.
-func (m *pick) body() ([]string, *tea.Cursor) {
+func (m *pickScreen) body() ([]string, *tea.Cursor) {
 	var lines []string
 	for _, line := range m.head() {
 		lines = append(lines, line.Paint(m.theme, m.size.Width))
@@ -132,7 +132,7 @@ func (m *pick) body() ([]string, *tea.Cursor) {
 }
 
 // hitLines draws the visible packages.
-func (m *pick) hitLines(width, height int) []string {
+func (m *pickScreen) hitLines(width, height int) []string {
 	out := make([]string, height)
 	for i := range out {
 		at := m.list.Top + i
@@ -150,7 +150,7 @@ func (m *pick) hitLines(width, height int) []string {
 	return out
 }
 
-func (m *pick) detailLines(width, height int) []string {
+func (m *pickScreen) detailLines(width, height int) []string {
 	out := make([]string, height)
 	d := &m.detail
 	for i := range out {
@@ -173,7 +173,7 @@ func (m *pick) detailLines(width, height int) []string {
 }
 
 // underCursor puts the cursor's mark before a row that can be selected.
-func (m *pick) underCursor(selected bool, line widget.Line) widget.Line {
+func (m *pickScreen) underCursor(selected bool, line widget.Line) widget.Line {
 	mark := "   "
 	if selected {
 		mark = " > "
@@ -181,7 +181,7 @@ func (m *pick) underCursor(selected bool, line widget.Line) widget.Line {
 	return append(frame.Plain(mark), line...)
 }
 
-func (m *pick) paint(line widget.Line, selected bool, width int) string {
+func (m *pickScreen) paint(line widget.Line, selected bool, width int) string {
 	if selected {
 		return line.PaintSelected(m.theme, width)
 	}
@@ -198,7 +198,7 @@ const (
 
 // hitLine is a package in the list: what speaks against it as a sign, its name,
 // the version that install would choose, and with room more.
-func (m *pick) hitLine(hit catalog.Hit, width int) widget.Line {
+func (m *pickScreen) hitLine(hit catalog.Hit, width int) widget.Line {
 	sign, role := "", theme.Plain
 	switch {
 	case hit.Problem != "":
@@ -225,7 +225,7 @@ func (m *pick) hitLine(hit catalog.Hit, width int) widget.Line {
 }
 
 // wheel moves what the pointer is over.
-func (m *pick) wheel(msg tea.MouseWheelMsg) {
+func (m *pickScreen) wheel(msg tea.MouseWheelMsg) {
 	if m.loading || m.size.Mode == frame.ModeNone {
 		return
 	}
@@ -244,7 +244,7 @@ func (m *pick) wheel(msg tea.MouseWheelMsg) {
 }
 
 // click selects a row. It chooses nothing.
-func (m *pick) click(msg tea.MouseClickMsg) {
+func (m *pickScreen) click(msg tea.MouseClickMsg) {
 	if m.loading || m.page != nil || m.size.Mode == frame.ModeNone || msg.Button != tea.MouseLeft {
 		return
 	}

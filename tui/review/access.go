@@ -40,19 +40,19 @@ func isChanged(change string) bool {
 	return change == preview.GrantNew || change == preview.GrantWidened
 }
 
-// risky reports whether a rule that is more than information matched.
-func (m *view) risky(rules []string) bool {
+// isRisky reports whether a rule that is more than information matched.
+func (m *view) isRisky(rules []string) bool {
 	return m.index.danger(rules) <= preview.Warning.Rank()
 }
 
 func (m *view) showsGrant(change string, rules []string) bool {
 	switch m.filter.access {
 	case showRisky:
-		return m.risky(rules)
+		return m.isRisky(rules)
 	case showNew:
 		return change != preview.GrantSame
 	case showNewOrRisky:
-		return change != preview.GrantSame || m.risky(rules)
+		return change != preview.GrantSame || m.isRisky(rules)
 	}
 	return true
 }
@@ -100,7 +100,7 @@ func (m *accessTab) rows() []row {
 	if len(m.grants) == 0 {
 		rows = append(rows, textRow(frame.Plain(m.noGrants())))
 	}
-	return slices.Concat(rows, m.reachRows(), m.cloudRows(), m.missingRows())
+	return slices.Concat(rows, m.escalationRows(), m.cloudRows(), m.missingRows())
 }
 
 // noGrants says why the list is empty.
@@ -133,8 +133,8 @@ func sectionRow(title string) row {
 	return textRow(widget.Line{widget.Text(theme.Heading, title)})
 }
 
-// reachRows lists where accounts get by acting as others.
-func (m *accessTab) reachRows() []row {
+// escalationRows lists where accounts get by acting as others.
+func (m *accessTab) escalationRows() []row {
 	var rows []row
 	for i := range m.plan.Findings {
 		f := &m.plan.Findings[i]
@@ -144,8 +144,8 @@ func (m *accessTab) reachRows() []row {
 		if len(rows) == 0 {
 			rows = append(rows, textRow(widget.Blank()), sectionRow("REACHED BY ACTING AS OTHERS"))
 		}
-		_, who := statement(f)
-		way := strings.Join(waySteps(f), " > ")
+		_, who := splitTitle(f)
+		way := strings.Join(pathSteps(f), " > ")
 		rows = append(rows, row{
 			id: reachPrefix + strconv.Itoa(i), object: f.Object, copy: f.Evidence, text: who + " " + f.Evidence,
 			line: func(width int) widget.Line {
@@ -157,8 +157,8 @@ func (m *accessTab) reachRows() []row {
 	return rows
 }
 
-// waySteps are the steps of a way, as the rule joins them behind the account.
-func waySteps(f *preview.Finding) []string {
+// pathSteps are the steps of a way, as the rule joins them behind the account.
+func pathSteps(f *preview.Finding) []string {
 	way := f.Evidence
 	if _, after, ok := strings.Cut(way, ": "); ok {
 		way = after
@@ -188,7 +188,7 @@ func (m *accessTab) cloudRows() []row {
 // cloudRow is one statement: provider, actions, on what, from where.
 func (m *accessTab) cloudRow(i int, c preview.CloudPermission) row {
 	role := theme.Plain
-	if m.risky(c.Rules) {
+	if m.isRisky(c.Rules) {
 		role = theme.Caution
 	}
 	actions := strings.Join(slices.Concat(c.Actions, c.Roles), " ")
@@ -199,7 +199,7 @@ func (m *accessTab) cloudRow(i int, c preview.CloudPermission) row {
 		id: cloudPrefix + strconv.Itoa(i), copy: text, text: text,
 		explain: fmt.Sprintf("%s %s on %s in %s", c.Effect, actions, on, c.Provider),
 		line: func(width int) widget.Line {
-			w := columnsOf(width, width >= wideAccess)
+			w := newAccessColumns(width, width >= wideAccess)
 			return widget.Line{
 				widget.Cell(theme.Plain, who, w.scope), widget.Cell(role, actions, w.verbs), widget.Cell(role, on, w.resources),
 				widget.Tail(theme.Plain, c.Origin, max(0, w.from-1)), frame.Plain(" ")[0], widget.Text(theme.Plain, change),
@@ -234,7 +234,7 @@ func (m *accessTab) doc(id string, width int) document {
 		m.grantsDoc(b, m.grants[i])
 	}
 	if i, ok := rowIndex(id, reachPrefix, len(m.plan.Findings)); ok {
-		m.reachDoc(b, &m.plan.Findings[i])
+		m.escalationDoc(b, &m.plan.Findings[i])
 	}
 	if i, ok := rowIndex(id, cloudPrefix, len(m.plan.Cloud.Permissions)); ok {
 		m.cloudDoc(b, m.plan.Cloud.Permissions[i])
@@ -268,7 +268,7 @@ func rowIndex(id, prefix string, n int) (int, bool) {
 
 // grantsDoc spells out the grants of a row, and the rules they come from.
 func (m *accessTab) grantsDoc(b *frame.Builder, group grantGroup) {
-	b.Heading(capital(m.explainGroup(group)))
+	b.Heading(capitalize(m.explainGroup(group)))
 	for _, at := range group.of {
 		b.Blank()
 		m.grantFacts(b, m.plan.Access.Grants[at])
@@ -289,7 +289,7 @@ func (m *accessTab) grantFacts(b *frame.Builder, g preview.Grant) {
 	b.Pair("subject", subjectName(g.Subject))
 	b.Pair("scope", strings.TrimSpace(g.Scope+" "+g.Namespace))
 	b.Pair("verbs", strings.Join(g.Verbs, ", "))
-	b.Pair("api groups", quoted(g.APIGroups))
+	b.Pair("api groups", quoteAll(g.APIGroups))
 	b.Pair("resources", strings.Join(g.Resources, ", "))
 	b.Pair("only names", strings.Join(g.ResourceNames, ", "))
 	b.Pair("urls", strings.Join(g.NonResourceURLs, ", "))
@@ -327,12 +327,12 @@ func (m *accessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 			continue
 		}
 		if first {
-			b.Heading("As the role states it" + placeOf(o))
+			b.Heading("As the role states it" + locationOf(o))
 			first = false
 		}
 		parts := []string{"verbs " + strings.Join(rule.Verbs, ", ")}
 		if len(rule.Resources) > 0 {
-			parts = append(parts, "groups "+quoted(rule.APIGroups), "resources "+strings.Join(rule.Resources, ", "))
+			parts = append(parts, "groups "+quoteAll(rule.APIGroups), "resources "+strings.Join(rule.Resources, ", "))
 		}
 		if len(rule.ResourceNames) > 0 {
 			parts = append(parts, "names "+strings.Join(rule.ResourceNames, ", "))
@@ -344,7 +344,7 @@ func (m *accessTab) rawRules(b *frame.Builder, id string, group grantGroup) {
 	}
 }
 
-func placeOf(o *preview.Object) string {
+func locationOf(o *preview.Object) string {
 	if place := o.Origin.Place(); place != "" {
 		return "  " + place
 	}
@@ -365,13 +365,13 @@ func overlaps(rule, g preview.Grant) bool {
 	return share(rule.APIGroups, g.APIGroups) && share(rule.Resources, g.Resources) && slices.Equal(rule.ResourceNames, g.ResourceNames)
 }
 
-// reachDoc is a way to the rights of others, step by step.
-func (m *accessTab) reachDoc(b *frame.Builder, f *preview.Finding) {
+// escalationDoc is a way to the rights of others, step by step.
+func (m *accessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
 	b.Heading(f.Title)
 	b.Blank()
-	_, who := statement(f)
+	_, who := splitTitle(f)
 	b.Text(theme.Strong, "   ", who)
-	for i, step := range waySteps(f) {
+	for i, step := range pathSteps(f) {
 		b.Text(theme.Plain, "   ", fmt.Sprintf("%d  %s", i+1, step))
 	}
 	b.Heading("Why it matters")
@@ -394,7 +394,7 @@ func (m *accessTab) cloudDoc(b *frame.Builder, c preview.CloudPermission) {
 	m.findingsOf(b, c.Origin)
 }
 
-func quoted(list []string) string {
+func quoteAll(list []string) string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = strconv.Quote(s)
@@ -402,15 +402,15 @@ func quoted(list []string) string {
 	return strings.Join(out, ", ")
 }
 
-func capital(s string) string {
+func capitalize(s string) string {
 	if s == "" {
 		return s
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// canI is a question about what a subject may do, while it is typed.
-type canI struct {
+// canIQuestion is a question about what a subject may do, while it is typed.
+type canIQuestion struct {
 	typing  bool
 	subject preview.Subject
 	input   widget.Query
@@ -418,20 +418,20 @@ type canI struct {
 
 // startCanI asks about the subject of the row under the cursor.
 func (m *review) startCanI() {
-	i, ok := rowIndex(m.browser().selected().id, grantPrefix, len(m.access.grants))
+	i, ok := rowIndex(m.activeTab().selected().id, grantPrefix, len(m.access.grants))
 	if m.tab != tabAccess || !ok {
 		m.notice = "put the cursor on a grant: the question is about its subject"
 		return
 	}
-	m.canI = canI{typing: true, input: widget.NewQuery(), subject: m.plan.Access.Grants[m.access.grants[i].of[0]].Subject}
+	m.canI = canIQuestion{typing: true, input: widget.NewQuery(), subject: m.plan.Access.Grants[m.access.grants[i].of[0]].Subject}
 }
 
-func (c *canI) prompt() (widget.Line, int) {
+func (c *canIQuestion) prompt() (widget.Line, int) {
 	return c.input.Prompt(widget.Text(theme.Key, " can "+frame.Clip(subjectName(c.subject), 40)+" "))
 }
 
 // hint is shown until something is typed.
-func (c *canI) hint() widget.Line {
+func (c *canIQuestion) hint() widget.Line {
 	if c.input.Value() != "" {
 		return nil
 	}
@@ -443,7 +443,7 @@ func (m *review) canIKey(msg tea.KeyPressMsg) {
 	c := &m.canI
 	switch {
 	case key.Matches(msg, m.keys.Back):
-		m.canI = canI{}
+		m.canI = canIQuestion{}
 	case key.Matches(msg, m.keys.Open):
 		m.answerCanI()
 	default:
@@ -454,13 +454,13 @@ func (m *review) canIKey(msg tea.KeyPressMsg) {
 // answerCanI shows what the plan's grants say to the question. One that cannot be
 // read stays to be mended.
 func (m *review) answerCanI() {
-	q, err := access.ParseQuestion(m.canI.input.Value(), access.Known(m.definitions()))
+	q, err := access.ParseQuestion(m.canI.input.Value(), access.Known(m.crds()))
 	if err != nil {
 		m.notice = err.Error()
 		return
 	}
 	subject := m.canI.subject
-	m.canI = canI{}
+	m.canI = canIQuestion{}
 	b := &frame.Builder{Width: min(m.size.Width, maxPage)}
 	for _, a := range access.Ask(m.plan.Access.Grants, subject, q) {
 		m.answerLines(b, subject, q, a)
@@ -471,8 +471,8 @@ func (m *review) answerCanI() {
 	m.page = frame.NewPage(b)
 }
 
-// definitions are the bodies of the plan's own kinds.
-func (m *view) definitions() []map[string]any {
+// crds are the bodies of the plan's own kinds.
+func (m *view) crds() []map[string]any {
 	var out []map[string]any
 	for i := range m.plan.Objects {
 		if o := &m.plan.Objects[i]; o.Kind == "CustomResourceDefinition" && o.Sealed != nil {

@@ -38,7 +38,7 @@ func accessPlan(t *testing.T) *preview.Plan {
 // rowWith returns the position of the first row with a text.
 func rowWith(t *testing.T, m *review, text string) int {
 	t.Helper()
-	for i, r := range m.browser().rows {
+	for i, r := range m.activeTab().rows {
 		if r.id != "" && strings.Contains(r.text, text) {
 			return i
 		}
@@ -70,7 +70,7 @@ func TestGrantsThatDifferInResourcesOnlyAreOneRow(t *testing.T) {
 	if len(m.access.grants) != 3 {
 		t.Fatalf("%d rows for 4 grants, want 3", len(m.access.grants))
 	}
-	m.browser().list.Cursor = rowWith(t, m, "configmaps")
+	m.activeTab().list.Cursor = rowWith(t, m, "configmaps")
 	tuitest.Drive(m, c, "enter")
 	text := textOf(m)
 	for _, want := range []string{"can get and list configmaps and pods in every namespace", "rule 1: verbs get, list", "rule 2: verbs get, list"} {

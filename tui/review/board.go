@@ -57,9 +57,9 @@ func markKey(f *preview.Finding) string {
 	return f.Rule + "\x00" + f.Object + "\x00" + f.Fingerprint
 }
 
-// board is the findings of a plan in the order they are looked at. The first
+// checklist is the findings of a plan in the order they are looked at. The first
 // frame waits for it: it points into the plan and makes texts when asked.
-type board struct {
+type checklist struct {
 	items  []item
 	marks  marks
 	order  []int // the positions of all items; sections are parts of it
@@ -68,10 +68,10 @@ type board struct {
 	seenIn map[section]int
 }
 
-// fold counts the findings of a rule in a section, and says which item they are.
-type fold struct{ count, at int }
+// ruleGroup counts the findings of a rule in a section, and says which item they are.
+type ruleGroup struct{ count, at int }
 
-func newBoard(findings []preview.Finding, m marks) *board {
+func newChecklist(findings []preview.Finding, m marks) *checklist {
 	byRank := make([]*preview.Finding, len(findings))
 	for i := range findings {
 		byRank[i] = &findings[i]
@@ -82,19 +82,19 @@ func newBoard(findings []preview.Finding, m marks) *board {
 	if !slices.IsSortedFunc(byRank, order) { // plans come in order, but for what was accepted
 		slices.SortStableFunc(byRank, order)
 	}
-	folds := make(map[string]*fold)
-	of := make([]*fold, len(byRank))
+	folds := make(map[string]*ruleGroup)
+	of := make([]*ruleGroup, len(byRank))
 	for i, f := range byRank {
 		if i > 0 && (f.Severity != byRank[i-1].Severity || f.AcceptedIn > 0 != (byRank[i-1].AcceptedIn > 0)) {
 			clear(folds)
 		}
 		if of[i] = folds[f.Rule]; of[i] == nil {
-			of[i] = &fold{at: -1}
+			of[i] = &ruleGroup{at: -1}
 			folds[f.Rule] = of[i]
 		}
 		of[i].count++
 	}
-	b := &board{marks: m, items: make([]item, 0, len(byRank))}
+	b := &checklist{marks: m, items: make([]item, 0, len(byRank))}
 	numbers := map[string]int{}
 	for i, f := range byRank {
 		if of[i].count > foldOver && of[i].at >= 0 {
@@ -112,7 +112,7 @@ func newBoard(findings []preview.Finding, m marks) *board {
 }
 
 // count notes where sections are and which items were looked at.
-func (b *board) count() {
+func (b *checklist) count() {
 	b.order, b.seen, b.ends, b.seenIn = make([]int, len(b.items)), make([]bool, len(b.items)), map[section][2]int{}, map[section]int{}
 	var last section
 	for i, it := range b.items {
@@ -130,7 +130,7 @@ func (b *board) count() {
 }
 
 // marked reports whether every finding of an item has its mark.
-func (b *board) marked(it item) bool {
+func (b *checklist) marked(it item) bool {
 	return !slices.ContainsFunc(it.findings, func(f *preview.Finding) bool { return !b.marks[markKey(f)] })
 }
 
@@ -146,9 +146,9 @@ func letterOf(s preview.Severity) string {
 	return "I"
 }
 
-// of returns the indexes of the items of a severity.
-func (b *board) of(s preview.Severity) []int {
-	first, earlier := b.in(section{severity: s}), b.in(section{s, true})
+// ofSeverity returns the indexes of the items of a severity.
+func (b *checklist) ofSeverity(s preview.Severity) []int {
+	first, earlier := b.inSection(section{severity: s}), b.inSection(section{s, true})
 	switch {
 	case len(first) == 0:
 		return earlier
@@ -158,17 +158,17 @@ func (b *board) of(s preview.Severity) []int {
 	return b.order[first[0] : earlier[len(earlier)-1]+1]
 }
 
-// in returns the indexes of the items of a section.
-func (b *board) in(s section) []int {
+// inSection returns the indexes of the items of a section.
+func (b *checklist) inSection(s section) []int {
 	ends := b.ends[s]
 	return b.order[ends[0]:ends[1]:ends[1]]
 }
 
-// looked reports whether every finding of an item was looked at.
-func (b *board) looked(i int) bool { return b.seen[i] }
+// isReviewed reports whether every finding of an item was looked at.
+func (b *checklist) isReviewed(i int) bool { return b.seen[i] }
 
 // mark sets or removes an item's marks.
-func (b *board) mark(i int, looked bool) {
+func (b *checklist) mark(i int, looked bool) {
 	for _, f := range b.items[i].findings {
 		if looked {
 			b.marks[markKey(f)] = true
@@ -187,20 +187,20 @@ func (b *board) mark(i int, looked bool) {
 	}
 }
 
-// left is the number of must-look items not looked at yet.
-func (b *board) left() int {
-	return len(b.of(preview.Critical)) - b.seenIn[section{severity: preview.Critical}]
+// remaining is the number of must-look items not looked at yet.
+func (b *checklist) remaining() int {
+	return len(b.ofSeverity(preview.Critical)) - b.seenIn[section{severity: preview.Critical}]
 }
 
 // next returns the item not looked at that follows from in a direction,
 // around the end; must-look items come before all others. It is -1 when
 // nothing is left.
-func (b *board) next(from, step int) int {
+func (b *checklist) next(from, step int) int {
 	n := len(b.items)
 	other := -1
 	for k := 1; k <= n; k++ {
 		i := ((from+step*k)%n + n) % n
-		if b.looked(i) {
+		if b.isReviewed(i) {
 			continue
 		}
 		if b.items[i].severity() == preview.Critical {
@@ -214,9 +214,9 @@ func (b *board) next(from, step int) int {
 }
 
 // find returns the index of the item with a label, -1 when there is none.
-func (b *board) find(label string) int {
+func (b *checklist) find(label string) int {
 	for _, s := range sections() {
-		at := b.of(s.severity)
+		at := b.ofSeverity(s.severity)
 		rest, ok := strings.CutPrefix(label, letterOf(s.severity))
 		n, err := strconv.Atoi(rest)
 		if ok && err == nil && n > 0 && n <= len(at) && b.items[at[n-1]].label() == label {
@@ -228,7 +228,7 @@ func (b *board) find(label string) int {
 
 // accepted names the findings an approval covers one by one: what must be
 // looked at, and what could not be read, which CONFIRM lists.
-func (b *board) accepted() []record.Acceptance {
+func (b *checklist) accepted() []record.Acceptance {
 	out := []record.Acceptance{}
 	for _, it := range b.items {
 		if s := it.severity(); s != preview.Critical && s != preview.NotKnown {
@@ -241,17 +241,17 @@ func (b *board) accepted() []record.Acceptance {
 	return out
 }
 
-// resets counts the marked must-look findings of an earlier plan whose mark
+// countResets counts the marked must-look findings of an earlier plan whose mark
 // does not hold in this one.
-func (b *board) resets(before *board) (reset, marked int) {
+func (b *checklist) countResets(before *checklist) (reset, marked int) {
 	now := map[string]bool{}
-	for _, i := range b.of(preview.Critical) {
+	for _, i := range b.ofSeverity(preview.Critical) {
 		for _, f := range b.items[i].findings {
 			now[markKey(f)] = true
 		}
 	}
-	for _, i := range before.of(preview.Critical) {
-		if !before.looked(i) {
+	for _, i := range before.ofSeverity(preview.Critical) {
+		if !before.isReviewed(i) {
 			continue
 		}
 		marked++

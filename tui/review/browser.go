@@ -24,14 +24,14 @@ type row struct {
 	words, says func() string
 }
 
-func (r row) searched() string {
+func (r row) searchText() string {
 	if r.words != nil {
 		return r.words()
 	}
 	return r.text
 }
 
-func (r row) explained() string {
+func (r row) explanation() string {
 	if r.says != nil {
 		return r.says()
 	}
@@ -45,9 +45,9 @@ type document struct {
 	evidence [2]int
 }
 
-// browser is a list and the detail of its selected row, side by side or one
+// masterDetail is a list and the detail of its selected row, side by side or one
 // below the other. The detail is a document in the pager, or a sheet.
-type browser struct {
+type masterDetail struct {
 	rows     []row
 	list     widget.List
 	pane     frame.Pane
@@ -56,20 +56,20 @@ type browser struct {
 	sheet    *diffview.View // shown instead of the pager when not nil
 	evidence [2]int
 	seen     map[int]bool // evidence lines that were on screen
-	shown    shownDoc
+	shown    pagerContent
 	stale    bool // the document must be made again
 	outdated bool // the rows must be
 }
 
-// shownDoc says what the pager holds.
-type shownDoc struct {
+// pagerContent says what the pager holds.
+type pagerContent struct {
 	id    string
 	kind  diffview.Kind
 	width int
 }
 
 // setRows replaces the rows and stays on the selected one.
-func (b *browser) setRows(rows []row) {
+func (b *masterDetail) setRows(rows []row) {
 	id := b.selected().id
 	b.rows = rows
 	if id != "" {
@@ -78,7 +78,7 @@ func (b *browser) setRows(rows []row) {
 	b.stale = true
 }
 
-func (b *browser) selectID(id string) {
+func (b *masterDetail) selectID(id string) {
 	for i := range b.rows {
 		if b.rows[i].id == id {
 			b.list.Cursor = i
@@ -87,20 +87,20 @@ func (b *browser) selectID(id string) {
 	}
 }
 
-func (b *browser) selectable(i int) bool { return b.rows[i].id != "" }
+func (b *masterDetail) selectable(i int) bool { return b.rows[i].id != "" }
 
 // selected is the row under the cursor, the zero row when there is none.
-func (b *browser) selected() row {
+func (b *masterDetail) selected() row {
 	if b.list.Cursor < 0 || b.list.Cursor >= len(b.rows) {
 		return row{}
 	}
 	return b.rows[b.list.Cursor]
 }
 
-func (b *browser) open(k diffview.Kind) { b.pane, b.kind = frame.PaneDetail, k }
+func (b *masterDetail) open(k diffview.Kind) { b.pane, b.kind = frame.PaneDetail, k }
 
 // back goes one level up and reports whether there was one.
-func (b *browser) back() bool {
+func (b *masterDetail) back() bool {
 	if b.kind != diffview.Facts {
 		b.kind = diffview.Facts
 		return true
@@ -114,13 +114,13 @@ func (b *browser) back() bool {
 
 // settle loads the detail of the selected row when it is visible, keeps the
 // windows in place and notes the evidence on screen.
-func (b *browser) settle(m *deck) {
+func (b *masterDetail) settle(m *tabPanel) {
 	height := m.paneHeight()
 	b.list.Settle(len(b.rows), height, b.selectable)
 	if !m.detailVisible() {
 		return
 	}
-	want := shownDoc{b.selected().id, b.kind, m.detailWidth()}
+	want := pagerContent{b.selected().id, b.kind, m.detailWidth()}
 	if b.stale || want != b.shown {
 		b.load(m, want)
 	}
@@ -138,7 +138,7 @@ func (b *browser) settle(m *deck) {
 	}
 }
 
-func (b *browser) load(m *deck, want shownDoc) {
+func (b *masterDetail) load(m *tabPanel, want pagerContent) {
 	if want != b.shown {
 		b.seen, b.pager = map[int]bool{}, widget.Pager{}
 	}
@@ -162,7 +162,7 @@ func (b *browser) load(m *deck, want shownDoc) {
 
 // loadSheet begins the sheet of the selected row's object or file, unless it is
 // there.
-func (b *browser) loadSheet(m *deck, kind diffview.Kind) {
+func (b *masterDetail) loadSheet(m *tabPanel, kind diffview.Kind) {
 	if f := m.fileOf(b.selected()); f != nil && kind == diffview.Diff {
 		if b.sheet == nil || b.sheet.File != f {
 			b.sheet = diffview.NewFile(f)
@@ -180,8 +180,8 @@ func (b *browser) loadSheet(m *deck, kind diffview.Kind) {
 	}
 }
 
-// unseen is the first evidence line that was not on screen yet, -1 when all were.
-func (b *browser) unseen() int {
+// firstUnseen is the first evidence line that was not on screen yet, -1 when all were.
+func (b *masterDetail) firstUnseen() int {
 	for i := b.evidence[0]; i < b.evidence[1]; i++ {
 		if !b.seen[i] {
 			return i
@@ -191,25 +191,25 @@ func (b *browser) unseen() int {
 }
 
 // move handles the keys that move in a list or scroll a document.
-func (b *browser) move(m *deck, msg tea.KeyPressMsg) {
+func (b *masterDetail) move(m *tabPanel, msg tea.KeyPressMsg) {
 	k, height := m.keys, m.paneHeight()
 	switch {
 	case key.Matches(msg, k.Up):
-		b.by(m, -1)
+		b.moveBy(m, -1)
 	case key.Matches(msg, k.Down):
-		b.by(m, 1)
+		b.moveBy(m, 1)
 	case key.Matches(msg, k.PageUp):
-		b.by(m, -height)
+		b.moveBy(m, -height)
 	case key.Matches(msg, k.PageDown):
-		b.by(m, height)
+		b.moveBy(m, height)
 	case key.Matches(msg, k.HalfUp):
-		b.by(m, -height/2)
+		b.moveBy(m, -height/2)
 	case key.Matches(msg, k.HalfDown):
-		b.by(m, height/2)
+		b.moveBy(m, height/2)
 	case key.Matches(msg, k.Home, k.Top):
-		b.by(m, -frame.Farther)
+		b.moveBy(m, -frame.Farther)
 	case key.Matches(msg, k.End):
-		b.by(m, frame.Farther)
+		b.moveBy(m, frame.Farther)
 	case key.Matches(msg, k.Left):
 		if m.tab != tabObjects || !m.objects.left(b) {
 			b.left()
@@ -221,11 +221,11 @@ func (b *browser) move(m *deck, msg tea.KeyPressMsg) {
 	}
 }
 
-// by moves the cursor, or scrolls the document when that has the focus. In a
+// moveBy moves the cursor, or scrolls the document when that has the focus. In a
 // list without anything to select it scrolls the list.
-func (b *browser) by(m *deck, delta int) {
+func (b *masterDetail) moveBy(m *tabPanel, delta int) {
 	if b.pane == frame.PaneDetail && b.sheet != nil {
-		b.sheet.By(delta)
+		b.sheet.MoveBy(delta)
 		return
 	}
 	if b.pane == frame.PaneDetail {
@@ -238,7 +238,7 @@ func (b *browser) by(m *deck, delta int) {
 
 const sidestep = 8
 
-func (b *browser) left() {
+func (b *masterDetail) left() {
 	switch {
 	case b.pane == frame.PaneDetail && b.sheet != nil && b.sheet.Left > 0:
 		b.sheet.Sideways(-sidestep)
@@ -249,7 +249,7 @@ func (b *browser) left() {
 	}
 }
 
-func (b *browser) right(m *deck) {
+func (b *masterDetail) right(m *tabPanel) {
 	switch {
 	case b.pane == frame.PaneDetail && b.sheet != nil:
 		b.sheet.Sideways(sidestep)
@@ -259,7 +259,7 @@ func (b *browser) right(m *deck) {
 }
 
 // scroll moves the window of the detail.
-func (b *browser) scroll(m *deck, delta int) {
+func (b *masterDetail) scroll(m *tabPanel, delta int) {
 	if b.sheet != nil {
 		b.sheet.Scroll(delta, m.paneHeight()-diffview.HeadHeight(m.tiny()))
 		return
@@ -268,7 +268,7 @@ func (b *browser) scroll(m *deck, delta int) {
 }
 
 // below counts the lines of the detail that do not fit.
-func (b *browser) below(height int, tiny bool) int {
+func (b *masterDetail) below(height int, tiny bool) int {
 	if b.sheet != nil {
 		return max(0, len(b.sheet.Rows)-b.sheet.Top-(height-diffview.HeadHeight(tiny)))
 	}
@@ -276,7 +276,7 @@ func (b *browser) below(height int, tiny bool) int {
 }
 
 // paintDetail draws the detail.
-func (b *browser) paintDetail(m *deck, width, height int) []string {
+func (b *masterDetail) paintDetail(m *tabPanel, width, height int) []string {
 	if b.sheet != nil {
 		return b.sheet.Paint(diffview.Canvas{
 			Theme: m.theme, Width: width, Height: height, Tiny: m.tiny(), Focused: b.pane == frame.PaneDetail, Find: m.search.find,
@@ -286,7 +286,7 @@ func (b *browser) paintDetail(m *deck, width, height int) []string {
 }
 
 // copyText is what y copies: the text under the cursor.
-func (b *browser) copyText() string {
+func (b *masterDetail) copyText() string {
 	if b.pane == frame.PaneDetail && b.sheet != nil {
 		return b.sheet.CopyText()
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// quiet is how long no key may have been pressed before CONFIRM listens: what
+// quietTime is how long no key may have been pressed before CONFIRM listens: what
 // was still in the keyboard buffer was not meant for it.
-const quiet = 400 * time.Millisecond
+const quietTime = 400 * time.Millisecond
 
-// confirm is the question. It exists from opening CONFIRM until it is left.
-type confirm struct {
+// confirmDialog is the question. It exists from opening CONFIRM until it is left.
+type confirmDialog struct {
 	*view
 	round   int // answers to an earlier opening are dropped
 	stop    context.CancelFunc
@@ -32,13 +32,13 @@ type confirm struct {
 	wrong   bool
 	lastKey time.Time
 	listens bool // keys are for it
-	head    widget.Pager
-	made    headShape // what the head was made for
-	full    bool      // tab: every digest
+	facts   widget.Pager
+	made    factsKey // what the head was made for
+	full    bool     // tab: every digest
 }
 
-// headShape is all that changes the facts of one question.
-type headShape struct {
+// factsKey is all that changes the facts of one question.
+type factsKey struct {
 	width, height int
 	full, checked bool
 }
@@ -46,16 +46,16 @@ type headShape struct {
 // approve is a: the next finding to look at, or the question. A plan that is
 // stale is made again first.
 func (m *review) approve() tea.Cmd {
-	switch left := m.board.left(); {
+	switch left := m.checklist.remaining(); {
 	case m.opts.ReadOnly:
 		m.notice = "read only: nothing can be approved here"
 	case m.stale():
 		return m.replan() // the answer would be to a question about another cluster
 	case left > 0:
-		m.openFinding(m.board.next(-1, 1))
+		m.openFinding(m.checklist.next(-1, 1))
 		m.notice = fmt.Sprintf("%d critical left to review: n marks one and goes on", left)
-	case m.refused() != nil:
-		m.openPage("This plan cannot be approved", m.obstacle.why.Error())
+	case m.gateErrorNow() != nil:
+		m.openPage("This plan cannot be approved", m.gateErr.why.Error())
 	default:
 		return m.openConfirm()
 	}
@@ -67,37 +67,37 @@ func (m *review) openConfirm() tea.Cmd {
 	m.screen, m.search = screenConfirm, search{}
 	ctx, stop := context.WithCancel(m.ctx)
 	now := m.opts.Now()
-	m.confirm = confirm{view: m.view, round: m.confirm.round + 1, stop: stop, log: frame.NewProgressLog(now, m.opts.NoMotion), lastKey: now}
+	m.confirm = confirmDialog{view: m.view, round: m.confirm.round + 1, stop: stop, log: frame.NewProgressLog(now, m.opts.NoMotion), lastKey: now}
 	return m.confirm.startRecheck(ctx)
 }
 
-func (m *confirm) startRecheck(ctx context.Context) tea.Cmd {
+func (m *confirmDialog) startRecheck(ctx context.Context) tea.Cmd {
 	recheck, plan, round, log := m.opts.Recheck, m.plan, m.round, m.log
 	return tea.Batch(func() tea.Msg {
 		defer close(log.Done)
 		p, err := recheck(ctx, plan, func(line string) { log.Send(ctx, line) })
 		return recheckedMsg{plan: p, err: err, round: round}
-	}, m.hearRecheck())
+	}, m.awaitRecheck())
 }
 
-// hearRecheck waits for the next line of the check under way.
-func (m *confirm) hearRecheck() tea.Cmd {
+// awaitRecheck waits for the next line of the check under way.
+func (m *confirmDialog) awaitRecheck() tea.Cmd {
 	round := m.round
 	return m.log.Wait(func(line string) tea.Msg { return checkingMsg{line, round} })
 }
 
-// checking shows a line of the check under way.
-func (m *review) checking(msg checkingMsg) tea.Cmd {
+// showRecheckStep shows a line of the check under way.
+func (m *review) showRecheckStep(msg checkingMsg) tea.Cmd {
 	if m.screen != screenConfirm || msg.round != m.confirm.round {
 		return nil
 	}
 	m.confirm.log.Add(msg.line, m.opts.Now())
-	return m.confirm.hearRecheck()
+	return m.confirm.awaitRecheck()
 }
 
-// rechecked takes the answer. Another digest leads back to the review of the
+// setRecheck takes the answer. Another digest leads back to the review of the
 // plan as it would be now.
-func (m *review) rechecked(msg recheckedMsg) tea.Cmd {
+func (m *review) setRecheck(msg recheckedMsg) tea.Cmd {
 	c := &m.confirm
 	if m.screen != screenConfirm || msg.round != c.round {
 		return nil
@@ -112,17 +112,17 @@ func (m *review) rechecked(msg recheckedMsg) tea.Cmd {
 		// The prompt appears now: keys typed before were not for it.
 		c.checked, c.at, c.listens, c.lastKey = true, m.opts.Now(), false, m.opts.Now()
 	default:
-		return m.replace(msg.plan, surroundings(m.plan)+" changed during the review: ")
+		return m.replace(msg.plan, comparisonBasis(m.plan)+" changed during the review: ")
 	}
 	return nil
 }
 
-// wantsName reports whether the answer is the release's name rather than y:
+// needsName reports whether the answer is the release's name rather than y:
 // where something is lost, taken or critical, and always without a screen, where
 // what was typed ahead is not swallowed.
-func (m *confirm) wantsName() bool {
+func (m *confirmDialog) needsName() bool {
 	s := m.plan.Summary
-	if m.plain || s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.board.of(preview.Critical)) > 0 {
+	if m.plain || s.Delete+s.Replace+s.Adopt+s.Blocked > 0 || len(m.checklist.ofSeverity(preview.Critical)) > 0 {
 		return true
 	}
 	for i := range m.plan.Objects {
@@ -134,8 +134,8 @@ func (m *confirm) wantsName() bool {
 }
 
 // answer is what must be typed to approve this plan.
-func (m *confirm) answer() string {
-	if m.wantsName() {
+func (m *confirmDialog) answer() string {
+	if m.needsName() {
 		return m.plan.Release.Name
 	}
 	return "y"
@@ -144,7 +144,7 @@ func (m *confirm) answer() string {
 // confirmKey handles the keys of CONFIRM. Pasted text never gets here.
 func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	c, k := &m.confirm, m.keys
-	if !m.confirm.awake() {
+	if !m.confirm.acceptsKeys() {
 		return nil
 	}
 	small := m.size.Mode == frame.ModeTiny
@@ -156,7 +156,7 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 		return m.quitOn(msg)
 	case key.Matches(msg, k.Digests):
 		c.full = !c.full
-		c.head.Top = 0
+		c.facts.Top = 0
 	case key.Matches(msg, k.CopyDigest):
 		return m.copy(m.plan.Digest)
 	case key.Matches(msg, k.Help): // no release name has a question mark
@@ -170,9 +170,9 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	case msg.Code == tea.KeyBackspace:
 		c.input.Backspace()
 	case msg.Code == tea.KeyUp, msg.Code == tea.KeyPgUp:
-		c.head.Scroll(-1, m.confirm.headHeight())
+		c.facts.Scroll(-1, m.confirm.headHeight())
 	case msg.Code == tea.KeyDown, msg.Code == tea.KeyPgDown:
-		c.head.Scroll(1, m.confirm.headHeight())
+		c.facts.Scroll(1, m.confirm.headHeight())
 	default:
 		c.input.Type(msg.Text)
 		c.wrong = false
@@ -180,10 +180,10 @@ func (m *review) confirmKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// awake swallows keys until none came for a while.
-func (m *confirm) awake() bool {
+// acceptsKeys swallows keys until none came for a while.
+func (m *confirmDialog) acceptsKeys() bool {
 	c, now := m, m.opts.Now()
-	if !c.listens && now.Sub(c.lastKey) >= quiet {
+	if !c.listens && now.Sub(c.lastKey) >= quietTime {
 		c.listens = true
 	}
 	c.lastKey = now
@@ -195,7 +195,7 @@ func (m *review) retryKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, m.keys.Retry):
 		return m.openConfirm()
 	case key.Matches(msg, m.keys.Events):
-		m.openError("Checking "+surroundings(m.plan)+" again", m.confirm.err)
+		m.openError("Checking "+comparisonBasis(m.plan)+" again", m.confirm.err)
 	}
 	return nil
 }
@@ -207,14 +207,14 @@ func (m *review) submit() tea.Cmd {
 	case "":
 		return nil
 	case m.confirm.answer():
-		if !c.checked || c.err != nil || m.stale() || m.board.left() > 0 || m.refused() != nil || m.opts.ReadOnly {
+		if !c.checked || c.err != nil || m.stale() || m.checklist.remaining() > 0 || m.gateErrorNow() != nil || m.opts.ReadOnly {
 			return nil
 		}
-		m.outcome.Kind, m.outcome.PlanDigest, m.outcome.Accepted = Approved, m.plan.Digest, m.board.accepted()
-		m.outcome.marks = m.board.marks
+		m.outcome.Kind, m.outcome.PlanDigest, m.outcome.Accepted = Approved, m.plan.Digest, m.checklist.accepted()
+		m.outcome.marks = m.checklist.marks
 		return tea.Quit
 	case "n", "N", "no":
-		if !m.confirm.wantsName() {
+		if !m.confirm.needsName() {
 			m.outcome.Kind = Declined
 			return tea.Quit
 		}
@@ -225,23 +225,23 @@ func (m *review) submit() tea.Cmd {
 }
 
 // promptLines is what stands below the facts, blank line first.
-func (m *confirm) promptLines() int {
+func (m *confirmDialog) promptLines() int {
 	if m.size.Mode == frame.ModeDouble {
 		return 4
 	}
 	return 3
 }
 
-func (m *confirm) headHeight() int { return m.size.Body - m.promptLines() }
+func (m *confirmDialog) headHeight() int { return m.size.Body - m.promptLines() }
 
 // settleConfirm makes the facts where they are not made yet, and keeps the
 // window in them.
-func (m *confirm) settleConfirm() {
+func (m *confirmDialog) settleConfirm() {
 	c, height := m, m.headHeight()
-	if want := (headShape{m.size.Width, height, c.full, c.checked}); want != c.made {
-		c.head.Lines, c.made = m.confirmHead(m.size.Width, height), want
+	if want := (factsKey{m.size.Width, height, c.full, c.checked}); want != c.made {
+		c.facts.Lines, c.made = m.confirmHead(m.size.Width, height), want
 	}
-	c.head.Scroll(0, height)
+	c.facts.Scroll(0, height)
 }
 
 // confirmLines draws CONFIRM.
@@ -249,7 +249,7 @@ func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
 	if m.size.Mode == frame.ModeTiny {
 		return m.confirm.confirmTooSmall(), nil
 	}
-	head, height := m.confirm.head, m.confirm.headHeight()
+	head, height := m.confirm.facts, m.confirm.headHeight()
 	prompt, cursorX := m.confirm.prompt()
 	if m.confirm.promptLines() < len(prompt) { // the blank one goes
 		prompt = slices.DeleteFunc(prompt[1:], func(l widget.Line) bool { return len(l) == 0 })
@@ -283,30 +283,30 @@ func (m *review) confirmLines(f frame.Frame) ([]string, *tea.Cursor) {
 }
 
 // confirmKeys are the keys of CONFIRM but those of its answer.
-func (m *confirm) confirmKeys() []key.Binding {
+func (m *confirmDialog) confirmKeys() []key.Binding {
 	k := m.keys
 	if m.size.Mode != frame.ModeDouble {
-		return []key.Binding{frame.As(k.Back, "back"), frame.As(k.Digests, "digests"), frame.As(k.CopyDigest, "copy digest")}
+		return []key.Binding{frame.WithHelp(k.Back, "back"), frame.WithHelp(k.Digests, "digests"), frame.WithHelp(k.CopyDigest, "copy digest")}
 	}
 	digests := k.Digests
 	if m.full {
-		digests = frame.As(k.Digests, "back to the facts")
+		digests = frame.WithHelp(k.Digests, "back to the facts")
 	}
-	return []key.Binding{frame.As(k.Back, "back"), digests, k.CopyDigest}
+	return []key.Binding{frame.WithHelp(k.Back, "back"), digests, k.CopyDigest}
 }
 
 // prompt is the question's last lines and the column of the cursor, -1 while
 // nothing can be typed.
-func (m *confirm) prompt() ([]widget.Line, int) {
+func (m *confirmDialog) prompt() ([]widget.Line, int) {
 	c := m
 	lead := frame.Plain("   ")
 	question := append(lead, widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " and press enter to approve, or esc to go back:"))
 	switch {
 	case c.err != nil:
-		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, surroundings(m.plan)+" could not be checked again: "+c.err.Error()))
+		text := append(lead, widget.Text(theme.Fail, "x "), widget.Text(theme.Plain, comparisonBasis(m.plan)+" could not be checked again: "+c.err.Error()))
 		return []widget.Line{nil, text, append(lead, widget.Text(theme.Plain, "  nothing was applied. r checks again, e shows all of it, esc goes back")), nil}, -1
 	case !c.checked:
-		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+surroundings(m.plan)+" again …"+c.log.Waited())), append(lead, frame.Plain(c.log.Last())...), nil}, -1
+		return []widget.Line{nil, append(lead, widget.Text(theme.Strong, "Checking "+comparisonBasis(m.plan)+" again …"+c.log.Elapsed())), append(lead, frame.Plain(c.log.Last())...), nil}, -1
 	case c.wrong:
 		question = append(lead, widget.Text(theme.Caution, "! That was not the answer. "), widget.Text(theme.Plain, "Type "), widget.Text(theme.Strong, m.answer()), widget.Text(theme.Plain, " to approve, esc goes back:"))
 	}
@@ -314,7 +314,7 @@ func (m *confirm) prompt() ([]widget.Line, int) {
 	return []widget.Line{nil, question, nil, input}, min(input.Width(), m.size.Width-1)
 }
 
-func (m *confirm) confirmTooSmall() []string {
+func (m *confirmDialog) confirmTooSmall() []string {
 	w, h := m.size.Width, m.size.Height
 	lines := []widget.Line{
 		frame.Plain(" CONFIRM needs a bigger window"), nil,

@@ -21,14 +21,14 @@ func TestTheFactsOfTheQuestionAreScrolledAndMadeOnce(t *testing.T) {
 	if m.screen != screenConfirm || tuitest.Shows(m, "image-29") {
 		t.Fatalf("the last image is on screen, or there is no question:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
-	made := m.confirm.head.Lines
+	made := m.confirm.facts.Lines
 	for range len(made) {
 		tuitest.Drive(m, c, "down")
 	}
 	if !tuitest.Shows(m, "image-29") {
 		t.Errorf("the last image is never shown:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
-	if &made[0] != &m.confirm.head.Lines[0] {
+	if &made[0] != &m.confirm.facts.Lines[0] {
 		t.Error("the facts were made again for a key")
 	}
 	tuitest.Drive(m, c, "tab")

@@ -13,21 +13,21 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// head writes name and value lines of CONFIRM. Nothing from the content but
+// factList writes name and value lines of CONFIRM. Nothing from the content but
 // names and digests stands there.
-type head struct {
+type factList struct {
 	width, column int
 	lines         []widget.Line
 }
 
-func (h *head) blank() { h.lines = append(h.lines, nil) }
+func (h *factList) blank() { h.lines = append(h.lines, nil) }
 
-func (h *head) add(name string, spans ...widget.Span) {
+func (h *factList) add(name string, spans ...widget.Span) {
 	lead := widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]), widget.Cell(theme.Plain, name, h.column)}
 	h.lines = append(h.lines, append(lead, spans...))
 }
 
-func (h *head) margin() int {
+func (h *factList) margin() int {
 	if h.width < frame.DoubleWidth {
 		return 1
 	}
@@ -36,7 +36,7 @@ func (h *head) margin() int {
 
 // digest writes a digest in full: on one line, or in two halves. It is never
 // cut.
-func (h *head) digest(name, digest string) {
+func (h *factList) digest(name, digest string) {
 	safe := textsafe.Line(digest)
 	room := h.width - h.margin() - h.column - 1
 	if textsafe.Width(safe) <= room {
@@ -59,9 +59,9 @@ const maxTagged = 3
 
 // confirmHead is everything an approval is about. Where it would not fit, images
 // by tag are counted only, then blank lines go.
-func (m *confirm) confirmHead(width, height int) []widget.Line {
+func (m *confirmDialog) confirmHead(width, height int) []widget.Line {
 	for tagged := maxTagged; ; tagged-- {
-		h := &head{width: width, column: 12}
+		h := &factList{width: width, column: 12}
 		if width < frame.DoubleWidth {
 			h.column, tagged = 10, 0
 		}
@@ -79,10 +79,10 @@ func (m *confirm) confirmHead(width, height int) []widget.Line {
 	}
 }
 
-func (m *confirm) confirmFacts(h *head, tagged int) {
+func (m *confirmDialog) confirmFacts(h *factList, tagged int) {
 	h.blank()
 	h.lines = append(h.lines, widget.Line{widget.Text(theme.Plain, "   "[:h.margin()]),
-		widget.Text(theme.Strong, "You are about to change "+changed(m.plan)+". Nothing has been changed yet.")})
+		widget.Text(theme.Strong, "You are about to change "+writeTarget(m.plan)+". Nothing has been changed yet.")})
 	h.blank()
 	m.targetLines(h)
 	h.blank()
@@ -91,34 +91,34 @@ func (m *confirm) confirmFacts(h *head, tagged int) {
 	m.effectLines(h)
 	if m.checked {
 		h.blank()
-		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+reviewedThing(m.plan)+" has changed since the review"))
+		h.add("checked", widget.Text(theme.Plain, m.at.Format("15:04:05")+"  no reviewed "+reviewedContent(m.plan)+" has changed since the review"))
 	}
 }
 
-// surroundings is what a plan is compared with.
-func surroundings(p *preview.Plan) string {
+// comparisonBasis is what a plan is compared with.
+func comparisonBasis(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "the location"
 	}
 	return "the cluster"
 }
 
-// changed is what an approval lets this tool write to.
-func changed(p *preview.Plan) string {
+// writeTarget is what an approval lets this tool write to.
+func writeTarget(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "files on this machine"
 	}
 	return "a cluster"
 }
 
-func reviewedThing(p *preview.Plan) string {
+func reviewedContent(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "file"
 	}
 	return "object"
 }
 
-func (m *confirm) targetLines(h *head) {
+func (m *confirmDialog) targetLines(h *factList) {
 	t, p := m.plan.Target, m.plan
 	if p.OnMachine() {
 		m.placeLines(h)
@@ -140,7 +140,7 @@ func (m *confirm) targetLines(h *head) {
 }
 
 // whoLines say who would apply, with the groups that rights may come from.
-func (m *confirm) whoLines(h *head) {
+func (m *confirmDialog) whoLines(h *factList) {
 	t := m.plan.Target
 	if len(t.Groups) == 0 {
 		h.add("as", widget.Text(theme.Plain, t.User))
@@ -164,10 +164,10 @@ func (m *confirm) whoLines(h *head) {
 const maxGroupLines = 2
 
 // placeLines is the target of a plugin set.
-func (m *confirm) placeLines(h *head) {
+func (m *confirmDialog) placeLines(h *factList) {
 	p := m.plan
 	h.add("platform", widget.Text(theme.Strong, p.Platform))
-	h.add("location", widget.Text(theme.Strong, frame.Place(p)))
+	h.add("location", widget.Text(theme.Strong, frame.SetLocation(p)))
 	if p.Location != nil {
 		h.add("host", widget.Text(theme.Plain, p.Location.Host))
 	}
@@ -176,7 +176,7 @@ func (m *confirm) placeLines(h *head) {
 	}
 }
 
-func (m *confirm) namespaceState() string {
+func (m *confirmDialog) namespaceState() string {
 	o := m.plan.Object(preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: m.plan.Release.Namespace}.ID())
 	if o != nil && o.Action == preview.ActionCreate {
 		return "  (created by this plan)"
@@ -186,7 +186,7 @@ func (m *confirm) namespaceState() string {
 
 // contentLines are what would be applied, with at most so many of the images
 // that are named by tag.
-func (m *confirm) contentLines(h *head, tagged int) {
+func (m *confirmDialog) contentLines(h *factList, tagged int) {
 	p := m.plan
 	if p.OnMachine() {
 		h.digest("content", p.ContentDigest)
@@ -213,7 +213,7 @@ func (m *confirm) contentLines(h *head, tagged int) {
 
 // imageLines count the images by digest, and show at most so many of those by
 // tag with what the tag is today.
-func (m *confirm) imageLines(h *head, tagged int) {
+func (m *confirmDialog) imageLines(h *factList, tagged int) {
 	var byTag []preview.Image
 	for _, image := range m.plan.Images {
 		if !image.Pinned {
@@ -239,7 +239,7 @@ func (m *confirm) imageLines(h *head, tagged int) {
 }
 
 // image is an image and the digest that it is, or is today.
-func (h *head) image(name string, image preview.Image) {
+func (h *factList) image(name string, image preview.Image) {
 	ref, digest, _ := strings.Cut(image.Reference, "@")
 	h.add(name, widget.Text(theme.Plain, ref))
 	switch {
@@ -253,8 +253,8 @@ func (h *head) image(name string, image preview.Image) {
 	}
 }
 
-func (m *confirm) effectLines(h *head) {
-	line := counts(m.plan.Summary, m.size.Mode == frame.ModeDouble)
+func (m *confirmDialog) effectLines(h *factList) {
+	line := actionCounts(m.plan.Summary, m.size.Mode == frame.ModeDouble)
 	if m.plan.OnMachine() {
 		line = fileCounts(m.plan.Files, m.size.Mode == frame.ModeDouble)
 	}
@@ -275,7 +275,7 @@ func (m *confirm) effectLines(h *head) {
 	}
 	m.itemLines(h, "accepted", preview.Critical, theme.Plain)
 	m.itemLines(h, "not known", preview.NotKnown, theme.Caution)
-	if text := m.leftOpen(); text != "" {
+	if text := m.openQuestions(); text != "" {
 		h.add("left open", widget.Text(theme.Caution, text))
 	}
 }
@@ -285,8 +285,8 @@ const maxItemLines = 3
 
 // itemLines names the findings of a severity; those beyond a few lines are
 // counted.
-func (m *confirm) itemLines(h *head, name string, s preview.Severity, role theme.Role) {
-	at := m.board.of(s)
+func (m *confirmDialog) itemLines(h *factList, name string, s preview.Severity, role theme.Role) {
+	at := m.checklist.ofSeverity(s)
 	room := h.width - h.margin() - h.column - len("… 99 more")
 	long := 48
 	if m.size.Mode != frame.ModeDouble {
@@ -294,8 +294,8 @@ func (m *confirm) itemLines(h *head, name string, s preview.Severity, role theme
 	}
 	var lines []string
 	for n, i := range at {
-		it := m.board.items[i]
-		what, who := statement(it.first())
+		it := m.checklist.items[i]
+		what, who := splitTitle(it.first())
 		if s == preview.NotKnown {
 			what = who
 		}
@@ -321,7 +321,7 @@ func (m *confirm) itemLines(h *head, name string, s preview.Severity, role theme
 }
 
 // allDigests is the other page: every image and pin in full.
-func (m *confirm) allDigests(h *head) {
+func (m *confirmDialog) allDigests(h *factList) {
 	h.blank()
 	for _, pkg := range m.plan.Packages {
 		for _, s := range pkg.Sources {
@@ -337,8 +337,8 @@ func (m *confirm) allDigests(h *head) {
 	}
 }
 
-// movedPath is the first field at which two reads of a live object differ.
-func movedPath(before, after *preview.Object) string {
+// changedPath is the first field at which two reads of a live object differ.
+func changedPath(before, after *preview.Object) string {
 	if before.LiveBody == nil || after.LiveBody == nil {
 		return ""
 	}
@@ -351,8 +351,8 @@ func movedPath(before, after *preview.Object) string {
 // maxMoved facts are named in the banner.
 const maxMoved = 2
 
-// movedFacts says in one line at which facts two plans differ.
-func movedFacts(before, after *preview.Plan) string {
+// changedFacts says in one line at which facts two plans differ.
+func changedFacts(before, after *preview.Plan) string {
 	var moved []string
 	for i := range after.Objects {
 		o := &after.Objects[i]
@@ -363,7 +363,7 @@ func movedFacts(before, after *preview.Plan) string {
 		case old.Action != o.Action:
 			moved = append(moved, fmt.Sprintf("%s: %s, was %s", frame.ObjectName(o.ID), o.Action, old.Action))
 		case old.Live != o.Live || old.Result != o.Result || len(old.Conflicts) != len(o.Conflicts):
-			moved = append(moved, frame.ObjectName(o.ID)+movedPath(old, o)+" changed in the cluster")
+			moved = append(moved, frame.ObjectName(o.ID)+changedPath(old, o)+" changed in the cluster")
 		case old.Digest != o.Digest:
 			moved = append(moved, frame.ObjectName(o.ID)+" is another object")
 		}

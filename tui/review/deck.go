@@ -16,14 +16,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// deck is the tabs of a review, each a list with the details of its rows, and
+// tabPanel is the tabs of a review, each a list with the details of its rows, and
 // what the user does in them.
-type deck struct {
+type tabPanel struct {
 	*view
 	ctx       context.Context
 	table     [tabCount]tabRow
 	tab       tab
-	tabs      [tabCount]browser
+	tabs      [tabCount]masterDetail
 	access    *accessTab
 	objects   *objectsTab
 	search    search
@@ -34,9 +34,9 @@ type deck struct {
 	notice    string        // until the next key
 }
 
-// newDeck makes the tabs of a view.
-func newDeck(ctx context.Context, v *view) *deck {
-	m := &deck{view: v, ctx: ctx, access: &accessTab{view: v}, objects: &objectsTab{view: v}}
+// newTabPanel makes the tabs of a view.
+func newTabPanel(ctx context.Context, v *view) *tabPanel {
+	m := &tabPanel{view: v, ctx: ctx, access: &accessTab{view: v}, objects: &objectsTab{view: v}}
 	m.table = [tabCount]tabRow{
 		tabSummary:  {page: &summaryTab{view: v}, name: "Summary", short: "Sum"},
 		tabFindings: {page: &findingsTab{view: v}, name: "Findings", short: "Find", split: true, detail: true},
@@ -60,13 +60,13 @@ type view struct {
 
 	plan      *preview.Plan
 	sealed    time.Time
-	board     *board
+	checklist *checklist
 	index     index
 	questions []report.Question // that the way the plan was made leaves open
 	book      pages.Book        // of rules, made when first asked for
-	outside   outside
-	earlier   earlier
-	watch     watch
+	foreign   foreignFields
+	prior     priorAcceptances
+	watch     liveWatch
 
 	filter   filters
 	branches branches // of the objects tab
@@ -120,7 +120,7 @@ func (m *view) shownTabs() []tab {
 }
 
 // tabBar draws the tabs and the columns each takes, for the mouse.
-func (m *deck) tabBar() (widget.Line, [tabCount][2]int) {
+func (m *tabPanel) tabBar() (widget.Line, [tabCount][2]int) {
 	var line widget.Line
 	var at [tabCount][2]int
 	gap, x := 2, 0
@@ -176,7 +176,7 @@ func startFilters(p *preview.Plan) filters {
 	return f
 }
 
-func (m *deck) cycleFilter() {
+func (m *tabPanel) cycleFilter() {
 	switch m.tab {
 	case tabAccess:
 		m.filter.access = (m.filter.access + 1) % showCount
@@ -192,22 +192,22 @@ func (m *deck) cycleFilter() {
 	m.refilter()
 }
 
-func (m *deck) clearFilter() {
+func (m *tabPanel) clearFilter() {
 	group := m.filter.group
 	m.filter = filters{group: group}
 	m.refilter()
 }
 
 // refilter shows the lists again, the open one from its top.
-func (m *deck) refilter() {
-	b := m.browser()
+func (m *tabPanel) refilter() {
+	b := m.activeTab()
 	b.pane, b.kind = frame.PaneList, diffview.Facts
 	m.refresh()
 }
 
 // cyclePackage goes through the packages of a plan that has several, and back to
 // all of them.
-func (m *deck) cyclePackage() {
+func (m *tabPanel) cyclePackage() {
 	names := m.packages()
 	if len(names) == 0 {
 		m.notice = "this plan has one package: there is nothing to choose between"
@@ -241,7 +241,7 @@ func (m *view) ofPackage(o *preview.Object) bool {
 // itemOfPackage reports whether one of an item's findings is of the package. What
 // is of none, such as a finding about the cluster, is shown with each.
 func (m *view) itemOfPackage(i int) bool {
-	return m.filter.pkg == "" || slices.ContainsFunc(m.board.items[i].findings, func(f *preview.Finding) bool {
+	return m.filter.pkg == "" || slices.ContainsFunc(m.checklist.items[i].findings, func(f *preview.Finding) bool {
 		name, isPackage := strings.CutPrefix(f.Object, "package/")
 		if o := m.object(f.Object); o != nil && !isPackage {
 			name = o.Package
@@ -257,10 +257,10 @@ func (m *view) packageChip() string {
 	if m.packages() == nil {
 		return ""
 	}
-	return "package: " + orAll(m.filter.pkg) + " (P)"
+	return "package: " + packageOrAll(m.filter.pkg) + " (P)"
 }
 
-func orAll(name string) string {
+func packageOrAll(name string) string {
 	if name == "" {
 		return "all"
 	}

@@ -74,7 +74,7 @@ func TestFoldsOpenAndClose(t *testing.T) {
 		t.Fatalf("the stretch did not open:\n%s", texts(m))
 	}
 	tuitest.Drive(m, c, "down", "down", "enter")
-	if !tuitest.Shows(m, "… 23 unchanged lines") || m.browser().sheet.Rows[m.browser().sheet.Cursor].Kind != diffview.RowFold {
+	if !tuitest.Shows(m, "… 23 unchanged lines") || m.activeTab().sheet.Rows[m.activeTab().sheet.Cursor].Kind != diffview.RowFold {
 		t.Fatalf("the stretch did not close:\n%s", texts(m))
 	}
 	tuitest.Drive(m, c, "end", "enter")
@@ -92,7 +92,7 @@ func TestNextChangeGoesThroughAllAndStops(t *testing.T) {
 		}
 		var seen []string
 		for range 3 {
-			seen = append(seen, m.browser().sheet.Path())
+			seen = append(seen, m.activeTab().sheet.Path())
 			tuitest.Drive(m, c, "]")
 		}
 		want := []string{".data.setting000020", ".data.setting000022", ".data.setting000119"}
@@ -100,7 +100,7 @@ func TestNextChangeGoesThroughAllAndStops(t *testing.T) {
 			t.Errorf("form %q: the changes are %v, want %v, then a notice that there are no more: %q", form, seen, want, m.notice)
 		}
 		tuitest.Drive(m, c, "[", "[", "[")
-		if m.browser().sheet.Path() != want[0] || m.notice == "" {
+		if m.activeTab().sheet.Path() != want[0] || m.notice == "" {
 			t.Errorf("form %q: [ does not lead back to the first", form)
 		}
 	}
@@ -109,27 +109,27 @@ func TestNextChangeGoesThroughAllAndStops(t *testing.T) {
 func TestAPathLeadsToItsLine(t *testing.T) {
 	m, c := reviewOf(t, settingsPlan(t, 120), 80, 24)
 	tuitest.Drive(m, c, "5", "enter", "p", "end")
-	if got := m.browser().sheet.CopyText(); got != ".data.setting000119" {
+	if got := m.activeTab().sheet.CopyText(); got != ".data.setting000119" {
 		t.Fatalf("y would copy %q", got)
 	}
 	tuitest.Drive(m, c, "enter")
-	if m.browser().sheet.Form != diffview.FormUnified || m.browser().sheet.Path() != ".data.setting000119" {
-		t.Errorf("enter on a path leads to %s", m.browser().sheet.Path())
+	if m.activeTab().sheet.Form != diffview.FormUnified || m.activeTab().sheet.Path() != ".data.setting000119" {
+		t.Errorf("enter on a path leads to %s", m.activeTab().sheet.Path())
 	}
 }
 
 func TestSideBySideIsRememberedAndNeedsRoom(t *testing.T) {
 	m, c := reviewOf(t, settingsPlan(t, 120), 120, 36)
 	tuitest.Drive(m, c, "5", "s")
-	if m.browser().sheet.Form != diffview.FormBeside || m.split() {
+	if m.activeTab().sheet.Form != diffview.FormBeside || m.split() {
 		t.Fatal("s does not show both texts in the whole width")
 	}
 	tuitest.Drive(m, c, "esc", "down", "enter")
-	if m.browser().sheet.Form != diffview.FormBeside {
+	if m.activeTab().sheet.Form != diffview.FormBeside {
 		t.Error("the next object is not side by side")
 	}
 	tuitest.Drive(m, c, tea.WindowSizeMsg{Width: 80, Height: 24})
-	if m.browser().sheet.Form != diffview.FormUnified {
+	if m.activeTab().sheet.Form != diffview.FormUnified {
 		t.Error("side by side in 80 columns")
 	}
 	tuitest.Drive(m, c, "s", "s")
@@ -182,7 +182,7 @@ func TestAFindingOpensAtItsField(t *testing.T) {
 		"nothing of the kind":                              "",
 	} {
 		c := diffview.Compare(o, evidence, nil)
-		if at := c.About(evidence); at < 0 && want != "" || at >= 0 && c.Path(at) != want {
+		if at := c.LineAbout(evidence); at < 0 && want != "" || at >= 0 && c.Path(at) != want {
 			t.Errorf("%q opens at %q, want %q", evidence, c.Path(at), want)
 		}
 	}
@@ -192,13 +192,13 @@ func TestALargeObjectIsComparedOutsideOfUpdate(t *testing.T) {
 	m, c := reviewOf(t, settingsPlan(t, 2_000), 120, 36)
 	c.Forward(1)
 	_, cmd := m.Update(tuitest.Press("5"))
-	if m.browser().sheet == nil || m.browser().sheet.Comparison != nil || cmd == nil {
+	if m.activeTab().sheet == nil || m.activeTab().sheet.Comparison != nil || cmd == nil {
 		t.Fatal("2,000 settings were compared while the screen waited")
 	}
 	if !tuitest.Shows(m, "comparing …") {
 		t.Errorf("nothing says that it is going on:\n%s", texts(m))
 	}
-	first := m.browser().sheet
+	first := m.activeTab().sheet
 	m.comparing.Steps.Store(4)
 	if !tuitest.Shows(m, "comparing … 57%") {
 		t.Errorf("nothing says how far it is:\n%s", texts(m))
@@ -207,7 +207,7 @@ func TestALargeObjectIsComparedOutsideOfUpdate(t *testing.T) {
 		t.Error("it is made a second time meanwhile")
 	}
 	tuitest.Pump(m, cmd)
-	if m.browser().sheet != first || !tuitest.Shows(m, "change 1 of 3") {
+	if m.activeTab().sheet != first || !tuitest.Shows(m, "change 1 of 3") {
 		t.Errorf("the comparison did not arrive:\n%s", texts(m))
 	}
 	// Left before it is made, it is not made, and made again when it is asked for.
@@ -215,7 +215,7 @@ func TestALargeObjectIsComparedOutsideOfUpdate(t *testing.T) {
 	_, cmd = m.Update(tuitest.Press("5"))
 	left := m.comparing
 	tuitest.Drive(m, c, "down")
-	if !left.Left() {
+	if !left.Abandoned() {
 		t.Error("it goes on though nobody waits for it")
 	}
 	tuitest.Pump(m, cmd)
@@ -230,12 +230,12 @@ func TestALargeObjectIsComparedOutsideOfUpdate(t *testing.T) {
 
 func TestLongLinesCostWhatTheirWindowDoes(t *testing.T) {
 	for _, text := range []string{strings.Repeat("x", 1<<20), strings.Repeat("界", 1<<18), strings.Repeat("x\u0301", 1<<18)} {
-		head, cut := diffview.Begin(text, 80)
+		head, cut := diffview.Prefix(text, 80)
 		if !cut || len(head) > 2_000 || textsafe.Width(head) < 80 || !strings.HasPrefix(text, head) {
 			t.Errorf("%d bytes of %q… for 80 cells, %d cells wide", len(head), head[:8], textsafe.Width(head))
 		}
 	}
-	if head, cut := diffview.Begin("short", 80); cut || head != "short" {
+	if head, cut := diffview.Prefix("short", 80); cut || head != "short" {
 		t.Error("a short line is cut")
 	}
 }

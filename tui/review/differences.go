@@ -17,14 +17,14 @@ import (
 // the object is small, else as a command. One runs at a time; that of a sheet
 // that was left gives way.
 func (m *review) startCompare() tea.Cmd {
-	s := m.browser().sheet
+	s := m.activeTab().sheet
 	if m.comparing != nil && m.comparing.Sheet != s {
 		m.comparing.Stop()
 	}
 	if m.screen != screenReview || s == nil || s.Comparison != nil || m.comparing != nil || !m.detailVisible() {
 		return nil
 	}
-	o, evidence, kind := s.Object, m.evidenceOf(m.browser()), s.Kind
+	o, evidence, kind := s.Object, m.evidenceOf(m.activeTab()), s.Kind
 	body := diffview.AfterBody(o)
 	if kind == diffview.YAML {
 		body, _ = diffview.SentBody(m.plan, o)
@@ -50,7 +50,7 @@ func (m *review) startCompare() tea.Cmd {
 }
 
 // awaitCompare draws how far a comparison is, where anything moves.
-func (m *deck) awaitCompare(w *diffview.Job) tea.Cmd {
+func (m *tabPanel) awaitCompare(w *diffview.Job) tea.Cmd {
 	if m.opts.NoMotion {
 		return nil
 	}
@@ -67,16 +67,16 @@ func (m *deck) awaitCompare(w *diffview.Job) tea.Cmd {
 }
 
 // stillComparing waits on.
-func (m *deck) stillComparing(msg stillComparingMsg) tea.Cmd {
+func (m *tabPanel) stillComparing(msg stillComparingMsg) tea.Cmd {
 	if msg.of != m.comparing {
 		return nil
 	}
 	return m.awaitCompare(msg.of)
 }
 
-// compared puts in a comparison that was made. Where its sheet was left, it was
+// setComparison puts in a comparison that was made. Where its sheet was left, it was
 // not finished.
-func (m *deck) compared(msg comparedMsg) {
+func (m *tabPanel) setComparison(msg comparedMsg) {
 	if msg.of == m.comparing {
 		m.comparing = nil
 	}
@@ -88,18 +88,18 @@ func (m *deck) compared(msg comparedMsg) {
 }
 
 // evidenceOf is what the selected finding rests on, if one is selected.
-func (m *deck) evidenceOf(b *browser) string {
+func (m *tabPanel) evidenceOf(b *masterDetail) string {
 	if m.tab != tabFindings {
 		return ""
 	}
-	if at := m.board.find(b.selected().id); at >= 0 {
-		return m.board.items[at].first().Evidence
+	if at := m.checklist.find(b.selected().id); at >= 0 {
+		return m.checklist.items[at].first().Evidence
 	}
 	return ""
 }
 
 // sheetForm is how differences are set out here and now.
-func (m *deck) sheetForm(b *browser) diffview.Form {
+func (m *tabPanel) sheetForm(b *masterDetail) diffview.Form {
 	switch {
 	case b.sheet == nil || b.sheet.Kind == diffview.YAML:
 		return diffview.FormExact
@@ -113,8 +113,8 @@ func (m *deck) sheetForm(b *browser) diffview.Form {
 
 // sheetKey handles the keys of differences on screen. It reports whether the
 // key was one of them.
-func (m *deck) sheetKey(msg tea.KeyPressMsg) bool {
-	b, k := m.browser(), m.keys
+func (m *tabPanel) sheetKey(msg tea.KeyPressMsg) bool {
+	b, k := m.activeTab(), m.keys
 	if b.sheet == nil || !m.detailVisible() || b.sheet.Kind != diffview.Diff {
 		return false
 	}
@@ -135,7 +135,7 @@ func (m *deck) sheetKey(msg tea.KeyPressMsg) bool {
 }
 
 // fold is enter or space on a sheet.
-func (m *deck) fold(b *browser) {
+func (m *tabPanel) fold(b *masterDetail) {
 	if b.sheet.Form != diffview.FormPaths {
 		if !b.sheet.Toggle() {
 			m.notice = "nothing to unfold here"
@@ -149,9 +149,9 @@ func (m *deck) fold(b *browser) {
 	m.paths = false
 }
 
-// following goes to the next hit of a search, or else to the next change.
-func (m *deck) following(step int) tea.Cmd {
-	b := m.browser()
+// gotoNext goes to the next hit of a search, or else to the next change.
+func (m *tabPanel) gotoNext(step int) tea.Cmd {
+	b := m.activeTab()
 	switch {
 	case m.search.active():
 		return m.nextHit(step)
@@ -164,16 +164,16 @@ func (m *deck) following(step int) tea.Cmd {
 }
 
 // sheetKeys are the keys of a sheet for its footer.
-func (m *deck) sheetKeys(s *diffview.View) []key.Binding {
+func (m *tabPanel) sheetKeys(s *diffview.View) []key.Binding {
 	k := m.keys
 	if s.Kind == diffview.YAML {
-		return []key.Binding{k.Back, frame.As(k.Down, "move"), frame.As(k.Right, "sideways"), k.Search, k.Diff, k.Copy, k.Help}
+		return []key.Binding{k.Back, frame.WithHelp(k.Down, "move"), frame.WithHelp(k.Right, "sideways"), k.Search, k.Diff, k.Copy, k.Help}
 	}
-	return []key.Binding{k.Back, frame.As(k.NextHit, "next"), frame.As(k.Fold, "fold"), k.Beside, frame.As(k.Paths, "fields"), k.Search, k.Help}
+	return []key.Binding{k.Back, frame.WithHelp(k.NextHit, "next"), frame.WithHelp(k.Fold, "fold"), k.Beside, frame.WithHelp(k.Paths, "fields"), k.Search, k.Help}
 }
 
 // detailLeft is the column the detail begins at.
-func (m *deck) detailLeft() int {
+func (m *tabPanel) detailLeft() int {
 	if m.split() {
 		return m.size.Left + 1
 	}

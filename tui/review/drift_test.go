@@ -62,8 +62,8 @@ func TestAStalePlanIsMadeAgainAndNeverAskedAbout(t *testing.T) {
 	if m.screen != screenReview || m.plan != now {
 		t.Fatalf("a leads to screen %d of %s, want the review of the new plan", m.screen, m.plan.Digest)
 	}
-	if m.stale() || m.board.left() != 1 {
-		t.Errorf("stale %t, %d left; want a fresh plan with one look reset", m.stale(), m.board.left())
+	if m.stale() || m.checklist.remaining() != 1 {
+		t.Errorf("stale %t, %d left; want a fresh plan with one look reset", m.stale(), m.checklist.remaining())
 	}
 	for _, part := range []string{"planned again", "mongodb-webhook", "1 of 3 looks reset: webhook fails closed"} {
 		if !strings.Contains(m.banner, part) {
@@ -118,8 +118,8 @@ func TestARefusedApprovalIsReviewedAgain(t *testing.T) {
 	}
 	t.Run("why is told where the plan is the same", func(t *testing.T) {
 		m, c := again(t, tuitest.FreshPlan(t), nil)
-		if m.screen != screenReview || m.board.left() != 0 || !strings.Contains(m.banner, "nothing was applied (e all of it): the lock is held by jane") {
-			t.Fatalf("screen %d, %d left, banner %q", m.screen, m.board.left(), m.banner)
+		if m.screen != screenReview || m.checklist.remaining() != 0 || !strings.Contains(m.banner, "nothing was applied (e all of it): the lock is held by jane") {
+			t.Fatalf("screen %d, %d left, banner %q", m.screen, m.checklist.remaining(), m.banner)
 		}
 		tuitest.Drive(m, c, "e")
 		if !tuitest.Shows(m, "wait, or ask her") {
@@ -133,8 +133,8 @@ func TestARefusedApprovalIsReviewedAgain(t *testing.T) {
 				t.Errorf("the banner %q does not say %q", m.banner, part)
 			}
 		}
-		if m.board.left() != 1 || m.outcome.Kind == Approved {
-			t.Errorf("%d left, outcome %v", m.board.left(), m.outcome.Kind)
+		if m.checklist.remaining() != 1 || m.outcome.Kind == Approved {
+			t.Errorf("%d left, outcome %v", m.checklist.remaining(), m.outcome.Kind)
 		}
 	})
 	t.Run("without a new plan the old one stays, and is not approved", func(t *testing.T) {
@@ -150,8 +150,8 @@ func TestPlanningAgain(t *testing.T) {
 		m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
 		resolveTo(m, tuitest.FreshPlan(t), nil)
 		tuitest.Drive(m, c, "n", "n", "R")
-		if m.board.left() != 2 || !strings.Contains(m.notice, "nothing that was reviewed has changed") {
-			t.Errorf("%d left, notice %q", m.board.left(), m.notice)
+		if m.checklist.remaining() != 2 || !strings.Contains(m.notice, "nothing that was reviewed has changed") {
+			t.Errorf("%d left, notice %q", m.checklist.remaining(), m.notice)
 		}
 	})
 	t.Run("a failure leaves the plan as stale as it was", func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestPlanningAgain(t *testing.T) {
 		m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
 		old := drift(m, Drift{tuitest.DeployObject, "exists now"})
 		resolveTo(m, changedWebhook(t), nil)
-		tuitest.Drive(m, c, "R", old, unwatchedMsg{old.round, errors.New("gone")})
+		tuitest.Drive(m, c, "R", old, watchEndedMsg{old.round, errors.New("gone")})
 		if m.stale() || m.watch.err != nil {
 			t.Error("a new plan is stale because of what was said about the old one")
 		}
@@ -196,7 +196,7 @@ func TestPlanningAgain(t *testing.T) {
 
 func TestAWatchThatEndedIsSaid(t *testing.T) {
 	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
-	tuitest.Drive(m, c, unwatchedMsg{m.watch.round, errors.New("unauthorized")})
+	tuitest.Drive(m, c, watchEndedMsg{m.watch.round, errors.New("unauthorized")})
 	if !tuitest.Shows(m, "not watched") {
 		t.Errorf("nobody says that nothing is watched:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}

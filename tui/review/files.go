@@ -56,8 +56,8 @@ func (m *filesTab) rows() []row {
 func (m *view) fileRow(f *preview.File) row {
 	line := func(width int) widget.Line {
 		sign, role := "", theme.Plain
-		if at := m.worst(filePrefix + f.Path); at >= 0 {
-			sign, role = frame.SeveritySign(m.board.items[at].severity(), m.board.looked(at))
+		if at := m.worstItem(filePrefix + f.Path); at >= 0 {
+			sign, role = frame.SeveritySign(m.checklist.items[at].severity(), m.checklist.isReviewed(at))
 		}
 		l := widget.Line{widget.Cell(frame.ActionRole(f.Action), f.Action.Symbol(), 4), widget.Cell(role, sign, 3)}
 		mode := f.Mode
@@ -85,7 +85,7 @@ func fileCounts(files []preview.File, roomy bool) widget.Line {
 	if len(files) == 0 {
 		return nil
 	}
-	return counts(s, roomy)
+	return actionCounts(s, roomy)
 }
 
 // explainFile says in words what an install does with a file.
@@ -193,7 +193,7 @@ func (m *filesTab) platformDoc(b *frame.Builder, platform string) document {
 }
 
 // setFacts is the place of a plugin set, and the machine.
-func setFacts(f *facts, p *preview.Plan) {
+func setFacts(f *propertyList, p *preview.Plan) {
 	f.heading("PLACE")
 	f.add("platform", p.Platform)
 	if p.Location != nil {

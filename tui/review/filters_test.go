@@ -30,7 +30,7 @@ func twoPackages(t *testing.T) *preview.Plan {
 // listed are the ids of the rows of the open tab that are no headings.
 func listed(m *review) []string {
 	var out []string
-	for _, r := range m.browser().rows {
+	for _, r := range m.activeTab().rows {
 		if r.id != "" && r.id != questionsID && !strings.HasPrefix(r.id, branchPrefix) {
 			out = append(out, r.id)
 		}
@@ -67,7 +67,7 @@ func TestListsOfOnePackage(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("lists %q, want %q:\n%s", got, want, strings.Join(tuitest.ScreenOf(m), "\n"))
 			}
-			if m.board.left() == 0 {
+			if m.checklist.remaining() == 0 {
 				t.Error("a filter counts what must be looked at as looked at")
 			}
 		})

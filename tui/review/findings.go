@@ -23,7 +23,7 @@ func (m *view) findingRows() []row {
 	rows := m.packageRow()
 	before := len(rows)
 	for _, s := range sections() {
-		at := m.board.in(s)
+		at := m.checklist.inSection(s)
 		if m.filter.pkg != "" {
 			at = slices.DeleteFunc(slices.Clone(at), func(i int) bool { return !m.itemOfPackage(i) })
 		}
@@ -65,7 +65,7 @@ func (m *view) packageRow() []row {
 
 func (m *view) listHeading(s section, at []int) row {
 	return row{text: s.title(), line: func(width int) widget.Line {
-		count := fmt.Sprintf("%d of %d seen", m.seen(s, at), len(at))
+		count := fmt.Sprintf("%d of %d seen", m.reviewedIn(s, at), len(at))
 		if len(at) == 0 {
 			count = ""
 		}
@@ -73,14 +73,14 @@ func (m *view) listHeading(s section, at []int) row {
 	}}
 }
 
-// seen counts those of a section's items that were looked at.
-func (m *view) seen(s section, at []int) int {
+// reviewedIn counts those of a section's items that were looked at.
+func (m *view) reviewedIn(s section, at []int) int {
 	if m.filter.pkg == "" {
-		return m.board.seenIn[s]
+		return m.checklist.seenIn[s]
 	}
 	n := 0
 	for _, i := range at {
-		if m.board.looked(i) {
+		if m.checklist.isReviewed(i) {
 			n++
 		}
 	}
@@ -89,14 +89,14 @@ func (m *view) seen(s section, at []int) int {
 
 // questionsRow leads to what this review could not ask.
 func (m *view) questionsRow() row {
-	text := "left open: " + m.leftOpen()
+	text := "left open: " + m.openQuestions()
 	return row{id: questionsID, text: text, copy: text, explain: m.questions[0].Why, line: func(int) widget.Line {
 		return widget.Line{widget.Cell(theme.Caution, " ?", findingMark), widget.Text(theme.Plain, text)}
 	}}
 }
 
-// leftOpen names what this review could not ask; empty when it asked all.
-func (m *view) leftOpen() string {
+// openQuestions names what this review could not ask; empty when it asked all.
+func (m *view) openQuestions() string {
 	whats := make([]string, 0, len(m.questions))
 	for _, q := range m.questions {
 		whats = append(whats, q.What)
@@ -132,7 +132,7 @@ const measured = 64
 func (m *view) columns(at []int) findingColumns {
 	var c findingColumns
 	for _, i := range at[:min(len(at), measured)] {
-		what, who := m.phrase(m.board.items[i])
+		what, who := m.itemPhrase(m.checklist.items[i])
 		c.what, c.who = max(c.what, textsafe.Width(textsafe.Line(what))), max(c.who, textsafe.Width(textsafe.Line(who)))
 	}
 	return c
@@ -149,19 +149,19 @@ func (c findingColumns) fit(room int) (what, who int) {
 	return min(c.what, most-who), who
 }
 
-// phrase is an item in a few words: what is the case, and about whom.
-func (m *view) phrase(it item) (what, who string) {
-	what, who = statement(it.first())
-	what = brief(what, m.plan.Release.Namespace)
+// itemPhrase is an item in a few words: what is the case, and about whom.
+func (m *view) itemPhrase(it item) (what, who string) {
+	what, who = splitTitle(it.first())
+	what = shortenScope(what, m.plan.Release.Namespace)
 	if len(it.findings) > 1 {
 		return what + " (" + preview.Plural(len(it.findings), "time") + ")", ""
 	}
 	return what, who
 }
 
-// brief shortens the words about scope that end many titles: in a list they
+// shortenScope shortens the words about scope that end many titles: in a list they
 // would push the names off the row.
-func brief(what, own string) string {
+func shortenScope(what, own string) string {
 	what = strings.Replace(what, " in every namespace", " (all ns)", 1)
 	before, namespace, ok := strings.Cut(what, " in namespace ")
 	switch {
@@ -176,11 +176,11 @@ func brief(what, own string) string {
 // findingRow is one finding in a list: mark, label, what and who; with means,
 // and room for it, also what it means.
 func (m *view) findingRow(at int, columns findingColumns, means bool) row {
-	it := m.board.items[at]
+	it := m.checklist.items[at]
 	f, label := it.first(), it.label()
 	line := func(width int) widget.Line {
-		what, who := m.phrase(it)
-		sign, role := frame.SeveritySign(it.severity(), m.board.looked(at))
+		what, who := m.itemPhrase(it)
+		sign, role := frame.SeveritySign(it.severity(), m.checklist.isReviewed(at))
 		l := widget.Line{widget.Cell(role, sign, 3), widget.Cell(theme.Strong, label, max(findingMark-3, len(label)+1))}
 		room := width - l.Width()
 		switch {
@@ -226,10 +226,10 @@ func whatAndWho(what, who string, column, room int) widget.Line {
 	return widget.Line{widget.Cell(theme.Plain, what, column), widget.Text(theme.Plain, "  "), widget.Tail(theme.Plain, who, left)}
 }
 
-// statement splits a title of the form "KIND NAME: what it does" into what is
+// splitTitle splits a title of the form "KIND NAME: what it does" into what is
 // said and about whom; other titles are about the finding's object. What is
 // said comes first in a list, where names would push it off the row.
-func statement(f *preview.Finding) (what, who string) {
+func splitTitle(f *preview.Finding) (what, who string) {
 	if before, after, ok := strings.Cut(f.Title, ": "); ok && after != "" {
 		return after, frame.ShortKind(before)
 	}
@@ -242,7 +242,7 @@ const maxEvidence = 20
 // findingsTab shows what was found, the worst first.
 type findingsTab struct{ *view }
 
-func (m *findingsTab) count() int { return len(m.board.items) }
+func (m *findingsTab) count() int { return len(m.checklist.items) }
 
 func (m *findingsTab) rows() []row { return m.findingRows() }
 
@@ -253,11 +253,11 @@ func (m *findingsTab) doc(id string, width int) document {
 	if id == questionsID {
 		return m.questionsDoc(width)
 	}
-	at := m.board.find(id)
+	at := m.checklist.find(id)
 	if at < 0 {
 		return document{}
 	}
-	it := m.board.items[at]
+	it := m.checklist.items[at]
 	b := &frame.Builder{Width: width}
 	m.findingHead(b, it)
 	d := document{}
@@ -268,13 +268,13 @@ func (m *findingsTab) doc(id string, width int) document {
 	f := it.first()
 	one := len(it.findings) == 1
 	if one {
-		m.whatChanges(b, f)
+		m.changedFieldLines(b, f)
 	}
 	b.Heading("Why it matters")
 	b.Text(theme.Plain, "   ", f.Why)
 	if one {
-		m.whereFrom(b, f.Object)
-		m.liveNow(b, f)
+		m.originLines(b, f.Object)
+		m.liveLines(b, f)
 	} else {
 		m.allObjects(b, it)
 	}
@@ -299,7 +299,7 @@ func (m *findingsTab) findingHead(b *frame.Builder, it item) {
 		b.Text(theme.Strong, " ", f.Title)
 		b.Add(m.objectLine(f.Object, b.Width))
 	} else {
-		what, _ := statement(f)
+		what, _ := splitTitle(f)
 		b.Text(theme.Strong, " ", fmt.Sprintf("%s (%d times)", what, len(it.findings)))
 	}
 	if f.AcceptedIn > 0 {
@@ -321,7 +321,7 @@ func (m *findingsTab) findingHead(b *frame.Builder, it item) {
 // something was accepted, as far as it is known.
 func (m *view) acceptance(revision int) string {
 	text := fmt.Sprintf(" in revision %d", revision)
-	a, ok := m.earlier.of[revision]
+	a, ok := m.prior.of[revision]
 	if !ok {
 		return text
 	}
@@ -376,16 +376,16 @@ func (m *view) objectLine(id string, width int) widget.Line {
 	return append(frame.Plain(" "), frame.NameAndAction(theme.Plain, frame.ObjectName(id), happens, width-2)...)
 }
 
-// whatChanges lists the changed fields of a finding's object.
-func (m *findingsTab) whatChanges(b *frame.Builder, f *preview.Finding) {
+// changedFieldLines lists the changed fields of a finding's object.
+func (m *findingsTab) changedFieldLines(b *frame.Builder, f *preview.Finding) {
 	if o := m.object(f.Object); o != nil && o.Action != preview.ActionCreate && len(o.Changes) > 0 {
 		b.Heading("What changes")
 		changeLines(b, o.Changes, 8)
 	}
 }
 
-// whereFrom says which file of the content an object is made from.
-func (m *findingsTab) whereFrom(b *frame.Builder, id string) {
+// originLines says which file of the content an object is made from.
+func (m *findingsTab) originLines(b *frame.Builder, id string) {
 	o := m.object(id)
 	if o == nil {
 		return
@@ -425,9 +425,9 @@ func originText(o preview.Origin) string {
 // maxLive fields are listed with their live values.
 const maxLive = 8
 
-// liveNow says what the cluster has where a finding is about something: the
+// liveLines says what the cluster has where a finding is about something: the
 // values that change, and who set them.
-func (m *findingsTab) liveNow(b *frame.Builder, f *preview.Finding) {
+func (m *findingsTab) liveLines(b *frame.Builder, f *preview.Finding) {
 	o := m.object(f.Object)
 	if o == nil {
 		return
@@ -454,7 +454,7 @@ func (m *findingsTab) liveNow(b *frame.Builder, f *preview.Finding) {
 			if c.Op != diff.OpAdd {
 				value = frame.ShortValue(c.From)
 			}
-			b.Text(theme.Plain, "   ", c.Path+"  "+value+setBy(setters[c.Path]))
+			b.Text(theme.Plain, "   ", c.Path+"  "+value+setterText(setters[c.Path]))
 		}
 	}
 }
@@ -539,11 +539,11 @@ func (m *view) findingsOf(b *frame.Builder, id string) {
 
 // findingLine is one item of the board, in a document about something else.
 func (m *view) findingLine(b *frame.Builder, i int) {
-	it := m.board.items[i]
-	sign, role := frame.SeveritySign(it.severity(), m.board.looked(i))
+	it := m.checklist.items[i]
+	sign, role := frame.SeveritySign(it.severity(), m.checklist.isReviewed(i))
 	title := it.first().Title
 	if n := len(it.findings); n > 1 {
-		what, _ := statement(it.first())
+		what, _ := splitTitle(it.first())
 		title = fmt.Sprintf("%s (%d times)", what, n)
 	}
 	b.Text(role, "   ", fmt.Sprintf("%s %s %s", strings.TrimSpace(sign), it.label(), title))

@@ -13,7 +13,7 @@ import (
 // textOf is a whole document, also what is below the window.
 func textOf(m *review) string {
 	var b strings.Builder
-	for _, l := range m.browser().pager.Lines {
+	for _, l := range m.activeTab().pager.Lines {
 		b.WriteString(l.Plain() + "\n")
 	}
 	return b.String()
@@ -49,7 +49,7 @@ func TestWhatWasAcceptedEarlierStandsApart(t *testing.T) {
 		b.Plan.Findings[i].AcceptedIn = i % 2 * 2
 	}
 	m, c := reviewOf(t, b.Seal(), 120, 36)
-	if fresh, earlier := m.board.in(section{severity: preview.Warning}), m.board.in(section{preview.Warning, true}); len(fresh) != 1 || len(earlier) != 1 {
+	if fresh, earlier := m.checklist.inSection(section{severity: preview.Warning}), m.checklist.inSection(section{preview.Warning, true}); len(fresh) != 1 || len(earlier) != 1 {
 		t.Fatalf("%d and %d items, want new ones folded apart from accepted ones", len(fresh), len(earlier))
 	}
 	tuitest.Drive(m, c, "2", "down")
@@ -58,9 +58,9 @@ func TestWhatWasAcceptedEarlierStandsApart(t *testing.T) {
 			t.Errorf("the screen lacks %q:\n%s", want, strings.Join(tuitest.ScreenOf(m), "\n"))
 		}
 	}
-	m.opts.Earlier = nil
+	m.opts.PriorAcceptance = nil
 	m.show(m.plan)
-	m.earlier = earlier{}
+	m.prior = priorAcceptances{}
 	tuitest.Drive(m, c, "1")
 	if !tuitest.Shows(m, "ACCEPTED EARLIER  (1)  in revision 2") {
 		t.Error("without a receipt the revision is not named")
@@ -101,8 +101,8 @@ func TestWhatTheReviewLeavesOpenHasAPage(t *testing.T) {
 	p := tuitest.CleanPlan(t)
 	p.ReadMode = preview.ReadOffline
 	m, c := reviewOf(t, p, 120, 36)
-	for range len(m.browser().rows) {
-		if m.browser().selected().id == questionsID {
+	for range len(m.activeTab().rows) {
+		if m.activeTab().selected().id == questionsID {
 			break
 		}
 		tuitest.Drive(m, c, "down")

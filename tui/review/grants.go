@@ -32,7 +32,7 @@ func (m *accessTab) merge() []grantGroup {
 		if !m.showsGrant(g.Change, g.Rules) {
 			continue
 		}
-		risky := m.risky(g.Rules)
+		risky := m.isRisky(g.Rules)
 		for _, group := range m.groupsOf(g) {
 			dangerous[group] = dangerous[group] || risky
 			key := strings.Join([]string{group, mergeKey(g), strconv.FormatBool(risky)}, "\x00")
@@ -87,14 +87,14 @@ func (m *accessTab) mergeVerbs(rows []grantGroup) []grantGroup {
 // groupResources are the resources of a row, and groupVerbs what may be done
 // with each of them, sorted.
 func (m *accessTab) groupResources(row grantGroup) []string {
-	return m.union(row, func(g preview.Grant) []string { return g.Resources })
+	return m.unionOf(row, func(g preview.Grant) []string { return g.Resources })
 }
 
 func (m *accessTab) groupVerbs(row grantGroup) []string {
-	return m.union(row, func(g preview.Grant) []string { return g.Verbs })
+	return m.unionOf(row, func(g preview.Grant) []string { return g.Verbs })
 }
 
-func (m *accessTab) union(row grantGroup, of func(preview.Grant) []string) []string {
+func (m *accessTab) unionOf(row grantGroup, of func(preview.Grant) []string) []string {
 	var list []string
 	for _, at := range row.of {
 		list = append(list, of(m.plan.Access.Grants[at])...)
@@ -162,7 +162,7 @@ type accessColumns struct{ scope, verbs, resources, from int }
 
 const changeWidth = 11
 
-func columnsOf(width int, wide bool) accessColumns {
+func newAccessColumns(width int, wide bool) accessColumns {
 	c := accessColumns{scope: 14}
 	if width < wideRow {
 		c.scope = 8
@@ -187,7 +187,7 @@ func (m *accessTab) accessHeading() row {
 		if m.size.Mode == frame.ModeTiny {
 			shift = widget.Text(theme.Plain, "")
 		}
-		c := columnsOf(width-2, width-2 >= wideAccess)
+		c := newAccessColumns(width-2, width-2 >= wideAccess)
 		return widget.Line{
 			shift, widget.Cell(theme.Plain, "scope", c.scope), widget.Cell(theme.Plain, "verbs", c.verbs), widget.Cell(theme.Plain, "resources", c.resources),
 			widget.Cell(theme.Plain, from, c.from), widget.Text(theme.Plain, "change"),
@@ -218,7 +218,7 @@ func (m *accessTab) grantRow(i int) row {
 		copy: strings.Join([]string{subjectName(g.Subject), scope, strings.Join(m.groupVerbs(group), " "), target}, " "),
 		text: strings.Join(append(search, scope, verbs, change), " "),
 		line: func(width int) widget.Line {
-			c := columnsOf(width, width >= wideAccess)
+			c := newAccessColumns(width, width >= wideAccess)
 			return widget.Line{
 				widget.Tail(role, scope, c.scope-1), frame.Plain(" ")[0], widget.Cell(theme.Plain, verbs, c.verbs-1), frame.Plain(" ")[0],
 				widget.Cell(role, target, c.resources-1), frame.Plain(" ")[0], widget.Tail(theme.Plain, from, max(0, c.from-1)), frame.Plain(" ")[0],
@@ -313,7 +313,7 @@ func (m *accessTab) groupSource(group grantGroup) string {
 // whether a rule found it risky.
 func (m *view) changeMark(change string, rules []string) string {
 	switch {
-	case m.risky(rules):
+	case m.isRisky(rules):
 		return "! " + change
 	case isChanged(change):
 		return "+ " + change

@@ -88,7 +88,7 @@ func TestHelpIsOnScreen(t *testing.T) {
 func TestTheMouseWorksInTheDetail(t *testing.T) {
 	m, c := reviewOf(t, settingsPlan(t, 120), 120, 36)
 	tuitest.Drive(m, c, "5", tea.MouseClickMsg{X: 60, Y: m.size.BodyTop + diffview.HeadHeight(false) + 4, Button: tea.MouseLeft})
-	b := m.browser()
+	b := m.activeTab()
 	if b.pane != frame.PaneDetail || b.sheet.Cursor != 4 {
 		t.Errorf("a click on the fifth row puts the cursor on row %d, in pane %d", b.sheet.Cursor, b.pane)
 	}
@@ -131,6 +131,6 @@ func TestResizeAtAnyMomentChangesNothing(t *testing.T) {
 
 // outcomeOf is what must not depend on the window.
 func outcomeOf(m *review) string {
-	b := m.browser()
-	return fmt.Sprint(m.screen, m.outcome.Kind, m.outcome.PlanDigest, m.tab, b.pane, b.kind, b.selected().id, m.board.left(), m.confirm.input.Value, m.page != nil)
+	b := m.activeTab()
+	return fmt.Sprint(m.screen, m.outcome.Kind, m.outcome.PlanDigest, m.tab, b.pane, b.kind, b.selected().id, m.checklist.remaining(), m.confirm.input.Value, m.page != nil)
 }

@@ -21,7 +21,7 @@ import (
 // for: the first frame needs none.
 type index struct {
 	plan    *preview.Plan
-	board   *board
+	board   *checklist
 	objects map[string]int   // position in the plan's objects, by id
 	stages  map[string]int   // position in the plan's stages, by object id
 	items   map[string][]int // positions on the board, by object id
@@ -107,14 +107,14 @@ func (m *view) tree() *tree {
 	return m.index.tree
 }
 
-// lookAhead returns the command that makes the index of a plan, once per plan:
+// buildIndex returns the command that makes the index of a plan, once per plan:
 // tabs open sooner where it is there.
-func (m *deck) lookAhead() tea.Cmd {
+func (m *tabPanel) buildIndex() tea.Cmd {
 	if m.plan == nil || m.indexed == m.plan {
 		return nil
 	}
 	m.indexed = m.plan
-	x := index{plan: m.plan, board: m.board} // of its own: the review's is read meanwhile
+	x := index{plan: m.plan, board: m.checklist} // of its own: the review's is read meanwhile
 	return func() tea.Msg {
 		x.object("")
 		x.itemsOf("")
@@ -124,9 +124,9 @@ func (m *deck) lookAhead() tea.Cmd {
 	}
 }
 
-// foundIndex takes it, unless it was made meanwhile because it was needed.
-func (m *deck) foundIndex(msg indexedMsg) {
-	if x := msg.index; x.plan == m.plan && x.board == m.board && m.index.tree == nil {
+// setIndex takes it, unless it was made meanwhile because it was needed.
+func (m *tabPanel) setIndex(msg indexedMsg) {
+	if x := msg.index; x.plan == m.plan && x.board == m.checklist && m.index.tree == nil {
 		m.index = x
 	}
 }
@@ -163,16 +163,16 @@ func (m *view) object(id string) *preview.Object {
 	return &m.plan.Objects[i]
 }
 
-// worst is the finding about an object that a person should see first: the
+// worstItem is the finding about an object that a person should see first: the
 // gravest of those not looked at, else the gravest; -1 without any that is
 // more than information.
-func (m *view) worst(id string) int {
+func (m *view) worstItem(id string) int {
 	best := -1
 	for _, i := range m.index.itemsOf(id) {
-		if m.board.items[i].severity() == preview.Info {
+		if m.checklist.items[i].severity() == preview.Info {
 			break
 		}
-		if !m.board.looked(i) {
+		if !m.checklist.isReviewed(i) {
 			return i
 		}
 		if best < 0 {
@@ -182,31 +182,31 @@ func (m *view) worst(id string) int {
 	return best
 }
 
-// outside is what others set in the release's objects at places that the plan
+// foreignFields is what others set in the release's objects at places that the plan
 // does not touch: it stays as it is, and a person may want to know of it.
-type outside struct {
+type foreignFields struct {
 	plan *preview.Plan // that it was looked for in
 	of   map[string][]diff.SetField
 }
 
-type outsideMsg outside
+type foreignFieldsMsg foreignFields
 
-// lookOutside returns the command that reads the managed fields of a plan's
+// findForeignFields returns the command that reads the managed fields of a plan's
 // live objects, once per plan: there may be thousands. A release that is not
 // installed yet has none.
-func (m *deck) lookOutside() tea.Cmd {
+func (m *tabPanel) findForeignFields() tea.Cmd {
 	p := m.plan
-	if p == nil || m.outside.plan == p {
+	if p == nil || m.foreign.plan == p {
 		return nil
 	}
-	m.outside = outside{plan: p}
+	m.foreign = foreignFields{plan: p}
 	if p.Base.Revision == 0 {
 		return nil
 	}
 	return func() tea.Msg {
-		found := outsideMsg{plan: p, of: map[string][]diff.SetField{}}
+		found := foreignFieldsMsg{plan: p, of: map[string][]diff.SetField{}}
 		for i := range p.Objects {
-			if fields := outsideOf(&p.Objects[i]); len(fields) > 0 {
+			if fields := foreignFieldsOf(&p.Objects[i]); len(fields) > 0 {
 				found.of[p.Objects[i].ID] = fields
 			}
 		}
@@ -214,9 +214,9 @@ func (m *deck) lookOutside() tea.Cmd {
 	}
 }
 
-// outsideOf returns the fields of an object that stays or changes which only
+// foreignFieldsOf returns the fields of an object that stays or changes which only
 // others set.
-func outsideOf(o *preview.Object) []diff.SetField {
+func foreignFieldsOf(o *preview.Object) []diff.SetField {
 	if o.LiveBody == nil || o.Sealed == nil || o.Action != preview.ActionUpdate && o.Action != preview.ActionUnchanged {
 		return nil
 	}
@@ -239,19 +239,19 @@ func outsideOf(o *preview.Object) []diff.SetField {
 	return out
 }
 
-// foundOutside shows what a look at the managed fields found.
-func (m *deck) foundOutside(msg outsideMsg) {
+// setForeignFields shows what a look at the managed fields found.
+func (m *tabPanel) setForeignFields(msg foreignFieldsMsg) {
 	if msg.plan != m.plan {
 		return
 	}
-	m.outside = outside(msg)
+	m.foreign = foreignFields(msg)
 	m.refreshTab(tabSummary)
 	m.refreshTab(tabObjects)
 }
 
-// outsideLines lists what others set in an object.
-func (m *view) outsideLines(b *frame.Builder, id string) {
-	fields := m.outside.of[id]
+// foreignFieldLines lists what others set in an object.
+func (m *view) foreignFieldLines(b *frame.Builder, id string) {
+	fields := m.foreign.of[id]
 	if len(fields) == 0 {
 		return
 	}
@@ -261,13 +261,13 @@ func (m *view) outsideLines(b *frame.Builder, id string) {
 			b.Text(theme.Plain, "   ", fmt.Sprintf("… %d more fields", len(fields)-i))
 			break
 		}
-		b.Text(theme.Plain, "   ", f.Path+"  "+frame.ShortValue(f.Value)+setBy(f.Setter))
+		b.Text(theme.Plain, "   ", f.Path+"  "+frame.ShortValue(f.Value)+setterText(f.Setter))
 	}
 	b.Text(theme.Plain, "   ", "the apply leaves these fields as they are")
 }
 
-// setBy says who set a field, and on which day.
-func setBy(s diff.Setter) string {
+// setterText says who set a field, and on which day.
+func setterText(s diff.Setter) string {
 	if s.Manager == "" {
 		return ""
 	}
@@ -275,30 +275,30 @@ func setBy(s diff.Setter) string {
 	return "  (set by " + strings.Join(frame.NonEmpty(s.Manager, day), ", ") + ")"
 }
 
-// Accepted is who accepted what an earlier revision brought, when, and which
+// PriorAcceptance is who accepted what an earlier revision brought, when, and which
 // version that was. What is not on record any more is empty.
-type Accepted struct {
+type PriorAcceptance struct {
 	By      string
 	At      time.Time
 	Version string
 }
 
-// earlier is the acceptances of earlier revisions, by revision.
-type earlier struct {
+// priorAcceptances is the acceptances of earlier revisions, by revision.
+type priorAcceptances struct {
 	plan *preview.Plan // that it was looked for in
-	of   map[int]Accepted
+	of   map[int]PriorAcceptance
 }
 
-type earlierMsg earlier
+type priorAcceptancesMsg priorAcceptances
 
-// lookEarlier returns the command that asks who accepted the findings that a
+// findPriorAcceptances returns the command that asks who accepted the findings that a
 // plan has from an earlier revision, once per plan and when there are any.
-func (m *deck) lookEarlier() tea.Cmd {
-	p, ask := m.plan, m.opts.Earlier
-	if p == nil || m.earlier.plan == p {
+func (m *tabPanel) findPriorAcceptances() tea.Cmd {
+	p, ask := m.plan, m.opts.PriorAcceptance
+	if p == nil || m.prior.plan == p {
 		return nil
 	}
-	m.earlier = earlier{plan: p}
+	m.prior = priorAcceptances{plan: p}
 	revisions := map[int]bool{}
 	for _, f := range p.Findings {
 		if f.AcceptedIn > 0 {
@@ -310,7 +310,7 @@ func (m *deck) lookEarlier() tea.Cmd {
 	}
 	ctx := m.ctx
 	return func() tea.Msg {
-		found := earlierMsg{plan: p, of: map[int]Accepted{}}
+		found := priorAcceptancesMsg{plan: p, of: map[int]PriorAcceptance{}}
 		for revision := range revisions {
 			if a, ok := ask(ctx, p.Release, revision); ok {
 				found.of[revision] = a
@@ -320,57 +320,57 @@ func (m *deck) lookEarlier() tea.Cmd {
 	}
 }
 
-func (m *deck) foundEarlier(msg earlierMsg) {
+func (m *tabPanel) setPriorAcceptances(msg priorAcceptancesMsg) {
 	if msg.plan != m.plan {
 		return
 	}
-	m.earlier = earlier(msg)
+	m.prior = priorAcceptances(msg)
 	m.refreshTab(tabSummary)
 	m.refreshTab(tabFindings)
 }
 
-// obstacle is why no approval could cover a plan, nil when one could.
-type obstacle struct {
+// gateError is why no approval could cover a plan, nil when one could.
+type gateError struct {
 	plan *preview.Plan // that it was looked for in
 	why  error
 }
 
-type obstacleMsg obstacle
+type gateErrorMsg gateError
 
-// lookObstacle returns the command that asks the gate about a plan, once per
+// checkGate returns the command that asks the gate about a plan, once per
 // plan: it walks all of the plan, which the first frame does not wait for.
-func (m *review) lookObstacle() tea.Cmd {
-	if m.plan == nil || m.obstacle.plan == m.plan {
+func (m *review) checkGate() tea.Cmd {
+	if m.plan == nil || m.gateErr.plan == m.plan {
 		return nil
 	}
-	m.obstacle = obstacle{plan: m.plan}
+	m.gateErr = gateError{plan: m.plan}
 	if m.opts.ReadOnly {
 		return nil
 	}
 	p, ask := m.plan, m.gate()
-	return func() tea.Msg { return obstacleMsg{p, ask()} }
+	return func() tea.Msg { return gateErrorMsg{p, ask()} }
 }
 
-func (m *review) foundObstacle(msg obstacleMsg) {
+func (m *review) setGateError(msg gateErrorMsg) {
 	if msg.plan == m.plan {
-		m.obstacle = obstacle(msg)
+		m.gateErr = gateError(msg)
 	}
 }
 
-// refused asks the gate now: the question is not put to a user who could not be
+// gateErrorNow asks the gate now: the question is not put to a user who could not be
 // answered, however late the command's answer is.
-func (m *review) refused() error {
+func (m *review) gateErrorNow() error {
 	if m.opts.ReadOnly {
 		return nil
 	}
-	m.obstacle = obstacle{m.plan, m.gate()()}
-	return m.obstacle.why
+	m.gateErr = gateError{m.plan, m.gate()()}
+	return m.gateErr.why
 }
 
 // gate returns the question whether an approval that accepts everything would
 // cover the plan. It changes nothing of the review.
 func (m *review) gate() func() error {
-	p, gate, b := m.plan, m.opts.Gate, m.board
+	p, gate, b := m.plan, m.opts.Gate, m.checklist
 	return func() error {
 		return gate(p, record.Approval{
 			Digest: p.Digest, How: record.ApprovedOnScreen, By: p.Target.User, Ruleset: p.Ruleset, Accepted: b.accepted(),

@@ -12,8 +12,8 @@ import (
 )
 
 // back goes one level up. It never quits.
-func (m *deck) back() {
-	b := m.browser()
+func (m *tabPanel) back() {
+	b := m.activeTab()
 	switch {
 	case m.search.active():
 		m.endSearch()
@@ -27,20 +27,20 @@ func (m *deck) back() {
 
 // next marks the item on screen, when all of its evidence was seen, and goes
 // to the next one not looked at.
-func (m *deck) next(step int) {
+func (m *tabPanel) next(step int) {
 	from := -1
 	if step < 0 {
-		from = len(m.board.items)
+		from = len(m.checklist.items)
 	}
 	if m.tab == tabFindings {
-		if at := m.board.find(m.browser().selected().id); at >= 0 {
+		if at := m.checklist.find(m.activeTab().selected().id); at >= 0 {
 			from = at
 			if !m.markOrScroll(at) {
 				return
 			}
 		}
 	}
-	to := m.board.next(from, step)
+	to := m.checklist.next(from, step)
 	if to < 0 {
 		m.notice = "everything has been looked at"
 		return
@@ -50,16 +50,16 @@ func (m *deck) next(step int) {
 
 // markOrScroll marks an item whose detail is on screen. While evidence is
 // left unseen it shows that instead, and returns false.
-func (m *deck) markOrScroll(at int) bool {
-	b := m.browser()
-	if m.board.looked(at) {
+func (m *tabPanel) markOrScroll(at int) bool {
+	b := m.activeTab()
+	if m.checklist.isReviewed(at) {
 		return true
 	}
 	if !m.detailVisible() || b.kind != diffview.Facts {
 		b.open(diffview.Facts)
 		return false
 	}
-	if line := b.unseen(); line >= 0 {
+	if line := b.firstUnseen(); line >= 0 {
 		b.pager.Top = line
 		b.pager.Scroll(0, m.paneHeight())
 		m.notice = "more evidence: n goes on when all of it was shown"
@@ -70,12 +70,12 @@ func (m *deck) markOrScroll(at int) bool {
 }
 
 // toggleMark is space on a finding's detail.
-func (m *deck) toggleMark() {
-	at := m.board.find(m.browser().selected().id)
+func (m *tabPanel) toggleMark() {
+	at := m.checklist.find(m.activeTab().selected().id)
 	if m.tab != tabFindings || at < 0 {
 		return
 	}
-	if m.board.looked(at) {
+	if m.checklist.isReviewed(at) {
 		m.setMark(at, false)
 		return
 	}
@@ -83,19 +83,19 @@ func (m *deck) toggleMark() {
 }
 
 // openFinding shows an item's detail.
-func (m *deck) openFinding(at int) {
+func (m *tabPanel) openFinding(at int) {
 	m.openTab(tabFindings)
 	if !m.itemOfPackage(at) { // it is not listed
 		m.filter.pkg = ""
 		m.refresh()
 		m.notice = "that is of another package: all are listed again"
 	}
-	b := m.browser()
-	b.selectID(m.board.items[at].label())
+	b := m.activeTab()
+	b.selectID(m.checklist.items[at].label())
 	b.open(diffview.Facts)
 }
 
-func (m *deck) openTab(t tab) {
+func (m *tabPanel) openTab(t tab) {
 	if !slices.Contains(m.shownTabs(), t) {
 		return
 	}
@@ -106,8 +106,8 @@ func (m *deck) openTab(t tab) {
 }
 
 // nextPane goes through panes, then tabs.
-func (m *deck) nextPane(step int) {
-	b := m.browser()
+func (m *tabPanel) nextPane(step int) {
+	b := m.activeTab()
 	if m.split() && step > 0 && b.pane == frame.PaneList {
 		b.open(b.kind)
 		return
@@ -122,33 +122,33 @@ func (m *deck) nextPane(step int) {
 }
 
 // open is enter: one level down.
-func (m *deck) open() {
-	row := m.browser().selected()
+func (m *tabPanel) open() {
+	row := m.activeTab().selected()
 	if m.tab == tabSummary {
-		if at := m.board.find(row.id); at >= 0 {
+		if at := m.checklist.find(row.id); at >= 0 {
 			m.openFinding(at)
 		} else if row.id == questionsID {
 			m.openTab(tabFindings)
-			m.browser().selectID(row.id)
-			m.browser().open(diffview.Facts)
+			m.activeTab().selectID(row.id)
+			m.activeTab().open(diffview.Facts)
 		} else if to, ok := linkTo(row.id); ok {
 			m.openTab(to)
 		}
 		return
 	}
-	if m.tab == tabObjects && m.objects.toggle(m.browser()) {
+	if m.tab == tabObjects && m.objects.toggle(m.activeTab()) {
 		return
 	}
 	if row.id != "" && m.hasDetail() {
-		m.browser().open(diffview.Facts)
+		m.activeTab().open(diffview.Facts)
 	}
 }
 
-func (m *deck) openDoc(k diffview.Kind) {
+func (m *tabPanel) openDoc(k diffview.Kind) {
 	if m.tab == tabSummary {
 		m.open()
 	}
-	row := m.browser().selected()
+	row := m.activeTab().selected()
 	switch f := m.fileOf(row); {
 	case f != nil && (k != diffview.Diff || len(f.Changes) == 0):
 		m.notice = "the plan has no text of this file"
@@ -158,22 +158,22 @@ func (m *deck) openDoc(k diffview.Kind) {
 		m.notice = "no single object behind this line"
 		return
 	}
-	m.browser().open(k)
+	m.activeTab().open(k)
 }
 
 // explain shows the page of the rule of a finding, and says any other line in
 // words.
 func (m *review) explain() {
-	row := m.browser().selected()
-	if at := m.board.find(row.id); at >= 0 && (m.tab == tabFindings || m.tab == tabSummary) {
-		m.openRule(m.board.items[at].first().Rule)
+	row := m.activeTab().selected()
+	if at := m.checklist.find(row.id); at >= 0 && (m.tab == tabFindings || m.tab == tabSummary) {
+		m.openRule(m.checklist.items[at].first().Rule)
 		return
 	}
 	if strings.HasPrefix(row.id, reachPrefix) {
 		m.openRule(rules.AccessReach.Name)
 		return
 	}
-	if text := row.explained(); text != "" {
+	if text := row.explanation(); text != "" {
 		m.notice = text
 		return
 	}
@@ -182,8 +182,8 @@ func (m *review) explain() {
 
 // split reports whether the open tab shows list and detail side by side.
 // Texts side by side take the whole width.
-func (m *deck) split() bool {
-	b := m.browser()
+func (m *tabPanel) split() bool {
+	b := m.activeTab()
 	if b.sheet != nil && b.pane == frame.PaneDetail && m.sheetForm(b) == diffview.FormBeside {
 		return false
 	}
@@ -193,15 +193,15 @@ func (m *deck) split() bool {
 func (m *view) tiny() bool { return m.size.Mode == frame.ModeTiny }
 
 // hasDetail reports whether the rows of the open tab have a detail.
-func (m *deck) hasDetail() bool { return m.table[m.tab].detail || m.table[m.tab].diff }
+func (m *tabPanel) hasDetail() bool { return m.table[m.tab].detail || m.table[m.tab].diff }
 
 // detailVisible reports whether the open tab's detail is on screen.
-func (m *deck) detailVisible() bool {
-	return m.hasDetail() && (m.split() || m.browser().pane == frame.PaneDetail)
+func (m *tabPanel) detailVisible() bool {
+	return m.hasDetail() && (m.split() || m.activeTab().pane == frame.PaneDetail)
 }
 
 // detailWidth is the cells a document has.
-func (m *deck) detailWidth() int {
+func (m *tabPanel) detailWidth() int {
 	if m.split() {
 		return m.size.Right
 	}
@@ -230,12 +230,12 @@ func (m *review) wheel(msg tea.MouseWheelMsg) {
 	if msg.Button == tea.MouseWheelUp {
 		delta = -frame.WheelLines
 	}
-	b := m.browser()
+	b := m.activeTab()
 	switch {
 	case m.page != nil:
 		m.page.Wheel(msg, m.size)
 	case b.pane == frame.PaneDetail || m.split() && msg.X > m.size.Left:
-		b.scroll(m.deck, delta)
+		b.scroll(m.tabPanel, delta)
 	default:
 		b.list.Move(delta, len(b.rows), b.selectable)
 	}
@@ -255,12 +255,12 @@ func (m *review) click(msg tea.MouseClickMsg) {
 		}
 		return
 	}
-	b := m.browser()
+	b := m.activeTab()
 	top := m.size.BodyTop + m.size.Body - m.paneHeight()
 	i := b.list.Top + msg.Y - top
 	inList := m.split() && msg.X < m.size.Left || !m.split() && b.pane == frame.PaneList
 	if msg.Y >= top && !inList && m.detailVisible() {
-		b.click(msg.Y-top, m.deck)
+		b.click(msg.Y-top, m.tabPanel)
 		return
 	}
 	if msg.Y >= top && msg.Y < top+m.paneHeight() && inList && i < len(b.rows) && b.selectable(i) {
@@ -270,7 +270,7 @@ func (m *review) click(msg tea.MouseClickMsg) {
 
 // click gives the focus to the detail, and in a sheet puts the cursor on the
 // row below its top.
-func (b *browser) click(y int, m *deck) {
+func (b *masterDetail) click(y int, m *tabPanel) {
 	if y >= m.paneHeight() {
 		return
 	}

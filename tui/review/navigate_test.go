@@ -41,16 +41,16 @@ func TestResolveShowsProgress(t *testing.T) {
 func TestSearch(t *testing.T) {
 	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
 	tuitest.Drive(m, c, "4", "/", "k", "i", "n", "d", "0", "3", "enter")
-	if got := m.browser().selected().id; !strings.HasSuffix(got, "/kind03.mongodb.com") {
+	if got := m.activeTab().selected().id; !strings.HasSuffix(got, "/kind03.mongodb.com") {
 		t.Errorf("selected %s", got)
 	}
 	tuitest.Drive(m, c, "/", "r", "e", ":", "k", "i", "n", "d", "1", "[", "0", "-", "9", "]", "enter")
 	if !strings.Contains(m.notice, "hit 1 of 8: 4 in Objects, 4 in Diff") {
 		t.Errorf("notice %q, want the first of eight", m.notice)
 	}
-	first := m.browser().selected().id
+	first := m.activeTab().selected().id
 	tuitest.Drive(m, c, "]", "[")
-	if got := m.browser().selected().id; got != first {
+	if got := m.activeTab().selected().id; got != first {
 		t.Errorf("] and [ lead to %s, not back to %s", got, first)
 	}
 	tuitest.Drive(m, c, "/", "z", "z", "enter")
@@ -143,9 +143,9 @@ func TestMouse(t *testing.T) {
 	if m.tab != tabObjects {
 		t.Fatalf("a click on Objects opened tab %d", m.tab)
 	}
-	before := m.browser().selected().id
+	before := m.activeTab().selected().id
 	tuitest.Drive(m, c, tea.MouseClickMsg{X: 5, Y: m.size.BodyTop + 3, Button: tea.MouseLeft})
-	if m.browser().selected().id == before {
+	if m.activeTab().selected().id == before {
 		t.Error("a click did not select the row")
 	}
 	if m.View().MouseMode == tea.MouseModeNone {
@@ -171,14 +171,14 @@ func TestManyFindingsOfOneRuleAreOneItem(t *testing.T) {
 	b.Finding(preview.Critical, "other", "", tuitest.RoleObject, "other", "why", "e")
 	p := b.Seal()
 	m, c := reviewOf(t, p, 120, 36)
-	if len(m.board.items) != 2 || m.board.left() != 2 {
-		t.Fatalf("%d items, want the folded one and the other", len(m.board.items))
+	if len(m.checklist.items) != 2 || m.checklist.remaining() != 2 {
+		t.Fatalf("%d items, want the folded one and the other", len(m.checklist.items))
 	}
 	tuitest.Drive(m, c, "n")
 	golden(t, "findings-folded/120x36/many", m, 120, 36)
 	tuitest.Drive(m, c, "n", "n")
-	if m.board.left() != 0 || len(m.board.accepted()) != 13 {
-		t.Errorf("%d left, %d accepted", m.board.left(), len(m.board.accepted()))
+	if m.checklist.remaining() != 0 || len(m.checklist.accepted()) != 13 {
+		t.Errorf("%d left, %d accepted", m.checklist.remaining(), len(m.checklist.accepted()))
 	}
 }
 

@@ -23,15 +23,15 @@ type objectFilter struct {
 func objectFilters() []objectFilter {
 	return []objectFilter{
 		objectsAll:       {"all", func(*view, *preview.Object) bool { return true }},
-		objectsChanged:   {"changes only", func(_ *view, o *preview.Object) bool { return !stays(o.Action) }},
-		objectsUnchanged: {"unchanged only", func(_ *view, o *preview.Object) bool { return stays(o.Action) }},
-		objectsFindings:  {"with findings", func(m *view, o *preview.Object) bool { return m.worst(o.ID) >= 0 }},
-		objectsOutside:   {"changed outside", func(m *view, o *preview.Object) bool { return len(m.outside.of[o.ID]) > 0 }},
+		objectsChanged:   {"changes only", func(_ *view, o *preview.Object) bool { return !isUnchanged(o.Action) }},
+		objectsUnchanged: {"unchanged only", func(_ *view, o *preview.Object) bool { return isUnchanged(o.Action) }},
+		objectsFindings:  {"with findings", func(m *view, o *preview.Object) bool { return m.worstItem(o.ID) >= 0 }},
+		objectsOutside:   {"changed outside", func(m *view, o *preview.Object) bool { return len(m.foreign.of[o.ID]) > 0 }},
 	}
 }
 
-// stays reports whether an action sends nothing and stops nothing.
-func stays(a preview.Action) bool {
+// isUnchanged reports whether an action sends nothing and stops nothing.
+func isUnchanged(a preview.Action) bool {
 	return a == preview.ActionUnchanged || a == preview.ActionKeep || a == preview.ActionSkip || a == preview.ActionShared
 }
 
@@ -67,15 +67,15 @@ func (m *view) objectRow(o *preview.Object) row {
 // gravest finding about it, and its name; with room also all of its findings.
 func (m *objectsTab) treeRow(i, depth int, parent string) row {
 	o := &m.plan.Objects[i]
-	about, items := m.index.itemsOf(o.ID), m.board.items
+	about, items := m.index.itemsOf(o.ID), m.checklist.items
 	line := func(width int) widget.Line {
 		name := o.Name
 		if o.Namespace != "" && o.Namespace != m.plan.Release.Namespace {
 			name = o.Namespace + "/" + name
 		}
 		sign, role := "", theme.Plain
-		if at := m.worst(o.ID); at >= 0 {
-			sign, role = frame.SeveritySign(m.board.items[at].severity(), m.board.looked(at))
+		if at := m.worstItem(o.ID); at >= 0 {
+			sign, role = frame.SeveritySign(m.checklist.items[at].severity(), m.checklist.isReviewed(at))
 		}
 		action := widget.Cell(frame.ActionRole(o.Action), o.Action.Symbol(), 4)
 		if width >= wideRow {
@@ -192,7 +192,7 @@ func (m *objectsTab) doc(id string, width int) document {
 	}
 	m.conflicts(b, o)
 	secretKeys(b, o)
-	m.outsideLines(b, id)
+	m.foreignFieldLines(b, id)
 	m.findingsOf(b, id)
 	b.Heading("Identity")
 	b.Pair("id", o.ID)
@@ -282,17 +282,17 @@ func (m *objectsTab) rows() []row {
 	shown := m.shownObjects()
 	rows := append(make([]row, 0, len(shown)+len(shown)/8+16), m.objectChips(len(shown)))
 	for len(shown) > 0 {
-		stage := shown[:alike(shown, m.stageAt)]
+		stage := shown[:commonPrefix(shown, m.stageAt)]
 		shown = shown[len(stage):]
 		title := m.stageTitle(stage[0])
-		if alike(stage, m.kindAt) == len(stage) {
+		if commonPrefix(stage, m.kindAt) == len(stage) {
 			rows = m.addBranch(rows, "", title+"  "+kindWord(m.plan.Objects[stage[0]].Kind), stage)
 			continue
 		}
 		b := m.newBranch(0, title, branchPrefix+m.stageID(stage[0]), stage)
 		rows = append(rows, m.branchRow(b, ""))
 		for len(stage) > 0 && m.isOpen(b) {
-			kind := stage[:alike(stage, m.kindAt)]
+			kind := stage[:commonPrefix(stage, m.kindAt)]
 			stage = stage[len(kind):]
 			rows = m.addBranch(rows, b.id, kindWord(m.plan.Objects[kind[0]].Kind), kind)
 		}
@@ -335,8 +335,8 @@ func (m *view) stageTitle(i int) string {
 
 func (m *view) kindAt(i int) string { return m.tree().kinds[i] }
 
-// alike counts the positions at the front of a list that share a property.
-func alike[T comparable](list []int, of func(int) T) int {
+// commonPrefix counts the positions at the front of a list that share a property.
+func commonPrefix[T comparable](list []int, of func(int) T) int {
 	n := 0
 	for n < len(list) && of(list[n]) == of(list[0]) {
 		n++
@@ -368,7 +368,7 @@ func (m *objectsTab) newBranch(depth int, title, id string, at []int) branch {
 		b.counts[o.Action]++
 		if items := m.index.itemsOf(o.ID); len(items) > 0 {
 			b.items = append(b.items, items...)
-			b.grave[m.board.items[items[0]].severity()]++
+			b.grave[m.checklist.items[items[0]].severity()]++
 		}
 	}
 	slices.Sort(b.items)
@@ -492,7 +492,7 @@ func (m *objectsTab) branchDoc(id string, width int) document {
 func (m *view) findingsIn(b *frame.Builder, items []int) {
 	for n, i := range items {
 		switch {
-		case m.board.items[i].severity() == preview.Info:
+		case m.checklist.items[i].severity() == preview.Info:
 			return
 		case n == 0:
 			b.Heading("Findings")
@@ -506,7 +506,7 @@ func (m *view) findingsIn(b *frame.Builder, items []int) {
 
 // toggle opens or closes the branch under the cursor, and reports whether there
 // is one.
-func (m *objectsTab) toggle(b *browser) bool {
+func (m *objectsTab) toggle(b *masterDetail) bool {
 	id := b.selected().id
 	if !strings.HasPrefix(id, branchPrefix) {
 		return false
@@ -516,28 +516,28 @@ func (m *objectsTab) toggle(b *browser) bool {
 }
 
 // branchIsOpen reports whether rows of the branch under the cursor follow it.
-func branchIsOpen(b *browser) bool {
+func branchIsOpen(b *masterDetail) bool {
 	at := b.list.Cursor + 1
 	return at < len(b.rows) && b.rows[at].parent == b.selected().id
 }
 
-func (m *objectsTab) setBranch(b *browser, id string, open bool) {
+func (m *objectsTab) setBranch(b *masterDetail, id string, open bool) {
 	m.branches[id] = open
-	m.outdate(b)
+	m.invalidate(b)
 }
 
 // openAll opens every branch: a search must find what a closed one holds.
-func (m *objectsTab) openAll(b *browser) {
+func (m *objectsTab) openAll(b *masterDetail) {
 	for i := range m.plan.Objects {
 		m.branches[branchPrefix+m.stageID(i)] = true
 		m.branches[branchPrefix+m.stageID(i)+"/"+m.kindAt(i)] = true
 	}
-	m.outdate(b)
+	m.invalidate(b)
 }
 
 // left closes the branch under the cursor, or goes to the one that holds the
 // row; right opens it. Both report whether there was anything to do.
-func (m *objectsTab) left(b *browser) bool {
+func (m *objectsTab) left(b *masterDetail) bool {
 	if b.pane != frame.PaneList {
 		return false
 	}
@@ -552,7 +552,7 @@ func (m *objectsTab) left(b *browser) bool {
 	return true
 }
 
-func (m *objectsTab) right(b *browser) bool {
+func (m *objectsTab) right(b *masterDetail) bool {
 	id := b.selected().id
 	if b.pane != frame.PaneList || !strings.HasPrefix(id, branchPrefix) || branchIsOpen(b) {
 		return false

@@ -25,8 +25,8 @@ func bigPlan(t *testing.T, n int) *preview.Plan {
 func TestBranchesOpenAndClose(t *testing.T) {
 	m, c := reviewOf(t, tuitest.FreshPlan(t), 120, 36)
 	tuitest.Drive(m, c, "4")
-	rows := func() int { return len(m.browser().rows) }
-	whole, first := rows(), m.browser().selected().id
+	rows := func() int { return len(m.activeTab().rows) }
+	whole, first := rows(), m.activeTab().selected().id
 	if !strings.HasPrefix(first, branchPrefix) {
 		t.Fatalf("the tree begins with %q, want a branch", first)
 	}
@@ -41,11 +41,11 @@ func TestBranchesOpenAndClose(t *testing.T) {
 		}
 	}
 	tuitest.Drive(m, c, "down", "left")
-	if got := m.browser().selected().id; got != first {
+	if got := m.activeTab().selected().id; got != first {
 		t.Errorf("left on an object leads to %q, want its branch", got)
 	}
 	tuitest.Drive(m, c, "down", "right")
-	if m.browser().pane != frame.PaneDetail {
+	if m.activeTab().pane != frame.PaneDetail {
 		t.Error("right on an object does not lead to its detail")
 	}
 }
@@ -53,7 +53,7 @@ func TestBranchesOpenAndClose(t *testing.T) {
 func TestALargePlanBeginsWithLongBranchesClosed(t *testing.T) {
 	m, c := reviewOf(t, bigPlan(t, 500), 120, 36)
 	tuitest.Drive(m, c, "4")
-	if n := len(m.browser().rows); n > 20 {
+	if n := len(m.activeTab().rows); n > 20 {
 		t.Errorf("%d rows, want the 500 alike ones closed", n)
 	}
 	if !tuitest.Shows(m, "+ 500") {
@@ -63,7 +63,7 @@ func TestALargePlanBeginsWithLongBranchesClosed(t *testing.T) {
 		t.Errorf("an object with a finding is hidden:\n%s", strings.Join(tuitest.ScreenOf(m), "\n"))
 	}
 	tuitest.Drive(m, c, append(append([]any{"/"}, tuitest.Typed("settings-00321")...), "enter")...)
-	if got := m.browser().selected().object; got != "core/ConfigMap/mongodb/settings-00321" {
+	if got := m.activeTab().selected().object; got != "core/ConfigMap/mongodb/settings-00321" {
 		t.Errorf("a search leads to %q, not into the closed branch", got)
 	}
 }
@@ -74,7 +74,7 @@ func TestTheTreeHoldsEveryObjectOnce(t *testing.T) {
 		m, c := reviewOf(t, p, 120, 36)
 		tuitest.Drive(m, c, "4", "/", "esc")
 		seen := map[string]int{}
-		for _, r := range m.browser().rows {
+		for _, r := range m.activeTab().rows {
 			if r.object != "" {
 				seen[r.object]++
 			}

@@ -31,9 +31,9 @@ type Options struct {
 	// Gate decides whether an approval covers a plan. Why it would refuse is
 	// shown before the question. nil is [install.Gate].
 	Gate func(plan *preview.Plan, approval record.Approval) error
-	// Earlier says who accepted what a revision of a release brought; false
+	// PriorAcceptance says who accepted what a revision of a release brought; false
 	// when that is not on record. nil when that is not known.
-	Earlier func(ctx context.Context, release preview.Release, revision int) (Accepted, bool)
+	PriorAcceptance func(ctx context.Context, release preview.Release, revision int) (PriorAcceptance, bool)
 	// ReadOnly leaves out approval.
 	ReadOnly bool
 	// Before is a review whose approval was refused with nothing applied, and

@@ -50,8 +50,8 @@ func (m *review) openHelp() {
 func (m *review) confirmHelp() []key.Binding {
 	k := m.keys
 	return []key.Binding{
-		frame.As(k.Open, "approve, once the answer is typed"), frame.As(k.Back, "back to the review"), frame.As(k.Digests, "every digest in full, and back"),
-		frame.Bind("up/down", "scroll what is above the question"), k.CopyDigest, k.Retry, frame.As(k.Events, "the whole error, where the check failed"), k.Help, k.Stop,
+		frame.WithHelp(k.Open, "approve, once the answer is typed"), frame.WithHelp(k.Back, "back to the review"), frame.WithHelp(k.Digests, "every digest in full, and back"),
+		frame.Bind("up/down", "scroll what is above the question"), k.CopyDigest, k.Retry, frame.WithHelp(k.Events, "the whole error, where the check failed"), k.Help, k.Stop,
 	}
 }
 

@@ -127,7 +127,7 @@ func (p *plainReview) review() error {
 			p.say("That is none of them.")
 			continue
 		}
-		if ended, err := p.look(at - 1); ended || err != nil {
+		if ended, err := p.showItem(at - 1); ended || err != nil {
 			return err
 		}
 	}
@@ -135,9 +135,9 @@ func (p *plainReview) review() error {
 
 // report prints the plan, section by section.
 func (p *plainReview) report() error {
-	if cmd := p.m.lookEarlier(); cmd != nil {
-		if found, ok := cmd().(earlierMsg); ok {
-			p.m.foundEarlier(found)
+	if cmd := p.m.findPriorAcceptances(); cmd != nil {
+		if found, ok := cmd().(priorAcceptancesMsg); ok {
+			p.m.setPriorAcceptances(found)
 		}
 	}
 	return report.Write(p.out, p.m.plan, report.Options{Format: report.Text, ASCII: p.opts.ASCII, Width: p.m.size.Width})
@@ -146,7 +146,7 @@ func (p *plainReview) report() error {
 // list numbers what can be looked at, what must be first, and returns how many
 // there are.
 func (p *plainReview) list() int {
-	b, n := p.m.board, 0
+	b, n := p.m.checklist, 0
 	fmt.Fprintln(p.out)
 	for i, it := range b.items {
 		if it.severity() == preview.Info {
@@ -156,22 +156,22 @@ func (p *plainReview) list() int {
 			p.say(frame.SectionTitle(it.severity()))
 		}
 		state := ""
-		if b.looked(i) {
+		if b.isReviewed(i) {
 			state = "looked at: "
 		}
-		what, who := statement(it.first())
+		what, who := splitTitle(it.first())
 		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.label(), state, what, who))
 		n++
 	}
-	p.say(fmt.Sprintf("%d critical left to review. Plan %s", b.left(), p.m.plan.Digest))
+	p.say(fmt.Sprintf("%d critical left to review. Plan %s", b.remaining(), p.m.plan.Digest))
 	return n
 }
 
-// look prints an item whole, and marks it when the person says that it was read.
+// showItem prints an item whole, and marks it when the person says that it was read.
 // ended is true at the end of the input.
-func (p *plainReview) look(at int) (ended bool, err error) {
+func (p *plainReview) showItem(at int) (ended bool, err error) {
 	fmt.Fprintln(p.out)
-	p.print(p.m.table[tabFindings].doc(p.m.board.items[at].label(), p.m.size.Width).lines)
+	p.print(p.m.table[tabFindings].doc(p.m.checklist.items[at].label(), p.m.size.Width).lines)
 	answer, ok, err := p.ask.Ask(p.ctx, "Press enter when you have read this; q leaves it open: ")
 	if err != nil || !ok {
 		p.m.outcome.Kind = Quit
@@ -185,25 +185,25 @@ func (p *plainReview) look(at int) (ended bool, err error) {
 
 // approve leads to the next item that must be looked at, or to the question.
 func (p *plainReview) approve() (ended bool, err error) {
-	if left := p.m.board.left(); left > 0 {
+	if left := p.m.checklist.remaining(); left > 0 {
 		p.say(fmt.Sprintf("%d critical to review, this one first:", left))
-		return p.look(p.m.board.next(-1, 1))
+		return p.showItem(p.m.checklist.next(-1, 1))
 	}
-	if why := p.m.refused(); why != nil {
+	if why := p.m.gateErrorNow(); why != nil {
 		p.say("This plan cannot be approved: " + why.Error())
 		return false, nil
 	}
-	plan, err := p.wait("checking "+surroundings(p.m.plan)+" again", func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
+	plan, err := p.wait("checking "+comparisonBasis(p.m.plan)+" again", func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		return p.opts.Recheck(ctx, p.m.plan, progress)
 	})
 	switch {
 	case p.ctx.Err() != nil:
 		return true, p.ctx.Err()
 	case err != nil:
-		p.say("The " + strings.TrimPrefix(surroundings(p.m.plan), "the ") + " could not be checked again: " + err.Error())
+		p.say("The " + strings.TrimPrefix(comparisonBasis(p.m.plan), "the ") + " could not be checked again: " + err.Error())
 		return false, nil
 	case plan.Digest != p.m.plan.Digest:
-		p.m.replace(plan, "The "+strings.TrimPrefix(surroundings(plan), "the ")+" changed during the review: ")
+		p.m.replace(plan, "The "+strings.TrimPrefix(comparisonBasis(plan), "the ")+" changed during the review: ")
 		p.say(p.m.banner)
 		return false, p.report()
 	}
@@ -215,7 +215,7 @@ func (p *plainReview) approve() (ended bool, err error) {
 func (p *plainReview) confirm() (ended bool, err error) {
 	m := p.m
 	m.screen = screenConfirm
-	m.confirm = confirm{view: m.view, checked: true, at: m.opts.Now(), listens: true}
+	m.confirm = confirmDialog{view: m.view, checked: true, at: m.opts.Now(), listens: true}
 	p.print(m.confirm.confirmHead(m.size.Width, plainHeight))
 	m.confirm.full = true
 	p.print(m.confirm.confirmHead(m.size.Width, plainHeight))

@@ -22,7 +22,7 @@ func plainly(t *testing.T, p *preview.Plan, answers string, change func(*Options
 	var out bytes.Buffer
 	opts := Options{
 		Terminal: frame.Terminal{Input: strings.NewReader(answers), Output: textsafe.NewWriter(&out), Width: 100},
-		Plan:     p, Recheck: recheckSame(p), Gate: openGate, Now: tuitest.NewClock().Now, Title: "install mongodb", Earlier: acceptedBefore,
+		Plan:     p, Recheck: recheckSame(p), Gate: openGate, Now: tuitest.NewClock().Now, Title: "install mongodb", PriorAcceptance: acceptedBefore,
 	}
 	if change != nil {
 		change(&opts)

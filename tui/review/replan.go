@@ -26,9 +26,9 @@ func (m *review) replan() tea.Cmd {
 	return m.startResolve()
 }
 
-// takeUp goes on with a review whose approval was refused, with the same marks.
-func (m *review) takeUp(before *Outcome) tea.Cmd {
-	m.board = &board{marks: before.marks} // show makes the whole of it
+// continueReview goes on with a review whose approval was refused, with the same marks.
+func (m *review) continueReview(before *Outcome) tea.Cmd {
+	m.checklist = &checklist{marks: before.marks} // show makes the whole of it
 	return tea.Batch(m.show(before.Plan), m.replan())
 }
 
@@ -39,9 +39,9 @@ func (m *review) stopReplan() {
 	m.screen, m.notice = screenReview, "not planned again"
 }
 
-// replanned takes the answer. Without a new plan the old one stays, as stale as
+// planReplaced takes the answer. Without a new plan the old one stays, as stale as
 // it was.
-func (m *review) replanned(p *preview.Plan, err error) tea.Cmd {
+func (m *review) planReplaced(p *preview.Plan, err error) tea.Cmd {
 	if err != nil {
 		m.screen, m.failed = screenReview, err
 		m.banner = "planning again (e all of it): " + strings.Join(frame.ThreeLines(err.Error()), "; ")
@@ -69,7 +69,7 @@ func (m *review) refusedBefore(p *preview.Plan, refusal error) tea.Cmd {
 // replace puts a plan in the place of the one under review, and says what
 // differs and which marks do not hold for it.
 func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
-	old, before := m.plan, m.board
+	old, before := m.plan, m.checklist
 	cmd := m.show(p)
 	m.banner, m.failed = "", nil
 	if p.Digest == old.Digest {
@@ -77,18 +77,18 @@ func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 		return cmd
 	}
 	m.tab = tabSummary
-	m.banner = why + movedFacts(old, p)
-	if reset, marked := m.board.resets(before); reset > 0 {
+	m.banner = why + changedFacts(old, p)
+	if reset, marked := m.checklist.countResets(before); reset > 0 {
 		m.banner += fmt.Sprintf("; %d of %d looks reset", reset, marked)
-		if at := m.board.next(-1, 1); at >= 0 && m.board.items[at].severity() == preview.Critical {
-			m.banner += ": " + m.board.items[at].first().Title
+		if at := m.checklist.next(-1, 1); at >= 0 && m.checklist.items[at].severity() == preview.Critical {
+			m.banner += ": " + m.checklist.items[at].first().Title
 		}
 	}
 	return cmd
 }
 
-// resolving is the making of a plan: the first one, or one to replace another.
-type resolving struct {
+// resolveJob is the making of a plan: the first one, or one to replace another.
+type resolveJob struct {
 	round int // answers of an earlier one are dropped
 	stop  context.CancelFunc
 	log   frame.ProgressLog
@@ -103,8 +103,8 @@ type Drift struct {
 // maxDrifts are taken into one frame.
 const maxDrifts = 256
 
-// watch is the live re-check of one plan: it ends when another plan is shown.
-type watch struct {
+// liveWatch is the live re-check of one plan: it ends when another plan is shown.
+type liveWatch struct {
 	round int // answers about an earlier plan are dropped
 	stop  context.CancelFunc
 	moved map[string]string // what drifted, by object id
@@ -118,7 +118,7 @@ type (
 		drifts []Drift
 		more   tea.Cmd // waits for the next ones
 	}
-	unwatchedMsg struct {
+	watchEndedMsg struct {
 		round int
 		err   error
 	}
@@ -129,7 +129,7 @@ func (m *review) startWatch() tea.Cmd {
 	if m.watch.stop != nil {
 		m.watch.stop()
 	}
-	m.watch = watch{round: m.watch.round + 1, moved: map[string]string{}}
+	m.watch = liveWatch{round: m.watch.round + 1, moved: map[string]string{}}
 	if m.opts.Watch == nil {
 		return nil
 	}
@@ -146,15 +146,15 @@ func (m *review) startWatch() tea.Cmd {
 		if ctx.Err() != nil {
 			return nil
 		}
-		return unwatchedMsg{round, err}
+		return watchEndedMsg{round, err}
 	}
-	return tea.Batch(run, waitDrifts(ctx, round, drifts))
+	return tea.Batch(run, awaitDrifts(ctx, round, drifts))
 }
 
-// waitDrifts is a command that returns what drifted since the last message.
-func waitDrifts(ctx context.Context, round int, drifts <-chan Drift) tea.Cmd {
+// awaitDrifts is a command that returns what drifted since the last message.
+func awaitDrifts(ctx context.Context, round int, drifts <-chan Drift) tea.Cmd {
 	return func() tea.Msg {
-		msg := driftMsg{round: round, more: waitDrifts(ctx, round, drifts)}
+		msg := driftMsg{round: round, more: awaitDrifts(ctx, round, drifts)}
 		select {
 		case d := <-drifts:
 			msg.drifts = append(msg.drifts, d)
@@ -173,9 +173,9 @@ func waitDrifts(ctx context.Context, round int, drifts <-chan Drift) tea.Cmd {
 	}
 }
 
-// drifted notes what moved. A plan that became stale is not asked about: the
+// setDrift notes what moved. A plan that became stale is not asked about: the
 // question closes.
-func (m *review) drifted(msg driftMsg) tea.Cmd {
+func (m *review) setDrift(msg driftMsg) tea.Cmd {
 	if msg.round != m.watch.round {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (m *review) drifted(msg driftMsg) tea.Cmd {
 	return msg.more
 }
 
-func (m *review) unwatched(msg unwatchedMsg) {
+func (m *review) watchEnded(msg watchEndedMsg) {
 	if msg.round == m.watch.round {
 		m.watch.err = msg.err
 		if m.watch.err == nil {
@@ -234,33 +234,33 @@ func (m *view) bannerText() string {
 // startResolve makes the plan.
 func (m *review) startResolve() tea.Cmd {
 	ctx, stop := context.WithCancel(m.ctx)
-	m.resolving = resolving{round: m.resolving.round + 1, stop: stop, log: frame.NewProgressLog(m.opts.Now(), m.opts.NoMotion)}
+	m.resolving = resolveJob{round: m.resolving.round + 1, stop: stop, log: frame.NewProgressLog(m.opts.Now(), m.opts.NoMotion)}
 	resolve, log, round := m.opts.Resolve, m.resolving.log, m.resolving.round
 	return tea.Batch(func() tea.Msg {
 		defer close(log.Done)
 		p, err := resolve(ctx, func(line string) { log.Send(ctx, line) })
 		return resolvedMsg{p, err, round}
-	}, m.hearResolve())
+	}, m.awaitResolve())
 }
 
-// hearResolve waits for the next line of the resolve under way.
-func (m *review) hearResolve() tea.Cmd {
+// awaitResolve waits for the next line of the resolve under way.
+func (m *review) awaitResolve() tea.Cmd {
 	round := m.resolving.round
 	return m.resolving.log.Wait(func(line string) tea.Msg { return frame.ProgressMsg{Line: line, Round: round} })
 }
 
-// progressed shows a line of the resolve under way.
-func (m *review) progressed(msg frame.ProgressMsg) tea.Cmd {
+// showProgress shows a line of the resolve under way.
+func (m *review) showProgress(msg frame.ProgressMsg) tea.Cmd {
 	if msg.Round != m.resolving.round {
 		return nil
 	}
 	m.resolving.log.Add(msg.Line, m.opts.Now())
-	return m.hearResolve()
+	return m.awaitResolve()
 }
 
-// resolved opens REVIEW, or ends the program with the reason: it reads best
+// planResolved opens REVIEW, or ends the program with the reason: it reads best
 // on the normal screen.
-func (m *review) resolved(msg resolvedMsg) tea.Cmd {
+func (m *review) planResolved(msg resolvedMsg) tea.Cmd {
 	if msg.round != m.resolving.round || m.screen != screenResolve {
 		return nil
 	}
@@ -270,7 +270,7 @@ func (m *review) resolved(msg resolvedMsg) tea.Cmd {
 		err = errors.New("no plan came back")
 	}
 	if m.plan != nil {
-		return m.replanned(msg.plan, err)
+		return m.planReplaced(msg.plan, err)
 	}
 	if err != nil {
 		m.outcome.Kind, m.outcome.Err = Failed, err
@@ -289,9 +289,9 @@ func (m *review) resolveBody() []string {
 }
 
 func (m *review) resolveKeys() []key.Binding {
-	quit := frame.As(m.keys.Stop, "cancel, nothing applied")
+	quit := frame.WithHelp(m.keys.Stop, "cancel, nothing applied")
 	if m.plan == nil {
 		return []key.Binding{quit}
 	}
-	return []key.Binding{frame.As(m.keys.Back, "back to the plan under review"), quit}
+	return []key.Binding{frame.WithHelp(m.keys.Back, "back to the plan under review"), quit}
 }

@@ -28,15 +28,15 @@ const (
 
 // review is the model of [Run].
 type review struct {
-	*deck
+	*tabPanel
 	mouseOff bool
 
 	screen    screen
-	confirm   confirm
-	obstacle  obstacle
+	confirm   confirmDialog
+	gateErr   gateError
 	page      *frame.Page // keys, or an explanation, over the screen; open when not nil
-	canI      canI
-	resolving resolving
+	canI      canIQuestion
+	resolving resolveJob
 	begin     tea.Cmd // what Init starts
 	outcome   Outcome
 }
@@ -73,11 +73,11 @@ func newReview(ctx context.Context, opts Options) *review {
 		opts.Gate = install.Gate
 	}
 	v := &view{opts: opts, theme: opts.Theme(), keys: frame.NewKeyMap()}
-	m := &review{deck: newDeck(ctx, v), confirm: confirm{view: v}}
+	m := &review{tabPanel: newTabPanel(ctx, v), confirm: confirmDialog{view: v}}
 	m.size = frame.Arrange(opts.Width, opts.Height, false)
 	switch {
 	case opts.Before != nil:
-		m.begin = m.takeUp(opts.Before)
+		m.begin = m.continueReview(opts.Before)
 	case opts.Plan != nil:
 		m.begin = m.show(opts.Plan)
 	default:
@@ -105,34 +105,34 @@ func (m *review) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseClickMsg:
 		m.click(msg)
 	case frame.ProgressMsg:
-		cmd = m.progressed(msg)
+		cmd = m.showProgress(msg)
 	case resolvedMsg:
-		cmd = m.resolved(msg)
+		cmd = m.planResolved(msg)
 	case checkingMsg:
-		cmd = m.checking(msg)
+		cmd = m.showRecheckStep(msg)
 	case recheckedMsg:
-		cmd = m.rechecked(msg)
-	case outsideMsg:
-		m.foundOutside(msg)
-	case earlierMsg:
-		m.foundEarlier(msg)
-	case obstacleMsg:
-		m.foundObstacle(msg)
+		cmd = m.setRecheck(msg)
+	case foreignFieldsMsg:
+		m.setForeignFields(msg)
+	case priorAcceptancesMsg:
+		m.setPriorAcceptances(msg)
+	case gateErrorMsg:
+		m.setGateError(msg)
 	case searchedMsg:
-		m.foundHits(msg)
+		m.showHits(msg)
 	case comparedMsg:
-		m.compared(msg)
+		m.setComparison(msg)
 	case indexedMsg:
-		m.foundIndex(msg)
+		m.setIndex(msg)
 	case stillComparingMsg:
 		cmd = m.stillComparing(msg)
 	case driftMsg:
-		cmd = m.drifted(msg)
-	case unwatchedMsg:
-		m.unwatched(msg)
+		cmd = m.setDrift(msg)
+	case watchEndedMsg:
+		m.watchEnded(msg)
 	}
 	m.settle()
-	return m, tea.Batch(cmd, m.lookOutside(), m.lookEarlier(), m.lookObstacle(), m.lookAhead(), m.startCompare())
+	return m, tea.Batch(cmd, m.findForeignFields(), m.findPriorAcceptances(), m.checkGate(), m.buildIndex(), m.startCompare())
 }
 
 func (m *review) resize(width, height int) {
@@ -153,11 +153,11 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 	}
 	m.screen, m.outcome.Plan = screenReview, p
 	kept := marks{}
-	if m.board != nil {
-		kept = m.board.marks
+	if m.checklist != nil {
+		kept = m.checklist.marks
 	}
-	m.board = newBoard(p.Findings, kept)
-	m.index, m.branches = index{plan: p, board: m.board}, branches{}
+	m.checklist = newChecklist(p.Findings, kept)
+	m.index, m.branches = index{plan: p, board: m.checklist}, branches{}
 	m.questions = report.NotAsked(p)
 	m.filter = startFilters(p)
 	if shown := m.shownTabs(); !slices.Contains(shown, m.tab) {
@@ -165,29 +165,29 @@ func (m *review) show(p *preview.Plan) tea.Cmd {
 	}
 	m.keys.Tabs.SetHelp(fmt.Sprintf("1-%d", len(m.shownTabs())), m.keys.Tabs.Help().Desc)
 	for t := range m.tabs {
-		m.tabs[t] = browser{}
+		m.tabs[t] = masterDetail{}
 	}
 	m.refresh()
 	return m.startWatch()
 }
 
 // refresh makes the rows of every tab again, each when it is next open.
-func (m *deck) refresh() {
+func (m *tabPanel) refresh() {
 	for t := range tabCount {
 		m.refreshTab(t)
 	}
 }
 
-func (m *deck) refreshTab(t tab) { m.outdate(&m.tabs[t]) }
+func (m *tabPanel) refreshTab(t tab) { m.invalidate(&m.tabs[t]) }
 
-// outdate has the rows of a tab made again, when it is next open.
-func (v *view) outdate(b *browser) {
+// invalidate has the rows of a tab made again, when it is next open.
+func (v *view) invalidate(b *masterDetail) {
 	v.made++
 	b.outdated = true
 }
 
-// ready makes the rows of a tab, where what they show has changed.
-func (m *deck) ready(t tab) {
+// rebuildRows makes the rows of a tab, where what they show has changed.
+func (m *tabPanel) rebuildRows(t tab) {
 	if b := &m.tabs[t]; b.outdated {
 		b.outdated = false
 		b.setRows(m.table[t].rows())
@@ -195,9 +195,9 @@ func (m *deck) ready(t tab) {
 }
 
 // setMark marks an item. Rows tell when they are drawn what was looked at.
-func (m *deck) setMark(at int, looked bool) {
-	m.board.mark(at, looked)
-	m.browser().stale = true
+func (m *tabPanel) setMark(at int, looked bool) {
+	m.checklist.mark(at, looked)
+	m.activeTab().stale = true
 }
 
 // settle brings cursor, window and detail of the open tab in line with each
@@ -206,15 +206,15 @@ func (m *review) settle() {
 	m.size = frame.Arrange(m.size.Width, m.size.Height, m.screen == screenReview)
 	switch {
 	case m.screen == screenReview && m.size.Mode != frame.ModeNone && m.page == nil:
-		m.browser().settle(m.deck)
+		m.activeTab().settle(m.tabPanel)
 	case m.screen == screenConfirm && m.size.Mode > frame.ModeTiny:
 		m.confirm.settleConfirm()
 	}
 }
 
-// browser is the open tab's, with rows of this moment.
-func (m *deck) browser() *browser {
-	m.ready(m.tab)
+// activeTab is the open tab's, with rows of this moment.
+func (m *tabPanel) activeTab() *masterDetail {
+	m.rebuildRows(m.tab)
 	return &m.tabs[m.tab]
 }
 
@@ -266,10 +266,10 @@ func (m *review) paste(msg tea.PasteMsg) {
 	}
 }
 
-// foundHits goes to what a search found, unless the question is open by now.
-func (m *review) foundHits(msg searchedMsg) {
+// showHits goes to what a search found, unless the question is open by now.
+func (m *review) showHits(msg searchedMsg) {
 	if m.screen == screenReview {
-		m.searched(msg)
+		m.setHits(msg)
 	}
 }
 
@@ -284,7 +284,7 @@ func (m *review) quit() tea.Cmd {
 
 // reviewKey handles the keys of REVIEW.
 func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
-	k, b := m.keys, m.browser()
+	k, b := m.keys, m.activeTab()
 	switch {
 	case key.Matches(msg, k.Quit):
 		return m.quit()
@@ -310,9 +310,9 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Search):
 		m.startSearch()
 	case key.Matches(msg, k.NextHit):
-		return m.following(1)
+		return m.gotoNext(1)
 	case key.Matches(msg, k.PreviousHit):
-		return m.following(-1)
+		return m.gotoNext(-1)
 	case m.filterKey(msg):
 	case m.failed != nil && key.Matches(msg, k.YAML):
 		m.openError("What happened", m.failed)
@@ -338,7 +338,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(msg, k.Help):
 		m.openHelp()
 	default:
-		b.move(m.deck, msg)
+		b.move(m.tabPanel, msg)
 	}
 	return nil
 }
@@ -347,7 +347,7 @@ func (m *review) reviewKey(msg tea.KeyPressMsg) tea.Cmd {
 func (m *review) filterKey(msg tea.KeyPressMsg) bool {
 	k := m.keys
 	switch {
-	case m.tab == tabAccess && m.browser().pane == frame.PaneList && key.Matches(msg, k.Group):
+	case m.tab == tabAccess && m.activeTab().pane == frame.PaneList && key.Matches(msg, k.Group):
 		m.filter.group = (m.filter.group + 1) % groupCount
 		m.refreshTab(tabAccess)
 	case key.Matches(msg, k.Filter):

@@ -60,8 +60,8 @@ func recheckSame(p *preview.Plan) func(context.Context, *preview.Plan, func(stri
 }
 
 // acceptedBefore knows the receipt of revision 2.
-func acceptedBefore(_ context.Context, _ preview.Release, revision int) (Accepted, bool) {
-	return Accepted{By: "sam@example.com", At: tuitest.NewClock().T.AddDate(0, -1, 0), Version: "1.8.1"}, revision == 2
+func acceptedBefore(_ context.Context, _ preview.Release, revision int) (PriorAcceptance, bool) {
+	return PriorAcceptance{By: "sam@example.com", At: tuitest.NewClock().T.AddDate(0, -1, 0), Version: "1.8.1"}, revision == 2
 }
 
 // openGate refuses plans with blocked objects only.
@@ -79,7 +79,7 @@ func reviewOf(t testing.TB, p *preview.Plan, width, height int) (*review, *tuite
 	t.Helper()
 	c := tuitest.NewClock()
 	m := newReview(t.Context(), Options{
-		Plan: p, Recheck: recheckSame(p), Gate: openGate, Now: c.Now, Title: "install mongodb", Earlier: acceptedBefore,
+		Plan: p, Recheck: recheckSame(p), Gate: openGate, Now: c.Now, Title: "install mongodb", PriorAcceptance: acceptedBefore,
 	})
 	tuitest.Drive(m, c, tea.WindowSizeMsg{Width: width, Height: height})
 	return m, c

@@ -73,13 +73,13 @@ func TestKeysFromBeforeTheQuestionAreSwallowed(t *testing.T) {
 	m, c := reviewOf(t, tuitest.CleanPlan(t), 120, 36)
 	tuitest.Drive(m, c, "a")
 	for range 20 {
-		c.Forward(quiet - time.Millisecond)
+		c.Forward(quietTime - time.Millisecond)
 		m.Update(tuitest.Press("y"))
 	}
 	if m.confirm.input.Value != "" {
 		t.Fatalf("input is %q before the keyboard was quiet", m.confirm.input.Value)
 	}
-	c.Forward(quiet)
+	c.Forward(quietTime)
 	m.Update(tuitest.Press("y"))
 	if m.confirm.input.Value != "y" {
 		t.Fatalf("input is %q after the keyboard was quiet", m.confirm.input.Value)
@@ -120,8 +120,8 @@ func TestAMovedClusterLeadsBackToTheReview(t *testing.T) {
 	if m.screen != screenReview || m.plan != now {
 		t.Fatal("the question stayed open for a plan that is not the reviewed one")
 	}
-	if m.board.left() != 1 {
-		t.Errorf("%d critical to review, want the one whose evidence changed", m.board.left())
+	if m.checklist.remaining() != 1 {
+		t.Errorf("%d critical to review, want the one whose evidence changed", m.checklist.remaining())
 	}
 	for _, part := range []string{"Deployment mongodb/operator is another object", "1 of 3 looks reset"} {
 		if !strings.Contains(m.banner, part) {
@@ -167,15 +167,15 @@ func TestLookingMeansSeeingTheEvidence(t *testing.T) {
 	p.Findings[0].Evidence = strings.Join(lines, "; ")
 	m, c := reviewOf(t, p, 60, 20)
 	tuitest.Drive(m, c, "n")
-	if m.board.looked(0) {
+	if m.checklist.isReviewed(0) {
 		t.Fatal("marked without a second key")
 	}
 	tuitest.Drive(m, c, "space")
-	if m.board.looked(0) {
+	if m.checklist.isReviewed(0) {
 		t.Fatal("marked although evidence was below the screen")
 	}
 	tuitest.Drive(m, c, "n")
-	if !m.board.looked(0) {
+	if !m.checklist.isReviewed(0) {
 		t.Fatal("not marked although all of the evidence was on screen")
 	}
 }

@@ -42,13 +42,13 @@ type hit struct {
 type scope struct {
 	rows     int // [review.made]
 	tab      tab
-	document shownDoc
+	document pagerContent
 }
 
 func (s *search) active() bool { return s.find != nil }
 
 // lineHit is the document line to show as found, -1 when there is none.
-func (s *search) lineHit(b *browser) int {
+func (s *search) lineHit(b *masterDetail) int {
 	if s.find == nil || b.pane != frame.PaneDetail {
 		return -1
 	}
@@ -58,16 +58,16 @@ func (s *search) lineHit(b *browser) int {
 func (s *search) prompt() (widget.Line, int) { return s.input.Prompt(widget.Text(theme.Key, " /")) }
 
 // startSearch opens the prompt. What was found before is dropped.
-func (m *deck) startSearch() {
+func (m *tabPanel) startSearch() {
 	m.endSearch()
 	m.objects.openAll(&m.tabs[tabObjects])
 	m.search.typing, m.search.input = true, widget.NewQuery()
 }
 
-func (m *deck) endSearch() { m.search = search{round: m.search.round + 1, line: -1} }
+func (m *tabPanel) endSearch() { m.search = search{round: m.search.round + 1, line: -1} }
 
 // searchKey handles the keys while a query is typed.
-func (m *deck) searchKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *tabPanel) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 	s := &m.search
 	switch {
 	case key.Matches(msg, m.keys.Back):
@@ -83,7 +83,7 @@ func (m *deck) searchKey(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		s.typing, s.find, s.line = false, find, -1
-		return m.look(0)
+		return m.findHits(0)
 	default:
 		s.input.Update(msg)
 	}
@@ -97,12 +97,12 @@ type searchedMsg struct {
 	in          scope
 }
 
-// look is the command that searches everything, and then takes a step from
+// findHits is the command that searches everything, and then takes a step from
 // where the person is: 0 to the first hit here or after.
-func (m *deck) look(step int) tea.Cmd {
+func (m *tabPanel) findHits(step int) tea.Cmd {
 	m.notice = "searching …"
 	m.search.round++
-	s, b, open := m.search, m.browser(), m.tab
+	s, b, open := m.search, m.activeTab(), m.tab
 	in := scope{rows: m.made, tab: open}
 	var document func() []int
 	if b.pane == frame.PaneDetail {
@@ -111,7 +111,7 @@ func (m *deck) look(step int) tea.Cmd {
 	}
 	var rows [tabCount][]row
 	for _, t := range m.shownTabs() {
-		m.ready(t)
+		m.rebuildRows(t)
 		rows[t] = m.tabs[t].rows
 	}
 	return func() tea.Msg {
@@ -124,7 +124,7 @@ func (m *deck) look(step int) tea.Cmd {
 				continue
 			}
 			for i, r := range rows[t] {
-				if r.id != "" && len(s.find(r.searched())) > 0 {
+				if r.id != "" && len(s.find(r.searchText())) > 0 {
 					msg.hits = append(msg.hits, hit{t, false, i})
 				}
 			}
@@ -135,7 +135,7 @@ func (m *deck) look(step int) tea.Cmd {
 
 // lookup returns a function, for use outside of Update, that finds lines of
 // the detail.
-func (b *browser) lookup(find widget.Find) func() []int {
+func (b *masterDetail) lookup(find widget.Find) func() []int {
 	n, text := len(b.pager.Lines), func(int) string { return "" }
 	if b.sheet != nil && b.sheet.Comparison != nil {
 		lines := b.sheet.Comparison.Lines
@@ -155,8 +155,8 @@ func (b *browser) lookup(find widget.Find) func() []int {
 	}
 }
 
-// searched takes the hits, unless the search is over or began anew.
-func (m *deck) searched(msg searchedMsg) {
+// setHits takes the hits, unless the search is over or began anew.
+func (m *tabPanel) setHits(msg searchedMsg) {
 	s := &m.search
 	if msg.round != s.round {
 		return
@@ -168,15 +168,15 @@ func (m *deck) searched(msg searchedMsg) {
 
 // nextHit goes on to the next or previous hit. It searches again when the rows
 // or the document are no longer those that were searched.
-func (m *deck) nextHit(step int) tea.Cmd {
-	s, b := &m.search, m.browser()
+func (m *tabPanel) nextHit(step int) tea.Cmd {
+	s, b := &m.search, m.activeTab()
 	searched := &m.tabs[s.in.tab]
-	document := s.in.document != (shownDoc{})
+	document := s.in.document != (pagerContent{})
 	switch {
 	case m.made != s.in.rows,
 		document && (searched.shown != s.in.document || searched.selected().id != s.in.document.id || searched.kind != s.in.document.kind),
 		b.pane == frame.PaneDetail && (!document || m.tab != s.in.tab):
-		return m.look(step)
+		return m.findHits(step)
 	}
 	m.goToHit(step)
 	return nil
@@ -184,15 +184,15 @@ func (m *deck) nextHit(step int) tea.Cmd {
 
 // goToHit goes to the hit a step from where the person is, around the end. A
 // step of 0 is the first one here or after.
-func (m *deck) goToHit(step int) {
+func (m *tabPanel) goToHit(step int) {
 	s := &m.search
 	if len(s.hits) == 0 {
 		m.notice = fmt.Sprintf("no match for %q in any tab%s", s.input.Value(), m.filtered())
 		return
 	}
-	here := m.here()
+	here := m.position()
 	n := len(s.hits)
-	at := sort.Search(n, func(i int) bool { return !before(s.hits[i], here) })
+	at := sort.Search(n, func(i int) bool { return !precedes(s.hits[i], here) })
 	switch {
 	case step > 0 && at < n && s.hits[at] == here:
 		at++
@@ -204,25 +204,25 @@ func (m *deck) goToHit(step int) {
 	m.notice = fmt.Sprintf("%q: hit %d of %d%s   ] next   [ previous   esc ends", s.input.Value(), at+1, n, m.hitsPerTab())
 }
 
-// here is the line the person is at, as a hit would name it.
-func (m *deck) here() hit {
-	b := m.browser()
+// position is the line the person is at, as a hit would name it.
+func (m *tabPanel) position() hit {
+	b := m.activeTab()
 	h := hit{tab: m.tab, line: b.list.Cursor}
-	if m.tab == m.search.in.tab && m.search.in.document != (shownDoc{}) {
+	if m.tab == m.search.in.tab && m.search.in.document != (pagerContent{}) {
 		h.document, h.line = true, m.search.line
-		if b.sheet != nil && !b.sheet.On(h.line) {
+		if b.sheet != nil && !b.sheet.ShowsLine(h.line) {
 			h.line = b.sheet.Line()
 		}
 	}
 	return h
 }
 
-func before(a, b hit) bool { return a.tab < b.tab || a.tab == b.tab && a.line < b.line }
+func precedes(a, b hit) bool { return a.tab < b.tab || a.tab == b.tab && a.line < b.line }
 
 // showHit opens the tab of a hit and goes to its line.
-func (m *deck) showHit(h hit) {
+func (m *tabPanel) showHit(h hit) {
 	m.tab = h.tab
-	b := m.browser()
+	b := m.activeTab()
 	if !h.document {
 		b.pane, b.kind, b.list.Cursor = frame.PaneList, diffview.Facts, h.line
 		return
@@ -238,7 +238,7 @@ func (m *deck) showHit(h hit) {
 }
 
 // hitsPerTab counts the hits of each tab that has any, where several do.
-func (m *deck) hitsPerTab() string {
+func (m *tabPanel) hitsPerTab() string {
 	var count [tabCount]int
 	for _, h := range m.search.hits {
 		count[h.tab]++

@@ -40,7 +40,7 @@ func TestASearchInADocumentCoversItAndTheOtherTabs(t *testing.T) {
 	tuitest.Drive(m, c, "5", "enter", "/")
 	tuitest.Drive(m, c, tuitest.Typed("setting00005")...)
 	tuitest.Drive(m, c, "enter")
-	sheet := m.browser().sheet
+	sheet := m.activeTab().sheet
 	if !strings.Contains(m.notice, "hit 1 of 10 ") || sheet.Path() != ".data.setting000050" {
 		t.Fatalf("%q at %s: what is folded was not found", m.notice, sheet.Path())
 	}
@@ -56,7 +56,7 @@ func TestASearchInADocumentCoversItAndTheOtherTabs(t *testing.T) {
 		t.Errorf("%q in tab %d at line %d", m.notice, m.tab, m.search.line)
 	}
 	tuitest.Drive(m, c, "4", "]")
-	if m.tab != tabFindings || m.browser().pane != frame.PaneDetail {
+	if m.tab != tabFindings || m.activeTab().pane != frame.PaneDetail {
 		t.Errorf("] leads to tab %d, not back to the document that was searched", m.tab)
 	}
 }
@@ -90,9 +90,9 @@ func TestAnswersOfAnEarlierSearchAreDropped(t *testing.T) {
 		t.Errorf("notice %q while it is searched", m.notice)
 	}
 	tuitest.Drive(m, c, "esc")
-	before := m.browser().selected().id
+	before := m.activeTab().selected().id
 	tuitest.Pump(m, cmd)
-	if m.search.active() || m.browser().selected().id != before {
+	if m.search.active() || m.activeTab().selected().id != before {
 		t.Error("a search that was ended moved the cursor")
 	}
 }

@@ -47,11 +47,11 @@ func TestTheLinesOfAFileHaveTheirNumbers(t *testing.T) {
 func TestDOnAFileOpensItsDiff(t *testing.T) {
 	m, c := reviewOf(t, setPlan(t), 120, 36)
 	tuitest.Drive(m, c, append(append([]any{"3", "/"}, tuitest.Typed("same")...), "enter", "esc", "d")...)
-	if m.browser().sheet != nil || !strings.Contains(m.notice, "no text of this file") {
+	if m.activeTab().sheet != nil || !strings.Contains(m.notice, "no text of this file") {
 		t.Errorf("notice %q", m.notice)
 	}
 	tuitest.Drive(m, c, append(append([]any{"/"}, tuitest.Typed("run.sh")...), "enter", "esc", "d", "s")...)
-	if m.browser().sheet == nil || m.browser().sheet.Form != diffview.FormBeside || !tuitest.Shows(m, "new | sh") {
+	if m.activeTab().sheet == nil || m.activeTab().sheet.Form != diffview.FormBeside || !tuitest.Shows(m, "new | sh") {
 		t.Errorf("d and s show\n%s", texts(m))
 	}
 	tuitest.Drive(m, c, "p") // it has no fields
@@ -60,7 +60,7 @@ func TestDOnAFileOpensItsDiff(t *testing.T) {
 	}
 	m, c = reviewOf(t, setPlan(t), 120, 36)
 	tuitest.Drive(m, c, "2", "d") // of a finding about a file
-	if m.browser().sheet == nil || m.browser().sheet.File == nil {
+	if m.activeTab().sheet == nil || m.activeTab().sheet.File == nil {
 		t.Errorf("d on the finding shows\n%s", texts(m))
 	}
 }

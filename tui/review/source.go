@@ -14,32 +14,32 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// facts collects name and value rows for a width. Values are never cut: what
+// propertyList collects name and value rows for a width. Values are never cut: what
 // does not fit goes on in the next rows. y copies a value.
-type facts struct {
+type propertyList struct {
 	width int
 	shift int // by which rows that cannot be selected stand further left
 	rows  []row
 }
 
-// newFacts collects rows for a list of the tab.
-func (m *view) newFacts() *facts {
+// newPropertyList collects rows for a list of the tab.
+func (m *view) newPropertyList() *propertyList {
 	if m.size.Mode == frame.ModeTiny {
-		return &facts{width: m.size.Width - len(" >")}
+		return &propertyList{width: m.size.Width - len(" >")}
 	}
-	return &facts{width: m.size.Width - len(" > "), shift: len("> ")}
+	return &propertyList{width: m.size.Width - len(" > "), shift: len("> ")}
 }
 
-func (f *facts) heading(text string) {
+func (f *propertyList) heading(text string) {
 	if len(f.rows) > 0 {
 		f.rows = append(f.rows, textRow(widget.Blank()))
 	}
 	f.rows = append(f.rows, textRow(widget.Line{widget.Text(theme.Heading, text)}))
 }
 
-func (f *facts) add(name, value string) { f.addAs(theme.Plain, name, value) }
+func (f *propertyList) add(name, value string) { f.addAs(theme.Plain, name, value) }
 
-func (f *facts) addAs(role theme.Role, name, value string) {
+func (f *propertyList) addAs(role theme.Role, name, value string) {
 	if value == "" {
 		return
 	}
@@ -69,7 +69,7 @@ func (m *sourceTab) doc(string, int) document { return document{} }
 
 // rows is where everything came from, every digest in full.
 func (m *sourceTab) rows() []row {
-	p, f := m.plan, m.newFacts()
+	p, f := m.plan, m.newPropertyList()
 	f.heading("PLAN")
 	f.add("digest", p.Digest)
 	f.add("content", p.ContentDigest)
@@ -79,7 +79,7 @@ func (m *sourceTab) rows() []row {
 		f.add("set", p.Release.Name)
 	} else {
 		f.add("release", p.Release.Namespace+"/"+p.Release.Name)
-		f.add("base", base(p))
+		f.add("base", baseText(p))
 	}
 	f.add("ruleset", strconv.Itoa(p.Ruleset))
 	if p.Policy != nil {
@@ -105,7 +105,7 @@ func (m *sourceTab) rows() []row {
 	return f.rows
 }
 
-func clusterFacts(f *facts, p *preview.Plan) {
+func clusterFacts(f *propertyList, p *preview.Plan) {
 	f.heading("CLUSTER")
 	if p.ReadMode == preview.ReadOffline {
 		f.add("read", "no cluster was contacted")
@@ -142,7 +142,7 @@ func optionWords(o preview.Options) string {
 }
 
 // imageFacts lists the images that pods of the plan run, and by whom.
-func (m *sourceTab) imageFacts(f *facts) {
+func (m *sourceTab) imageFacts(f *propertyList) {
 	images := m.plan.Images
 	if len(images) == 0 {
 		return
@@ -164,7 +164,7 @@ func (m *sourceTab) imageFacts(f *facts) {
 		if image.Digest != "" && !strings.Contains(image.Reference, image.Digest) {
 			f.add("  today", image.Digest)
 		}
-		for _, other := range m.movedFrom(image.Reference) {
+		for _, other := range m.movedTags(image.Reference) {
 			f.addAs(theme.Caution, "  ! moved", other)
 		}
 		runsOn := strings.Join(platforms[image.Reference], ", ")
@@ -195,9 +195,9 @@ func usedBy(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-// movedFrom is what findings say of a tag that moved since the installed
+// movedTags is what findings say of a tag that moved since the installed
 // revision.
-func (m *sourceTab) movedFrom(reference string) []string {
+func (m *sourceTab) movedTags(reference string) []string {
 	var out []string
 	for _, f := range m.plan.Findings {
 		if f.Rule != rules.ImageMoved.Name {
@@ -212,7 +212,7 @@ func (m *sourceTab) movedFrom(reference string) []string {
 	return out
 }
 
-func base(p *preview.Plan) string {
+func baseText(p *preview.Plan) string {
 	if p.Base.Revision == 0 {
 		return "not installed yet"
 	}
@@ -229,7 +229,7 @@ func pinWord(image preview.Image) string {
 // packageFacts is the section of a package: what it is, where it came from, why
 // this version, who signed it, what lies beside it and what making its objects
 // did.
-func (m *sourceTab) packageFacts(f *facts, pkg *preview.Package) {
+func (m *sourceTab) packageFacts(f *propertyList, pkg *preview.Package) {
 	title := "PACKAGE " + strings.Join(frame.NonEmpty(pkg.Name, pkg.Version), " ")
 	if len(m.plan.Packages) > 1 {
 		title += "  (" + m.packageCounts(pkg.Name) + ")"
@@ -246,9 +246,9 @@ func (m *sourceTab) packageFacts(f *facts, pkg *preview.Package) {
 	}
 	signatureFact(f, "signature", pkg.Verification)
 	for _, v := range pkg.Via {
-		viaFacts(f, v)
+		stepFacts(f, v)
 	}
-	besideFacts(f, pkg.Referrers)
+	referrerFacts(f, pkg.Referrers)
 	f.add("content", pkg.ContentDigest)
 	parameterFacts(f, pkg.Parameters)
 	f.add("confined", pkg.Isolation)
@@ -270,9 +270,9 @@ func (m *sourceTab) packageFacts(f *facts, pkg *preview.Package) {
 	}
 }
 
-// viaFacts is a step on the way, such as a catalog: why it led here, and which
+// stepFacts is a step on the way, such as a catalog: why it led here, and which
 // candidates it did not lead to.
-func viaFacts(f *facts, v preview.Via) {
+func stepFacts(f *propertyList, v preview.Via) {
 	reference := v.Reference
 	if v.Channel != "" {
 		reference += "  channel " + v.Channel
@@ -293,7 +293,7 @@ func viaFacts(f *facts, v preview.Via) {
 }
 
 // signatureFact says who signed; what was not verified stands out.
-func signatureFact(f *facts, name string, v preview.Verification) {
+func signatureFact(f *propertyList, name string, v preview.Verification) {
 	role := theme.Caution
 	if v.Status == "verified" {
 		role = theme.Good
@@ -309,8 +309,8 @@ func signature(v preview.Verification) string {
 	return v.Status + "  by " + v.Identity
 }
 
-// besideFacts lists what refers to the content, such as SBOMs and provenance.
-func besideFacts(f *facts, list []preview.Referrer) {
+// referrerFacts lists what refers to the content, such as SBOMs and provenance.
+func referrerFacts(f *propertyList, list []preview.Referrer) {
 	for i, r := range list {
 		name := ""
 		if i == 0 {
@@ -338,7 +338,7 @@ func referrerWord(mediaType string) string {
 	return mediaType
 }
 
-func parameterFacts(f *facts, p preview.Parameters) {
+func parameterFacts(f *propertyList, p preview.Parameters) {
 	if p.Section != nil {
 		f.add("into namespace", p.Section.Namespace)
 	}
@@ -368,7 +368,7 @@ func (m *view) packageCounts(name string) string {
 		}
 		objects = append(objects, preview.Object{Action: o.Action})
 		if at := m.index.itemsOf(o.ID); len(at) > 0 {
-			grave[m.board.items[at[0]].severity()]++
+			grave[m.checklist.items[at[0]].severity()]++
 		}
 	}
 	s := preview.Summarize(objects)

@@ -47,7 +47,7 @@ func TestNoDigestOfTheSourceIsCut(t *testing.T) {
 		m, c := reviewOf(t, p, size[0], size[1])
 		tuitest.Drive(m, c, "6")
 		var digits strings.Builder
-		for _, r := range m.browser().rows {
+		for _, r := range m.activeTab().rows {
 			digits.WriteString(strings.TrimSpace(r.line(m.size.Width - 3).Plain()))
 		}
 		for _, digest := range []string{p.Digest, p.ContentDigest, p.Packages[0].Sources[0].Digest, p.Images[0].Digest, tuitest.DigestOf("before")} {

@@ -157,8 +157,8 @@ func TestSlowLargePlanFitsInMemory(t *testing.T) {
 	p := sizedPlan(t, 5_000, 100_000)
 	m, c := reviewOf(t, p, 120, 36)
 	tuitest.Drive(m, c, largest()...)
-	if len(m.browser().sheet.Comparison.Lines) < 100_000 {
-		t.Fatalf("the difference has %d lines", len(m.browser().sheet.Comparison.Lines))
+	if len(m.activeTab().sheet.Comparison.Lines) < 100_000 {
+		t.Fatalf("the difference has %d lines", len(m.activeTab().sheet.Comparison.Lines))
 	}
 	used := (heap() - before) >> 20
 	t.Logf("%d MB", used)

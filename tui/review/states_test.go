@@ -71,7 +71,7 @@ func newWorld(t *testing.T, rng *rand.Rand, plans []*preview.Plan, without strin
 }
 
 func (w *world) send(msg tea.Msg) {
-	w.c.Forward(quiet)
+	w.c.Forward(quietTime)
 	_, cmd := w.m.Update(msg)
 	w.later(cmd)
 }
@@ -162,7 +162,7 @@ func TestSlowRandomEventsNeverApproveWithoutTheAnswer(t *testing.T) {
 						t.Fatalf("sequence %d approved", i)
 					case w.m.screen == screenConfirm:
 						confirms++
-						if w.m.stale() || w.m.board.left() > 0 {
+						if w.m.stale() || w.m.checklist.remaining() > 0 {
 							t.Fatalf("sequence %d asks about a stale plan, or one with looks left", i)
 						}
 					case w.m.screen == screenResolve:

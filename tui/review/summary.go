@@ -59,14 +59,14 @@ func (m *summaryTab) rows() []row {
 		return m.findingRows()
 	}
 	// More than a window has lines need not be tried.
-	should := min(len(m.board.in(section{severity: preview.Warning})), max(minShould, m.paneHeight()))
+	should := min(len(m.checklist.inSection(section{severity: preview.Warning})), max(minShould, m.paneHeight()))
 	rows := m.summaryWith(should)
 	over := len(rows) - m.paneHeight()
-	listed := len(m.listed(section{severity: preview.Warning}, should))
+	listed := len(m.shownItems(section{severity: preview.Warning}, should))
 	if over <= 0 || listed <= minShould {
 		return rows
 	}
-	if listed == len(m.board.in(section{severity: preview.Warning})) {
+	if listed == len(m.checklist.inSection(section{severity: preview.Warning})) {
 		over++ // one more line says that there are others
 	}
 	return m.summaryWith(max(minShould, listed-over))
@@ -84,11 +84,11 @@ func (m *summaryTab) summaryWith(should int) []row {
 	rows := gap(append([]row{m.counts()}, m.lossRows()...))
 	var listed []int
 	for _, s := range sections() {
-		listed = append(listed, m.listed(s, should)...)
+		listed = append(listed, m.shownItems(s, should)...)
 	}
 	columns := m.columns(listed)
 	for _, s := range sections() {
-		if part := m.section(s, m.listed(s, should), columns); len(part) > 0 {
+		if part := m.section(s, m.shownItems(s, should), columns); len(part) > 0 {
 			rows = gap(append(rows, part...))
 		}
 	}
@@ -99,7 +99,7 @@ func (m *summaryTab) summaryWith(should int) []row {
 	if len(m.plan.Files) > 0 {
 		rows = append(rows, m.filesRow())
 	}
-	return append(rows, m.rest())
+	return append(rows, m.uncoveredRow())
 }
 
 // textRow is a row that cannot be selected.
@@ -116,14 +116,14 @@ func (m *summaryTab) counts() row {
 	if m.size.Mode != frame.ModeDouble {
 		line = nil
 	}
-	line = append(line, counts(m.plan.Summary, m.size.Mode == frame.ModeDouble)...)
+	line = append(line, actionCounts(m.plan.Summary, m.size.Mode == frame.ModeDouble)...)
 	if m.size.Mode != frame.ModeDouble {
 		line = append(line, widget.Text(theme.Plain, " plan "+frame.ShortDigest(m.plan.Digest, 4)))
 	}
 	if m.plan.Base.Revision > 0 {
 		line = append(line, widget.Text(theme.Plain, fmt.Sprintf("   since revision %d", m.plan.Base.Revision)))
 	}
-	if n := len(m.outside.of); n > 0 && m.size.Mode == frame.ModeDouble {
+	if n := len(m.foreign.of); n > 0 && m.size.Mode == frame.ModeDouble {
 		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("   drift: %s", preview.Plural(n, "object"))))
 	} else if n > 0 {
 		line = append(line, widget.Text(theme.Caution, fmt.Sprintf("  drift %d", n)))
@@ -158,8 +158,8 @@ func (m *summaryTab) filesRow() row {
 	return linkRow(linkFiles, text)
 }
 
-// counts is the number of objects per action, with symbol and word.
-func counts(s preview.Summary, roomy bool) widget.Line {
+// actionCounts is the number of objects per action, with symbol and word.
+func actionCounts(s preview.Summary, roomy bool) widget.Line {
 	var line widget.Line
 	for _, a := range preview.Actions() {
 		n := s.Count(a)
@@ -178,11 +178,11 @@ func counts(s preview.Summary, roomy bool) widget.Line {
 	return line
 }
 
-// listed are the items of a section that the summary shows. One that is left
+// shownItems are the items of a section that the summary shows. One that is left
 // over takes no more room than saying so. What must be looked at fills the
 // window at most: its heading counts all of it, and n goes through it.
-func (m *summaryTab) listed(s section, should int) []int {
-	at := m.board.in(s)
+func (m *summaryTab) shownItems(s section, should int) []int {
+	at := m.checklist.inSection(s)
 	limit := len(at)
 	switch {
 	case s.severity == preview.Info:
@@ -205,7 +205,7 @@ func (m *summaryTab) listed(s section, should int) []int {
 // section is the heading and the findings of a part of the summary. What must
 // be looked at is said to be nothing, too.
 func (m *summaryTab) section(s section, listed []int, columns findingColumns) []row {
-	at := m.board.in(s)
+	at := m.checklist.inSection(s)
 	questions := s.severity == preview.NotKnown && len(m.questions) > 0
 	if s.severity == preview.Info || len(at) == 0 && !questions && s.severity != preview.Critical {
 		return nil
@@ -238,7 +238,7 @@ func (m *summaryTab) sectionHeading(s section, at []int, columns findingColumns)
 	case s.severity == preview.Critical:
 		title = s.title() + "  (none)"
 	case s.earlier:
-		title += m.earlierText(at)
+		title += m.priorText(at)
 	case len(at) == 0:
 		title = s.title()
 	}
@@ -249,7 +249,7 @@ func (m *summaryTab) sectionHeading(s section, at []int, columns findingColumns)
 // go without new rows.
 func (m *summaryTab) mustLookHeading(s section, at []int, columns findingColumns) row {
 	return row{text: s.title(), line: func(width int) widget.Line {
-		title := fmt.Sprintf("%s  (%d of %d left)", s.title(), m.board.left(), len(at))
+		title := fmt.Sprintf("%s  (%d of %d left)", s.title(), m.checklist.remaining(), len(at))
 		if m.size.Mode != frame.ModeDouble {
 			return widget.Line{widget.Text(theme.Heading, title)}
 		}
@@ -258,22 +258,22 @@ func (m *summaryTab) mustLookHeading(s section, at []int, columns findingColumns
 	}}
 }
 
-// earlierText says with which revision, and by whom, findings were accepted,
+// priorText says with which revision, and by whom, findings were accepted,
 // when it was one.
-func (m *summaryTab) earlierText(at []int) string {
-	revision := m.board.items[at[0]].first().AcceptedIn
+func (m *summaryTab) priorText(at []int) string {
+	revision := m.checklist.items[at[0]].first().AcceptedIn
 	for _, i := range at {
-		if m.board.items[i].first().AcceptedIn != revision {
+		if m.checklist.items[i].first().AcceptedIn != revision {
 			return ""
 		}
 	}
 	return "  " + strings.TrimSpace(m.acceptance(revision))
 }
 
-// rest counts what no rule spoke of.
-func (m *summaryTab) rest() row {
+// uncoveredRow counts what no rule spoke of.
+func (m *summaryTab) uncoveredRow() row {
 	s := m.plan.Summary
-	info := len(m.board.of(preview.Info))
+	info := len(m.checklist.ofSeverity(preview.Info))
 	text := fmt.Sprintf("Browse: %d objects (%d unchanged), %s", len(m.plan.Objects), s.Unchanged, preview.Plural(len(m.plan.Access.Grants), "grant"))
 	if info > 0 {
 		text += fmt.Sprintf(", %d info", info)
@@ -292,17 +292,19 @@ func accessClasses() []accessClass {
 	const rbac = "rbac.authorization.k8s.io"
 	write, writeRoles := []string{"create", "update", "patch", "delete", "deletecollection"}, []string{"create", "update", "patch", "delete", "deletecollection", "escalate", "bind"}
 	return []accessClass{
-		{"read secrets", func(g *preview.Grant) bool { return reaches(g, "", "secrets") && does(g, "get", "list", "watch") }},
+		{"read secrets", func(g *preview.Grant) bool {
+			return coversResource(g, "", "secrets") && hasVerb(g, "get", "list", "watch")
+		}},
 		{"write workloads", func(g *preview.Grant) bool {
-			workload := reaches(g, "", "pods", "replicationcontrollers") || reaches(g, "batch", "jobs", "cronjobs") ||
-				reaches(g, "apps", "deployments", "daemonsets", "statefulsets", "replicasets")
-			return workload && does(g, write...) || reaches(g, "", "pods/exec", "pods/attach") && does(g, "create", "get")
+			workload := coversResource(g, "", "pods", "replicationcontrollers") || coversResource(g, "batch", "jobs", "cronjobs") ||
+				coversResource(g, "apps", "deployments", "daemonsets", "statefulsets", "replicasets")
+			return workload && hasVerb(g, write...) || coversResource(g, "", "pods/exec", "pods/attach") && hasVerb(g, "create", "get")
 		}},
 		{"change RBAC / escalate", func(g *preview.Grant) bool {
-			roles := reaches(g, rbac, "roles", "clusterroles", "rolebindings", "clusterrolebindings")
-			return roles && does(g, writeRoles...) ||
-				reaches(g, "", "users", "groups", "serviceaccounts") && does(g, "impersonate") ||
-				reaches(g, "", "serviceaccounts/token") && does(g, "create")
+			roles := coversResource(g, rbac, "roles", "clusterroles", "rolebindings", "clusterrolebindings")
+			return roles && hasVerb(g, writeRoles...) ||
+				coversResource(g, "", "users", "groups", "serviceaccounts") && hasVerb(g, "impersonate") ||
+				coversResource(g, "", "serviceaccounts/token") && hasVerb(g, "create")
 		}},
 		{"wildcard verbs or resources", func(g *preview.Grant) bool {
 			return slices.Contains(g.Verbs, "*") || slices.Contains(g.Resources, "*")
@@ -310,22 +312,22 @@ func accessClasses() []accessClass {
 	}
 }
 
-// reaches reports whether a grant covers one of some resources of a group.
-func reaches(g *preview.Grant, group string, resources ...string) bool {
+// coversResource reports whether a grant covers one of some resources of a group.
+func coversResource(g *preview.Grant, group string, resources ...string) bool {
 	if !slices.Contains(g.APIGroups, group) && !slices.Contains(g.APIGroups, "*") {
 		return false
 	}
 	return slices.Contains(g.Resources, "*") || slices.ContainsFunc(resources, func(r string) bool { return slices.Contains(g.Resources, r) })
 }
 
-func does(g *preview.Grant, verbs ...string) bool {
+func hasVerb(g *preview.Grant, verbs ...string) bool {
 	return slices.Contains(g.Verbs, "*") || slices.ContainsFunc(verbs, func(v string) bool { return slices.Contains(g.Verbs, v) })
 }
 
 // tally counts the grants of a class that the plan gives.
 type tally struct{ cluster, namespaced, changed int }
 
-func count(grants []preview.Grant, c accessClass) tally {
+func countGrants(grants []preview.Grant, c accessClass) tally {
 	var t tally
 	for i := range grants {
 		g := &grants[i]
@@ -367,7 +369,7 @@ func (m *summaryTab) access() []row {
 	grants := m.plan.Access.Grants
 	for _, c := range accessClasses() {
 		rows = append(rows, accessLink(c.name, func() widget.Line {
-			t := count(grants, c)
+			t := countGrants(grants, c)
 			return table(theme.Plain, c.name, number(t.cluster), number(t.namespaced), number(t.changed))
 		}))
 	}
@@ -393,7 +395,7 @@ func accessLink(name string, count func() widget.Line) row {
 func (m *summaryTab) accessShort() []row {
 	var parts []string
 	for _, c := range accessClasses() {
-		t := count(m.plan.Access.Grants, c)
+		t := countGrants(m.plan.Access.Grants, c)
 		parts = append(parts, fmt.Sprintf("%s: cluster %d ns %d", c.name, t.cluster, t.namespaced))
 	}
 	first := widget.Line{widget.Text(theme.Heading, "ACCESS "), widget.Text(theme.Plain, parts[0]+"   "+parts[1])}

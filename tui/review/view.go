@@ -38,8 +38,8 @@ func (m *review) windowTitle() string {
 
 func (m *review) frame() frame.Frame {
 	f := frame.Frame{Theme: m.theme, Size: m.size, Title: m.opts.Title, Plan: m.plan, Sealed: m.sealed, State: m.state(), Stale: m.staleText(), Blind: m.watch.err != nil}
-	if m.board != nil {
-		f.Stats = fmt.Sprintf("must %d should %d", m.board.left(), len(m.board.of(preview.Warning)))
+	if m.checklist != nil {
+		f.Stats = fmt.Sprintf("must %d should %d", m.checklist.remaining(), len(m.checklist.ofSeverity(preview.Warning)))
 	}
 	return f
 }
@@ -51,7 +51,7 @@ func (m *review) state() string {
 	case screenConfirm:
 		return "CONFIRM"
 	}
-	if b := m.browser(); m.tab == tabFindings && b.pane == frame.PaneDetail && !m.split() {
+	if b := m.activeTab(); m.tab == tabFindings && b.pane == frame.PaneDetail && !m.split() {
 		if b.selected().id == questionsID {
 			return "NOT CHECKED"
 		}
@@ -75,19 +75,19 @@ func (m *review) lines() ([]string, *tea.Cursor) {
 	case m.page != nil:
 		body, below := m.page.Paint(m.theme, m.size)
 		f.Below[0] = below
-		return m.compose(f, body, "", f.Footer([]key.Binding{m.keys.Back, frame.As(m.keys.Down, "down"), frame.As(m.keys.Up, "up")}, frame.Plain(""))), nil
+		return m.compose(f, body, "", f.Footer([]key.Binding{m.keys.Back, frame.WithHelp(m.keys.Down, "down"), frame.WithHelp(m.keys.Up, "up")}, frame.Plain(""))), nil
 	case m.screen == screenResolve:
 		return m.compose(f, m.resolveBody(), "", f.Footer(m.resolveKeys(), nil)), nil
 	case m.screen == screenConfirm:
 		return m.confirmLines(f)
 	}
-	body, cursor := m.browserBody()
+	body, cursor := m.listBody()
 	f.Below = m.below()
 	tee := ""
 	if m.split() {
 		tee = "┬"
 	}
-	footer := f.Footer(m.footerKeys(), m.need())
+	footer := f.Footer(m.footerKeys(), m.approvalState())
 	switch {
 	case m.search.typing:
 		prompt, column := m.search.prompt()
@@ -112,9 +112,9 @@ func (m *review) compose(f frame.Frame, body []string, tee, footer string) []str
 	return f.Stack(body, tee, footer)
 }
 
-// browserBody draws the open tab.
-func (m *deck) browserBody() ([]string, *tea.Cursor) {
-	b, height := m.browser(), m.paneHeight()
+// listBody draws the open tab.
+func (m *tabPanel) listBody() ([]string, *tea.Cursor) {
+	b, height := m.activeTab(), m.paneHeight()
 	var lines []string
 	var cursor *tea.Cursor
 	top := m.size.BodyTop
@@ -145,8 +145,8 @@ func (m *deck) browserBody() ([]string, *tea.Cursor) {
 }
 
 // below counts the lines of each pane that do not fit.
-func (m *deck) below() [2]int {
-	b, height := m.browser(), m.paneHeight()
+func (m *tabPanel) below() [2]int {
+	b, height := m.activeTab(), m.paneHeight()
 	list, detail := b.list.Below(len(b.rows), height), b.below(height, m.tiny())
 	switch {
 	case m.split():
@@ -158,7 +158,7 @@ func (m *deck) below() [2]int {
 }
 
 // listLines draws the visible rows, each behind the mark of the selected one.
-func (m *deck) listLines(b *browser, width, height int) []string {
+func (m *tabPanel) listLines(b *masterDetail, width, height int) []string {
 	out := make([]string, height)
 	for i := range out {
 		at := b.list.Top + i
@@ -166,18 +166,18 @@ func (m *deck) listLines(b *browser, width, height int) []string {
 		case at >= len(b.rows):
 			out[i] = widget.Blank().Paint(m.theme, width)
 		case at == b.list.Cursor && b.rows[at].id != "" && b.pane == frame.PaneList:
-			out[i] = m.marked(">", b.rows[at], width).PaintSelected(m.theme, width)
+			out[i] = m.withMark(">", b.rows[at], width).PaintSelected(m.theme, width)
 		case at == b.list.Cursor && b.rows[at].id != "":
-			out[i] = m.marked(">", b.rows[at], width).Paint(m.theme, width)
+			out[i] = m.withMark(">", b.rows[at], width).Paint(m.theme, width)
 		default:
-			out[i] = m.marked(" ", b.rows[at], width).Paint(m.theme, width)
+			out[i] = m.withMark(" ", b.rows[at], width).Paint(m.theme, width)
 		}
 	}
 	return out
 }
 
-// marked puts the cursor mark before a row; headings start further left.
-func (m *deck) marked(mark string, r row, width int) widget.Line {
+// withMark puts the cursor mark before a row; headings start further left.
+func (m *tabPanel) withMark(mark string, r row, width int) widget.Line {
 	prefix := " " + mark + " "
 	if r.id == "" {
 		prefix = " "
@@ -203,9 +203,9 @@ func (m *deck) marked(mark string, r row, width int) widget.Line {
 // movedMark stands at the end of a row whose object is not as it was.
 const movedMark = " moved"
 
-// need says what stands between the person and the approval.
-func (m *review) need() widget.Line {
-	left := m.board.left()
+// approvalState says what stands between the person and the approval.
+func (m *review) approvalState() widget.Line {
+	left := m.checklist.remaining()
 	switch {
 	case m.opts.ReadOnly:
 		return frame.Plain("read only")
@@ -216,43 +216,43 @@ func (m *review) need() widget.Line {
 	case left > 0:
 		return widget.Line{widget.Text(theme.Risk, fmt.Sprintf("approve: %d critical to review (n)", left))}
 	}
-	if m.obstacle.why != nil {
+	if m.gateErr.why != nil {
 		return widget.Line{widget.Text(theme.Fail, "x cannot be approved (a: why)")}
 	}
 	return widget.Line{widget.Text(theme.Strong, "approve: press a")}
 }
 
 // footerKeys are the keys of what is on screen, the most useful first.
-func (m *deck) footerKeys() []key.Binding {
-	k, b := m.keys, m.browser()
+func (m *tabPanel) footerKeys() []key.Binding {
+	k, b := m.keys, m.activeTab()
 	switch {
 	case m.size.Mode == frame.ModeTiny:
 		return m.tinyKeys()
 	case b.pane == frame.PaneDetail && b.sheet != nil:
 		return m.sheetKeys(b.sheet)
 	case m.tab == tabFindings && m.split():
-		return []key.Binding{frame.As(k.Mark, "looked"), k.Next, k.YAML, k.Diff, frame.As(k.NextPane, "pane"), k.Search, k.Help}
+		return []key.Binding{frame.WithHelp(k.Mark, "looked"), k.Next, k.YAML, k.Diff, frame.WithHelp(k.NextPane, "pane"), k.Search, k.Help}
 	case m.tab == tabFindings && b.pane == frame.PaneDetail:
-		return []key.Binding{frame.As(k.Mark, "looked"), frame.As(k.Next, "next"), k.YAML, k.Diff, k.Back, k.Help}
+		return []key.Binding{frame.WithHelp(k.Mark, "looked"), frame.WithHelp(k.Next, "next"), k.YAML, k.Diff, k.Back, k.Help}
 	case m.tab == tabFiles && b.pane == frame.PaneDetail:
-		return []key.Binding{k.Back, k.Diff, frame.As(k.Down, "scroll"), k.Search, k.Copy, k.Help}
+		return []key.Binding{k.Back, k.Diff, frame.WithHelp(k.Down, "scroll"), k.Search, k.Copy, k.Help}
 	case m.tab == tabFiles:
-		return []key.Binding{k.Open, k.Diff, k.Explain, frame.As(k.Down, "move"), k.Search, k.Copy, k.Help}
+		return []key.Binding{k.Open, k.Diff, k.Explain, frame.WithHelp(k.Down, "move"), k.Search, k.Copy, k.Help}
 	case b.pane == frame.PaneDetail:
-		return []key.Binding{k.Back, k.YAML, k.Diff, frame.As(k.Down, "scroll"), k.Search, k.Copy, k.Help}
+		return []key.Binding{k.Back, k.YAML, k.Diff, frame.WithHelp(k.Down, "scroll"), k.Search, k.Copy, k.Help}
 	case m.tab == tabAccess:
 		return []key.Binding{k.Open, k.Explain, k.CanI, k.Group, k.Filter, k.Search, k.Help}
 	case m.tab == tabObjects, m.tab == tabDiff:
 		return []key.Binding{k.Open, k.YAML, k.Diff, k.Filter, k.Search, k.Copy, k.Help}
 	case m.tab == tabSource:
-		return []key.Binding{k.Copy, frame.As(k.CopyCommand, "copy command"), frame.As(k.Down, "move"), k.Search, k.Help, k.Quit}
+		return []key.Binding{k.Copy, frame.WithHelp(k.CopyCommand, "copy command"), frame.WithHelp(k.Down, "move"), k.Search, k.Help, k.Quit}
 	}
-	return []key.Binding{k.Open, frame.As(k.Next, "next to look"), k.Search, k.Copy, k.Help, k.Quit}
+	return []key.Binding{k.Open, frame.WithHelp(k.Next, "next to look"), k.Search, k.Copy, k.Help, k.Quit}
 }
 
 // tinyKeys are those of the smallest layout, which has no room for words.
-func (m *deck) tinyKeys() []key.Binding {
-	k, b := m.keys, m.browser()
+func (m *tabPanel) tinyKeys() []key.Binding {
+	k, b := m.keys, m.activeTab()
 	switch {
 	case b.pane == frame.PaneDetail && b.sheet != nil && b.sheet.Kind == diffview.Diff:
 		return []key.Binding{k.Back, k.NextHit, k.PreviousHit, k.Search, k.Help}

@@ -148,18 +148,18 @@ func (c console) printRevision(item revisionItem) {
 }
 
 // earlier finds, for the screen, who accepted what a revision of a release brought.
-func (p *session) earlier(ctx context.Context, release preview.Release, revision int) (review.Accepted, bool) {
+func (p *session) earlier(ctx context.Context, release preview.Release, revision int) (review.PriorAcceptance, bool) {
 	if p.client == nil {
-		return review.Accepted{}, false
+		return review.PriorAcceptance{}, false
 	}
 	newest, err := history.Load(ctx, p.client, release)
 	if err != nil || newest == nil {
-		return review.Accepted{}, false
+		return review.PriorAcceptance{}, false
 	}
 	r, err := history.Revision(ctx, p.client, newest, revision)
 	if err != nil {
-		return review.Accepted{}, false
+		return review.PriorAcceptance{}, false
 	}
 	receipt := r.Receipt()
-	return review.Accepted{By: receipt.Approval.By, At: receipt.Finished, Version: r.Version()}, true
+	return review.PriorAcceptance{By: receipt.Approval.By, At: receipt.Finished, Version: r.Version()}, true
 }

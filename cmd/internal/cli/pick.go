@@ -84,17 +84,17 @@ func (p *picker) several(name string) bool {
 	return n > 1
 }
 
-func (p *picker) byLines(ctx context.Context) (pick.Picked, error) {
+func (p *picker) byLines(ctx context.Context) (pick.Choice, error) {
 	hits, err := p.load(ctx, p.session.app.progress())
 	if err != nil {
-		return pick.Picked{}, err
+		return pick.Choice{}, err
 	}
 	q := question{ctx: ctx, in: p.session.app.streams.In, app: p.session.app}
 	hit, err := q.choose(hits)
-	return pick.Picked{Hit: &hit}, err
+	return pick.Choice{Hit: &hit}, err
 }
 
-func (p *picker) onScreen(ctx context.Context) (pick.Picked, error) {
+func (p *picker) onScreen(ctx context.Context) (pick.Choice, error) {
 	var asked []string
 	for _, flag := range [][2]string{{"--version", p.session.Selection.Version}, {"--channel", p.session.Selection.Channel}} {
 		if flag[1] != "" {

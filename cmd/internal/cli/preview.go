@@ -110,7 +110,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			}).interruptible()
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{
-					Title: "preview " + want.Text, Resolve: plan, Watch: p.watch, Earlier: p.earlier,
+					Title: "preview " + want.Text, Resolve: plan, Watch: p.watch, PriorAcceptance: p.earlier,
 				})
 			}
 			made, err := plan(cmd.Context(), a.progress())

@@ -88,7 +88,7 @@ func (a *app) terminal() frame.Terminal {
 func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) error {
 	open := r.app.reviews()
 	options := review.Options{
-		Terminal: r.app.terminal(), Title: title, Earlier: r.session.earlier,
+		Terminal: r.app.terminal(), Title: title, PriorAcceptance: r.session.earlier,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
 			if err == nil {
@@ -209,7 +209,7 @@ func (f *followedApply) follow(ctx context.Context) (review bool, err error) {
 		if before.receipt != nil && end.receipt == nil {
 			end = applyResult{before.receipt, resumeError(end.err)}
 		}
-		if shown.Again && ctx.Err() == nil {
+		if shown.Continue && ctx.Err() == nil {
 			before = end
 			continue
 		}
@@ -275,7 +275,7 @@ func (f *followedApply) once(ctx context.Context, resumes bool) (follow.Outcome,
 		ReadLogs: func(ctx context.Context, object preview.Ref) (rollout.Behind, error) {
 			return rollout.Logs(ctx, f.cluster, f.cluster, object)
 		},
-		Longer: func(d time.Duration) {
+		Extend: func(d time.Duration) {
 			select {
 			case more <- d:
 			default: // asked for already
