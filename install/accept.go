@@ -26,15 +26,15 @@ func ParseAccept(values []string, findings []preview.Finding, bare bool) ([]reco
 		switch {
 		case !known:
 			return nil, &Error{
-				Kind: NotStarted, Doing: fmt.Sprintf("reading --accept %q", text),
-				Came: "this plan has no finding with that id",
-				Next: "run the preview and copy ID=FINGERPRINT from its findings",
+				Kind: NotStarted, Operation: fmt.Sprintf("reading --accept %q", text),
+				Cause:  "this plan has no finding with that id",
+				Advice: "run the preview and copy ID=FINGERPRINT from its findings",
 			}
 		case a.Fingerprint == "" && !bare:
 			return nil, &Error{
-				Kind: NotStarted, Doing: fmt.Sprintf("reading --accept %q", text),
-				Came: "a bare finding id says nothing about what was seen",
-				Next: "write ID=FINGERPRINT, or add --plan or --approve",
+				Kind: NotStarted, Operation: fmt.Sprintf("reading --accept %q", text),
+				Cause:  "a bare finding id says nothing about what was seen",
+				Advice: "write ID=FINGERPRINT, or add --plan or --approve",
 			}
 		}
 		out = append(out, a)

@@ -18,7 +18,7 @@ import (
 const patience = 2 * time.Minute
 
 // makeNamespace makes the release namespace before any plan does.
-func makeNamespace(t *testing.T, raw *sandboxtest.Raw, name string) {
+func makeNamespace(t *testing.T, raw *sandboxtest.RawClient, name string) {
 	t.Helper()
 	body := map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}
 	if status, answer, err := raw.Do(t.Context(), http.MethodPost, "/api/v1/namespaces", "", body); err != nil || status != http.StatusCreated {
@@ -28,7 +28,7 @@ func makeNamespace(t *testing.T, raw *sandboxtest.Raw, name string) {
 
 // intercept registers a webhook for writes in one namespace and returns when
 // the API server asks it.
-func intercept(t *testing.T, raw *sandboxtest.Raw, name string, resources ...string) *sandboxtest.Webhook {
+func intercept(t *testing.T, raw *sandboxtest.RawClient, name string, resources ...string) *sandboxtest.Webhook {
 	t.Helper()
 	const closed = "not open yet"
 	webhook := sandboxtest.NewWebhook(t, func(sandboxtest.Admission) sandboxtest.Verdict { return sandboxtest.Verdict{Deny: closed} })
@@ -91,7 +91,7 @@ func TestClusterAdmissionChangesItsMind(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, fmt.Sprint("admission-", i))
-			raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+			raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 			makeNamespace(t, raw, w.release.Namespace)
 			webhook := intercept(t, raw, w.release.Name, "apps/deployments")
 			// What comes before it was written, and says that something was.
@@ -142,7 +142,7 @@ func TestClusterControllerFightsOverAnObject(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, fmt.Sprint("fight-", i))
-			raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+			raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 			contested, first := part{"ConfigMap", "p", "old"}, part{"ServiceAccount", "first", "old"}
 			w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", first.manifest(w.release.Namespace), contested.manifest(w.release.Namespace))))
 			first.value, contested.value = "new", "new"

@@ -59,17 +59,17 @@ func (w *writer) afterPatch(ctx context.Context, o *preview.Object, live map[str
 	defer cancel()
 	fresh, err := w.cluster.Get(late, o.Ref())
 	switch {
-	case err != nil && noAnswer(cause):
+	case err != nil && mayHaveBeenSent(cause):
 		w.wrote = true
 		return nil, &outcomeError{cause}
 	case err != nil:
 		return nil, err
 	case fresh == nil:
 		return nil, &changedObjectError{"it was deleted meanwhile"}
-	case !noAnswer(cause) && preview.VersionOf(fresh) == preview.VersionOf(live):
+	case !mayHaveBeenSent(cause) && preview.VersionOf(fresh) == preview.VersionOf(live):
 		return nil, cause // refused for another reason than a change
 	}
-	w.wrote = w.wrote || noAnswer(cause) && preview.VersionOf(fresh) != preview.VersionOf(live)
+	w.wrote = w.wrote || mayHaveBeenSent(cause) && preview.VersionOf(fresh) != preview.VersionOf(live)
 	return fresh, nil
 }
 

@@ -37,11 +37,11 @@ func Apply(ctx context.Context, plan *preview.Plan, approval record.Approval, cl
 	if approval.How == record.ApprovedByPlan {
 		approval = approval.WithReviewed(plan.Findings)
 	}
-	writes := new(writes)
+	writes := new(writeCounter)
 	r := newRun(&attempt{plan: plan, approval: approval, cluster: countingCluster{cluster, writes}, opts: opts})
 	err := r.applyRecovered(ctx, writes)
 	if ctx.Err() != nil && KindOf(err) == NotStarted && err != nil {
-		err = r.interrupted(ctx, ctx, err)
+		err = r.interruptError(ctx, ctx, err)
 	}
 	return r.result(err)
 }
@@ -77,12 +77,12 @@ func (r *applier) apply(ctx context.Context) error {
 	if err := r.precheck(ctx); err != nil {
 		return err
 	}
-	if ended, err := r.endedWith(ctx); ended || err != nil {
+	if ended, err := r.finishDeletedNamespace(ctx); ended || err != nil {
 		return err
 	}
 	switch {
-	case r.undoing():
-	case r.resumed():
+	case r.isUndoing():
+	case r.isResumed():
 		// A look ahead, forgotten afterwards: what is refused takes no lock.
 		if err := r.probe().resume(ctx); err != nil {
 			return err
@@ -105,13 +105,13 @@ func (r *applier) apply(ctx context.Context) error {
 	if err := r.underLock(held); err != nil {
 		return r.close(ctx, held, err)
 	}
-	if r.undoing() {
+	if r.isUndoing() {
 		return r.resumeUndo(ctx, held)
 	}
 	if err = r.carryOut(held); !r.triggersUndo(held, err) {
 		return r.close(ctx, held, err)
 	}
-	return r.undo(ctx, held, r.close(ctx, held, r.failed(err)))
+	return r.undo(ctx, held, r.close(ctx, held, r.undoneError(err)))
 }
 
 // carryOut sends the plan and waits until it is healthy.
@@ -140,14 +140,14 @@ func (r *applier) underLock(ctx context.Context) error {
 		return r.fail("", "", err) // the Namespace may have been made
 	}
 	keys := r.opts.RecordKeys
-	if r.undoing() || r.resumed() {
-		keys = keys.Resigning(r.before)
+	if r.isUndoing() || r.isResumed() {
+		keys = keys.ForSuccessor(r.before)
 	}
 	r.store = &record.Store{Cluster: r.cluster, Release: r.plan.Release, Tool: r.opts.ToolVersion, Clock: r.opts.Clock, Lock: r.lock, Keys: keys, Parent: r.parent}
 	switch {
-	case r.undoing():
+	case r.isUndoing():
 		return nil
-	case r.resumed():
+	case r.isResumed():
 		return r.resume(ctx)
 	}
 	if err := r.wholeCheck(ctx); err != nil {
@@ -167,7 +167,7 @@ func (r *applier) underLock(ctx context.Context) error {
 // so that its digest resumes it.
 func (r *applier) close(ctx, held context.Context, err error) error {
 	if err != nil && held.Err() != nil {
-		err = r.interrupted(ctx, held, err)
+		err = r.interruptError(ctx, held, err)
 	}
 	if r.record == nil {
 		return err
@@ -194,7 +194,7 @@ func (r *applier) close(ctx, held context.Context, err error) error {
 	saveErr := r.save(last, nil)
 	switch {
 	case saveErr != nil && lockLost(held):
-		return r.interrupted(ctx, held, errors.Join(err, saveErr))
+		return r.interruptError(ctx, held, errors.Join(err, saveErr))
 	case saveErr != nil && err == nil:
 		return r.fail("recording the result", "everything was written; run the same command again to record it", saveErr)
 	}
@@ -222,19 +222,19 @@ func checkTexts(checks []rollout.Check) []string {
 	return out
 }
 
-// interrupted words the end of a run that was asked to stop, or had to.
-func (r *applier) interrupted(ctx, held context.Context, err error) error {
+// interruptError words the end of a run that was asked to stop, or had to.
+func (r *applier) interruptError(ctx, held context.Context, err error) error {
 	e := &Error{
-		Kind: Interrupted, Doing: "applying " + r.plan.Release.Name,
-		Came: "stopped: " + r.progress(), Next: r.resumeAdvice(), Err: err,
+		Kind: Interrupted, Operation: "applying " + r.plan.Release.Name,
+		Cause: "stopped: " + r.progress(), Advice: r.resumeAdvice(), Err: err,
 	}
 	switch {
 	case lockLost(held):
-		r.withoutLock(ctx, context.Cause(held), e)
+		r.addLockAdvice(ctx, context.Cause(held), e)
 	case ctx.Err() != nil && !r.wrote:
-		e.Kind, e.Came, e.Next = Declined, "stopped before the first write", "nothing was applied; run the command again"
-		if r.resumed() {
-			e.Came, e.Next = "stopped; this run has written nothing", r.resumeAdvice()
+		e.Kind, e.Cause, e.Advice = Declined, "stopped before the first write", "nothing was applied; run the command again"
+		if r.isResumed() {
+			e.Cause, e.Advice = "stopped; this run has written nothing", r.resumeAdvice()
 		}
 	}
 	return e
@@ -258,7 +258,7 @@ func (r *applier) result(err error) (*record.Receipt, error) {
 		code = int(KindOf(err))
 		var e *Error
 		if errors.As(err, &e) {
-			event.Object, event.Cause = e.Object, e.Cause
+			event.Object, event.Cause = e.Object, e.RolloutCause
 		}
 		r.emit(Event{Type: EventError, Object: event.Object, Cause: event.Cause, Message: err.Error(), Err: err})
 	}

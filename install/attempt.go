@@ -53,14 +53,14 @@ func (a *attempt) stopRequested() bool {
 	}
 }
 
-// stopped is the end of a run that was asked to stop.
-func (a *attempt) stopped() *Error {
+// stopError is the end of a run that was asked to stop.
+func (a *attempt) stopError() *Error {
 	e := &Error{
-		Kind: Interrupted, Doing: "applying " + a.plan.Release.Name,
-		Came: "stopped as asked: " + a.progress(), Next: a.resumeAdvice(),
+		Kind: Interrupted, Operation: "applying " + a.plan.Release.Name,
+		Cause: "stopped as asked: " + a.progress(), Advice: a.resumeAdvice(),
 	}
-	if !a.wrote && !a.resumed() {
-		e.Kind, e.Next = Declined, "nothing was applied; run the command again"
+	if !a.wrote && !a.isResumed() {
+		e.Kind, e.Advice = Declined, "nothing was applied; run the command again"
 	}
 	return e
 }
@@ -142,27 +142,27 @@ func (a *attempt) ownNamespace() *preview.Object {
 // own name among its managers cannot be asked for: a Namespace that sets
 // nothing but its name leaves no managed field behind.
 func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
-	if !onlyOurs(live) {
+	if !hasOnlyOurManager(live) {
 		return false
 	}
-	verdict, _, err := Compare(a.opts.Schemas, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Live: live})
+	verdict, _, err := Compare(a.opts.Schemas, WrittenObject{Sealed: o.Sealed, Reviewed: o.ResultBody, Live: live})
 	return err == nil && verdict == Same
 }
 
-// unanswered is the end of a run that waited, or looked, and had no answer: the
+// noAnswerError is the end of a run that waited, or looked, and had no answer: the
 // same command goes on where it stopped.
-func (a *attempt) unanswered(doing, so string, err error) error {
-	if outage(err) && (a.wrote || a.resumed()) {
-		return &Error{Kind: Interrupted, Doing: doing, Came: err.Error(), Next: so + a.resumeAdvice(), Err: err}
+func (a *attempt) noAnswerError(doing, so string, err error) error {
+	if isOutage(err) && (a.wrote || a.isResumed()) {
+		return &Error{Kind: Interrupted, Operation: doing, Cause: err.Error(), Advice: so + a.resumeAdvice(), Err: err}
 	}
 	return a.fail(doing, "", err)
 }
 
-// resumed reports whether this run goes on where an earlier one stopped.
-func (a *attempt) resumed() bool { return a.before != nil && a.before.Digest == a.plan.Digest }
+// isResumed reports whether this run goes on where an earlier one stopped.
+func (a *attempt) isResumed() bool { return a.before != nil && a.before.Digest == a.plan.Digest }
 
-// bringsGroup reports whether the plan itself brings CRDs of an API group.
-func (a *attempt) bringsGroup(group string) bool {
+// bringsAPIGroup reports whether the plan itself brings CRDs of an API group.
+func (a *attempt) bringsAPIGroup(group string) bool {
 	for i := range a.plan.Objects {
 		body := a.plan.Objects[i].Sealed
 		if preview.String(body, "kind") == "CustomResourceDefinition" && preview.String(body, "spec", "group") == group {
@@ -202,15 +202,15 @@ func (a *attempt) liveOf(o *preview.Object) map[string]any {
 
 // recordWritten enters a written object into the record, with what a comparison
 // with the review says about it.
-func (a *attempt) recordWritten(o *preview.Object, w Written) Verdict {
+func (a *attempt) recordWritten(o *preview.Object, w WrittenObject) Verdict {
 	entry := a.record.Object(o.ID)
 	entry.State, entry.UID, entry.Message, entry.Cause, entry.Offender = record.StateApplied, preview.UIDOf(w.Live), "", "", ""
 	a.versions[o.ID] = preview.VersionOf(w.Live)
 	if o.LetsGo() {
-		a.record.Disown(o.ID)
+		a.record.RemoveFromInventory(o.ID)
 	} else {
-		a.record.Own(o, entry.UID)
-		a.record.Made(o, entry.UID)
+		a.record.AddToInventory(o, entry.UID)
+		a.record.AddNamespace(o, entry.UID)
 	}
 	verdict, notes, err := Compare(a.opts.Schemas, w)
 	switch {
@@ -225,14 +225,14 @@ func (a *attempt) recordWritten(o *preview.Object, w Written) Verdict {
 	return verdict
 }
 
-func (a *attempt) removed(o *preview.Object, gone bool) {
+func (a *attempt) recordRemoved(o *preview.Object, gone bool) {
 	entry := a.record.Object(o.ID)
 	entry.State, entry.Message = record.StateRemoving, ""
 	if gone {
 		entry.State = record.StateRemoved
-		a.record.Disown(o.ID)
+		a.record.RemoveFromInventory(o.ID)
 	} else {
-		a.record.Disowning(o.ID)
+		a.record.MarkDeleting(o.ID)
 	}
 	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State})
 }
@@ -242,10 +242,10 @@ func (a *attempt) removed(o *preview.Object, gone bool) {
 func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing string, err error) error {
 	e := a.objectError(o, doing, err)
 	entry := a.record.Object(o.ID)
-	entry.Message, entry.Cause = e.Came, e.Cause
+	entry.Message, entry.Cause = e.Cause, e.RolloutCause
 	if unknownOutcome(err) {
 		entry.State = record.StateSent
-		a.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent, Message: e.Came})
+		a.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent, Message: e.Cause})
 		return e
 	}
 	var gone *deletionError
@@ -259,7 +259,7 @@ func (a *attempt) failedObject(ctx context.Context, o *preview.Object, doing str
 	if o.Action != preview.ActionDelete {
 		a.record.DropIntent(o.ID)
 	}
-	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Came, Cause: e.Cause})
+	a.emit(Event{Type: EventObject, Object: o.ID, State: entry.State, Message: e.Cause, Cause: e.RolloutCause})
 	return e
 }
 
@@ -274,8 +274,8 @@ func (a *attempt) timeout(stage *preview.Stage) time.Duration {
 	return DefaultRolloutTimeout
 }
 
-// undoing reports whether the newest record is the undo of this plan.
-func (a *attempt) undoing() bool {
+// isUndoing reports whether the newest record is the undo of this plan.
+func (a *attempt) isUndoing() bool {
 	return a.before != nil && a.before.Undoes != nil && a.before.Undoes.Digest == a.plan.Digest
 }
 
@@ -299,18 +299,18 @@ func (a *attempt) objectError(o *preview.Object, doing string, err error) *Error
 		next = "get the missing permission, then " + a.resumeAdvice()
 	case reason == preview.ReasonQuota:
 		next = quotaAdvice(o, err) + a.resumeAdvice()
-	case preview.Throttled(err) && (a.wrote || a.resumed()):
+	case preview.Throttled(err) && (a.wrote || a.isResumed()):
 		kind, next = Interrupted, "the API server is overloaded and carried nothing out; when it has time, "+a.resumeAdvice()
 	}
 	cause, _ := rollout.RefusalCause(err.Error())
 	e := a.fail(fmt.Sprintf("%s %s", doing, o.ID), next, &Error{
-		Kind: kind, Object: o.ID, Doing: doing + " " + o.ID, Came: err.Error(), Cause: cause, Next: next, Err: err,
+		Kind: kind, Object: o.ID, Operation: doing + " " + o.ID, Cause: err.Error(), RolloutCause: cause, Advice: next, Err: err,
 	})
-	if e.Next == "" {
+	if e.Advice == "" {
 		changed := *e
-		changed.Next = "nothing was applied; look at the cause and run the command again"
+		changed.Advice = "nothing was applied; look at the cause and run the command again"
 		if a.wrote {
-			changed.Next = "part of the plan was applied; look at the cause, then " + a.resumeAdvice()
+			changed.Advice = "part of the plan was applied; look at the cause, then " + a.resumeAdvice()
 		}
 		return &changed
 	}

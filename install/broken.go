@@ -10,21 +10,21 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// writes counts the writes of plan objects that were made, or whose outcome is
+// writeCounter counts the writes of plan objects that were made, or whose outcome is
 // unknown. It answers where a run cannot any more, because a panic ended it.
-type writes struct{ made atomic.Int64 }
+type writeCounter struct{ made atomic.Int64 }
 
 // happened reports whether the target changed, or may have changed.
-func (w *writes) happened() bool { return w.made.Load() > 0 }
+func (w *writeCounter) happened() bool { return w.made.Load() > 0 }
 
 // count sends a write. One that was refused did not happen.
-func (w *writes) count(ref preview.Ref, send func() error) error {
+func (w *writeCounter) count(ref preview.Ref, send func() error) error {
 	if strings.HasPrefix(ref.Name, preview.RecordName("")) {
 		return send() // a record or a lock
 	}
 	w.made.Add(1)
 	err := send()
-	if err != nil && !noAnswer(err) {
+	if err != nil && !mayHaveBeenSent(err) {
 		w.made.Add(-1)
 	}
 	return err
@@ -33,7 +33,7 @@ func (w *writes) count(ref preview.Ref, send func() error) error {
 // countingCluster counts writes before they are sent.
 type countingCluster struct {
 	Cluster
-	writes *writes
+	writes *writeCounter
 }
 
 func (c countingCluster) Apply(ctx context.Context, item preview.DryRun) (body map[string]any, err error) {
@@ -52,7 +52,7 @@ func (c countingCluster) Delete(ctx context.Context, ref preview.Ref, uid, resou
 
 // applyRecovered is apply, whose panics are errors: nothing is recorded any more, as
 // after a kill, and the same digest goes on.
-func (r *applier) applyRecovered(ctx context.Context, writes *writes) error {
+func (r *applier) applyRecovered(ctx context.Context, writes *writeCounter) error {
 	err := tasks.Try(func() error { return r.apply(ctx) })
 	var known *Error
 	var broken *tasks.Panic
@@ -60,12 +60,12 @@ func (r *applier) applyRecovered(ctx context.Context, writes *writes) error {
 		return err
 	}
 	e := &Error{
-		Kind: NotStarted, Doing: "applying " + r.plan.Release.Name,
-		Came: "the program broke: " + broken.Error(), Next: "this run has written nothing", Err: broken,
+		Kind: NotStarted, Operation: "applying " + r.plan.Release.Name,
+		Cause: "the program broke: " + broken.Error(), Advice: "this run has written nothing", Err: broken,
 	}
 	if r.wrote || writes.happened() {
-		e.Kind, e.Next = Interrupted, r.resumeAdvice()
-		e.Came += "; " + r.progress()
+		e.Kind, e.Advice = Interrupted, r.resumeAdvice()
+		e.Cause += "; " + r.progress()
 	}
 	return e
 }

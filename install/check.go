@@ -142,11 +142,11 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	if err != nil {
 		return c.notChecked(doing, err)
 	}
-	if err := Barred(now); err != nil {
+	if err := DeniedError(now); err != nil {
 		return c.fail(doing, "", err)
 	}
 	if now.Digest != c.plan.Digest {
-		reasons := unread(now)
+		reasons := missingReadRights(now)
 		for _, move := range engine.Moved(c.plan, now, c.opts.Schemas) {
 			reasons = append(reasons, move.String())
 		}
@@ -246,10 +246,10 @@ func (c *checker) findNamespace(ctx context.Context) error {
 // BeforeNamespace returns the cluster as a plan saw it whose run came no
 // further than creating the release Namespace: without that. It returns nil when
 // there was no such run. Only a plan made on it has the digest that was approved.
-func BeforeNamespace(ctx context.Context, cluster Planning, release preview.Release) (engine.Cluster, error) {
+func BeforeNamespace(ctx context.Context, cluster PlanningCluster, release preview.Release) (engine.Cluster, error) {
 	ref := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: release.Namespace}
 	live, err := cluster.Get(ctx, ref)
-	if err != nil || live == nil || !onlyOurs(live) {
+	if err != nil || live == nil || !hasOnlyOurManager(live) {
 		return nil, err
 	}
 	record, err := record.Load(ctx, cluster, release)
@@ -260,14 +260,14 @@ func BeforeNamespace(ctx context.Context, cluster Planning, release preview.Rele
 	return &clusterWithoutNamespace{Cluster: cluster, object: made}, nil
 }
 
-// Planning reads the cluster that a plan is made on.
-type Planning interface {
+// PlanningCluster reads the cluster that a plan is made on.
+type PlanningCluster interface {
 	engine.Cluster
 	record.Getter
 }
 
-// onlyOurs reports whether a Namespace stays and no other client wrote it.
-func onlyOurs(live map[string]any) bool {
+// hasOnlyOurManager reports whether a Namespace stays and no other client wrote it.
+func hasOnlyOurManager(live map[string]any) bool {
 	if preview.String(live, "metadata", "deletionTimestamp") != "" {
 		return false
 	}

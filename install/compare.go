@@ -29,8 +29,8 @@ const (
 	NoteOutside    = "changed outside this plan" // drift that was there before the write
 )
 
-// Written is one object after a write, with what it is held against.
-type Written struct {
+// WrittenObject is one object after a write, with what it is held against.
+type WrittenObject struct {
 	// Sealed is the planned object, as it was sent.
 	Sealed map[string]any
 	// Reviewed is the dry-run result that the review showed, nil when there
@@ -49,7 +49,7 @@ type Written struct {
 // no path of the reviewed result is missing or different, and nothing was
 // added that the review did not show; generated fields aside. The notes say
 // what differs, by path and without values.
-func Compare(t preview.Typer, w Written) (Verdict, []string, error) {
+func Compare(t preview.Typer, w WrittenObject) (Verdict, []string, error) {
 	c, err := newComparison(t, w)
 	if err != nil {
 		return "", nil, fmt.Errorf("comparing %s: %w", preview.RefOf(w.Sealed).ID(), err)
@@ -60,7 +60,7 @@ func Compare(t preview.Typer, w Written) (Verdict, []string, error) {
 	return c.comparePlanned()
 }
 
-// comparison holds the four objects of a [Written], without volatile fields,
+// comparison holds the four objects of a [WrittenObject], without volatile fields,
 // all parsed by schema or all without.
 type comparison struct {
 	sealed, reviewed, before, live parsedObject
@@ -71,7 +71,7 @@ type parsedObject struct {
 	typed *typed.TypedValue
 }
 
-func newComparison(t preview.Typer, w Written) (*comparison, error) {
+func newComparison(t preview.Typer, w WrittenObject) (*comparison, error) {
 	c := &comparison{}
 	slots := []*parsedObject{&c.sealed, &c.reviewed, &c.before, &c.live}
 	for i, body := range []map[string]any{w.Sealed, w.Reviewed, w.Before, w.Live} {
@@ -276,7 +276,7 @@ func isEmpty(v any) bool {
 // lookup returns what stands at a path of a decoded object.
 func lookup(at any, path fieldpath.Path) (any, bool) {
 	for _, element := range path {
-		next, ok := step(at, element)
+		next, ok := stepInto(at, element)
 		if !ok {
 			return nil, false
 		}
@@ -285,7 +285,7 @@ func lookup(at any, path fieldpath.Path) (any, bool) {
 	return at, true
 }
 
-func step(at any, element fieldpath.PathElement) (any, bool) {
+func stepInto(at any, element fieldpath.PathElement) (any, bool) {
 	if element.FieldName != nil {
 		m, ok := at.(map[string]any)
 		v, has := m[*element.FieldName]
@@ -303,17 +303,17 @@ func step(at any, element fieldpath.PathElement) (any, bool) {
 		return list[i], true
 	}
 	for _, item := range list {
-		if matches(item, element) {
+		if matchesItem(item, element) {
 			return item, true
 		}
 	}
 	return nil, false
 }
 
-// matches reports whether a list item is the one an element names by key or
+// matchesItem reports whether a list item is the one an element names by key or
 // by value. A key that the item leaves out has a default there (the protocol
 // of a port), so only keys that are set can tell items apart.
-func matches(item any, element fieldpath.PathElement) bool {
+func matchesItem(item any, element fieldpath.PathElement) bool {
 	if element.Value != nil {
 		return value.Equals(value.NewValueInterface(item), *element.Value)
 	}

@@ -81,7 +81,7 @@ func TestCompare(t *testing.T) {
 	schemas := k8s.NewSchemas()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			verdict, notes, err := install.Compare(schemas, install.Written{
+			verdict, notes, err := install.Compare(schemas, install.WrittenObject{
 				Sealed: body(t, tt.sealed), Reviewed: body(t, tt.reviewed), Before: body(t, tt.before), Live: body(t, tt.after),
 			})
 			text := strings.Join(notes, "; ")

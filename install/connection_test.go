@@ -54,17 +54,17 @@ func TestClusterWaitOutlivesTheConnection(t *testing.T) {
 					return sandboxtest.Fault{Cut: sandboxtest.CutBefore}
 				},
 			})
-			waits := make(chan install.Waiting, 1000)
+			waits := make(chan install.WaitState, 1000)
 			clock := patientClock{newJumpClock()}
 			opts := w.options(t)
 			opts.Clock, opts.RolloutTimeout, opts.Checks = clock, 24*time.Hour, []rollout.Check{noted{"a"}}
-			opts.Waiting = func(w install.Waiting) { waits <- w }
+			opts.Waiting = func(w install.WaitState) { waits <- w }
 			ended := make(chan error, 1)
 			go func() {
 				_, err := install.Apply(t.Context(), plan, byDigest(plan), connect(t, proxy.Kubeconfig), opts)
 				ended <- err
 			}()
-			until := func(what string, ok func(install.Waiting) bool) {
+			until := func(what string, ok func(install.WaitState) bool) {
 				t.Helper()
 				for limit := time.After(2 * time.Minute); ; {
 					select {
@@ -79,10 +79,10 @@ func TestClusterWaitOutlivesTheConnection(t *testing.T) {
 					}
 				}
 			}
-			until("it waits for the end", func(w install.Waiting) bool { return w.Stage == "rollout" && !w.Deadline.IsZero() })
+			until("it waits for the end", func(w install.WaitState) bool { return w.Stage == "rollout" && !w.Deadline.IsZero() })
 			away.Store(true)
 			proxy.Break()
-			until("it says that the cluster is away", func(w install.Waiting) bool { return !w.LostSince.IsZero() && w.Tries > 1 })
+			until("it says that the cluster is away", func(w install.WaitState) bool { return !w.LostSince.IsZero() && w.Tries > 1 })
 			clock.jump()
 			for range 2 { // the first was judged when the second comes
 				select {

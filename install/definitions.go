@@ -46,8 +46,8 @@ func (w *waiter) awaitDefinitions(ctx context.Context, stage *preview.Stage) err
 	}
 	named := *e
 	named.Reasons = append(held, e.Reasons...)
-	named.Came = joinReasons(named.Reasons)
-	named.Next = "the operator still runs and may let go of them; " + w.resumeAdvice()
+	named.Cause = joinReasons(named.Reasons)
+	named.Advice = "the operator still runs and may let go of them; " + w.resumeAdvice()
 	return &named
 }
 

@@ -45,11 +45,11 @@ type ObjectDrift struct {
 // objects of [record.Record.Items] as read, in that order. The error says why there is
 // nothing to compare with; what is missing is reported all the same.
 func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, stored *record.Record, live []preview.ReadResult) ([]ObjectDrift, error) {
-	plan, err := record.StoredPlan(ctx, cluster, stored)
+	plan, err := record.LoadArchivedPlan(ctx, cluster, stored)
 	out := make([]ObjectDrift, 0, len(stored.Inventory))
 	for i, item := range stored.Items() {
 		d := ObjectDrift{ID: item.Ref().ID()}
-		d.Drift, d.Why = presence(stored, item, live[i])
+		d.Drift, d.Why = decidePresence(stored, item, live[i])
 		if d.Drift == "" {
 			d.Drift, d.Paths, d.Why = compareRecorded(schemas, plan, item, live[i].Body)
 		}
@@ -58,9 +58,9 @@ func Drifts(ctx context.Context, cluster record.Getter, schemas engine.Schemas, 
 	return out, err
 }
 
-// presence decides what needs no comparison; empty means that the object is
+// decidePresence decides what needs no comparison; empty means that the object is
 // there and the release's.
-func presence(stored *record.Record, item record.Item, live preview.ReadResult) (drift Drift, why string) {
+func decidePresence(stored *record.Record, item record.Item, live preview.ReadResult) (drift Drift, why string) {
 	entry := stored.Object(item.Ref().ID())
 	pending := entry != nil && (entry.State == record.StatePending || entry.State == record.StateSent) && stored.State.Unfinished()
 	switch reason := preview.ReasonOf(live.Err); {
@@ -102,7 +102,7 @@ func finalizers(body map[string]any) string {
 	return "its finalizers " + strings.Join(names, ", ")
 }
 
-func compareRecorded(schemas engine.Schemas, plan *record.Recorded, item record.Item, live map[string]any) (Drift, []string, string) {
+func compareRecorded(schemas engine.Schemas, plan *record.ArchivedPlan, item record.Item, live map[string]any) (Drift, []string, string) {
 	if plan == nil {
 		return DriftUnknown, nil, "the plan of the revision cannot be read"
 	}
@@ -126,7 +126,7 @@ func compareRecorded(schemas engine.Schemas, plan *record.Recorded, item record.
 	sent := *o
 	sent.Sealed = sealed // what was left to other managers may be as they like
 	sealed = plan.Sent(&sent)
-	verdict, paths, err := Compare(schemas, Written{Sealed: sealed, Before: live, Live: live})
+	verdict, paths, err := Compare(schemas, WrittenObject{Sealed: sealed, Before: live, Live: live})
 	switch {
 	case err != nil:
 		return DriftUnknown, nil, err.Error()

@@ -23,7 +23,7 @@ type situation struct {
 	// before and after are what is installed and what is planned; another object
 	// is always in both, so that every plan has something to write.
 	before, after func(object part) []part
-	others        func(t *testing.T, w *world, raw *sandboxtest.Raw, object part) // what somebody else does before the plan
+	others        func(t *testing.T, w *world, raw *sandboxtest.RawClient, object part) // what somebody else does before the plan
 	choose        func(*engine.Options)
 	drifts        map[string]install.Kind
 }
@@ -36,8 +36,8 @@ func same(p part) []part    { return []part{p} }
 func changed(p part) []part { p.value = "new"; return []part{p} }
 
 // does lets somebody else do something to the object.
-func does(hows ...string) func(*testing.T, *world, *sandboxtest.Raw, part) {
-	return func(t *testing.T, w *world, raw *sandboxtest.Raw, object part) {
+func does(hows ...string) func(*testing.T, *world, *sandboxtest.RawClient, part) {
+	return func(t *testing.T, w *world, raw *sandboxtest.RawClient, object part) {
 		t.Helper()
 		for _, how := range hows {
 			if did, err := edit(t.Context(), raw, how, object, w.release.Namespace); err != nil || !did {
@@ -91,7 +91,7 @@ func situations() map[string]situation {
 }
 
 // ownedElsewhere lets another release bring the object.
-func ownedElsewhere(t *testing.T, w *world, _ *sandboxtest.Raw, object part) {
+func ownedElsewhere(t *testing.T, w *world, _ *sandboxtest.RawClient, object part) {
 	t.Helper()
 	owner := newWorldIn(t, w.sandbox, w.release.Name+"-o")
 	owner.applyQuietly(t, owner.plan(t, owner.content(t, "1.0.0", object.manifest(w.release.Namespace))))
@@ -113,7 +113,7 @@ func TestClusterEveryDriftUnderEveryAction(t *testing.T) {
 
 func (s situation) drift(t *testing.T, w *world, how string, want install.Kind) {
 	t.Helper()
-	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+	raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 	ns, other := w.release.Namespace, part{"ServiceAccount", "other", "old"}
 	w.applyQuietly(t, w.plan(t, w.content(t, "1.0.0", manifests(append(s.before(s.object), other), ns)...)))
 	if s.others != nil {
@@ -151,7 +151,7 @@ func (s situation) drift(t *testing.T, w *world, how string, want install.Kind) 
 // TestClusterNamespaceThatIsGoingAway refuses at review and at apply.
 func TestClusterNamespaceThatIsGoingAway(t *testing.T) {
 	w := newWorld(t, "terminating")
-	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+	raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 	makeNamespace(t, raw, w.release.Namespace)
 	plan := w.plan(t, w.content(t, "1.0.0", configMap("a", "1")))
 	// A finalizer keeps it in Terminating.
@@ -184,7 +184,7 @@ func TestClusterNamespaceThatIsGoingAway(t *testing.T) {
 // it: its names belong to another one.
 func TestClusterDefinitionThatIsNeverEstablished(t *testing.T) {
 	w := newWorld(t, "unestablished")
-	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+	raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 	taken := part{"CustomResourceDefinition", "thing", "v"}
 	if did, err := edit(t.Context(), raw, "create", taken, w.release.Namespace); err != nil || !did {
 		t.Fatalf("making the other definition: %t, %v", did, err)
@@ -206,7 +206,7 @@ func TestClusterDefinitionThatIsNeverEstablished(t *testing.T) {
 // group fails.
 func TestClusterAPIWithoutABackendIsNotInTheWay(t *testing.T) {
 	w := newWorld(t, "partial")
-	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+	raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 	const at = "/apis/apiregistration.k8s.io/v1/apiservices"
 	body := map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": "v1.down.example.com"},

@@ -25,24 +25,24 @@ const (
 // lines: what was being done, what came back, what to do next. It may hold
 // text from the cluster and must pass textsafe before a person sees it.
 type Error struct {
-	Kind   Kind
-	Object string // object id, when one object is to blame
-	Doing  string
-	Came   string
-	Next   string
+	Kind      Kind
+	Object    string // object id, when one object is to blame
+	Operation string
+	Cause     string
+	Advice    string
 	// Reasons are all reasons of a refusal, one sentence each. Came is made of
 	// the first ones.
 	Reasons []string
-	// Cause is why the rollout of Object failed or took too long.
-	Cause rollout.Cause
-	Err   error
+	// RolloutCause is why the rollout of Object failed or took too long.
+	RolloutCause rollout.Cause
+	Err          error
 
 	timedOut bool // it took longer than it may, and was not stopped
 }
 
 func (e *Error) Error() string {
 	var lines []string
-	for _, line := range []string{e.Doing, e.Came, e.Next} {
+	for _, line := range []string{e.Operation, e.Cause, e.Advice} {
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -69,7 +69,7 @@ func KindOf(err error) Kind {
 const maxReasons = 8
 
 func refusal(doing, next string, reasons ...string) *Error {
-	return &Error{Kind: Refused, Doing: doing, Came: joinReasons(reasons), Next: next, Reasons: reasons}
+	return &Error{Kind: Refused, Operation: doing, Cause: joinReasons(reasons), Advice: next, Reasons: reasons}
 }
 
 func joinReasons(reasons []string) string {
@@ -85,5 +85,5 @@ func asError(kind Kind, doing, next string, err error) *Error {
 	if errors.As(err, &e) {
 		return e
 	}
-	return &Error{Kind: kind, Doing: doing, Came: err.Error(), Next: next, Err: err}
+	return &Error{Kind: kind, Operation: doing, Cause: err.Error(), Advice: next, Err: err}
 }

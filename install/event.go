@@ -48,9 +48,9 @@ type Event struct {
 	Receipt       *record.Receipt `json:"receipt,omitempty"`
 }
 
-// Waiting is what a run waits for at one moment, for a screen that shows it
+// WaitState is what a run waits for at one moment, for a screen that shows it
 // live. It is no event: nothing of it is on record.
-type Waiting struct {
+type WaitState struct {
 	Stage    string    // empty when it does not wait
 	Deadline time.Time // when it gives up, zero when it never does
 	// LostSince is when the cluster stopped answering, zero while it does;

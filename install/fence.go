@@ -17,8 +17,8 @@ func (l *lock) Fence(revision int) record.Fence {
 	return record.Fence{Holder: l.holder, Transitions: transitionsOf(l.live), Revision: revision}
 }
 
-// Taken ends what is done under a lock that another run turned out to hold.
-func (l *lock) Taken() error {
+// LostError ends what is done under a lock that another run turned out to hold.
+func (l *lock) LostError() error {
 	if l != nil {
 		l.lost(errLockLost)
 	}

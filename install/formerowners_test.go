@@ -21,7 +21,7 @@ import (
 // definition that keeps every field. All tests of the package share it.
 func serve(t *testing.T, w *world, group, version, kind, plural, scope string) {
 	t.Helper()
-	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+	raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 	body := map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{
 			"name": plural + "." + group, "annotations": map[string]any{"api-approved.kubernetes.io": "unapproved, for tests"},
@@ -190,7 +190,7 @@ func underOLM(t *testing.T, w *world) {
 	uid := preview.String(w.read(t, "operators.coreos.com/v1alpha1", csv, ns, "op.v1"), "metadata", "uid")
 	labels := map[string]any{"olm.owner": "op.v1", "olm.owner.namespace": ns, "olm.owner.kind": csv}
 	owner := []any{map[string]any{"apiVersion": "operators.coreos.com/v1alpha1", "kind": csv, "name": "op.v1", "uid": uid}}
-	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+	raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 	post := func(path string, body map[string]any, references bool) {
 		t.Helper()
 		meta := preview.Map(body, "metadata")

@@ -81,10 +81,10 @@ func gateDigest(plan *preview.Plan, approval record.Approval) error {
 	if why := gateRepeatable(plan, approval); why != "" {
 		return refusal(doing, repeatAdvice, reason, why)
 	}
-	if list := unread(plan); len(list) > 0 {
+	if list := missingReadRights(plan); len(list) > 0 {
 		return refusal(doing, "preview again, and approve the digest it prints", append([]string{reason}, list...)...)
 	}
-	if why := answersInContent(plan); why != "" && approval.How == record.ApprovedByDigest {
+	if why := lookupPackages(plan); why != "" && approval.How == record.ApprovedByDigest {
 		return refusal(doing, "preview again, and approve the digest it prints", reason, why)
 	}
 	return refusal(doing, "preview again, and approve the digest it prints", reason)
@@ -108,9 +108,9 @@ func gateRepeatable(plan *preview.Plan, approval record.Approval) string {
 	return ""
 }
 
-// answersInContent names the packages whose content depends on what the
+// lookupPackages names the packages whose content depends on what the
 // cluster answered; empty when there are none.
-func answersInContent(plan *preview.Plan) string {
+func lookupPackages(plan *preview.Plan) string {
 	var names []string
 	for _, pkg := range plan.Packages {
 		if len(pkg.Parameters.ClusterReads) > 0 {
@@ -149,14 +149,14 @@ func gateActions(plan *preview.Plan) []string {
 			reasons = append(reasons, fmt.Sprintf("%s has action %q, which this version does not apply", o.ID, o.Action))
 		}
 		for _, c := range plan.Unsettled(o) {
-			reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s", o.ID, c.Manager, c.Path)+unsettled(plan))
+			reasons = append(reasons, fmt.Sprintf("%s: field manager %q owns %s", o.ID, c.Manager, c.Path)+conflictAdvice(plan))
 		}
 	}
 	return reasons
 }
 
-// unsettled says what would settle a conflict.
-func unsettled(plan *preview.Plan) string {
+// conflictAdvice says what would settle a conflict.
+func conflictAdvice(plan *preview.Plan) string {
 	switch plan.Options.Conflicts {
 	case preview.ConflictsOwn:
 		return ", a field that the release has not set; plan with --conflicts take to take it over, or --conflicts leave to leave it alone"
@@ -229,13 +229,13 @@ func gateContent(plan *preview.Plan) []string {
 		}
 	}
 	reasons = append(reasons, gateFiles(plan)...)
-	if why := answersInContent(plan); why != "" {
+	if why := lookupPackages(plan); why != "" {
 		reasons = append(reasons, why)
 	}
 	if plan.Undo != nil {
 		reasons = append(reasons, "what a failure would undo is read from the cluster, which a content digest does not cover")
 	}
-	collected := collectingRoles(plan)
+	collected := aggregatedRoles(plan)
 	for _, g := range plan.Access.Grants {
 		if g.Change != preview.GrantNew && g.Change != preview.GrantWidened {
 			continue
@@ -269,9 +269,9 @@ func gateFiles(plan *preview.Plan) []string {
 	return reasons
 }
 
-// collectingRoles returns the roles of the plan, as grants name them, that are
+// aggregatedRoles returns the roles of the plan, as grants name them, that are
 // filled with rules of roles that the plan only read.
-func collectingRoles(plan *preview.Plan) map[string]bool {
+func aggregatedRoles(plan *preview.Plan) map[string]bool {
 	var sealed, read []map[string]any
 	for i := range plan.Objects {
 		if body := plan.Objects[i].Sealed; body != nil {
@@ -329,7 +329,7 @@ func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 			continue
 		}
 		// What only a policy makes critical, its digest does not stand for.
-		if approval.CoversRuleset() && f.Judged == nil && (approval.How == record.ApprovedByDigest || fromContent(plan, f)) {
+		if approval.CoversRuleset() && f.Judged == nil && (approval.How == record.ApprovedByDigest || isContentFinding(plan, f)) {
 			continue
 		}
 		reasons = append(reasons, fmt.Sprintf("critical finding %s=%s is not accepted: %s", f.ID, f.Fingerprint, f.Title))
@@ -337,9 +337,9 @@ func gateFindings(plan *preview.Plan, approval record.Approval) []string {
 	return reasons
 }
 
-// fromContent reports whether a finding is about an object that the content
+// isContentFinding reports whether a finding is about an object that the content
 // brings, rather than about something seen only in the cluster.
-func fromContent(plan *preview.Plan, f preview.Finding) bool {
+func isContentFinding(plan *preview.Plan, f preview.Finding) bool {
 	if plan.Platform != "" && strings.HasPrefix(f.Object, "file/") {
 		return true
 	}

@@ -4,10 +4,10 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// withReleased lists what a stage writes, in order. Before a former owner is
+// withReleases lists what a stage writes, in order. Before a former owner is
 // deleted that others are garbage-collected with, those are released: the first
 // of their two writes.
-func (r *applier) withReleased(stage *preview.Stage, objects []*preview.Object) []*preview.Object {
+func (r *applier) withReleases(stage *preview.Stage, objects []*preview.Object) []*preview.Object {
 	if stage.ID != preview.StageHandOver {
 		return objects
 	}

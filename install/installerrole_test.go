@@ -138,7 +138,7 @@ var deeds = map[string]deed{
 // limited is a user with the rights of an installer role, and what writes it.
 type limited struct {
 	*world
-	admin *sandboxtest.Raw
+	admin *sandboxtest.RawClient
 	roles []map[string]any
 }
 
@@ -146,7 +146,7 @@ type limited struct {
 func newLimited(t *testing.T, w *world, plan *preview.Plan) *limited {
 	t.Helper()
 	user := w.release.Name + "-installer"
-	l := &limited{world: &world{}, admin: sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())}
+	l := &limited{world: &world{}, admin: sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())}
 	*l.world = *w
 	l.user = user
 	for _, body := range installer.Manifests(plan, w.plural(t)) {

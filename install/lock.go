@@ -153,9 +153,9 @@ func (l *lock) await(ctx context.Context, watch *leaseWatch) (map[string]any, er
 		expired, alive := watch.expired(lease, l.clock.Now())
 		if alive {
 			return nil, &Error{
-				Kind: NotStarted, Doing: "taking the lock on the release",
-				Came: fmt.Sprintf("%s holds it and is at work", holder),
-				Next: "wait until that run has ended, then run the command again",
+				Kind: NotStarted, Operation: "taking the lock on the release",
+				Cause:  fmt.Sprintf("%s holds it and is at work", holder),
+				Advice: "wait until that run has ended, then run the command again",
 			}
 		}
 		if expired {
@@ -210,7 +210,7 @@ func (l *lock) keep(ctx context.Context) context.Context {
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l.stop = stop
 	l.done = tasks.Async(func() error {
-		err := tasks.Try(func() error { return l.renewals(renewing) })
+		err := tasks.Try(func() error { return l.keepRenewing(renewing) })
 		if err != nil {
 			l.lost(err)
 		}
@@ -219,8 +219,8 @@ func (l *lock) keep(ctx context.Context) context.Context {
 	return l.held
 }
 
-// renewals renews the lease until ctx ends. An error is why the lock is lost.
-func (l *lock) renewals(ctx context.Context) error {
+// keepRenewing renews the lease until ctx ends. An error is why the lock is lost.
+func (l *lock) keepRenewing(ctx context.Context) error {
 	for clock.Sleep(ctx, l.clock, renewEvery) == nil {
 		switch err := l.renew(ctx); {
 		case err == nil:

@@ -19,7 +19,7 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 	var objects []*preview.Object
 	var refs []preview.Ref
 	for i := range r.plan.Objects {
-		if o := &r.plan.Objects[i]; r.mustEndAsReviewed(o) {
+		if o := &r.plan.Objects[i]; r.mustMatchReview(o) {
 			objects, refs = append(objects, o), append(refs, o.Ref())
 		}
 	}
@@ -34,9 +34,9 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 			result.Body, result.Err = nil, nil // deleted with its CRD
 		}
 		if result.Err != nil {
-			return r.notSeen(doing, o, result.Err)
+			return r.unseenError(doing, o, result.Err)
 		}
-		what, err := r.edited(o, result.Body)
+		what, err := r.editText(o, result.Body)
 		if err != nil {
 			return r.fail(doing, "", err)
 		}
@@ -54,19 +54,19 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 		return nil
 	}
 	e := refusal(doing, "these objects were changed during the apply; preview again to see what they are now", stops...)
-	if r.wrote || r.resumed() {
+	if r.wrote || r.isResumed() {
 		e.Kind = Failed
 	}
 	return e
 }
 
-// mustEndAsReviewed reports whether an object must be at the end as the review showed
+// mustMatchReview reports whether an object must be at the end as the review showed
 // it. One that its own write left otherwise was reported then.
-func (r *applier) mustEndAsReviewed(o *preview.Object) bool {
+func (r *applier) mustMatchReview(o *preview.Object) bool {
 	switch entry := r.record.Object(o.ID); {
 	case o.Action == preview.ActionUnchanged:
 		return true
-	case entry == nil || !record.Sends(o.Action) || o.Action == preview.ActionDelete || o.Sealed == nil || o.LetsGo():
+	case entry == nil || !record.HasWrite(o.Action) || o.Action == preview.ActionDelete || o.Sealed == nil || o.LetsGo():
 		return false
 	default:
 		return slices.Contains([]record.ObjectState{record.StateApplied, record.StateWaiting, record.StateReady}, entry.State)
@@ -80,17 +80,17 @@ func isCustom(o *preview.Object) bool {
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// notSeen is the end of a run whose last look came to nothing.
-func (r *applier) notSeen(doing string, o *preview.Object, err error) error {
-	return r.unanswered(doing, "everything was written; ", fmt.Errorf("reading %s: %w", o.ID, err))
+// unseenError is the end of a run whose last look came to nothing.
+func (r *applier) unseenError(doing string, o *preview.Object, err error) error {
+	return r.noAnswerError(doing, "everything was written; ", fmt.Errorf("reading %s: %w", o.ID, err))
 }
 
-// edited says how an object differs from the review; empty when it does not. A
+// editText says how an object differs from the review; empty when it does not. A
 // resourceVersion that stayed is proof enough: a CRD that the plan wrote may
 // change how an object reads.
-func (r *applier) edited(o *preview.Object, live map[string]any) (string, error) {
+func (r *applier) editText(o *preview.Object, live map[string]any) (string, error) {
 	uid, version := o.Live.UID, preview.VersionOf(r.liveOf(o))
-	if record.Sends(o.Action) {
+	if record.HasWrite(o.Action) {
 		uid, version = r.record.Object(o.ID).UID, r.versions[o.ID]
 	}
 	switch {
@@ -106,11 +106,11 @@ func (r *applier) edited(o *preview.Object, live map[string]any) (string, error)
 		return "is being deleted", nil
 	}
 	sealed, reviewed := o.Sealed, o.ResultBody
-	if record.Sends(o.Action) {
+	if record.HasWrite(o.Action) {
 		sealed, reviewed = r.plan.Sent(o), r.reviewedResult(o)
 	}
 	now := withoutScale(live, sealed)
-	verdict, notes, err := Compare(r.opts.Schemas, Written{Sealed: sealed, Reviewed: reviewed, Before: now, Live: now})
+	verdict, notes, err := Compare(r.opts.Schemas, WrittenObject{Sealed: sealed, Reviewed: reviewed, Before: now, Live: now})
 	if err != nil || verdict == Same {
 		return "", err
 	}

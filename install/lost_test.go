@@ -52,7 +52,7 @@ func TestClusterSomebodyIsFasterThanTheSecondLook(t *testing.T) {
 			}
 			plan := w.plan(t, w.content(t, "2.0.0", target...))
 
-			raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+			raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 			at, writes := test.part.path(w.release.Namespace), 0
 			proxy := sandboxtest.NewProxy(t, sandboxtest.User(t, w.sandbox, w.user, "system:masters"), sandboxtest.ProxyOptions{
 				Fault: func(r sandboxtest.Request) sandboxtest.Fault {

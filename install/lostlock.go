@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// withoutLock words the end of a run that lost its lock. What can be done next
+// addLockAdvice words the end of a run that lost its lock. What can be done next
 // depends on what the run that took it has made of the release.
-func (w *writer) withoutLock(ctx context.Context, cause error, e *Error) {
-	e.Came = strings.Join(append([]string{cause.Error(), w.progress()}, w.late...), "; ")
+func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
+	e.Cause = strings.Join(append([]string{cause.Error(), w.progress()}, w.late...), "; ")
 	e.Err = errors.Join(cause, e.Err)
 	if !w.wrote {
-		e.Kind, e.Next = NotStarted, "nothing was applied; run the command again"
+		e.Kind, e.Advice = NotStarted, "nothing was applied; run the command again"
 	}
 	if !errors.Is(cause, errLockLost) {
 		return
@@ -34,13 +34,13 @@ func (w *writer) withoutLock(ctx context.Context, cause error, e *Error) {
 	case err != nil || newest == nil:
 	case newest.Digest != digest && (newest.Undoes == nil || newest.Undoes.Digest != digest):
 		if w.record != nil {
-			e.Next = fmt.Sprintf("revision %d of another plan is the newest now (%s); look at it with %s, then preview again", newest.Revision, newest.State, status)
+			e.Advice = fmt.Sprintf("revision %d of another plan is the newest now (%s); look at it with %s, then preview again", newest.Revision, newest.State, status)
 		}
 		if w.wrote {
 			e.Kind = Failed // nothing of this plan can be resumed
 		}
 	case !newest.State.Unfinished():
-		e.Next = fmt.Sprintf("another run of this plan ended it, as revision %d (%s); look at it with %s", newest.Revision, newest.State, status)
+		e.Advice = fmt.Sprintf("another run of this plan ended it, as revision %d (%s); look at it with %s", newest.Revision, newest.State, status)
 	}
 }
 

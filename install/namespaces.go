@@ -57,24 +57,24 @@ func (r *applier) mayRemoveNamespace(ctx context.Context, o *preview.Object) err
 	more, err := engine.NewResidents(ctx, r.checked, r.cluster, o.Name)
 	switch {
 	case err != nil:
-		return notSent(err)
+		return notSentError(err)
 	case len(more) > 0:
 		return &changedObjectError{"it holds what it did not at the review: " + joinReasons(more)}
 	case o != deletedNamespace(r.plan):
 		return nil
 	}
 	if err := r.opts.Keep(r.record.Receipt()); err != nil {
-		return notSent(fmt.Errorf("keeping the receipt, as the record is deleted with the namespace: %w", err))
+		return notSentError(fmt.Errorf("keeping the receipt, as the record is deleted with the namespace: %w", err))
 	}
 	return nil
 }
 
-// endedWith ends a run of which an earlier one deleted the release Namespace as
+// finishDeletedNamespace ends a run of which an earlier one deleted the release Namespace as
 // the last of its writes: what is left is to see it go. Nothing can be written
 // there any more, no lock and no record.
-func (r *applier) endedWith(ctx context.Context) (ended bool, err error) {
+func (r *applier) finishDeletedNamespace(ctx context.Context) (ended bool, err error) {
 	o := deletedNamespace(r.plan)
-	if o == nil || !r.resumed() {
+	if o == nil || !r.isResumed() {
 		return false, nil
 	}
 	live, err := r.cluster.Get(ctx, o.Ref())
@@ -163,7 +163,7 @@ func (r *applier) awaitNamespaceGone(ctx context.Context) error {
 			return r.fail("reading namespace "+o.Name, "", err)
 		}
 		gone := live == nil || preview.UIDOf(live) != o.Live.UID
-		if r.removed(o, gone); !gone {
+		if r.recordRemoved(o, gone); !gone {
 			left = append(left, o.Ref())
 		}
 	}
@@ -171,5 +171,5 @@ func (r *applier) awaitNamespaceGone(ctx context.Context) error {
 		return nil
 	}
 	end := rollout.Options{Gone: left, Timeout: r.opts.RolloutTimeout}
-	return r.heldNamespace(ctx, r.await(ctx, preview.StagePruneNamespaces, end))
+	return r.addNamespaceState(ctx, r.await(ctx, preview.StagePruneNamespaces, end))
 }

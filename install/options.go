@@ -49,7 +49,7 @@ type Options struct {
 	Keep func(*record.Receipt) error
 	// Waiting is called with what the run waits for, each time that this changes, when
 	// not nil. Like Sink it must not block, and is called from one goroutine.
-	Waiting func(Waiting)
+	Waiting func(WaitState)
 	// More puts the end of the wait under way off by what it receives, when not
 	// nil. It is not read while the run does not wait.
 	More <-chan time.Duration

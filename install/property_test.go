@@ -66,7 +66,7 @@ func TestClusterRandomPlansUnderRandomEdits(t *testing.T) {
 
 func tryPlans(t *testing.T, sb *sandbox.Sandbox, from, to int) {
 	t.Helper()
-	raw := sandboxtest.NewRaw(t, sb.Kubeconfig())
+	raw := sandboxtest.NewRawClient(t, sb.Kubeconfig())
 	schemas := k8s.NewSchemas()
 	trials := make([]*trial, to-from)
 	var group errgroup.Group
@@ -95,7 +95,7 @@ func tryPlans(t *testing.T, sb *sandbox.Sandbox, from, to int) {
 type trial struct {
 	t       *testing.T
 	sandbox *sandbox.Sandbox
-	raw     *sandboxtest.Raw
+	raw     *sandboxtest.RawClient
 	schemas *k8s.Schemas
 	seed    uint64
 	chance  *rand.Rand
@@ -113,7 +113,7 @@ type trial struct {
 	story strings.Builder
 	// By object id: what the last write stored, whether it was edited after
 	// that, and whether a write had no answer.
-	written map[string]*install.Written
+	written map[string]*install.WrittenObject
 	edited  map[string]bool
 	lost    map[string]bool
 	// disturbed are the objects that were edited at any time.
@@ -129,12 +129,12 @@ type trial struct {
 	dead   int    // requests that the network loses from now on
 }
 
-func newTrial(t *testing.T, sb *sandbox.Sandbox, raw *sandboxtest.Raw, schemas *k8s.Schemas, seed uint64) *trial {
+func newTrial(t *testing.T, sb *sandbox.Sandbox, raw *sandboxtest.RawClient, schemas *k8s.Schemas, seed uint64) *trial {
 	name := fmt.Sprintf("random-%d", seed)
 	return &trial{
 		t: t, sandbox: sb, raw: raw, schemas: schemas, seed: seed, chance: rand.New(rand.NewPCG(seed, 6)), user: name + "-applier",
 		w:     &world{schemas: schemas, sandbox: sb, release: preview.Release{Name: name, Namespace: name}},
-		parts: map[string]part{}, written: map[string]*install.Written{}, edited: map[string]bool{}, lost: map[string]bool{}, disturbed: map[string]bool{},
+		parts: map[string]part{}, written: map[string]*install.WrittenObject{}, edited: map[string]bool{}, lost: map[string]bool{}, disturbed: map[string]bool{},
 		edits: map[string]int{}, asked: map[int]int{}, seen: map[string]int{},
 	}
 }
@@ -227,7 +227,7 @@ func (tr *trial) before(r sandboxtest.Request) sandboxtest.Fault {
 	if err != nil && preview.ReasonOf(err) != preview.ReasonNotServed {
 		tr.find("reading %s: %v", o.ID, err)
 	}
-	tr.written[o.ID+"/asked"] = &install.Written{Before: before}
+	tr.written[o.ID+"/asked"] = &install.WrittenObject{Before: before}
 	switch tr.chance.IntN(20) {
 	case 0:
 		tr.say("request %d: lost", r.N)
@@ -259,7 +259,7 @@ func (tr *trial) answered(r sandboxtest.Request, status int, body []byte) {
 		return
 	}
 	delete(tr.edited, o.ID)
-	w := &install.Written{Sealed: tr.plan.Sent(o), Reviewed: reviewed(o), Before: tr.written[o.ID+"/asked"].Before}
+	w := &install.WrittenObject{Sealed: tr.plan.Sent(o), Reviewed: reviewed(o), Before: tr.written[o.ID+"/asked"].Before}
 	if r.Method != "DELETE" {
 		live, err := preview.DecodeJSON(body)
 		if err != nil {

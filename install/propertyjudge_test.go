@@ -78,13 +78,13 @@ func (tr *trial) judgeSuccess(persisted map[string]int) {
 			sealed = preview.CloneBody(sealed) // it keeps its owner's marks
 			preview.Map(sealed, "metadata")["labels"] = preview.Map(live, "metadata", "labels")
 		}
-		tr.compare("at the end", o, install.Written{Sealed: sealed, Reviewed: reviewed(o), Before: live, Live: live})
+		tr.compare("at the end", o, install.WrittenObject{Sealed: sealed, Reviewed: reviewed(o), Before: live, Live: live})
 	}
 }
 
 // judgeEdited wants an edit of an object to end the run if the run read the object
 // after the last one. One that came between a write and its own answer is reported.
-func (tr *trial) judgeEdited(o *preview.Object, w *install.Written) {
+func (tr *trial) judgeEdited(o *preview.Object, w *install.WrittenObject) {
 	if o.Action != preview.ActionUnchanged && w == nil || tr.seen[o.ID] != tr.edits[o.ID] {
 		return
 	}
@@ -99,7 +99,7 @@ func (tr *trial) judgeEdited(o *preview.Object, w *install.Written) {
 	}
 	verdict := install.Diverged
 	if live != nil && preview.String(live, "metadata", "uid") == uid {
-		if verdict, _, err = install.Compare(tr.schemas, install.Written{Sealed: sealed, Reviewed: reviewed(o), Before: live, Live: live}); err != nil {
+		if verdict, _, err = install.Compare(tr.schemas, install.WrittenObject{Sealed: sealed, Reviewed: reviewed(o), Before: live, Live: live}); err != nil {
 			tr.find("comparing %s: %v", o.ID, err)
 		}
 	}
@@ -144,7 +144,7 @@ func (tr *trial) gone(o *preview.Object) {
 	}
 }
 
-func (tr *trial) compare(when string, o *preview.Object, w install.Written) {
+func (tr *trial) compare(when string, o *preview.Object, w install.WrittenObject) {
 	verdict, notes, err := install.Compare(tr.schemas, w)
 	if err != nil || verdict != install.Same {
 		tr.find("exit 0, and %s %s is %s: %v %v", o.ID, when, verdict, notes, err)

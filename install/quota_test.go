@@ -13,7 +13,7 @@ import (
 func TestClusterExceededQuotaIsNoMissingRight(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "quota")
-	makeNamespace(t, sandboxtest.NewRaw(t, w.sandbox.Kubeconfig()), "quota")
+	makeNamespace(t, sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig()), "quota")
 	w.makes(t, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: few, namespace: quota}\nspec: {hard: {services: 1}}\n")
 	w.edit(t, "wait", "resourcequota/few", "-n", "quota", "--for=jsonpath={.status.used.services}=0")
 	says := func(err error, kind install.Kind) {
@@ -34,7 +34,7 @@ func TestClusterExceededQuotaIsNoMissingRight(t *testing.T) {
 	says(err, install.Failed)
 
 	plan = w.plan(t, w.content(t, "2.0.0", service("a"), service("c")))
-	says(install.Barred(plan), install.NotStarted)
+	says(install.DeniedError(plan), install.NotStarted)
 	_, err = install.Apply(t.Context(), plan, byDigest(plan), w, opts)
 	says(err, install.NotStarted)
 }

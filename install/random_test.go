@@ -157,7 +157,7 @@ func (p part) definition(namespace string) map[string]any {
 
 // edit does one of them to a part, by the field manager of another client. It
 // reports whether the cluster changed.
-func edit(ctx context.Context, raw *sandboxtest.Raw, how string, p part, namespace string) (bool, error) {
+func edit(ctx context.Context, raw *sandboxtest.RawClient, how string, p part, namespace string) (bool, error) {
 	if p.kind == "Unserved" && how != "serve" {
 		return false, nil
 	}

@@ -20,7 +20,7 @@ func Reconcile(ctx context.Context, cluster Cluster, schemas engine.Schemas, sto
 	if !slices.ContainsFunc(objects, func(o record.ObjectReceipt) bool { return o.State == record.StateSent }) {
 		return objects, nil
 	}
-	plan, err := record.StoredPlan(ctx, cluster, stored)
+	plan, err := record.LoadArchivedPlan(ctx, cluster, stored)
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,7 @@ func TestClusterDriftThatIsNotOursDoesNotRefuse(t *testing.T) {
 	if preview.String(live, "metadata", "annotations", "hello") != "world" || preview.Value(live, "spec", "replicas") != int64(2) {
 		t.Error("the change of somebody else was undone")
 	}
-	verdict, notes, err := install.Compare(w.schemas, install.Written{
+	verdict, notes, err := install.Compare(w.schemas, install.WrittenObject{
 		Sealed: plan.Objects[0].Sealed, Reviewed: plan.Objects[0].ResultBody, Before: live, Live: live,
 	})
 	if err != nil || verdict != install.Same || len(notes) != 1 || !strings.HasPrefix(notes[0], install.NoteOutside) {
@@ -270,7 +270,7 @@ func TestClusterCancelStopsSendingAndCanBeResumed(t *testing.T) {
 	ctx, stop = context.WithCancel(t.Context())
 	receipt, err := install.Apply(ctx, plan, byDigest(plan), &cancelling{Cluster: w.Client, stop: stop, at: 2}, w.options(t))
 	var e *install.Error
-	if !errors.As(err, &e) || e.Kind != install.Interrupted || !strings.Contains(e.Came, "2 applied, 1 not applied, 0 in flight") {
+	if !errors.As(err, &e) || e.Kind != install.Interrupted || !strings.Contains(e.Cause, "2 applied, 1 not applied, 0 in flight") {
 		t.Fatalf("cancelled while writing: %v, want 4 with two applied and one not", err)
 	}
 	if receipt == nil || receipt.State != string(record.Applying) {
@@ -293,7 +293,7 @@ func TestClusterStopEndsBetweenTwoWritesAndCanBeResumed(t *testing.T) {
 	opts.Stop = stop
 	receipt, err := install.Apply(t.Context(), plan, byDigest(plan), w, opts)
 	var e *install.Error
-	if !errors.As(err, &e) || e.Kind != install.Interrupted || !strings.Contains(e.Came, "0 in flight") {
+	if !errors.As(err, &e) || e.Kind != install.Interrupted || !strings.Contains(e.Cause, "0 in flight") {
 		t.Fatalf("stopped: %v, want 4 with nothing in flight", err)
 	}
 	if receipt == nil || receipt.State == string(record.Applied) || w.read(t, "v1", "ConfigMap", "stopping", "a") != nil {

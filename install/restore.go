@@ -17,12 +17,12 @@ type BulkReader interface {
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 }
 
-// Restored makes the content of a recorded revision again, as a plan against
+// RestoreContent makes the content of a recorded revision again, as a plan against
 // the cluster as it is now takes it. Hooks are left out, and so are the
 // CustomResourceDefinitions that the cluster could not go back to without loss:
 // those stay as they are. Values of Secrets are not on record; they stay, too.
-func Restored(ctx context.Context, cluster BulkReader, stored *record.Record) ([]engine.Content, error) {
-	plan, shapes, err := record.RecordedPlan(ctx, cluster, stored)
+func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Record) ([]engine.Content, error) {
+	plan, shapes, err := record.LoadRecordedPlan(ctx, cluster, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func Restored(ctx context.Context, cluster BulkReader, stored *record.Record) ([
 			return nil, err
 		}
 		if wanted {
-			o.Left = leftFields(plan, &o)
+			o.Left = unsetFields(plan, &o)
 			members[o.Package] = append(members[o.Package], o)
 		}
 	}
@@ -57,8 +57,8 @@ func Restored(ctx context.Context, cluster BulkReader, stored *record.Record) ([
 	return contents, nil
 }
 
-// leftFields are the fields of a recorded object that its revision did not set.
-func leftFields(recorded *preview.Plan, o *preview.Object) []string {
+// unsetFields are the fields of a recorded object that its revision did not set.
+func unsetFields(recorded *preview.Plan, o *preview.Object) []string {
 	switch {
 	case o.Action == preview.ActionSkip, o.Action == preview.ActionShared:
 		return []string{preview.WholeObject}
@@ -73,10 +73,10 @@ func leftFields(recorded *preview.Plan, o *preview.Object) []string {
 	return slices.Compact(paths)
 }
 
-// Earlier is what a plan on top of a record goes back to when its apply fails:
+// EarlierRevision is what a plan on top of a record goes back to when its apply fails:
 // the recorded revision, or nothing where none is installed. A revision that is
 // unfinished is no state to go back to.
-func Earlier(ctx context.Context, cluster BulkReader, stored *record.Record) (*engine.Earlier, error) {
+func EarlierRevision(ctx context.Context, cluster BulkReader, stored *record.Record) (*engine.Earlier, error) {
 	switch {
 	case stored == nil || stored.State == record.Uninstalled:
 		return &engine.Earlier{}, nil
@@ -86,7 +86,7 @@ func Earlier(ctx context.Context, cluster BulkReader, stored *record.Record) (*e
 			Next: "plan without --on-failure rollback, or roll back first",
 		}
 	}
-	contents, err := Restored(ctx, cluster, stored)
+	contents, err := RestoreContent(ctx, cluster, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func InstalledSet(ctx context.Context, cluster record.Getter, stored *record.Rec
 	if stored == nil || stored.State == record.Uninstalled || !stored.IsSet() {
 		return engine.InstalledSet{}, nil
 	}
-	plan, err := record.StoredPlan(ctx, cluster, stored)
+	plan, err := record.LoadArchivedPlan(ctx, cluster, stored)
 	if err != nil {
 		return engine.InstalledSet{}, err
 	}

@@ -113,7 +113,7 @@ func (r *applier) resumeObject(ctx context.Context, o *preview.Object) (why stri
 	switch {
 	case live == nil && o.Action == preview.ActionDelete:
 		r.done[o.ID] = true
-		r.removed(o, true)
+		r.recordRemoved(o, true)
 		return "", nil
 	case live == nil && (o.Action == preview.ActionCreate || o.Action == preview.ActionUnknown):
 		return "", nil
@@ -127,17 +127,17 @@ func (r *applier) resumeObject(ctx context.Context, o *preview.Object) (why stri
 		return "", nil // the stage waits until it is gone
 	case o.Action == preview.ActionDelete && preview.String(live, "metadata", "deletionTimestamp") != "":
 		r.done[o.ID] = true
-		r.removed(o, false)
+		r.recordRemoved(o, false)
 		return "", nil
 	}
-	if o.Sealed != nil && record.Sends(o.Action) {
+	if o.Sealed != nil && record.HasWrite(o.Action) {
 		after, err := r.isAfter(ctx, o, live)
 		if err != nil {
 			return "", err
 		}
 		if after {
 			r.done[o.ID] = true
-			r.recordWritten(o, Written{Sealed: r.plan.Sent(o), Reviewed: o.ResultBody, Before: live, Live: live})
+			r.recordWritten(o, WrittenObject{Sealed: r.plan.Sent(o), Reviewed: o.ResultBody, Before: live, Live: live})
 			return "", nil
 		}
 	}

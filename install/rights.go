@@ -29,9 +29,9 @@ func (c *checker) dryRunGate(ctx context.Context, cluster engine.Cluster) error 
 	return nil
 }
 
-// Barred is the error of a plan that the API server would not carry out whatever
+// DeniedError is the error of a plan that the API server would not carry out whatever
 // is approved, because a right is missing or a quota is used up; nil for others.
-func Barred(p *preview.Plan) error {
+func DeniedError(p *preview.Plan) error {
 	if in := p.Access.Installer; len(in.Missing) > 0 {
 		return missingRights(p, in)
 	}
@@ -79,9 +79,9 @@ func missingRights(p *preview.Plan, in preview.Installer) error {
 	return fmt.Errorf("forbidden: %s; ask for these rights, which %s writes down, or have the plan applied by a user who has them", strings.Join(parts, "; "), roleCommand(p))
 }
 
-// unread says which rights to read the user lacks that a plan rests on: without
+// missingReadRights says which rights to read the user lacks that a plan rests on: without
 // them it is another one than that of a user who has them.
-func unread(plan *preview.Plan) []string {
+func missingReadRights(plan *preview.Plan) []string {
 	var reasons []string
 	for _, r := range plan.Access.Installer.Unread {
 		reasons = append(reasons, fmt.Sprintf("you may not %s, which planning takes; ask for this right, which %s writes down", r, roleCommand(plan)))

@@ -17,7 +17,7 @@ import (
 // waiter waits for what was written.
 type waiter struct {
 	*attempt
-	told   Waiting       // what a screen was last shown of a wait
+	shown  WaitState     // what a screen was last shown of a wait
 	putOff time.Duration // by how much the waits were longer than their timeouts
 }
 
@@ -71,7 +71,7 @@ func (w *waiter) gatesByKind(o *preview.Object, to *preview.Stage) bool {
 		return o.Hook != nil
 	case "Certificate", "Issuer":
 		// Only a cert-manager that was there before can make them ready.
-		return o.Ref().Group() == "cert-manager.io" && !w.bringsGroup(o.Ref().Group())
+		return o.Ref().Group() == "cert-manager.io" && !w.bringsAPIGroup(o.Ref().Group())
 	case "Deployment", "StatefulSet", "DaemonSet":
 		return to.ID != "scaling"
 	}
@@ -89,7 +89,7 @@ func (w *waiter) webhookServices(stage *preview.Stage) []preview.Ref {
 	seen := map[preview.Ref]bool{}
 	for _, id := range stage.Objects {
 		o := w.plan.Object(id)
-		if o == nil || !record.Sends(o.Action) {
+		if o == nil || !record.HasWrite(o.Action) {
 			continue
 		}
 		for _, item := range preview.List(o.Sealed, "webhooks") {
@@ -120,7 +120,7 @@ func (w *waiter) rollout(ctx context.Context) error {
 		case object.Action == preview.ActionDelete:
 			o.Gone = append(o.Gone, object.Ref())
 		case object.Sealed == nil || object.Action == preview.ActionSkip:
-		case w.bringsGroup(object.Ref().Group()):
+		case w.bringsAPIGroup(object.Ref().Group()):
 			operands.Refs = append(operands.Refs, object.Ref())
 		default:
 			o.Refs = append(o.Refs, object.Ref())
@@ -130,7 +130,7 @@ func (w *waiter) rollout(ctx context.Context) error {
 	o.Timeout = w.opts.RolloutTimeout
 	w.emit(Event{Type: EventStage, Stage: "rollout", Message: "waiting until everything is ready"})
 	if err := w.await(ctx, "rollout", o); err != nil || len(operands.Refs) == 0 {
-		return w.heldNamespace(ctx, err)
+		return w.addNamespaceState(ctx, err)
 	}
 	operands.Operands = operands.Refs
 	operands.Timeout = max(end.Add(w.putOff).Sub(w.opts.Clock.Now()), time.Second)
@@ -160,7 +160,7 @@ func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) err
 				w.log("the cluster answers again")
 			}
 		}
-		w.waits(Waiting{Stage: stage, Deadline: s.Deadline, LostSince: s.LostSince, Tries: s.Tries})
+		w.showWait(WaitState{Stage: stage, Deadline: s.Deadline, LostSince: s.LostSince, Tries: s.Tries})
 		for _, object := range s.Objects {
 			w.observe(seen, object)
 		}
@@ -178,58 +178,58 @@ func (w *waiter) await(ctx context.Context, stage string, o rollout.Options) err
 	w.lock.suspend()
 	report, err := rollout.Wait(waiting, o)
 	w.lock.resume(ctx)
-	w.waits(Waiting{TimedOut: report.Outcome == rollout.TimedOut})
+	w.showWait(WaitState{TimedOut: report.Outcome == rollout.TimedOut})
 	w.putOff += report.Limit - o.Timeout
 	doing := "waiting for stage " + stage
 	switch {
 	case report.Outcome != rollout.AllReady && w.stopRequested():
-		return w.stopped()
+		return w.stopError()
 	case err != nil:
-		return w.unanswered(doing, "", err)
+		return w.noAnswerError(doing, "", err)
 	case report.Outcome == rollout.AllReady && lockLost(ctx):
 		return w.fail(doing, "", context.Cause(ctx))
 	case report.Outcome == rollout.AllReady:
 		return nil
 	}
-	return w.unready(doing, report)
+	return w.rolloutError(doing, report)
 }
 
-// waits shows a screen what the run waits for, when that is something else
+// showWait shows a screen what the run waits for, when that is something else
 // than before.
-func (w *waiter) waits(now Waiting) {
-	if w.opts.Waiting != nil && now != w.told {
-		w.told = now
+func (w *waiter) showWait(now WaitState) {
+	if w.opts.Waiting != nil && now != w.shown {
+		w.shown = now
 		w.opts.Waiting(now)
 	}
 }
 
-// unready is the error of a wait that did not end well. The first object is to
+// rolloutError is the error of a wait that did not end well. The first object is to
 // blame: what failed comes first.
-func (w *waiter) unready(doing string, report rollout.Report) *Error {
-	e := &Error{Kind: Interrupted, Doing: doing, Next: "the cluster keeps trying; " + w.resumeAdvice()}
+func (w *waiter) rolloutError(doing string, report rollout.Report) *Error {
+	e := &Error{Kind: Interrupted, Operation: doing, Advice: "the cluster keeps trying; " + w.resumeAdvice()}
 	switch report.Outcome {
 	case rollout.HasFailed:
-		e.Kind, e.Reasons = Failed, unready(report.Snapshot, rollout.Failed)
-		e.Next = "look at it with kubectl operator status " + w.plan.Release.Name + " -n " + w.plan.Release.Namespace
+		e.Kind, e.Reasons = Failed, unreadyObjects(report.Snapshot, rollout.Failed)
+		e.Advice = "look at it with kubectl operator status " + w.plan.Release.Name + " -n " + w.plan.Release.Namespace
 	case rollout.Unseen:
-		e.Reasons = unready(report.Snapshot, rollout.Unknown)
-		e.Next = "everything else is ready; with the right to read these, " + w.resumeAdvice()
+		e.Reasons = unreadyObjects(report.Snapshot, rollout.Unknown)
+		e.Advice = "everything else is ready; with the right to read these, " + w.resumeAdvice()
 	default:
-		e.Doing, e.timedOut = fmt.Sprintf("%s, %s long", doing, report.Limit), true
-		e.Reasons = unready(report.Snapshot, rollout.Waiting, rollout.Removing, rollout.Unknown)
+		e.Operation, e.timedOut = fmt.Sprintf("%s, %s long", doing, report.Limit), true
+		e.Reasons = unreadyObjects(report.Snapshot, rollout.Waiting, rollout.Removing, rollout.Unknown)
 	}
-	e.Came = joinReasons(e.Reasons)
+	e.Cause = joinReasons(e.Reasons)
 	for _, object := range report.Objects {
 		if object.State != rollout.Ready && object.State != rollout.Removed {
-			e.Object, e.Cause = object.Ref.ID(), object.Cause
+			e.Object, e.RolloutCause = object.Ref.ID(), object.Cause
 			break
 		}
 	}
 	return e
 }
 
-// unready names the objects in some states, with why.
-func unready(s rollout.Snapshot, states ...rollout.State) []string {
+// unreadyObjects names the objects in some states, with why.
+func unreadyObjects(s rollout.Snapshot, states ...rollout.State) []string {
 	var out []string
 	for _, object := range s.Objects {
 		for _, state := range states {
@@ -263,7 +263,7 @@ func (w *waiter) observe(seen map[string]rollout.Object, object rollout.Object) 
 	if entry := w.record.Object(id); entry != nil && entry.State != record.StateDiverged {
 		entry.State, entry.Message, entry.Cause, entry.Offender = state, message, object.Cause, offender
 		if state == record.StateRemoved && entry.Action == preview.ActionDelete {
-			w.record.Disown(id)
+			w.record.RemoveFromInventory(id)
 		}
 	}
 	w.emit(Event{Type: EventObject, Object: id, State: state, Message: message, Cause: object.Cause, Offender: offender})
@@ -302,9 +302,9 @@ func (w *waiter) awaitRest(ctx context.Context, to *preview.Stage) error {
 	return w.await(ctx, preview.StagePrune, rollout.Options{Gone: refs, Timeout: w.timeout(to)})
 }
 
-// heldNamespace adds to the end of a wait what the control plane says about the
+// addNamespaceState adds to the end of a wait what the control plane says about the
 // release Namespace where that does not go.
-func (w *waiter) heldNamespace(ctx context.Context, err error) error {
+func (w *waiter) addNamespaceState(ctx context.Context, err error) error {
 	o := deletedNamespace(w.plan)
 	var e *Error
 	if o == nil || !errors.As(err, &e) || ctx.Err() != nil || w.stopRequested() {
@@ -322,6 +322,6 @@ func (w *waiter) heldNamespace(ctx context.Context, err error) error {
 	}
 	named := *e
 	named.Reasons = append(held, e.Reasons...)
-	named.Came = joinReasons(named.Reasons)
+	named.Cause = joinReasons(named.Reasons)
 	return &named
 }

@@ -88,7 +88,7 @@ func TestClusterValueThatWasRotatedIsNotOverwritten(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, "rotated-"+plan+"-"+strings.ReplaceAll(what, " ", "-"))
 				ns := w.release.Namespace
-				raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+				raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 				before := []string{configMap("beside", "old")}
 				if !r.absent {
 					before = append(before, k.manifest(ns, "installed", "old", "one"))
@@ -137,7 +137,7 @@ func TestClusterValueThatWasRotatedIsNotOverwritten(t *testing.T) {
 }
 
 // rotate writes a value as another client does; the labels stay.
-func (k kept) rotate(t *testing.T, raw *sandboxtest.Raw, manager, namespace, value string) {
+func (k kept) rotate(t *testing.T, raw *sandboxtest.RawClient, manager, namespace, value string) {
 	t.Helper()
 	var body map[string]any
 	if err := json.Unmarshal([]byte(k.manifest(namespace, value, "old", "one")), &body); err != nil {

@@ -22,7 +22,7 @@ func TestClusterTwoMachinesWhoseClocksDiffer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "clock-"+name)
-			raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+			raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 			makeNamespace(t, raw, w.release.Namespace)
 			plan := w.plan(t, w.content(t, "1.0.0", configMap("a", "1")))
 			reached, release := make(chan struct{}), make(chan struct{})

@@ -20,7 +20,7 @@ func (r *applier) takeLock(ctx context.Context) (held context.Context, release f
 	l, err := r.acquire(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, nil, r.interrupted(ctx, ctx, err)
+			return nil, nil, r.interruptError(ctx, ctx, err)
 		}
 		return nil, nil, r.fail("taking the lock on the release", "run the command again", err)
 	}
@@ -39,7 +39,7 @@ func (r *applier) recordNamespace() {
 		return
 	}
 	r.done[o.ID] = true
-	r.recordWritten(o, Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: r.namespace, Live: r.namespace})
+	r.recordWritten(o, WrittenObject{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: r.namespace, Live: r.namespace})
 }
 
 // stages sends the plan's stages in order. A stage begins when the gates of
@@ -53,7 +53,7 @@ func (r *applier) stages(ctx context.Context) error {
 			if o == nil {
 				return r.fail("applying "+stage.ID, "", fmt.Errorf("stage %s names %s, which the plan does not have", stage.ID, id))
 			}
-			if record.Sends(o.Action) && !r.done[id] {
+			if record.HasWrite(o.Action) && !r.done[id] {
 				objects = append(objects, o)
 			}
 		}
@@ -73,7 +73,7 @@ func (r *applier) stages(ctx context.Context) error {
 // stage records which objects are about to be written, writes them, and
 // records what became of them.
 func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*preview.Object) error {
-	objects = r.ownNamespaceLast(r.withReleased(stage, objects))
+	objects = r.ownNamespaceLast(r.withReleases(stage, objects))
 	r.emit(Event{Type: EventStage, Stage: stage.ID, Message: preview.Plural(len(objects), "object")})
 	if !r.record.State.CanBecome(record.Applying) {
 		return r.fail("applying "+stage.ID, "", fmt.Errorf("a record that is %s cannot be applied", r.record.State))
@@ -84,7 +84,7 @@ func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*pr
 		before[o.ID] = r.record.Object(o.ID).State
 		r.record.Object(o.ID).State = record.StateSent
 		if o.Action != preview.ActionDelete {
-			r.record.Own(o, o.Live.UID)
+			r.record.AddToInventory(o, o.Live.UID)
 		}
 	}
 	if err := r.save(ctx, r.plan.Objects); err != nil {
@@ -99,7 +99,7 @@ func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*pr
 		}
 		if r.stopRequested() {
 			r.markUnsent(objects[i:], before)
-			return r.stopped()
+			return r.stopError()
 		}
 		verdict, err := r.sendIn(ctx, stage, o)
 		if err != nil {
@@ -115,9 +115,9 @@ func (r *applier) stage(ctx context.Context, stage *preview.Stage, objects []*pr
 	}
 	if len(diverged) > 0 {
 		return &Error{
-			Kind: Failed, Doing: "comparing what stage " + stage.ID + " wrote with what was reviewed",
-			Came: joinReasons(diverged), Reasons: diverged,
-			Next: "something in the cluster changes these objects; preview again to see what they are now",
+			Kind: Failed, Operation: "comparing what stage " + stage.ID + " wrote with what was reviewed",
+			Cause: joinReasons(diverged), Reasons: diverged,
+			Advice: "something in the cluster changes these objects; preview again to see what they are now",
 		}
 	}
 	return nil
@@ -180,5 +180,5 @@ func (r *applier) send(ctx context.Context, o *preview.Object) (Verdict, error) 
 		return "", r.failedObject(ctx, o, doing, err)
 	}
 	// What others added between the check and the write is what it was made on.
-	return r.recordWritten(o, Written{Sealed: r.plan.Sent(o), Reviewed: r.reviewedResult(o), Before: w.on, Live: w.live}), nil
+	return r.recordWritten(o, WrittenObject{Sealed: r.plan.Sent(o), Reviewed: r.reviewedResult(o), Before: w.on, Live: w.live}), nil
 }

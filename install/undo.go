@@ -29,20 +29,20 @@ func (r *applier) triggersUndo(ctx context.Context, err error) bool {
 	case Interrupted:
 		return e.timedOut
 	}
-	return r.resumed() && r.hasWritten() // this run has written nothing, an earlier one did
+	return r.isResumed() && r.hasWritten() // this run has written nothing, an earlier one did
 }
 
 // hasWritten reports whether any object of the plan was written, by this run
 // or by an earlier one of the same plan.
 func (r *applier) hasWritten() bool {
 	return slices.ContainsFunc(r.record.Objects, func(o record.ObjectReceipt) bool {
-		return record.Sends(o.Action) && o.State != record.StatePending && o.State != record.StateFailed
+		return record.HasWrite(o.Action) && o.State != record.StatePending && o.State != record.StateFailed
 	})
 }
 
-// failed is the end of a plan that goes back: whatever came in the way, it is
+// undoneError is the end of a plan that goes back: whatever came in the way, it is
 // not resumed.
-func (r *applier) failed(err error) error {
+func (r *applier) undoneError(err error) error {
 	e := *asError(Failed, "applying "+r.plan.Release.Name, "", err)
 	e.Kind = Failed
 	return &e
@@ -57,11 +57,11 @@ func (r *applier) undo(ctx, held context.Context, cause error) error {
 	u, err := r.beginUndo(held)
 	if err != nil {
 		if held.Err() != nil {
-			err = r.interrupted(ctx, held, err)
+			err = r.interruptError(ctx, held, err)
 		}
-		return r.undoEnded(cause, err)
+		return r.undoOutcomeError(cause, err)
 	}
-	return r.undoEnded(cause, r.followUndo(ctx, held, u))
+	return r.undoOutcomeError(cause, r.followUndo(ctx, held, u))
 }
 
 func (r *applier) undoText() string {
@@ -92,7 +92,7 @@ func (r *applier) beginUndo(ctx context.Context) (*applier, error) {
 	u := r.undoRun(back, r.record)
 	u.checked = back
 	u.record = record.New(back, r.approval, r.record, r.opts.ToolVersion, r.opts.Clock.Now().UTC())
-	u.record.Undoes = &record.Undoes{Revision: r.record.Revision, Digest: r.plan.Digest}
+	u.record.Undoes = &record.RollbackOf{Revision: r.record.Revision, Digest: r.plan.Digest}
 	if err := u.checkUndoOperands(ctx); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (r *applier) undoRun(back *preview.Plan, before *record.Record) *applier {
 
 // planUndo plans to go back, as the cluster is now.
 func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
-	earlier, err := r.earlier(ctx)
+	earlier, err := r.earlierContent(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -141,8 +141,8 @@ func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
 	return engine.Build(ctx, earlier.Contents, r.cluster, opts)
 }
 
-// earlier makes the content again that the sealed undo goes back to.
-func (c *checker) earlier(ctx context.Context) (*engine.Earlier, error) {
+// earlierContent makes the content again that the sealed undo goes back to.
+func (c *checker) earlierContent(ctx context.Context) (*engine.Earlier, error) {
 	revision := c.plan.Undo.Revision
 	if revision == 0 {
 		return &engine.Earlier{}, nil
@@ -155,7 +155,7 @@ func (c *checker) earlier(ctx context.Context) (*engine.Earlier, error) {
 		return nil, &engine.Refused{What: fmt.Sprintf("revision %d, which a failure would go back to, is not on record any more", revision), Next: "preview again"}
 	}
 	record.Verify(c.opts.RecordKeys, c.plan.Target.Identity)
-	return Earlier(ctx, c.cluster, record)
+	return EarlierRevision(ctx, c.cluster, record)
 }
 
 // checkUndo makes sure, before anything is written, that the sealed undo can be
@@ -165,7 +165,7 @@ func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
 		return nil
 	}
 	doing := "checking that the plan can be undone"
-	earlier, err := c.earlier(ctx)
+	earlier, err := c.earlierContent(ctx)
 	if err == nil {
 		err = engine.CheckEarlier(now, earlier)
 	}
@@ -185,7 +185,7 @@ func (r *applier) foreignEdits(ctx context.Context, back *preview.Plan) ([]strin
 	for i := range r.plan.Objects {
 		o := &r.plan.Objects[i]
 		now, entry := back.Object(o.ID), r.record.Object(o.ID)
-		if now == nil || now.LiveBody == nil || entry == nil || o.Sealed == nil || !record.Sends(o.Action) {
+		if now == nil || now.LiveBody == nil || entry == nil || o.Sealed == nil || !record.HasWrite(o.Action) {
 			continue
 		}
 		if entry.UID != "" && entry.UID != preview.UIDOf(now.LiveBody) {
@@ -242,31 +242,31 @@ func (r *applier) followUndo(ctx, held context.Context, u *applier) error {
 	return u.close(ctx, held, u.carryOut(held))
 }
 
-// undoEnded words how a failed plan ended, with what became of its undo.
-func (r *applier) undoEnded(cause, err error) error {
+// undoOutcomeError words how a failed plan ended, with what became of its undo.
+func (r *applier) undoOutcomeError(cause, err error) error {
 	failed := *asError(Failed, "applying "+r.plan.Release.Name, "", cause)
 	switch {
 	case err == nil && r.plan.Undo.Revision == 0:
-		failed.Next = fmt.Sprintf("it was undone: what the plan made is removed (revision %d)", r.undone.record.Revision)
+		failed.Advice = fmt.Sprintf("it was undone: what the plan made is removed (revision %d)", r.undone.record.Revision)
 	case err == nil:
-		failed.Next = fmt.Sprintf("it was undone: revision %d is in place again, as revision %d", r.plan.Undo.Revision, r.undone.record.Revision)
+		failed.Advice = fmt.Sprintf("it was undone: revision %d is in place again, as revision %d", r.plan.Undo.Revision, r.undone.record.Revision)
 	case errors.Is(err, errLockLost):
 		ended := asError(Failed, "", "", err)
-		failed.Kind, failed.Next = ended.Kind, "the undo was not finished: "+ended.Came+"; "+ended.Next
+		failed.Kind, failed.Advice = ended.Kind, "the undo was not finished: "+ended.Cause+"; "+ended.Advice
 		r.log("the undo stopped: " + errorCause(err))
-	case KindOf(err) == Interrupted || KindOf(err) == Declined || outage(err):
-		failed.Kind, failed.Next = Interrupted, "the undo was not finished; "+r.resumeAdvice()
+	case KindOf(err) == Interrupted || KindOf(err) == Declined || isOutage(err):
+		failed.Kind, failed.Advice = Interrupted, "the undo was not finished; "+r.resumeAdvice()
 		r.log("the undo stopped: " + errorCause(err))
 	default:
-		failed.Next = "it was not undone: " + errorCause(err) + "; look at it, then preview again"
+		failed.Advice = "it was not undone: " + errorCause(err) + "; look at it, then preview again"
 		r.log("the undo stopped: " + errorCause(err))
 	}
 	return &failed
 }
 
-// outage reports whether an error is about the way to the cluster, or the login
+// isOutage reports whether an error is about the way to the cluster, or the login
 // there, and not about what was asked of it: then the same command can finish.
-func outage(err error) bool {
+func isOutage(err error) bool {
 	reason := preview.ReasonOf(err)
 	return reason == preview.ReasonUnavailable || reason == preview.ReasonUnauthorized
 }
@@ -274,8 +274,8 @@ func outage(err error) bool {
 // errorCause returns the cause of an error without its operation and advice.
 func errorCause(err error) string {
 	var e *Error
-	if errors.As(err, &e) && e.Came != "" {
-		return e.Came
+	if errors.As(err, &e) && e.Cause != "" {
+		return e.Cause
 	}
 	return err.Error()
 }
@@ -284,16 +284,16 @@ func errorCause(err error) string {
 // be the sealed undo; nothing else in the record decides what is sent.
 func (r *applier) resumeUndo(ctx, held context.Context) error {
 	failed := &Error{
-		Kind: Failed, Doing: "applying " + r.plan.Release.Name, Came: fmt.Sprintf("revision %d of this plan had failed", r.before.Undoes.Revision),
+		Kind: Failed, Operation: "applying " + r.plan.Release.Name, Cause: fmt.Sprintf("revision %d of this plan had failed", r.before.Undoes.Revision),
 	}
 	u, err := r.takeOverUndo(held)
 	if err != nil {
 		if held.Err() != nil {
-			err = r.interrupted(ctx, held, err)
+			err = r.interruptError(ctx, held, err)
 		}
-		return r.undoEnded(failed, err)
+		return r.undoOutcomeError(failed, err)
 	}
-	return r.undoEnded(failed, r.followUndo(ctx, held, u))
+	return r.undoOutcomeError(failed, r.followUndo(ctx, held, u))
 }
 
 func (r *applier) takeOverUndo(ctx context.Context) (*applier, error) {
@@ -322,7 +322,7 @@ func (r *applier) takeOverUndo(ctx context.Context) (*applier, error) {
 // recordedUndo reads the plan of the undo. The bodies of its Secrets have the
 // values that are live, as they had when it was recorded.
 func (r *applier) recordedUndo(ctx context.Context) (*preview.Plan, error) {
-	_, shapes, err := record.RecordedPlan(ctx, r.cluster, r.before)
+	_, shapes, err := record.LoadRecordedPlan(ctx, r.cluster, r.before)
 	if err != nil {
 		return nil, err
 	}

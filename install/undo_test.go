@@ -35,7 +35,7 @@ func (w *world) tryUndoable(t *testing.T, choose func(*engine.Options), contents
 		t.Fatal(err)
 	}
 	opts := w.planOptions(t)
-	if opts.Undo, err = install.Earlier(t.Context(), w, record); err != nil {
+	if opts.Undo, err = install.EarlierRevision(t.Context(), w, record); err != nil {
 		return nil, err
 	}
 	choose(&opts)
@@ -47,7 +47,7 @@ func (w *world) tryUndoable(t *testing.T, choose func(*engine.Options), contents
 func refusing(t *testing.T, name string) *world {
 	t.Helper()
 	w := newWorld(t, name)
-	raw := sandboxtest.NewRaw(t, w.sandbox.Kubeconfig())
+	raw := sandboxtest.NewRawClient(t, w.sandbox.Kubeconfig())
 	makeNamespace(t, raw, name)
 	webhook := intercept(t, raw, name)
 	webhook.Answer(func(a sandboxtest.Admission) sandboxtest.Verdict {
@@ -172,7 +172,7 @@ func TestClusterFailedUpgradeIsUndone(t *testing.T) {
 		t.Fatalf("the receipt is of revision %d, %s, with the undo %v", receipt.Revision, receipt.State, receipt.Undo)
 	}
 	undo := receipt.Undo
-	if undo.Revision != 3 || undo.State != string(record.Applied) || undo.Undoes == nil || *undo.Undoes != (record.Undoes{Revision: 2, Digest: plan.Digest}) || undo.Approval.Digest != plan.Digest {
+	if undo.Revision != 3 || undo.State != string(record.Applied) || undo.Undoes == nil || *undo.Undoes != (record.RollbackOf{Revision: 2, Digest: plan.Digest}) || undo.Approval.Digest != plan.Digest {
 		t.Errorf("the receipt of the undo is %+v", undo)
 	}
 	for _, o := range undo.Objects {

@@ -30,9 +30,9 @@ type outcomeError struct{ err error }
 func (e *outcomeError) Error() string { return "the outcome is unknown: " + e.err.Error() }
 func (e *outcomeError) Unwrap() error { return e.err }
 
-// noAnswer reports whether a request may have been carried out although it
+// mayHaveBeenSent reports whether a request may have been carried out although it
 // failed here. One that was throttled was not.
-func noAnswer(err error) bool {
+func mayHaveBeenSent(err error) bool {
 	reason := preview.ReasonOf(err)
 	return reason == preview.ReasonUnavailable && !preview.Throttled(err) || reason == ""
 }
@@ -91,13 +91,13 @@ func (w *writer) writeOn(ctx context.Context, o *preview.Object, before map[stri
 		if errors.As(err, &moved) {
 			return writeResult{}, w.outcomeUnknown(lost, err) // this one was not sent
 		}
-		if noAnswer(err) {
+		if mayHaveBeenSent(err) {
 			lost = true
 		} else if preview.ReasonOf(err) != preview.ReasonChanged {
 			return writeResult{}, err
 		}
 		// What a resumed plan creates may come from the run before, late.
-		live, done, err := w.reread(ctx, o, lost, before == nil && w.resumed(), err)
+		live, done, err := w.reread(ctx, o, lost, before == nil && w.isResumed(), err)
 		if err != nil || done {
 			return writeResult{live, before}, err
 		}
@@ -129,7 +129,7 @@ func (w *writer) applyTaking(ctx context.Context, o *preview.Object, item previe
 	case err == nil:
 		return w.applyOnce(ctx, item) // its managers let go of them
 	case !errors.As(err, &refusal) || refusal.Reason != preview.ReasonConflict:
-		return nil, notSent(err)
+		return nil, notSentError(err)
 	}
 	var more []string
 	for _, c := range refusal.Conflicts {
@@ -144,9 +144,9 @@ func (w *writer) applyTaking(ctx context.Context, o *preview.Object, item previe
 	return w.applyOnce(ctx, item)
 }
 
-// notSent is the error of a question that came before a write: whatever became
+// notSentError is the error of a question that came before a write: whatever became
 // of the question, nothing was written.
-func notSent(err error) error {
+func notSentError(err error) error {
 	if preview.ReasonOf(err) == preview.ReasonChanged {
 		return err
 	}
@@ -168,10 +168,10 @@ func (w *writer) sendOnce(ctx context.Context, send func(context.Context) error)
 	defer cancel()
 	err := clock.Unthrottled(ctx, w.opts.Clock, func() error {
 		if err := ctx.Err(); err != nil {
-			return notSent(err)
+			return notSentError(err)
 		}
 		if err := w.lock.Confirm(ctx); err != nil {
-			return notSent(err)
+			return notSentError(err)
 		}
 		return send(late)
 	})
@@ -326,7 +326,7 @@ func (w *writer) remove(ctx context.Context, o *preview.Object, live map[string]
 			return true, nil
 		}
 		last = err
-		if noAnswer(err) {
+		if mayHaveBeenSent(err) {
 			lost = true
 		} else if reason != preview.ReasonChanged {
 			return false, err
@@ -375,13 +375,13 @@ func (w *writer) releaseFormerOwner(ctx context.Context, o *preview.Object) erro
 	}
 	gone, err := w.remove(ctx, o, w.liveOf(o))
 	if err == nil && !gone {
-		w.removed(o, false)
+		w.recordRemoved(o, false)
 		err = w.awaitGone(ctx, o)
 	}
 	if err != nil {
 		return w.failedObject(ctx, o, "deleting", err)
 	}
-	w.removed(o, true)
+	w.recordRemoved(o, true)
 	return nil
 }
 
@@ -422,6 +422,6 @@ func (w *writer) sendDelete(ctx context.Context, o *preview.Object, before map[s
 	if err != nil {
 		return w.failedObject(ctx, o, "deleting", err)
 	}
-	w.removed(o, gone)
+	w.recordRemoved(o, gone)
 	return nil
 }

@@ -36,7 +36,7 @@ func classify(err error) error {
 	status := answer.Status()
 	refusal := &preview.Refusal{
 		Reason:    reasonOf(status),
-		Message:   capped(status.Message),
+		Message:   truncateMessage(status.Message),
 		Conflicts: conflictsOf(status),
 		Throttled: status.Code == http.StatusTooManyRequests,
 		Err:       err,
@@ -67,7 +67,7 @@ func transportRefusal(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		message = "no answer within the request timeout"
 	}
-	return &preview.Refusal{Reason: preview.ReasonUnavailable, Message: capped(message), Err: err}
+	return &preview.Refusal{Reason: preview.ReasonUnavailable, Message: truncateMessage(message), Err: err}
 }
 
 func reasonOf(s metav1.Status) preview.Reason {
@@ -82,7 +82,7 @@ func reasonOf(s metav1.Status) preview.Reason {
 	case code == http.StatusNotFound:
 		return reasonOfNotFound(s)
 	case code == http.StatusConflict:
-		if slices.ContainsFunc(causes(s), isManagerConflict) {
+		if slices.ContainsFunc(causesOf(s), isManagerConflict) {
 			return preview.ReasonConflict
 		}
 		return preview.ReasonChanged
@@ -118,7 +118,7 @@ var exceededQuota = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: excee
 // reasonOfForbidden sets apart a namespace on its way out and a quota that is
 // used up, which no right would help against.
 func reasonOfForbidden(s metav1.Status) preview.Reason {
-	for _, cause := range causes(s) {
+	for _, cause := range causesOf(s) {
 		if cause.Type == "NamespaceTerminating" {
 			return preview.ReasonOther
 		}
@@ -133,7 +133,7 @@ func reasonOfForbidden(s metav1.Status) preview.Reason {
 // first, or the kind itself.
 func reasonOfNotFound(s metav1.Status) preview.Reason {
 	unexpected := func(c metav1.StatusCause) bool { return c.Type == metav1.CauseTypeUnexpectedServerResponse }
-	if s.Details == nil || s.Details.Name == "" || slices.ContainsFunc(causes(s), unexpected) {
+	if s.Details == nil || s.Details.Name == "" || slices.ContainsFunc(causesOf(s), unexpected) {
 		return preview.ReasonNotServed // a bare "page not found"
 	}
 	switch s.Details.Kind {
@@ -167,7 +167,7 @@ func reasonOfInvalid(s metav1.Status) preview.Reason {
 	if deniedByPolicy.MatchString(s.Message) {
 		return preview.ReasonPolicy
 	}
-	list := causes(s)
+	list := causesOf(s)
 	if len(list) == 0 {
 		list = []metav1.StatusCause{{Message: s.Message}}
 	}
@@ -192,7 +192,7 @@ func isImmutableText(message string) bool {
 	return slices.ContainsFunc(immutableTexts[:], func(text string) bool { return strings.Contains(message, text) })
 }
 
-func causes(s metav1.Status) []metav1.StatusCause {
+func causesOf(s metav1.Status) []metav1.StatusCause {
 	if s.Details == nil {
 		return nil
 	}
@@ -207,7 +207,7 @@ func isManagerConflict(cause metav1.StatusCause) bool {
 // `conflict with "MANAGER"` and more; its field is the path.
 func conflictsOf(s metav1.Status) []preview.Conflict {
 	var out []preview.Conflict
-	for _, cause := range causes(s) {
+	for _, cause := range causesOf(s) {
 		if !isManagerConflict(cause) {
 			continue
 		}
@@ -236,7 +236,7 @@ func managerIn(message string) string {
 	return name
 }
 
-func capped(message string) string {
+func truncateMessage(message string) string {
 	if len(message) <= maxMessage {
 		return message
 	}

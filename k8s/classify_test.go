@@ -19,7 +19,7 @@ func status(code int32, message string, details *metav1.StatusDetails) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Message: message, Details: details}}
 }
 
-func causesOf(list ...metav1.StatusCause) *metav1.StatusDetails {
+func detailsOf(list ...metav1.StatusCause) *metav1.StatusDetails {
 	return &metav1.StatusDetails{Causes: list}
 }
 
@@ -35,18 +35,18 @@ func TestClassify(t *testing.T) {
 	}{
 		{"an expired token", status(401, "Unauthorized", nil), preview.ReasonUnauthorized},
 		{"a missing right", status(403, `deployments.apps is forbidden: User "u" cannot patch resource`, nil), preview.ReasonForbidden},
-		{"a namespace on its way out", status(403, "unable to create new content", causesOf(metav1.StatusCause{Type: "NamespaceTerminating"})), preview.ReasonOther},
+		{"a namespace on its way out", status(403, "unable to create new content", detailsOf(metav1.StatusCause{Type: "NamespaceTerminating"})), preview.ReasonOther},
 		{"an object that is not there", status(404, `deployments.apps "x" not found`, &metav1.StatusDetails{Kind: "deployments", Name: "x"}), preview.ReasonNotFound},
 		{"a namespace that is not there", status(404, `namespaces "x" not found`, &metav1.StatusDetails{Kind: "namespaces", Name: "x"}), preview.ReasonNamespaceMissing},
 		{"a binding to a role that is not there", status(404, `clusterrolebindings.rbac.authorization.k8s.io "x" not found`, &metav1.StatusDetails{Kind: "clusterrolebindings", Name: "x"}), preview.ReasonRoleMissing},
 		{"a resource that is not there", status(404, "the server could not find the requested resource", &metav1.StatusDetails{}), preview.ReasonNotServed},
 		{"a bare page not found", apierrors.NewGenericServerResponse(404, "GET", schema.GroupResource{Resource: "things"}, "x", "404 page not found", 0, true), preview.ReasonNotServed},
-		{"a field of another manager", status(409, "conflicts", causesOf(managerConflict)), preview.ReasonConflict},
+		{"a field of another manager", status(409, "conflicts", detailsOf(managerConflict)), preview.ReasonConflict},
 		{"a moved resourceVersion", status(409, "the object has been modified", nil), preview.ReasonChanged},
-		{"an invalid value", status(422, "is invalid", causesOf(metav1.StatusCause{Message: "Required value"})), preview.ReasonInvalid},
-		{"an immutable field", status(422, "is invalid", causesOf(immutable)), preview.ReasonImmutable},
-		{"an immutable field beside an invalid one", status(422, "is invalid", causesOf(immutable, metav1.StatusCause{Message: "Required value"})), preview.ReasonInvalid},
-		{"an admission policy that said no", status(422, `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`, causesOf(metav1.StatusCause{Message: "no"})), preview.ReasonPolicy},
+		{"an invalid value", status(422, "is invalid", detailsOf(metav1.StatusCause{Message: "Required value"})), preview.ReasonInvalid},
+		{"an immutable field", status(422, "is invalid", detailsOf(immutable)), preview.ReasonImmutable},
+		{"an immutable field beside an invalid one", status(422, "is invalid", detailsOf(immutable, metav1.StatusCause{Message: "Required value"})), preview.ReasonInvalid},
+		{"an admission policy that said no", status(422, `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`, detailsOf(metav1.StatusCause{Message: "no"})), preview.ReasonPolicy},
 		{"a duplicate key", status(500, "failed to create typed patch object (default/web; apps/v1, Kind=Deployment): errors:", nil), preview.ReasonNotAppliable},
 		{"a webhook that said no", status(403, `admission webhook "a.example" denied the request: no`, nil), preview.ReasonWebhook},
 		{"a webhook that does not answer", status(500, `Internal error occurred: failed calling webhook "a.example": failed to call webhook`, nil), preview.ReasonWebhook},
@@ -76,7 +76,7 @@ func TestClassifyNamesManagersAndPaths(t *testing.T) {
 	cause := func(path, message string) metav1.StatusCause {
 		return metav1.StatusCause{Type: metav1.CauseTypeFieldManagerConflict, Field: path, Message: message}
 	}
-	err := classify(status(409, "conflicts", causesOf(
+	err := classify(status(409, "conflicts", detailsOf(
 		cause(".spec.replicas", `conflict with "kube-controller-manager" with subresource "scale" using apps/v1`),
 		cause(".data.b", `conflict with "a \"quoted\" name" using v1 at 2026-01-02T03:04:05Z`),
 		cause(".data.a", `something else`),
@@ -124,7 +124,7 @@ func TestAListThatExpiresIsReadFromItsBeginning(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			attempts := 0
-			err := again(func() error { attempts++; return test.answers[attempts-1] })
+			err := retryExpired(func() error { attempts++; return test.answers[attempts-1] })
 			if attempts != test.attempts || !errors.Is(err, test.want) {
 				t.Errorf("%d attempts, %v", attempts, err)
 			}

@@ -89,7 +89,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	self := restClient
-	if impersonates(conn.rest) {
+	if isImpersonating(conn.rest) {
 		own := rest.CopyConfig(conn.rest)
 		own.Impersonate = rest.ImpersonationConfig{}
 		if self, err = newRESTClient(own, o); err != nil {
@@ -97,7 +97,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		}
 	}
 	c := &Client{
-		rest: restClient, self: self, readOnly: o.ReadOnly, context: conn.context, user: conn.user, server: shownServer(conn.rest.Host),
+		rest: restClient, self: self, readOnly: o.ReadOnly, context: conn.context, user: conn.user, server: serverWithoutCredentials(conn.rest.Host),
 		timeout: firstDuration(o.RequestTimeout, conn.timeout, defaultTimeout),
 		poll:    firstDuration(o.PollInterval, defaultPoll), watches: maxWatches,
 		backoff: []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second},
@@ -108,9 +108,9 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	return c, nil
 }
 
-// impersonates reports whether requests say that they are another user's: by
+// isImpersonating reports whether requests say that they are another user's: by
 // --as and the flags beside it, or by the kubeconfig.
-func impersonates(config *rest.Config) bool {
+func isImpersonating(config *rest.Config) bool {
 	i := config.Impersonate
 	return i.UserName != "" || i.UID != "" || len(i.Groups) > 0 || len(i.Extra) > 0
 }

@@ -87,7 +87,7 @@ func (f *Flags) load(kubeconfig string) (*connection, error) {
 // missing.
 func (f *Flags) checkCluster(raw clientcmdapi.Config, file string) error {
 	switch {
-	case *f.config.APIServer != "" || os.Getenv("KUBERNETES_MASTER") != "" || inCluster():
+	case *f.config.APIServer != "" || os.Getenv("KUBERNETES_MASTER") != "" || runsInCluster():
 		return nil
 	case len(raw.Clusters) == 0:
 		return fmt.Errorf("no kubeconfig: %s names no cluster; set --kubeconfig or KUBECONFIG, or start one with \"kubectl operator sandbox up\"", file)
@@ -97,14 +97,14 @@ func (f *Flags) checkCluster(raw clientcmdapi.Config, file string) error {
 	return nil
 }
 
-// inCluster reports whether clientcmd would use a pod's own service account.
-func inCluster() bool {
+// runsInCluster reports whether clientcmd would use a pod's own service account.
+func runsInCluster() bool {
 	_, err := os.Stat("/var/run/secrets/kubernetes.io/serviceaccount/token")
 	return err == nil && os.Getenv("KUBERNETES_SERVICE_HOST") != "" && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == ""
 }
 
-// shownServer is a server's URL without credentials.
-func shownServer(host string) string {
+// serverWithoutCredentials is a server's URL without credentials.
+func serverWithoutCredentials(host string) string {
 	u, err := url.Parse(host)
 	if err != nil || u.Host == "" {
 		return ""

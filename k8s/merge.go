@@ -26,24 +26,24 @@ import (
 // [Client.DryRun] would, conflicts included unless force takes them. Not in the result: what defaulting
 // and admission would add, and whether anything would refuse it.
 func (c *Client) Merge(ctx context.Context, live map[string]any, item preview.DryRun) preview.DryRunResult {
-	result, err := c.merged(ctx, live, item)
+	result, err := c.mergeObject(ctx, live, item)
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
 		return preview.DryRunResult{Err: conflictRefusal(conflicts)}
 	}
 	if err != nil && preview.ReasonOf(err) == "" {
-		err = &preview.Refusal{Reason: preview.ReasonOther, Message: capped("the merge cannot be computed without a dry run: " + err.Error()), Err: err}
+		err = &preview.Refusal{Reason: preview.ReasonOther, Message: truncateMessage("the merge cannot be computed without a dry run: " + err.Error()), Err: err}
 	}
 	return preview.DryRunResult{Body: result, Err: err}
 }
 
-func (c *Client) merged(ctx context.Context, live map[string]any, item preview.DryRun) (map[string]any, error) {
+func (c *Client) mergeObject(ctx context.Context, live map[string]any, item preview.DryRun) (map[string]any, error) {
 	ref := preview.RefOf(item.Body)
 	managers, err := managersOf(live, ref.APIVersion, managerOf(item))
 	if err != nil {
 		return nil, err
 	}
-	from, err := c.structures(ctx, ref)
+	from, err := c.typeConverter(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (c *Client) merged(ctx context.Context, live map[string]any, item preview.D
 	}
 	wanted, err := toTyped(from, normalizeScalars(item.Body))
 	if err != nil {
-		return nil, &preview.Refusal{Reason: preview.ReasonNotAppliable, Message: capped("it does not fit its schema: " + err.Error()), Err: err}
+		return nil, &preview.Refusal{Reason: preview.ReasonNotAppliable, Message: truncateMessage("it does not fit its schema: " + err.Error()), Err: err}
 	}
 	if len(managers) == 0 {
 		// The API server takes the one who wrote an object before it tracked
@@ -64,7 +64,7 @@ func (c *Client) merged(ctx context.Context, live map[string]any, item preview.D
 		if err != nil {
 			return nil, err
 		}
-		managers["before-first-apply"] = fieldpath.NewVersionedSet(all.Difference(untracked()), fieldpath.APIVersion(ref.APIVersion), false)
+		managers["before-first-apply"] = fieldpath.NewVersionedSet(all.Difference(untrackedFields()), fieldpath.APIVersion(ref.APIVersion), false)
 	}
 	updater := (&merge.UpdaterBuilder{Converter: sameVersionConverter{}, ReturnInputOnNoop: true}).BuildUpdater()
 	after, _, err := updater.Apply(before, wanted, fieldpath.APIVersion(ref.APIVersion), managers, applyManager, item.Force)
@@ -141,8 +141,8 @@ func conflictRefusal(conflicts merge.Conflicts) error {
 	return refusal
 }
 
-// untracked are the fields that the API server keeps out of managedFields.
-func untracked() *fieldpath.Set {
+// untrackedFields are the fields that the API server keeps out of managedFields.
+func untrackedFields() *fieldpath.Set {
 	return fieldpath.NewSet(
 		fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"), fieldpath.MakePathOrDie("metadata"),
 		fieldpath.MakePathOrDie("metadata", "name"), fieldpath.MakePathOrDie("metadata", "namespace"),
@@ -170,15 +170,15 @@ type openAPICache struct {
 	converters map[string]managedfields.TypeConverter // by API version
 }
 
-// structures returns the merge structure of a kind as the cluster publishes it
+// typeConverter returns the merge structure of a kind as the cluster publishes it
 // (OpenAPI v3, KEP-2896), for built-in kinds and custom ones alike.
-func (c *Client) structures(ctx context.Context, ref preview.Ref) (managedfields.TypeConverter, error) {
+func (c *Client) typeConverter(ctx context.Context, ref preview.Ref) (managedfields.TypeConverter, error) {
 	c.openapi.mu.Lock()
 	defer c.openapi.mu.Unlock()
 	if known := c.openapi.converters[ref.APIVersion]; known != nil {
 		return known, nil
 	}
-	loaded, err := c.loadStructures(ctx, ref.APIVersion)
+	loaded, err := c.loadTypeConverter(ctx, ref.APIVersion)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (c *Client) structures(ctx context.Context, ref preview.Ref) (managedfields
 	return loaded, nil
 }
 
-func (c *Client) loadStructures(ctx context.Context, apiVersion string) (managedfields.TypeConverter, error) {
+func (c *Client) loadTypeConverter(ctx context.Context, apiVersion string) (managedfields.TypeConverter, error) {
 	path, err := groupVersionPath(apiVersion)
 	if err != nil {
 		return nil, err

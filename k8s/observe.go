@@ -50,7 +50,7 @@ func (c *Client) Observe(ctx context.Context, refs []preview.Ref, each func(ref 
 		}
 	}
 	group, watchCtx := tasks.WithContext(ctx)
-	for i, w := range observers(c, refs, report) {
+	for i, w := range newObservers(c, refs, report) {
 		follow := w.run
 		if i >= c.watches {
 			follow = w.poll
@@ -68,9 +68,9 @@ type observer struct {
 	report func(preview.Ref, map[string]any, error)
 }
 
-// observers groups refs so that one watch serves a kind and namespace. Secrets
+// newObservers groups refs so that one watch serves a kind and namespace. Secrets
 // are watched by name, so that no other Secret is read.
-func observers(c *Client, refs []preview.Ref, report func(preview.Ref, map[string]any, error)) []*observer {
+func newObservers(c *Client, refs []preview.Ref, report func(preview.Ref, map[string]any, error)) []*observer {
 	type groupKey struct {
 		batchKey
 		name string
@@ -99,7 +99,7 @@ func (w *observer) run(ctx context.Context) error {
 		err := w.listAndWatch(ctx)
 		switch preview.ReasonOf(err) {
 		case "":
-			wait(ctx, reconnect)
+			sleep(ctx, reconnect)
 			continue
 		case preview.ReasonUnauthorized:
 			return err
@@ -107,7 +107,7 @@ func (w *observer) run(ctx context.Context) error {
 			return w.poll(ctx) // other: the resource cannot be listed or watched
 		}
 		w.reportAll(nil, err)
-		wait(ctx, w.c.poll)
+		sleep(ctx, w.c.poll)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (w *observer) poll(ctx context.Context) error {
 			}
 			w.report(read.Ref, read.Body, read.Err)
 		}
-		if !wait(ctx, max(w.c.poll, restFor*time.Since(begun))) {
+		if !sleep(ctx, max(w.c.poll, restFor*time.Since(begun))) {
 			return nil
 		}
 	}
@@ -178,7 +178,7 @@ func (w *observer) listAndWatch(ctx context.Context) error {
 			return err
 		}
 		version = next
-		wait(ctx, reconnect)
+		sleep(ctx, reconnect)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (c *Client) Pages(ctx context.Context, apiVersion, kind string, each func(o
 		return err
 	}
 	p := pager{client: c, resource: res, limit: firstPage, goOn: true}
-	return p.read(ctx, func(page listPage) bool {
+	return p.run(ctx, func(page listPage) bool {
 		for _, body := range page.items {
 			setType(body, apiVersion, kind)
 		}
@@ -50,7 +50,7 @@ func (c *Client) Pages(ctx context.Context, apiVersion, kind string, each func(o
 // pages reads a collection in one state, page by page, until use returns false.
 func (c *Client) pages(ctx context.Context, res resource, namespace string, params map[string]string, use func(listPage) bool) error {
 	p := pager{client: c, resource: res, namespace: namespace, params: params, limit: pageSize}
-	return p.read(ctx, use)
+	return p.run(ctx, use)
 }
 
 // pager reads a collection page by page.
@@ -64,11 +64,11 @@ type pager struct {
 	goOn      bool   // in another state, where the server lost that of the first page
 }
 
-func (p *pager) read(ctx context.Context, use func(listPage) bool) error {
+func (p *pager) run(ctx context.Context, use func(listPage) bool) error {
 	next, expired := "", 0
 	for {
 		page, err := p.client.readPage(ctx, p.request(next))
-		if token := remainder(err); token != "" && p.goOn && expired < maxExpired {
+		if token := continueToken(err); token != "" && p.goOn && expired < maxExpired {
 			next, expired = token, expired+1
 			continue
 		}
@@ -105,9 +105,9 @@ func (p *pager) request(next string) *rest.Request {
 // asked for.
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// remainder is the token by which an expired list goes on in the present
+// continueToken is the token by which an expired list goes on in the present
 // state (Kubernetes API concepts, "Retrieving large results sets in chunks").
-func remainder(err error) string {
+func continueToken(err error) string {
 	var answer apierrors.APIStatus
 	if !isExpired(err) || !errors.As(err, &answer) {
 		return ""
@@ -115,8 +115,8 @@ func remainder(err error) string {
 	return answer.Status().Continue
 }
 
-// again reads a list, and from its beginning when it expired.
-func again(list func() error) error {
+// retryExpired reads a list, and from its beginning when it expired.
+func retryExpired(list func() error) error {
 	for range maxAgain - 1 {
 		if err := list(); !isExpired(err) {
 			return err

@@ -143,7 +143,7 @@ func (c *Client) list(ctx context.Context, apiVersion, kind, namespace string, p
 		return nil, err
 	}
 	var bodies []map[string]any
-	err = again(func() error {
+	err = retryExpired(func() error {
 		bodies = nil
 		return c.pages(ctx, res, namespace, params, func(page listPage) (more bool) {
 			for _, body := range page.items {
@@ -179,7 +179,7 @@ func (c *Client) Count(ctx context.Context, apiVersion, kind string) (int, error
 	}
 	// The server does not say how many remain: count them.
 	count := 0
-	err = again(func() error {
+	err = retryExpired(func() error {
 		count = 0
 		return c.pages(ctx, res, "", nil, func(page listPage) bool {
 			count += len(page.items)

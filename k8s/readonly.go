@@ -50,7 +50,7 @@ var selfReviews = [...]string{
 func (t readOnlyTransport) allows(r *http.Request) bool {
 	switch {
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
-		return !connects(r.URL.Path)
+		return !opensConnection(r.URL.Path)
 	case t.mode == preview.ReadGet:
 		return false
 	case r.Method == http.MethodPatch:
@@ -62,8 +62,8 @@ func (t readOnlyTransport) allows(r *http.Request) bool {
 	return false
 }
 
-// connects reports whether a GET opens a way into a pod instead of reading.
-func connects(path string) bool {
+// opensConnection reports whether a GET opens a way into a pod instead of reading.
+func opensConnection(path string) bool {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i := range segments {
 		if segments[i] == "pods" && i+2 < len(segments) {

@@ -76,15 +76,15 @@ func (c *Client) retry(ctx context.Context, attempt func() error) error {
 		if refused, ok := errors.AsType[*preview.Refusal](err); ok {
 			delay = max(delay, min(refused.RetryAfter, maxRetryAfter))
 		}
-		if !wait(ctx, delay) {
+		if !sleep(ctx, delay) {
 			return err
 		}
 	}
 	return attempt()
 }
 
-// wait reports whether the time passed before the context ended.
-func wait(ctx context.Context, d time.Duration) bool {
+// sleep reports whether the time passed before the context ended.
+func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -20,7 +20,7 @@ func (c *Client) Residents(ctx context.Context, namespace string) ([]map[string]
 	if err != nil {
 		return nil, err
 	}
-	kinds, err := deletable(groups)
+	kinds, err := deletableKinds(groups)
 	if err != nil {
 		return nil, err
 	}
@@ -40,18 +40,18 @@ func (c *Client) Residents(ctx context.Context, namespace string) ([]map[string]
 	return slices.Concat(found...), nil
 }
 
-// residentKind is a kind in the version that its server prefers.
-type residentKind struct {
+// namespacedKind is a kind in the version that its server prefers.
+type namespacedKind struct {
 	resource
 	apiVersion, kind string
 }
 
-func (c *Client) residentsOf(ctx context.Context, kind residentKind, namespace string) ([]map[string]any, error) {
+func (c *Client) residentsOf(ctx context.Context, kind namespacedKind, namespace string) ([]map[string]any, error) {
 	var bodies []map[string]any
 	p := pager{client: c, resource: kind.resource, namespace: namespace, limit: pageSize, accept: metadataOnly}
-	err := again(func() error {
+	err := retryExpired(func() error {
 		bodies = nil
-		return p.read(ctx, func(page listPage) bool {
+		return p.run(ctx, func(page listPage) bool {
 			bodies = append(bodies, page.items...)
 			return len(bodies) <= maxListed
 		})
@@ -70,10 +70,10 @@ func (c *Client) residentsOf(ctx context.Context, kind residentKind, namespace s
 	return bodies, nil
 }
 
-// deletable are the namespaced kinds of which objects can be listed and deleted,
+// deletableKinds are the namespaced kinds of which objects can be listed and deleted,
 // each once.
-func deletable(groups []apidiscovery.APIGroupDiscovery) ([]residentKind, error) {
-	var out []residentKind
+func deletableKinds(groups []apidiscovery.APIGroupDiscovery) ([]namespacedKind, error) {
+	var out []namespacedKind
 	for _, group := range groups {
 		seen := map[string]bool{}
 		for _, version := range group.Versions {
@@ -91,7 +91,7 @@ func deletable(groups []apidiscovery.APIGroupDiscovery) ([]residentKind, error) 
 					continue
 				}
 				seen[r.Resource] = true
-				out = append(out, residentKind{resource{path, r.Resource, true}, apiVersion, r.ResponseKind.Kind})
+				out = append(out, namespacedKind{resource{path, r.Resource, true}, apiVersion, r.ResponseKind.Kind})
 			}
 		}
 	}

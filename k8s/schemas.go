@@ -73,7 +73,7 @@ func (s *Schemas) Check(body map[string]any) error {
 	if _, err := converter.ObjectToTyped(&unstructured.Unstructured{Object: body}); err != nil {
 		return &preview.Refusal{
 			Reason:  preview.ReasonNotAppliable,
-			Message: capped(strings.TrimPrefix(strings.TrimSpace(err.Error()), "errors:\n")),
+			Message: truncateMessage(strings.TrimPrefix(strings.TrimSpace(err.Error()), "errors:\n")),
 			Err:     err,
 		}
 	}

@@ -28,12 +28,12 @@ func normalizeScalars(sealed map[string]any) map[string]any {
 	if err != nil {
 		return sealed
 	}
-	spelled, _ := spell(sealed, decoded).(map[string]any)
+	spelled, _ := copyScalars(sealed, decoded).(map[string]any)
 	return spelled
 }
 
-// spell takes the scalars of decoded wherever sealed has one of their type.
-func spell(sealed, decoded any) any {
+// copyScalars takes the scalars of decoded wherever sealed has one of their type.
+func copyScalars(sealed, decoded any) any {
 	switch s := sealed.(type) {
 	case map[string]any:
 		d, _ := decoded.(map[string]any)
@@ -41,7 +41,7 @@ func spell(sealed, decoded any) any {
 		for key, v := range s {
 			out[key] = v
 			if other, ok := d[key]; ok {
-				out[key] = spell(v, other)
+				out[key] = copyScalars(v, other)
 			}
 		}
 		return out
@@ -51,7 +51,7 @@ func spell(sealed, decoded any) any {
 		for i, v := range s {
 			out[i] = v
 			if i < len(d) {
-				out[i] = spell(v, d[i])
+				out[i] = copyScalars(v, d[i])
 			}
 		}
 		return out

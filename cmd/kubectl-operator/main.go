@@ -13,7 +13,7 @@ import (
 var version = "v0.0.0-dev"
 
 func main() {
-	planning.Confined()
+	planning.RunFormatChild()
 	cli.AbortWhenBroken()
 	ctx, stop := cli.Signals(context.Background())
 	code := cli.Main(ctx, os.Args[1:], cli.Options{

@@ -83,7 +83,7 @@ func find(ctx context.Context, cluster Reader, name, namespace string, wanted fu
 	if namespace != "" {
 		return load(ctx, cluster, preview.Release{Name: name, Namespace: namespace}, wanted)
 	}
-	records, err := named(ctx, cluster, name)
+	records, err := readNamed(ctx, cluster, name)
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
 		return load(ctx, cluster, preview.Release{Name: name, Namespace: name}, wanted)
 	}
@@ -105,9 +105,9 @@ func find(ctx context.Context, cluster Reader, name, namespace string, wanted fu
 	return nil, fmt.Errorf("finding release %s: there is none of that name; see kubectl operator list", name)
 }
 
-// named reads the newest records of all releases of a name. Those of others are
+// readNamed reads the newest records of all releases of a name. Those of others are
 // not looked at.
-func named(ctx context.Context, cluster Reader, name string) ([]record.Record, error) {
+func readNamed(ctx context.Context, cluster Reader, name string) ([]record.Record, error) {
 	secrets, err := cluster.List(ctx, "v1", "Secret", "", preview.LabelRelease+"="+name+","+preview.LabelSetID)
 	if err != nil {
 		return nil, fmt.Errorf("finding release %s: %w", name, err)

@@ -21,7 +21,7 @@ func Rollback(ctx context.Context, cluster install.BulkReader, newest *record.Re
 	if err != nil {
 		return nil, 0, err
 	}
-	contents, err = install.Restored(ctx, cluster, target)
+	contents, err = install.RestoreContent(ctx, cluster, target)
 	return contents, target.Revision, err
 }
 
@@ -29,7 +29,7 @@ func Rollback(ctx context.Context, cluster install.BulkReader, newest *record.Re
 func rollbackTarget(ctx context.Context, cluster Getter, newest *record.Record, to int) (*record.Record, error) {
 	doing := "rolling release " + newest.Release.Name + " back"
 	if to == 0 {
-		if to = previous(newest); to == 0 {
+		if to = rollbackDefault(newest); to == 0 {
 			return nil, fmt.Errorf("%s: no earlier revision was applied; %s", doing, newest.Kept())
 		}
 	}
@@ -46,9 +46,9 @@ func rollbackTarget(ctx context.Context, cluster Getter, newest *record.Record, 
 	return nil, fmt.Errorf("%s: revision %d was not applied as a whole, it is %s; choose one that was: %s", doing, to, target.State, newest.Kept())
 }
 
-// previous is the revision that a rollback goes back to by itself. A rollback
+// rollbackDefault is the revision that a rollback goes back to by itself. A rollback
 // that was interrupted goes on to where it went.
-func previous(r *record.Record) int {
+func rollbackDefault(r *record.Record) int {
 	if request := r.Request; r.State.Unfinished() && request.Action == preview.RequestRollback && request.Revision > 0 {
 		return request.Revision
 	}

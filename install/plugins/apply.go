@@ -62,7 +62,7 @@ func Apply(ctx context.Context, plan *preview.Plan, approved record.Approval, o 
 	r := &applier{plan: plan, approval: approved, o: o}
 	err := r.apply(ctx)
 	if ctx.Err() != nil && err != nil && !r.switched && install.KindOf(err) == install.NotStarted {
-		err = &install.Error{Kind: install.Declined, Doing: r.doing(), Came: "stopped before anything was changed", Next: "run the command again", Err: err}
+		err = &install.Error{Kind: install.Declined, Operation: r.operation(), Cause: "stopped before anything was changed", Advice: "run the command again", Err: err}
 	}
 	return r.result(err)
 }
@@ -72,26 +72,26 @@ type applier struct {
 	plan     *preview.Plan
 	approval record.Approval
 	o        Options
-	place    *place
+	place    *locationRoot
 	receipt  *Receipt
 	switched bool // the host finds something else than before
 }
 
-// clean reports whether a plan removes generations rather than adding one.
-func clean(plan *preview.Plan) bool { return len(plan.Packages) == 0 }
+// isClean reports whether a plan removes generations rather than adding one.
+func isClean(plan *preview.Plan) bool { return len(plan.Packages) == 0 }
 
 // location returns the directory in which the host looks, for plans of every action.
 func location(plan *preview.Plan) string {
-	if clean(plan) {
+	if isClean(plan) {
 		return strings.TrimSuffix(plan.Location.Path, generationsSuffix)
 	}
 	return plan.Location.Path
 }
 
-func (r *applier) doing() string { return r.plan.Request.Action + " " + r.plan.Release.Name }
+func (r *applier) operation() string { return r.plan.Request.Action + " " + r.plan.Release.Name }
 
 func (r *applier) apply(ctx context.Context) error {
-	if err := r.allowed(); err != nil {
+	if err := r.checkApproval(); err != nil {
 		return err
 	}
 	if err := r.check(ctx); err != nil {
@@ -100,13 +100,13 @@ func (r *applier) apply(ctx context.Context) error {
 	if !r.plan.SetChanges() && !hasLeftovers(location(r.plan)) {
 		return nil
 	}
-	place, err := openPlace(location(r.plan), r.o.Step)
+	place, err := openLocation(location(r.plan), r.o.Step)
 	if err != nil {
 		return r.failed(err)
 	}
 	r.place = place
 	defer func() { _ = place.close() }() // directories: what is written is closed before
-	release, err := place.hold(r.o.Holder, r.o.Now())
+	release, err := place.acquireLock(r.o.Holder, r.o.Now())
 	if err != nil {
 		return r.failed(err)
 	}
@@ -120,7 +120,7 @@ func (r *applier) apply(ctx context.Context) error {
 	switch {
 	case !r.plan.SetChanges():
 		return nil
-	case clean(r.plan):
+	case isClean(r.plan):
 		return r.removeGenerations(ctx)
 	}
 	if err := r.stage(ctx); err != nil {
@@ -130,21 +130,21 @@ func (r *applier) apply(ctx context.Context) error {
 	return r.switchOver(ctx)
 }
 
-// allowed holds the plan to its digest and the approval to the plan.
-func (r *applier) allowed() error {
+// checkApproval holds the plan to its digest and the approval to the plan.
+func (r *applier) checkApproval() error {
 	if err := engine.CheckSealed(r.plan); err != nil {
-		return &install.Error{Kind: install.Refused, Doing: "checking the plan of " + r.plan.Release.Name, Came: err.Error(), Err: err}
+		return &install.Error{Kind: install.Refused, Operation: "checking the plan of " + r.plan.Release.Name, Cause: err.Error(), Err: err}
 	}
 	doing := "checking the approval of " + r.plan.Release.Name
 	if r.plan.Location == nil || !filepath.IsAbs(r.plan.Location.Path) {
-		return &install.Error{Kind: install.Refused, Doing: doing, Came: "the plan is not that of files at one place", Next: "preview again"}
+		return &install.Error{Kind: install.Refused, Operation: doing, Cause: "the plan is not that of files at one place", Advice: "preview again"}
 	}
 	if host := HostID(); r.plan.Location.Host != host {
-		return &install.Error{Kind: install.Refused, Doing: doing,
-			Came: fmt.Sprintf("the plan is for host %s, and this is %s", r.plan.Location.Host, host), Next: "preview again on this one"}
+		return &install.Error{Kind: install.Refused, Operation: doing,
+			Cause: fmt.Sprintf("the plan is for host %s, and this is %s", r.plan.Location.Host, host), Advice: "preview again on this one"}
 	}
 	if why := r.plan.Expired(r.o.Now()); why != "" {
-		return &install.Error{Kind: install.Refused, Doing: doing, Came: why, Next: "preview again; if the clock is wrong, set it"}
+		return &install.Error{Kind: install.Refused, Operation: doing, Cause: why, Advice: "preview again; if the clock is wrong, set it"}
 	}
 	if r.o.Quorum != nil {
 		if err := r.countSigned(); err != nil {
@@ -163,7 +163,7 @@ func (r *applier) countSigned() error {
 		if _, refused := errors.AsType[*approval.Refused](err); refused {
 			kind = install.Refused
 		}
-		return &install.Error{Kind: kind, Doing: doing, Came: err.Error(), Next: "have exactly this plan approved: approve PLAN --key FILE", Err: err}
+		return &install.Error{Kind: kind, Operation: doing, Cause: err.Error(), Advice: "have exactly this plan approved: approve PLAN --key FILE", Err: err}
 	}
 	r.approval.Signed = signed
 	for _, a := range accepted {
@@ -178,11 +178,11 @@ func (r *applier) failed(err error) error {
 	if known, ok := errors.AsType[*install.Error](err); ok {
 		return known
 	}
-	e := &install.Error{Kind: install.NotStarted, Doing: r.doing(), Came: err.Error(), Next: advice(err) + "nothing was changed", Err: err}
+	e := &install.Error{Kind: install.NotStarted, Operation: r.operation(), Cause: err.Error(), Advice: advice(err) + "nothing was changed", Err: err}
 	if r.switched {
-		e.Kind, e.Next = install.Failed, advice(err)+"the host has the new generation; plugin rollback goes back"
-		if clean(r.plan) {
-			e.Next = advice(err) + "part of it may be removed; the same plan or digest goes on with the rest"
+		e.Kind, e.Advice = install.Failed, advice(err)+"the host has the new generation; plugin rollback goes back"
+		if isClean(r.plan) {
+			e.Advice = advice(err) + "part of it may be removed; the same plan or digest goes on with the rest"
 		}
 	}
 	return e

@@ -17,9 +17,9 @@ func (r *applier) check(ctx context.Context) error {
 	if err != nil {
 		return r.failed(err)
 	}
-	reasons := r.movedGeneration(now.Generation, now.Next)
-	differ := r.differing(now.Files)
-	if clean(r.plan) {
+	reasons := r.changedGeneration(now.Generation, now.Next)
+	differ := r.changedFiles(now.Files)
+	if isClean(r.plan) {
 		if differ, err = r.checkClean(ctx); err != nil {
 			return r.failed(err)
 		}
@@ -29,13 +29,13 @@ func (r *applier) check(ctx context.Context) error {
 		return nil
 	}
 	return &install.Error{
-		Kind: install.Refused, Doing: "comparing " + r.plan.Location.Path + " with what was reviewed",
-		Came: joined(reasons), Next: "preview again, and approve that", Reasons: reasons,
+		Kind: install.Refused, Operation: "comparing " + r.plan.Location.Path + " with what was reviewed",
+		Cause: joinReasons(reasons), Advice: "preview again, and approve that", Reasons: reasons,
 	}
 }
 
-// differing says which files are not as the plan saw them.
-func (r *applier) differing(there map[string]preview.LiveFile) []string {
+// changedFiles says which files are not as the plan saw them.
+func (r *applier) changedFiles(there map[string]preview.LiveFile) []string {
 	seen := map[string]preview.LiveFile{}
 	for _, f := range r.plan.Files {
 		if f.Live != (preview.LiveFile{}) {
@@ -45,7 +45,7 @@ func (r *applier) differing(there map[string]preview.LiveFile) []string {
 	return differences(seen, there)
 }
 
-func (r *applier) movedGeneration(current, next int) []string {
+func (r *applier) changedGeneration(current, next int) []string {
 	g := r.plan.Generation
 	switch {
 	case current != g.From:
@@ -65,8 +65,8 @@ type Drift struct {
 	Is  string `json:"is,omitempty"`
 }
 
-// drift compares files with what they should be, by path.
-func drift(want, there map[string]preview.LiveFile) []Drift {
+// compareFiles compares files with what they should be, by path.
+func compareFiles(want, there map[string]preview.LiveFile) []Drift {
 	var out []Drift
 	for _, path := range slices.Sorted(maps.Keys(want)) {
 		is, found := there[path]
@@ -97,7 +97,7 @@ func (d Drift) String() string {
 // differences are sentences about files that are not as they were.
 func differences(want, there map[string]preview.LiveFile) []string {
 	var out []string
-	for _, d := range drift(want, there) {
+	for _, d := range compareFiles(want, there) {
 		out = append(out, d.String())
 	}
 	return out
@@ -106,7 +106,7 @@ func differences(want, there map[string]preview.LiveFile) []string {
 // maxNamed bounds how many reasons one line names.
 const maxNamed = 8
 
-func joined(reasons []string) string {
+func joinReasons(reasons []string) string {
 	if n := len(reasons); n > maxNamed {
 		return fmt.Sprintf("%s; and %d more", strings.Join(reasons[:maxNamed], "; "), n-maxNamed)
 	}

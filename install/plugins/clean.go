@@ -19,7 +19,7 @@ func PlanClean(ctx context.Context, location string, keep int) (*preview.Plan, e
 	if err != nil {
 		return nil, err
 	}
-	all, err := numbers(location)
+	all, err := generationsOnDisk(location)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func PlanClean(ctx context.Context, location string, keep int) (*preview.Plan, e
 		old = append(old, n)
 	}
 	old = old[min(keep, len(old)):]
-	files, err := doomedFiles(ctx, location, old)
+	files, err := filesToRemove(ctx, location, old)
 	if err != nil {
 		return nil, err
 	}

@@ -50,9 +50,9 @@ func generationIn(p string) int {
 	return n
 }
 
-// doomedFiles are all files in the folders of generations, those beside what the
+// filesToRemove are all files in the folders of generations, those beside what the
 // host loads too, by path below the folder of all. One that is gone has none.
-func doomedFiles(ctx context.Context, location string, generations []int) (map[string]preview.LiveFile, error) {
+func filesToRemove(ctx context.Context, location string, generations []int) (map[string]preview.LiveFile, error) {
 	out := map[string]preview.LiveFile{}
 	for _, n := range generations {
 		in := map[string]preview.LiveFile{}
@@ -81,20 +81,20 @@ func readClean(location string) *Receipt {
 	return r
 }
 
-// cleaning is the receipt of a clean that is about to begin.
-func cleaning(plan *preview.Plan, approval record.Approval, tool string, now time.Time) *Receipt {
+// newCleanReceipt is the receipt of a clean that is about to begin.
+func newCleanReceipt(plan *preview.Plan, approval record.Approval, tool string, now time.Time) *Receipt {
 	return &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindCleanReceipt, Generation: plan.Generation.From, From: plan.Generation.From,
 		State: StatePending, Location: *plan.Location, Set: plan.Release.Name, Platform: plan.Platform, Digest: plan.Digest, ContentDigest: plan.ContentDigest,
-		Approval: approval, Tool: tool, Started: now, Files: []ReceiptFile{}, Removed: removed(plan),
+		Approval: approval, Tool: tool, Started: now, Files: []ReceiptFile{}, Removed: removedFiles(plan),
 	}
 }
 
-// OfClean reports whether a receipt is that of a clean.
-func (r *Receipt) OfClean() bool { return r.Kind == KindCleanReceipt }
+// IsClean reports whether a receipt is that of a clean.
+func (r *Receipt) IsClean() bool { return r.Kind == KindCleanReceipt }
 
-// Doomed are the generations that the clean of a receipt removes.
-func (r *Receipt) Doomed() []int {
+// RemovedGenerations are the generations that the clean of a receipt removes.
+func (r *Receipt) RemovedGenerations() []int {
 	var paths []string
 	for _, f := range r.Removed {
 		paths = append(paths, f.Path)
@@ -102,15 +102,15 @@ func (r *Receipt) Doomed() []int {
 	return generationNumbers(paths)
 }
 
-// left are the files of a clean in the generations that are there still: those
+// remainingFiles are the files of a clean in the generations that are there still: those
 // that were reviewed, and those on the disk.
-func (r *Receipt) left(ctx context.Context, location string) (seen, there map[string]preview.LiveFile, err error) {
-	all, err := numbers(location)
+func (r *Receipt) remainingFiles(ctx context.Context, location string) (seen, there map[string]preview.LiveFile, err error) {
+	all, err := generationsOnDisk(location)
 	if err != nil {
 		return nil, nil, err
 	}
 	var still []int
-	for _, n := range r.Doomed() {
+	for _, n := range r.RemovedGenerations() {
 		if slices.Contains(all, n) {
 			still = append(still, n)
 		}
@@ -121,7 +121,7 @@ func (r *Receipt) left(ctx context.Context, location string) (seen, there map[st
 			seen[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}
 		}
 	}
-	there, err = doomedFiles(ctx, location, still)
+	there, err = filesToRemove(ctx, location, still)
 	return seen, there, err
 }
 
@@ -131,20 +131,20 @@ func leftoverOfClean(location string) (leftover, *Receipt) {
 	if receipt == nil || receipt.State != StatePending {
 		return whole, nil
 	}
-	all, err := numbers(location)
-	if err != nil || slices.ContainsFunc(receipt.Doomed(), func(n int) bool { return slices.Contains(all, n) }) {
+	all, err := generationsOnDisk(location)
+	if err != nil || slices.ContainsFunc(receipt.RemovedGenerations(), func(n int) bool { return slices.Contains(all, n) }) {
 		return whole, nil // the digest that was approved goes on with it, and no other
 	}
 	return emptied, receipt
 }
 
-// cleaned notes in the receipt of a clean that it is done.
-func (p *place) cleaned(receipt *Receipt) error {
+// markCleaned notes in the receipt of a clean that it is done.
+func (p *locationRoot) markCleaned(receipt *Receipt) error {
 	receipt.State = StateCleaned
 	return p.noteClean(receipt)
 }
 
-func (p *place) noteClean(receipt *Receipt) error {
+func (p *locationRoot) noteClean(receipt *Receipt) error {
 	data, err := receipt.Encode()
 	if err != nil {
 		return err
@@ -152,14 +152,14 @@ func (p *place) noteClean(receipt *Receipt) error {
 	return p.replace(p.siblingPath(cleanFile), data)
 }
 
-// removeDoomed removes the generations of a clean, one at a time: each is out of
+// removeGenerations removes the generations of a clean, one at a time: each is out of
 // sight by one rename. What an interrupted run removed already stays so.
-func (p *place) removeDoomed(ctx context.Context, receipt *Receipt, gone func(n int)) error {
-	all, err := numbers(p.location)
+func (p *locationRoot) removeGenerations(ctx context.Context, receipt *Receipt, gone func(n int)) error {
+	all, err := generationsOnDisk(p.location)
 	if err != nil {
 		return err
 	}
-	for _, n := range receipt.Doomed() {
+	for _, n := range receipt.RemovedGenerations() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -180,29 +180,29 @@ func (p *place) removeDoomed(ctx context.Context, receipt *Receipt, gone func(n 
 // before the first and finished after the last.
 func (r *applier) removeGenerations(ctx context.Context) error {
 	now := r.o.Now().UTC()
-	r.receipt = cleaning(r.plan, r.approval, r.o.Tool, now)
-	if begun := r.begunClean(); begun != nil {
+	r.receipt = newCleanReceipt(r.plan, r.approval, r.o.Tool, now)
+	if begun := r.interruptedClean(); begun != nil {
 		r.receipt.Started, r.switched = begun.Started, true
 	}
 	if err := r.place.noteClean(r.receipt); err != nil {
 		return r.failed(err)
 	}
 	r.switched = true
-	err := r.place.removeDoomed(ctx, r.receipt, func(n int) {
+	err := r.place.removeGenerations(ctx, r.receipt, func(n int) {
 		r.emit(install.Event{Type: install.EventObject, Object: "generation/" + strconv.Itoa(n), State: record.StateRemoved})
 	})
 	if err != nil {
 		return r.failed(err)
 	}
 	r.receipt.Finished = r.o.Now().UTC()
-	if err := r.place.cleaned(r.receipt); err != nil {
+	if err := r.place.markCleaned(r.receipt); err != nil {
 		return r.failed(fmt.Errorf("writing the receipt: %w", err))
 	}
 	return nil
 }
 
-// begunClean is the receipt of an interrupted run of the plan.
-func (r *applier) begunClean() *Receipt {
+// interruptedClean is the receipt of an interrupted run of the plan.
+func (r *applier) interruptedClean() *Receipt {
 	receipt := readClean(location(r.plan))
 	if receipt == nil || receipt.Digest != r.plan.Digest || receipt.State != StatePending {
 		return nil
@@ -215,25 +215,25 @@ func (r *applier) begunClean() *Receipt {
 func (r *applier) checkClean(ctx context.Context) ([]string, error) {
 	at := location(r.plan)
 	if done := readClean(at); done != nil && done.Digest == r.plan.Digest && done.State == StateCleaned {
-		return nil, appliedClean(done, at)
+		return nil, refuseAppliedClean(done, at)
 	}
-	if begun := r.begunClean(); begun != nil {
-		seen, there, err := cleaning(r.plan, r.approval, "", begun.Started).left(ctx, at)
+	if begun := r.interruptedClean(); begun != nil {
+		seen, there, err := newCleanReceipt(r.plan, r.approval, "", begun.Started).remainingFiles(ctx, at)
 		return differences(seen, there), err
 	}
 	seen := map[string]preview.LiveFile{}
 	for _, f := range r.plan.Files {
 		seen[f.Path] = f.Live
 	}
-	there, err := doomedFiles(ctx, at, generationNumbers(slices.Collect(maps.Keys(seen))))
+	there, err := filesToRemove(ctx, at, generationNumbers(slices.Collect(maps.Keys(seen))))
 	return differences(seen, there), err
 }
 
-// appliedClean refuses a clean that was carried out.
-func appliedClean(receipt *Receipt, location string) error {
+// refuseAppliedClean refuses a clean that was carried out.
+func refuseAppliedClean(receipt *Receipt, location string) error {
 	return &install.Error{
-		Kind: install.Refused, Doing: "checking the clean of " + receipt.Set,
-		Came: "already applied: the last clean at " + location + " is this plan", Next: "preview again for what is there now",
+		Kind: install.Refused, Operation: "checking the clean of " + receipt.Set,
+		Cause: "already applied: the last clean at " + location + " is this plan", Advice: "preview again for what is there now",
 	}
 }
 
@@ -245,12 +245,12 @@ func resumeClean(ctx context.Context, location, digest string, o Options) (*Rece
 	case receipt == nil || receipt.Digest != digest:
 		return nil, nil
 	case receipt.State != StatePending:
-		return nil, appliedClean(receipt, location)
+		return nil, refuseAppliedClean(receipt, location)
 	}
-	return receipt, withLock(location, o, func(p *place) error { return continueClean(ctx, p, receipt, o) })
+	return receipt, withLock(location, o, func(p *locationRoot) error { return continueClean(ctx, p, receipt, o) })
 }
 
-func continueClean(ctx context.Context, place *place, receipt *Receipt, o Options) error {
+func continueClean(ctx context.Context, place *locationRoot, receipt *Receipt, o Options) error {
 	at := place.location
 	if err := place.sweep(at); err != nil {
 		return err
@@ -259,19 +259,19 @@ func continueClean(ctx context.Context, place *place, receipt *Receipt, o Option
 	if current, err := currentNumber(at); err != nil || current != receipt.Generation {
 		reasons = append(reasons, fmt.Sprintf("generation %d is installed now, and %d was when it was reviewed", current, receipt.Generation))
 	}
-	seen, there, err := receipt.left(ctx, at)
+	seen, there, err := receipt.remainingFiles(ctx, at)
 	if err != nil {
 		return err
 	}
 	if reasons = append(reasons, differences(seen, there)...); len(reasons) > 0 {
 		return &install.Error{
-			Kind: install.Refused, Doing: "comparing " + at + generationsSuffix + " with what was reviewed",
-			Came: joined(reasons), Next: "preview again, and approve that", Reasons: reasons,
+			Kind: install.Refused, Operation: "comparing " + at + generationsSuffix + " with what was reviewed",
+			Cause: joinReasons(reasons), Advice: "preview again, and approve that", Reasons: reasons,
 		}
 	}
-	if err := place.removeDoomed(ctx, receipt, func(int) {}); err != nil {
+	if err := place.removeGenerations(ctx, receipt, func(int) {}); err != nil {
 		return err
 	}
 	receipt.Finished = o.Now().UTC()
-	return place.cleaned(receipt)
+	return place.markCleaned(receipt)
 }

@@ -78,10 +78,10 @@ func TestAKilledCleanGoesOn(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			location, plan := killedClean(t, test.before)
 			receipt, err := test.goOn(t, location, plan)
-			if err != nil || receipt == nil || receipt.State != StateCleaned || len(receipt.Doomed()) != 3 || receipt.Digest != plan.Digest {
+			if err != nil || receipt == nil || receipt.State != StateCleaned || len(receipt.RemovedGenerations()) != 3 || receipt.Digest != plan.Digest {
 				t.Fatalf("receipt %+v, %v", receipt, err)
 			}
-			if all, err := numbers(location); err != nil || len(all) != 1 || all[0] != 4 || hasLeftovers(location) {
+			if all, err := generationsOnDisk(location); err != nil || len(all) != 1 || all[0] != 4 || hasLeftovers(location) {
 				t.Errorf("generations %v are left, %v", all, err)
 			}
 			if got := content(t, location); !maps.Equal(got, contentOf(secondFiles())) {
@@ -115,7 +115,7 @@ func TestAKilledCleanDoesNotGoOnWith(t *testing.T) {
 			wantError(t, err, install.Refused, want)
 			_, err = Apply(t.Context(), plan, approvedDigest(plan), Options{Holder: "test"})
 			wantError(t, err, install.Refused, want)
-			if all, err := numbers(location); err != nil || len(all) < 3 || all[0] != 2 {
+			if all, err := generationsOnDisk(location); err != nil || len(all) < 3 || all[0] != 2 {
 				t.Errorf("generations %v are left, %v", all, err)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 )
 
 // exchange swaps two names below root at once, whatever they are.
-func (p *place) exchange(a, b string) error {
+func (p *locationRoot) exchange(a, b string) error {
 	p.step("exchange " + a + " and " + b)
 	dir, err := p.root.Open(".")
 	if err != nil {

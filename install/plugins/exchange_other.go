@@ -5,4 +5,4 @@ package plugins
 import "errors"
 
 // exchange needs a call that only Linux has in this form.
-func (p *place) exchange(string, string) error { return errors.ErrUnsupported }
+func (p *locationRoot) exchange(string, string) error { return errors.ErrUnsupported }

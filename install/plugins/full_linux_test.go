@@ -111,7 +111,7 @@ func same(ctx context.Context, location string, files []plugins.File) error {
 	if err != nil {
 		return err
 	}
-	want := (&Receipt{}).wanted()
+	want := (&Receipt{}).expectedFiles()
 	for _, f := range files {
 		want[f.Path] = now.Files[f.Path]
 		if want[f.Path].SHA256 != f.SHA256 || want[f.Path].Mode != f.Mode {

@@ -34,7 +34,7 @@ func List(ctx context.Context, location string) ([]Generation, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := numbers(location)
+	all, err := generationsOnDisk(location)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (g *Generation) read(ctx context.Context, location string) error {
 	if err != nil {
 		return fmt.Errorf("reading its files: %w", err)
 	}
-	if d := drift(receipt.wanted(), there); d != nil {
+	if d := compareFiles(receipt.expectedFiles(), there); d != nil {
 		g.Drift = d
 	}
 	return nil

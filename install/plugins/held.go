@@ -13,10 +13,10 @@ import (
 // maxHolder bounds what is read of who holds a location.
 const maxHolder = 256
 
-// hold takes the lock of a location until the returned function is called, or
+// acquireLock takes the lock of a location until the returned function is called, or
 // the process ends. Who holds it stands in the file. It does not wait: what
 // that another process changes is to be reviewed again.
-func (p *place) hold(holder string, now time.Time) (release func() error, err error) {
+func (p *locationRoot) acquireLock(holder string, now time.Time) (release func() error, err error) {
 	file, err := p.root.OpenFile(p.siblingPath(heldFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock of %s: %w", p.location, err)

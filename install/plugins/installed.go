@@ -54,7 +54,7 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 	info, err := os.Lstat(location)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		out.Next, err = next(location, 0)
+		out.Next, err = nextNumber(location, 0)
 		return out, err
 	case err != nil:
 		return out, fmt.Errorf("reading the location: %w", err)
@@ -62,7 +62,7 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 		if out.Generation, err = generationOf(location); err != nil {
 			return out, err
 		}
-		told, err := Told(location, out.Generation)
+		told, err := InstalledState(location, out.Generation)
 		if err != nil {
 			return out, err
 		}
@@ -72,19 +72,19 @@ func Read(ctx context.Context, location string) (plugins.Installed, error) {
 	}
 	out.Read = bytesAt(location)
 	err = readFiles(ctx, location, out.Files)
-	if _, ok := errors.AsType[unfitError](err); ok {
+	if _, ok := errors.AsType[foreignFilesError](err); ok {
 		err = fmt.Errorf("%w; name a place for plugins alone with --location", err)
 	}
 	if err != nil {
 		return out, fmt.Errorf("reading %s: %w", location, err)
 	}
-	out.Next, err = next(location, out.Generation)
+	out.Next, err = nextNumber(location, out.Generation)
 	return out, err
 }
 
-// Told returns the lock and the config of a generation at a location, as far as
+// InstalledState returns the lock and the config of a generation at a location, as far as
 // it has them.
-func Told(location string, generation int) (plugins.Installed, error) {
+func InstalledState(location string, generation int) (plugins.Installed, error) {
 	out := plugins.Installed{Generation: generation}
 	if generation == 0 {
 		return out, nil
@@ -99,10 +99,10 @@ func Told(location string, generation int) (plugins.Installed, error) {
 	return out, nil
 }
 
-// next is the first number above those of all generations. One that is pending
+// nextNumber is the first number above those of all generations. One that is pending
 // and not the current one never was one.
-func next(location string, current int) (int, error) {
-	all, err := numbers(location)
+func nextNumber(location string, current int) (int, error) {
+	all, err := generationsOnDisk(location)
 	out := current + 1
 	for _, n := range all {
 		if what, _ := leftoverOf(location, strconv.Itoa(n), current); what == begun {
@@ -153,10 +153,10 @@ func readSmall(name string) ([]byte, error) {
 	return data, err
 }
 
-// unfitError refuses a directory that holds more than plugins.
-type unfitError string
+// foreignFilesError refuses a directory that holds more than plugins.
+type foreignFilesError string
 
-func (u unfitError) Error() string { return string(u) }
+func (u foreignFilesError) Error() string { return string(u) }
 
 // readFiles hashes every file below a location. A link or a device among them is
 // an error: what it is could not be put back.
@@ -180,13 +180,13 @@ func readRoot(ctx context.Context, root *os.Root, into map[string]preview.LiveFi
 		case entry.IsDir():
 			return nil
 		case !entry.Type().IsRegular():
-			return unfitError(fmt.Sprintf("%q is no plain file", name))
+			return foreignFilesError(fmt.Sprintf("%q is no plain file", name))
 		case len(into) >= maxFiles:
-			return unfitError(fmt.Sprintf("it holds more than %d files", maxFiles))
+			return foreignFilesError(fmt.Sprintf("it holds more than %d files", maxFiles))
 		}
 		live, size, err := hashFile(root, name, left)
 		if left -= size; left < 0 {
-			return unfitError(fmt.Sprintf("it holds more than %d GiB", maxBytes>>30))
+			return foreignFilesError(fmt.Sprintf("it holds more than %d GiB", maxBytes>>30))
 		}
 		into[name] = live
 		return err

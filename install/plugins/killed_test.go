@@ -202,7 +202,7 @@ func noLeftovers(t *testing.T, location, when string) {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		if temporary(entry.Name()) {
+		if isTemporary(entry.Name()) {
 			t.Errorf("killed at %s: %s is left", when, entry.Name())
 		}
 	}

@@ -22,9 +22,9 @@ const (
 	doomedPrefix  = ".old-" // one that is being removed
 )
 
-// place is a location with the folder of its generations, reached through the
+// locationRoot is a location with the folder of its generations, reached through the
 // directory that both are in: nothing done through root leaves that directory.
-type place struct {
+type locationRoot struct {
 	location string
 	root     *os.Root
 	base     string // of the location
@@ -32,22 +32,22 @@ type place struct {
 }
 
 // withLock does something at a location while no other process is at it.
-func withLock(location string, o Options, do func(*place) error) error {
-	p, err := openPlace(location, o.Step)
+func withLock(location string, o Options, do func(*locationRoot) error) error {
+	p, err := openLocation(location, o.Step)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = p.close() }() // directories: what is written is closed before
-	release, err := p.hold(o.Holder, o.Now())
+	release, err := p.acquireLock(o.Holder, o.Now())
 	if err != nil {
 		return err
 	}
 	return errors.Join(do(p), release())
 }
 
-// openPlace makes the directories that a location needs, and opens them. step is
+// openLocation makes the directories that a location needs, and opens them. step is
 // called with every change of the disk before it is made; it may be nil.
-func openPlace(location string, step func(string)) (*place, error) {
+func openLocation(location string, step func(string)) (*locationRoot, error) {
 	if step == nil {
 		step = func(string) {}
 	}
@@ -59,14 +59,14 @@ func openPlace(location string, step func(string)) (*place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the directory of the location: %w", err)
 	}
-	p := &place{location: location, root: root, base: filepath.Base(location), step: step}
+	p := &locationRoot{location: location, root: root, base: filepath.Base(location), step: step}
 	if err := p.openGenerations(); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return p, nil
 }
 
-func (p *place) openGenerations() error {
+func (p *locationRoot) openGenerations() error {
 	err := p.root.Mkdir(p.generations(), 0o755)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("making the folder of the generations: %w", err)
@@ -81,22 +81,22 @@ func (p *place) openGenerations() error {
 	return nil
 }
 
-func (p *place) close() error { return p.root.Close() }
+func (p *locationRoot) close() error { return p.root.Close() }
 
 // generations is the folder of the generations, below root.
-func (p *place) generations() string { return p.base + generationsSuffix }
+func (p *locationRoot) generations() string { return p.base + generationsSuffix }
 
 // siblingPath returns the path of a file in the folder of the generations, below root.
-func (p *place) siblingPath(name string) string { return path.Join(p.generations(), name) }
+func (p *locationRoot) siblingPath(name string) string { return path.Join(p.generations(), name) }
 
 // generation is the folder of one generation, below root.
-func (p *place) generation(n int) string { return p.siblingPath(strconv.Itoa(n)) }
+func (p *locationRoot) generation(n int) string { return p.siblingPath(strconv.Itoa(n)) }
 
 // linkTarget returns the target of the location's link for a generation, below root.
-func (p *place) linkTarget(n int) string { return path.Join(p.generation(n), filesDir) }
+func (p *locationRoot) linkTarget(n int) string { return path.Join(p.generation(n), filesDir) }
 
 // mkdir makes one directory that everybody may look into, whatever the umask.
-func (p *place) mkdir(name string) error {
+func (p *locationRoot) mkdir(name string) error {
 	p.step("make " + name)
 	if err := p.root.Mkdir(name, 0o755); err != nil {
 		return err
@@ -104,24 +104,24 @@ func (p *place) mkdir(name string) error {
 	return p.root.Chmod(name, 0o755)
 }
 
-func (p *place) rename(from, to string) error {
+func (p *locationRoot) rename(from, to string) error {
 	p.step("rename " + from + " to " + to)
 	return p.root.Rename(from, to)
 }
 
-func (p *place) symlink(to, name string) error {
+func (p *locationRoot) symlink(to, name string) error {
 	p.step("link " + name + " to " + to)
 	return p.root.Symlink(to, name)
 }
 
-func (p *place) remove(name string) error {
+func (p *locationRoot) remove(name string) error {
 	p.step("remove " + name)
 	return p.root.RemoveAll(name)
 }
 
 // write makes a file that must not exist, and has its bytes on the disk before it
 // returns.
-func (p *place) write(name string, data []byte, mode fs.FileMode) error {
+func (p *locationRoot) write(name string, data []byte, mode fs.FileMode) error {
 	p.step("write " + name)
 	file, err := p.root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -136,7 +136,7 @@ func (p *place) write(name string, data []byte, mode fs.FileMode) error {
 }
 
 // replace writes a file anew, as a whole.
-func (p *place) replace(name string, data []byte) error {
+func (p *locationRoot) replace(name string, data []byte) error {
 	temp := path.Join(path.Dir(name), tempFile)
 	if err := p.remove(temp); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (p *place) replace(name string, data []byte) error {
 }
 
 // sync has the entries of a directory on the disk.
-func (p *place) sync(name string) error {
+func (p *locationRoot) sync(name string) error {
 	p.step("sync " + name)
 	dir, err := p.root.Open(name)
 	if err != nil {
@@ -160,8 +160,8 @@ func (p *place) sync(name string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// numbers are those of the folders that look like generations, in order.
-func numbers(location string) ([]int, error) {
+// generationsOnDisk are those of the folders that look like generations, in order.
+func generationsOnDisk(location string) ([]int, error) {
 	entries, err := os.ReadDir(location + generationsSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -181,7 +181,7 @@ func numbers(location string) ([]int, error) {
 }
 
 // names lists the folder of the generations.
-func (p *place) names() ([]string, error) {
+func (p *locationRoot) names() ([]string, error) {
 	dir, err := p.root.Open(p.generations())
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (p *place) names() ([]string, error) {
 	return names, errors.Join(err, dir.Close())
 }
 
-// temporary reports whether a name stands for work that was begun.
-func temporary(name string) bool {
+// isTemporary reports whether a name stands for work that was begun.
+func isTemporary(name string) bool {
 	return name == nextLink || name == tempFile || strings.HasPrefix(name, stagingPrefix) || strings.HasPrefix(name, doomedPrefix)
 }

@@ -74,8 +74,8 @@ type ReceiptFile struct {
 	Action preview.Action `json:"action,omitempty"`
 }
 
-// pending is the receipt of what a plan is about to install.
-func pending(plan *preview.Plan, approval record.Approval, tool string, now time.Time) *Receipt {
+// newPendingReceipt is the receipt of what a plan is about to install.
+func newPendingReceipt(plan *preview.Plan, approval record.Approval, tool string, now time.Time) *Receipt {
 	pkg := plan.Packages[0]
 	r := &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindReceipt, Generation: plan.Generation.To, From: plan.Generation.From,
@@ -89,12 +89,12 @@ func pending(plan *preview.Plan, approval record.Approval, tool string, now time
 			r.Files = append(r.Files, ReceiptFile{f.Path, f.Mode, f.Size, f.SHA256, f.Origin, f.Contents, f.Action})
 		}
 	}
-	r.Removed = removed(plan)
+	r.Removed = removedFiles(plan)
 	return r
 }
 
-// removed are the files that a plan takes away.
-func removed(plan *preview.Plan) []ReceiptFile {
+// removedFiles are the files that a plan takes away.
+func removedFiles(plan *preview.Plan) []ReceiptFile {
 	var out []ReceiptFile
 	for _, f := range plan.Files {
 		if f.Action == preview.ActionDelete {
@@ -104,9 +104,9 @@ func removed(plan *preview.Plan) []ReceiptFile {
 	return out
 }
 
-// found is the receipt of the files that a plan finds at its location and did
+// newFoundReceipt is the receipt of the files that a plan finds at its location and did
 // not install.
-func found(plan *preview.Plan, now time.Time) *Receipt {
+func newFoundReceipt(plan *preview.Plan, now time.Time) *Receipt {
 	r := &Receipt{
 		APIVersion: preview.APIVersion, Kind: KindReceipt, State: StateFound, Location: *plan.Location, Set: plan.Release.Name, Format: "files",
 		Platform: plan.Platform, Started: now, Finished: now, Files: []ReceiptFile{},
@@ -125,8 +125,8 @@ func (r *Receipt) Encode() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// wanted are the files of a generation as a look at the disk must find them.
-func (r *Receipt) wanted() map[string]preview.LiveFile {
+// expectedFiles are the files of a generation as a look at the disk must find them.
+func (r *Receipt) expectedFiles() map[string]preview.LiveFile {
 	out := map[string]preview.LiveFile{}
 	for _, f := range r.Files {
 		out[f.Path] = preview.LiveFile{SHA256: f.SHA256, Mode: f.Mode}

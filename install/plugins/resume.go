@@ -20,7 +20,7 @@ func Resume(ctx context.Context, plan *preview.Plan, digest string, o Options) (
 		o.Now = time.Now
 	}
 	at := location(plan)
-	if clean(plan) {
+	if isClean(plan) {
 		return resumeClean(ctx, at, digest, o)
 	}
 	current, receipt, err := currentOf(at)
@@ -29,12 +29,12 @@ func Resume(ctx context.Context, plan *preview.Plan, digest string, o Options) (
 	}
 	if receipt.State != StatePending {
 		return nil, &install.Error{
-			Kind: install.Refused, Doing: "checking the plan of " + receipt.Set,
-			Came: fmt.Sprintf("already applied: generation %d at %s is this plan", current, at),
-			Next: "plugin list shows whether its files are still so",
+			Kind: install.Refused, Operation: "checking the plan of " + receipt.Set,
+			Cause:  fmt.Sprintf("already applied: generation %d at %s is this plan", current, at),
+			Advice: "plugin list shows whether its files are still so",
 		}
 	}
-	err = withLock(at, o, func(p *place) error { return errors.Join(ctx.Err(), p.sweep(at)) })
+	err = withLock(at, o, func(p *locationRoot) error { return errors.Join(ctx.Err(), p.sweep(at)) })
 	if err != nil {
 		return nil, err
 	}

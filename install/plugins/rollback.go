@@ -42,7 +42,7 @@ func PlanRollback(ctx context.Context, location string, to int) (*Rollback, erro
 	if to == current {
 		return nil, &engine.Refused{What: fmt.Sprintf("generation %d is the current one", to), Next: "plugin list shows those that are there"}
 	}
-	if all, err := numbers(location); err != nil || !slices.Contains(all, to) {
+	if all, err := generationsOnDisk(location); err != nil || !slices.Contains(all, to) {
 		return nil, errors.Join(err, fmt.Errorf("there is no generation %d at %s; plugin list shows those that are there", to, location))
 	}
 	earlier := Generation{Number: to}
@@ -82,7 +82,7 @@ func PlanRollback(ctx context.Context, location string, to int) (*Rollback, erro
 // previousGeneration is the generation that the current one replaced, or the newest that is
 // left before it.
 func previousGeneration(location string, current int, receipt *Receipt) (int, error) {
-	all, err := numbers(location)
+	all, err := generationsOnDisk(location)
 	if err != nil {
 		return 0, err
 	}
@@ -167,5 +167,5 @@ func driftText(list []Drift) string {
 	for _, d := range list {
 		out = append(out, d.String())
 	}
-	return joined(out)
+	return joinReasons(out)
 }

@@ -23,7 +23,7 @@ import (
 // holds every file of it to the plan.
 func (r *applier) stage(ctx context.Context) error {
 	to := r.plan.Generation.To
-	r.receipt = pending(r.plan, r.approval, r.o.Tool, r.o.Now().UTC())
+	r.receipt = newPendingReceipt(r.plan, r.approval, r.o.Tool, r.o.Now().UTC())
 	r.emit(install.Event{Type: install.EventStage, Stage: "write", Message: fmt.Sprintf("generation %d beside generation %d", to, r.plan.Generation.From)})
 	staging := r.place.siblingPath(stagingPrefix + strconv.Itoa(to))
 	for _, dir := range []string{staging, path.Join(staging, filesDir)} {
@@ -138,8 +138,8 @@ func (r *applier) compare(ctx context.Context, dir string) error {
 	if err := readRoot(ctx, root, there); err != nil {
 		return err
 	}
-	if reasons := differences(r.receipt.wanted(), there); len(reasons) > 0 {
-		return fmt.Errorf("what was written is not what was reviewed: %s", joined(reasons))
+	if reasons := differences(r.receipt.expectedFiles(), there); len(reasons) > 0 {
+		return fmt.Errorf("what was written is not what was reviewed: %s", joinReasons(reasons))
 	}
 	return nil
 }

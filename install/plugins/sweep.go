@@ -21,7 +21,7 @@ const (
 
 // leftoverOf judges one entry. What cannot be read is no leftover.
 func leftoverOf(location, name string, current int) (leftover, *Receipt) {
-	if temporary(name) {
+	if isTemporary(name) {
 		return begun, nil
 	}
 	if name == cleanFile {
@@ -68,7 +68,7 @@ func hasLeftovers(location string) bool {
 
 // sweep removes what interrupted runs left, and finishes the receipt of one that
 // was interrupted after its switch. The lock must be held.
-func (p *place) sweep(location string) error {
+func (p *locationRoot) sweep(location string) error {
 	current, err := currentNumber(location)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (p *place) sweep(location string) error {
 			err = p.installed(receipt)
 		case emptied:
 			receipt.Finished = receipt.Started
-			err = p.cleaned(receipt)
+			err = p.markCleaned(receipt)
 		}
 		if err != nil {
 			return err
@@ -97,9 +97,9 @@ func (p *place) sweep(location string) error {
 }
 
 // clear removes an entry: out of sight by one rename, before its files go.
-func (p *place) clear(name string) error {
+func (p *locationRoot) clear(name string) error {
 	away := name
-	if !temporary(name) {
+	if !isTemporary(name) {
 		away = doomedPrefix + name
 		if err := p.rename(p.siblingPath(name), p.siblingPath(away)); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (p *place) clear(name string) error {
 
 // installed notes in a receipt that its generation is the one that the host
 // finds.
-func (p *place) installed(receipt *Receipt) error {
+func (p *locationRoot) installed(receipt *Receipt) error {
 	receipt.State = StateInstalled
 	data, err := receipt.Encode()
 	if err != nil {

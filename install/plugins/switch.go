@@ -67,7 +67,7 @@ func (r *applier) takeOver(to string) error {
 	} else if err != nil {
 		return err
 	}
-	data, err := found(r.plan, r.o.Now().UTC()).Encode()
+	data, err := newFoundReceipt(r.plan, r.o.Now().UTC()).Encode()
 	if err != nil {
 		return err
 	}

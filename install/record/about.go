@@ -23,7 +23,7 @@ func (r *Record) Items() []Item {
 
 // Bundle is the bundle's own name, such as the CSV's.
 func (r *Record) Bundle() string {
-	if p := r.first(); p != nil {
+	if p := r.firstPackage(); p != nil {
 		return p.Bundle
 	}
 	return ""
@@ -32,7 +32,7 @@ func (r *Record) Bundle() string {
 // Version is the version of the first package. Sections have one each, and the
 // release none.
 func (r *Record) Version() string {
-	if p := r.first(); p != nil && !r.Sections() {
+	if p := r.firstPackage(); p != nil && !r.Sections() {
 		return p.Version
 	}
 	return ""
@@ -48,7 +48,7 @@ func (r *Record) Name() string {
 		}
 		return strings.Join(names, ", ")
 	}
-	if p := r.first(); p != nil {
+	if p := r.firstPackage(); p != nil {
 		return p.Name
 	}
 	return ""
@@ -56,7 +56,7 @@ func (r *Record) Name() string {
 
 // OfSet reports whether the release is a plugin set, which its file brings.
 func (r *Record) OfSet() bool {
-	p := r.first()
+	p := r.firstPackage()
 	return p != nil && strings.HasPrefix(p.Format, preview.FormatPlugins)
 }
 
@@ -66,7 +66,7 @@ func (r *Record) Package() string {
 	if r.catalog() == nil {
 		return ""
 	}
-	return r.first().Name
+	return r.firstPackage().Name
 }
 
 // Catalog is the reference of the catalog that the first package came from,
@@ -89,7 +89,7 @@ func (r *Record) Channel() string {
 // Sections reports whether the release is of the sections of a request.
 func (r *Record) Sections() bool { return preview.InSections(r.Packages) }
 
-func (r *Record) first() *preview.Package {
+func (r *Record) firstPackage() *preview.Package {
 	if len(r.Packages) == 0 {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (r *Record) first() *preview.Package {
 }
 
 func (r *Record) catalog() *preview.Via {
-	p := r.first()
+	p := r.firstPackage()
 	if p == nil || r.Sections() {
 		return nil
 	}

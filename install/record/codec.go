@@ -192,9 +192,9 @@ func join(parts [][]byte, want Archive) ([]byte, error) {
 	return data, nil
 }
 
-// Recorded is a plan as its record keeps it: Secrets have a shape, by object
+// ArchivedPlan is a plan as its record keeps it: Secrets have a shape, by object
 // id, and no body.
-type Recorded struct {
+type ArchivedPlan struct {
 	*preview.Plan
 	Shapes map[string]map[string]any
 	at     map[string]int // of each object in the plan
@@ -202,7 +202,7 @@ type Recorded struct {
 
 // decodeArchive joins and unpacks a plan. It must hash to what the record
 // says, and its facts to the digest.
-func decodeArchive(parts [][]byte, want Archive, digest string) (*Recorded, error) {
+func decodeArchive(parts [][]byte, want Archive, digest string) (*ArchivedPlan, error) {
 	data, err := join(parts, want)
 	if err != nil {
 		return nil, fmt.Errorf("unpacking the plan: %w", err)
@@ -213,7 +213,7 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*Recorded, erro
 	}
 	lines := bufio.NewScanner(io.LimitReader(unpacked, maxArchive))
 	lines.Buffer(nil, preview.MaxDocumentBytes)
-	var plan *Recorded
+	var plan *ArchivedPlan
 	var bodies size
 	for lines.Scan() {
 		counted := measure(lines.Bytes())
@@ -225,7 +225,7 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*Recorded, erro
 			if err := json.Unmarshal(lines.Bytes(), &line); err != nil || line.Plan == nil {
 				return nil, errors.New("unpacking the plan: it does not begin with one")
 			}
-			plan = &Recorded{Plan: line.Plan, Shapes: map[string]map[string]any{}, at: map[string]int{}}
+			plan = &ArchivedPlan{Plan: line.Plan, Shapes: map[string]map[string]any{}, at: map[string]int{}}
 			for i := range line.Plan.Objects {
 				plan.at[line.Plan.Objects[i].ID] = i
 			}
@@ -253,7 +253,7 @@ func decodeArchive(parts [][]byte, want Archive, digest string) (*Recorded, erro
 
 // addBodies puts the bodies of one line back. They are decoded with exact
 // integers, unlike the plan, whose numbers are for display.
-func (plan *Recorded) addBodies(line []byte) error {
+func (plan *ArchivedPlan) addBodies(line []byte) error {
 	v, err := preview.DecodeJSON(line)
 	if err != nil {
 		return fmt.Errorf("unpacking the plan: %w", err)
@@ -275,7 +275,7 @@ func (plan *Recorded) addBodies(line []byte) error {
 	return nil
 }
 
-func (plan *Recorded) addRead(body map[string]any) error {
+func (plan *ArchivedPlan) addRead(body map[string]any) error {
 	id := preview.RefOf(body).ID()
 	for i := range plan.Reads {
 		if plan.Reads[i].ID != id {
@@ -342,7 +342,7 @@ func releaseOf(secretName string) (string, bool) {
 }
 
 // Pin is the digest that sensitive values of a package are hashed with.
-func (plan *Recorded) Pin(name string) string {
+func (plan *ArchivedPlan) Pin(name string) string {
 	for _, pkg := range plan.Packages {
 		if pkg.Name == name && len(pkg.Sources) > 0 {
 			return pkg.Sources[0].Digest

@@ -14,18 +14,18 @@ func (s *Store) Forget(ctx context.Context, record *Record, limit int) error {
 	if limit == 0 {
 		limit = preview.DefaultHistoryMax
 	}
-	for _, revision := range surplus(record.Older, limit) {
+	for _, revision := range surplusRevisions(record.Older, limit) {
 		if err := s.remove(ctx, revision); err != nil {
 			return fmt.Errorf("the record of revision %d could not be removed: %w", revision, err)
 		}
-		record.Older = slices.DeleteFunc(record.Older, func(o Older) bool { return o.Revision == revision })
+		record.Older = slices.DeleteFunc(record.Older, func(o KeptRevision) bool { return o.Revision == revision })
 	}
 	return nil
 }
 
-// surplus are the revisions to forget. A limit below 1 is none. The last that
+// surplusRevisions are the revisions to forget. A limit below 1 is none. The last that
 // was applied stays whatever the limit: it is what a rollback goes back to.
-func surplus(older []Older, limit int) []int {
+func surplusRevisions(older []KeptRevision, limit int) []int {
 	var out []int
 	if limit < 1 {
 		return nil
@@ -41,7 +41,7 @@ func surplus(older []Older, limit int) []int {
 
 // lastApplied is the newest revision of a list that was applied, 0 when none
 // was.
-func lastApplied(older []Older) int {
+func lastApplied(older []KeptRevision) int {
 	for _, o := range slices.Backward(older) {
 		if o.State == Applied {
 			return o.Revision

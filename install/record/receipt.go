@@ -58,8 +58,8 @@ type Receipt struct {
 	HealthChecks []string `json:"healthChecks,omitempty"`
 	// Undoes is the failed revision that this one took back by itself, and Undo
 	// the receipt of the one that took this back.
-	Undoes *Undoes  `json:"undoes,omitempty"`
-	Undo   *Receipt `json:"undo,omitempty"`
+	Undoes *RollbackOf `json:"undoes,omitempty"`
+	Undo   *Receipt    `json:"undo,omitempty"`
 }
 
 // ObjectReceipt records what was observed of one object.

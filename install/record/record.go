@@ -41,8 +41,8 @@ func (s State) Unfinished() bool {
 	return s == Pending || s == Applying || s == Failed
 }
 
-// superseded is the state that a record keeps when a newer revision begins.
-func (s State) superseded() State {
+// whenSuperseded is the state that a record keeps when a newer revision begins.
+func (s State) whenSuperseded() State {
 	if s.Unfinished() && s != Failed {
 		return Abandoned
 	}
@@ -81,7 +81,7 @@ type Record struct {
 	// HealthChecks are those of the last run; see [Receipt].
 	HealthChecks []string `json:"healthChecks,omitempty"`
 	// Undoes is set where this revision takes a failed one back by itself.
-	Undoes *Undoes `json:"undoes,omitempty"`
+	Undoes *RollbackOf `json:"undoes,omitempty"`
 	// Namespaces maps the names of those that the release made to their uids:
 	// no other is ever deleted with it.
 	Namespaces map[string]string `json:"namespaces,omitempty"`
@@ -89,7 +89,7 @@ type Record struct {
 	Archive Archive `json:"archive"`
 	// Older are the revisions before this one of which the records are kept,
 	// ascending.
-	Older []Older `json:"older,omitempty"`
+	Older []KeptRevision `json:"older,omitempty"`
 
 	unpacked int // bytes
 	slot     int // of its parts, when one Secret was too small; 0 otherwise
@@ -101,8 +101,8 @@ type Record struct {
 	Signature *preview.RecordSignature `json:"-"`
 }
 
-// Older is a revision of which the record is kept, and how it ended.
-type Older struct {
+// KeptRevision is a revision of which the record is kept, and how it ended.
+type KeptRevision struct {
 	Revision int   `json:"revision"`
 	State    State `json:"state"`
 }
@@ -177,7 +177,7 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 	}
 	if before != nil {
 		r.Namespaces = maps.Clone(before.Namespaces)
-		r.Older = append(slices.Clone(before.Older), Older{Revision: before.Revision, State: before.State.superseded()})
+		r.Older = append(slices.Clone(before.Older), KeptRevision{Revision: before.Revision, State: before.State.whenSuperseded()})
 		// What the plan does not list any more is gone from the cluster.
 		for _, item := range before.Inventory {
 			o := plan.Object(item.Ref().ID())
@@ -190,16 +190,16 @@ func New(plan *preview.Plan, approval Approval, before *Record, tool string, now
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
 		receipt := ObjectReceipt{ID: o.ID, Action: o.Action, State: StatePending, Digest: o.Digest, UID: o.Live.UID}
-		if !Sends(o.Action) {
+		if !HasWrite(o.Action) {
 			receipt.State = StateApplied
 			if o.Action == preview.ActionSkip {
 				receipt.State = StateSkipped
 			}
 			switch {
 			case o.LetsGo():
-				r.Disown(o.ID) // nothing of it was ours any more
+				r.RemoveFromInventory(o.ID) // nothing of it was ours any more
 			case o.Action == preview.ActionUnchanged || o.Action == preview.ActionShared:
-				r.Own(o, o.Live.UID)
+				r.AddToInventory(o, o.Live.UID)
 			}
 		}
 		r.Objects = append(r.Objects, receipt)
@@ -230,8 +230,8 @@ func AcceptedFindings(plan *preview.Plan, before *Record, revision int) map[stri
 	return out
 }
 
-// Sends reports whether apply sends anything for an action.
-func Sends(a preview.Action) bool {
+// HasWrite reports whether apply sends anything for an action.
+func HasWrite(a preview.Action) bool {
 	switch a {
 	case preview.ActionCreate, preview.ActionUpdate, preview.ActionReplace, preview.ActionAdopt, preview.ActionDelete,
 		preview.ActionPatch, preview.ActionUnknown:
@@ -240,9 +240,9 @@ func Sends(a preview.Action) bool {
 	return false
 }
 
-// Own enters an object into the inventory, or updates its entry there. The
+// AddToInventory enters an object into the inventory, or updates its entry there. The
 // release namespace that no package brings is of no package.
-func (r *Record) Own(o *preview.Object, uid string) {
+func (r *Record) AddToInventory(o *preview.Object, uid string) {
 	if o.Package == "" && o.Kind == "Namespace" && o.Sealed != nil {
 		return
 	}
@@ -262,8 +262,8 @@ func (r *Record) Own(o *preview.Object, uid string) {
 	}
 }
 
-// Made notes a Namespace that the release created.
-func (r *Record) Made(o *preview.Object, uid string) {
+// AddNamespace notes a Namespace that the release created.
+func (r *Record) AddNamespace(o *preview.Object, uid string) {
 	if o.Kind != "Namespace" || o.Ref().Group() != "" || o.Action != preview.ActionCreate {
 		return
 	}
@@ -273,9 +273,9 @@ func (r *Record) Made(o *preview.Object, uid string) {
 	r.Namespaces[o.Name] = uid
 }
 
-// Disowning marks an object whose deletion was acknowledged and waits for
+// MarkDeleting marks an object whose deletion was acknowledged and waits for
 // finalizers: until it is gone, it is the release's.
-func (r *Record) Disowning(id string) {
+func (r *Record) MarkDeleting(id string) {
 	for i := range r.Inventory {
 		if r.Inventory[i].Ref().ID() == id {
 			r.Inventory[i].Action = preview.ActionDelete
@@ -288,14 +288,14 @@ func (r *Record) Disowning(id string) {
 func (r *Record) DropIntent(id string) {
 	for _, item := range r.Inventory {
 		if item.Ref().ID() == id && (item.UID == "" || item.Action == preview.ActionAdopt) {
-			r.Disown(id)
+			r.RemoveFromInventory(id)
 			return
 		}
 	}
 }
 
-// Disown takes a deleted object out of the inventory.
-func (r *Record) Disown(id string) {
+// RemoveFromInventory takes a deleted object out of the inventory.
+func (r *Record) RemoveFromInventory(id string) {
 	r.Inventory = slices.DeleteFunc(r.Inventory, func(i Item) bool { return i.Ref().ID() == id })
 }
 
@@ -377,9 +377,9 @@ func IsUninstall(plan *preview.Plan) bool {
 	return plan.Base.Revision > 0
 }
 
-// Undoes names the failed revision that this one reverts, and the digest
+// RollbackOf names the failed revision that this one reverts, and the digest
 // of its plan: the approval of that plan covers this rollback on failure.
-type Undoes struct {
+type RollbackOf struct {
 	Revision int    `json:"revision"`
 	Digest   string `json:"digest"`
 }

@@ -305,8 +305,8 @@ func TestInventoryFollowsTheWrites(t *testing.T) {
 		t.Fatalf("a new record owns %v, want what the plan still lists", record.Inventory)
 	}
 	configMap, secret := &plan.Objects[0], &plan.Objects[1]
-	record.Own(configMap, "")
-	record.Own(secret, "")
+	record.AddToInventory(configMap, "")
+	record.AddToInventory(secret, "")
 	if len(record.Inventory) != 2 || record.Inventory[0].UID != "2" {
 		t.Errorf("the intent made %v: it must add, and forget no uid", record.Inventory)
 	}
@@ -321,7 +321,7 @@ func TestInventoryFollowsTheWrites(t *testing.T) {
 	if got := record.groupKinds(nil); got != "ConfigMap" {
 		t.Errorf("the exact kinds are %q", got)
 	}
-	record.Disown(configMap.ID)
+	record.RemoveFromInventory(configMap.ID)
 	if got := record.groupKinds(nil); got != "" {
 		t.Errorf("nothing is left, and the kinds are %q", got)
 	}

@@ -93,8 +93,8 @@ func signatureOf(secret map[string]any) []byte {
 	return sig
 }
 
-// own is what verifying a record finds that these keys just signed.
-func (k Keys) own() *preview.RecordSignature {
+// ownSignature is what verifying a record finds that these keys just signed.
+func (k Keys) ownSignature() *preview.RecordSignature {
 	switch {
 	case k.Signer != nil:
 		return &preview.RecordSignature{Key: k.Signer.ID}
@@ -104,10 +104,10 @@ func (k Keys) own() *preview.RecordSignature {
 	return nil
 }
 
-// Resigning are the keys for a record that goes on from what was read, be it that
+// ForSuccessor are the keys for a record that goes on from what was read, be it that
 // it is resumed or that a newer one takes its place. One that was not verified
 // stays unsigned: signing it would vouch for what others may have written.
-func (k Keys) Resigning(before *Record) Keys {
+func (k Keys) ForSuccessor(before *Record) Keys {
 	if before.Signature == nil || before.Signature.Key == "" {
 		return Keys{Trusted: k.Trusted}
 	}

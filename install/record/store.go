@@ -59,8 +59,8 @@ func LoadWithSecret(ctx context.Context, cluster Getter, release preview.Release
 	return record, secret, err
 }
 
-// lostRecord says how to go on with a release of which the record cannot be read.
-func lostRecord(namespace, name string) string {
+// lostRecordAdvice says how to go on with a release of which the record cannot be read.
+func lostRecordAdvice(namespace, name string) string {
 	secret := " secret " + name + " -n " + namespace
 	release, _ := releaseOf(name)
 	return "look at it: kubectl get" + secret + " -o yaml; if it cannot be repaired, delete it and install the release again, which takes its objects up: kubectl delete" + secret + " && kubectl operator install REF " + release + " -n " + namespace
@@ -77,7 +77,7 @@ func Decode(ctx context.Context, cluster Getter, secret map[string]any) (*Record
 	}
 	if err != nil {
 		ref := preview.RefOf(secret)
-		return nil, fmt.Errorf("%w\n%s", err, lostRecord(ref.Namespace, ref.Name))
+		return nil, fmt.Errorf("%w\n%s", err, lostRecordAdvice(ref.Namespace, ref.Name))
 	}
 	return record, nil
 }
@@ -217,7 +217,7 @@ func LoadRevision(ctx context.Context, cluster Getter, release preview.Release, 
 // are not recorded: they come from sealed, by object id, and must have the
 // reviewed digest; sealed may be nil when the plan holds no Secret.
 func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[string]map[string]any) (*preview.Plan, error) {
-	plan, err := StoredPlan(ctx, cluster, record)
+	plan, err := LoadArchivedPlan(ctx, cluster, record)
 	if err != nil {
 		return nil, err
 	}
@@ -233,11 +233,11 @@ func LoadPlan(ctx context.Context, cluster Getter, record *Record, sealed map[st
 	return plan.Plan, nil
 }
 
-// RecordedPlan reads the plan of a record's revision as it is kept: Secrets have
+// LoadRecordedPlan reads the plan of a record's revision as it is kept: Secrets have
 // no body, and a shape by object id, see [WithLiveValues]. The other bodies
 // have the recorded digests.
-func RecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan *preview.Plan, shapes map[string]map[string]any, err error) {
-	loaded, err := StoredPlan(ctx, cluster, record)
+func LoadRecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan *preview.Plan, shapes map[string]map[string]any, err error) {
+	loaded, err := LoadArchivedPlan(ctx, cluster, record)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -253,8 +253,8 @@ func RecordedPlan(ctx context.Context, cluster Getter, record *Record) (plan *pr
 	return loaded.Plan, loaded.Shapes, nil
 }
 
-// StoredPlan reads a recorded plan as it is, without the bodies of its Secrets.
-func StoredPlan(ctx context.Context, cluster Getter, record *Record) (*Recorded, error) {
+// LoadArchivedPlan reads a recorded plan as it is, without the bodies of its Secrets.
+func LoadArchivedPlan(ctx context.Context, cluster Getter, record *Record) (*ArchivedPlan, error) {
 	where := fmt.Sprintf("reading the plan of revision %d", record.Revision)
 	parts, err := readParts(ctx, cluster, record.Release, keyPlan, record.Archive.Parts, func(i int) string {
 		return partName(record.Release.Name, record.Revision, i)
@@ -283,8 +283,8 @@ type Lock interface {
 	Confirm(ctx context.Context) error
 	// Prove is Confirm by a renewal, whatever the age of the last one.
 	Prove(ctx context.Context) error
-	// Taken ends what is done under a lock that another run turned out to hold.
-	Taken() error
+	// LostError ends what is done under a lock that another run turned out to hold.
+	LostError() error
 	// Fence names this run in a record that it writes.
 	Fence(revision int) Fence
 }
@@ -317,8 +317,8 @@ func (s *Store) Begin(ctx context.Context, plan *preview.Plan, before, record *R
 		}
 	}
 	if before != nil {
-		before.State = before.State.superseded()
-		data, _, err := s.header(ctx, before, 0, s.Keys.Resigning(before))
+		before.State = before.State.whenSuperseded()
+		data, _, err := s.header(ctx, before, 0, s.Keys.ForSuccessor(before))
 		if err != nil {
 			return err
 		}
@@ -355,7 +355,7 @@ func (s *Store) Save(ctx context.Context, record *Record, more []preview.Object)
 	if err != nil {
 		return err
 	}
-	s.Parent, record.slot, record.Signature = written, slot, s.Keys.own()
+	s.Parent, record.slot, record.Signature = written, slot, s.Keys.ownSignature()
 	return nil
 }
 
@@ -453,7 +453,7 @@ func (s *Store) write(ctx context.Context, body, live map[string]any) (map[strin
 		if live != nil && preview.String(live, "type") != secretType {
 			return nil, fmt.Errorf("writing the record: Secret %s/%s exists and is not a record", ref.Namespace, ref.Name)
 		}
-		if holds(live, body) {
+		if isStored(live, body) {
 			return live, nil // it was written, and only the answer was lost
 		}
 		if err := s.mayReplace(ctx, live, body, parent); err != nil {
@@ -476,13 +476,13 @@ func (s *Store) mayReplace(ctx context.Context, live, body, parent map[string]an
 	}
 	stored, own := FenceOf(live), FenceOf(body)
 	if own != (Fence{}) && stored != own && (parent == nil || stored != FenceOf(parent)) {
-		return s.Lock.Taken()
+		return s.Lock.LostError()
 	}
 	return s.Lock.Prove(ctx)
 }
 
-// holds reports whether a stored Secret is what was sent.
-func holds(live, sent map[string]any) bool {
+// isStored reports whether a stored Secret is what was sent.
+func isStored(live, sent map[string]any) bool {
 	if live == nil || !reflect.DeepEqual(live["data"], sent["data"]) {
 		return false
 	}

@@ -43,7 +43,7 @@ type unlocked struct{}
 
 func (unlocked) Confirm(context.Context) error { return nil }
 func (unlocked) Prove(context.Context) error   { return nil }
-func (unlocked) Taken() error                  { return nil }
+func (unlocked) LostError() error              { return nil }
 func (unlocked) Fence(revision int) Fence      { return Fence{Revision: revision} }
 
 // forget leaves so many revisions on record.
@@ -68,7 +68,7 @@ func (r *records) add(t *testing.T, plan *preview.Plan, state State) *Record {
 	record := New(&p, Approval{How: ApprovedByYes}, r.newest, "1.0.0", time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
 	for i := range record.Objects {
 		record.Objects[i].UID = preview.HashBytes([]byte(record.Objects[i].ID))[7:43]
-		record.Own(&p.Objects[i], record.Objects[i].UID)
+		record.AddToInventory(&p.Objects[i], record.Objects[i].UID)
 	}
 	if err := r.store.Begin(t.Context(), &p, r.newest, record); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestClusterRecordsOfAnySize(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Error("the record came back changed")
 			}
-			loaded, err := StoredPlan(t.Context(), r, got)
+			loaded, err := LoadArchivedPlan(t.Context(), r, got)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestClusterTornRecordsAreTold(t *testing.T) {
 	})
 	t.Run("a part of the plan that is gone is named", func(t *testing.T) {
 		remove(t, partName("demo", 1, 1))
-		if _, err := StoredPlan(t.Context(), r, record); err == nil || !strings.Contains(err.Error(), "kubectl-operator.demo.v1.1, is gone") {
+		if _, err := LoadArchivedPlan(t.Context(), r, record); err == nil || !strings.Contains(err.Error(), "kubectl-operator.demo.v1.1, is gone") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -242,7 +242,7 @@ func TestClusterOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 	enlarge(t, r, r.add(t, manyPlan(t, 2), Applied))
 	r.add(t, manyPlan(t, 2), Applied)
 	r.forget(t, 3)
-	if want := []Older{{4, Failed}, {5, Applied}}; !slices.Equal(r.newest.Older, want) {
+	if want := []KeptRevision{{4, Failed}, {5, Applied}}; !slices.Equal(r.newest.Older, want) {
 		t.Errorf("on record are %v, want %v", r.newest.Older, want)
 	}
 	got, err := Load(t.Context(), r, r.store.Release)
@@ -271,27 +271,27 @@ func TestClusterOldRevisionsAreForgottenAfterTheNewOneIsApplied(t *testing.T) {
 }
 
 func TestSurplusRevisions(t *testing.T) {
-	applied := func(revisions ...int) (out []Older) {
+	applied := func(revisions ...int) (out []KeptRevision) {
 		for _, r := range revisions {
-			out = append(out, Older{r, Applied})
+			out = append(out, KeptRevision{r, Applied})
 		}
 		return out
 	}
 	tests := []struct {
 		name  string
-		older []Older
+		older []KeptRevision
 		limit int
 		want  []int
 	}{
 		{"fewer than the limit", applied(1, 2), 3, nil},
 		{"one too many", applied(1, 2, 3), 3, []int{1}},
 		{"no limit", applied(1, 2, 3), -1, nil},
-		{"the last that was applied stays, however old", []Older{{1, Applied}, {2, Failed}, {3, Failed}}, 1, []int{2, 3}},
-		{"none was applied", []Older{{1, Failed}, {2, Abandoned}}, 1, []int{1, 2}},
+		{"the last that was applied stays, however old", []KeptRevision{{1, Applied}, {2, Failed}, {3, Failed}}, 1, []int{2, 3}},
+		{"none was applied", []KeptRevision{{1, Failed}, {2, Abandoned}}, 1, []int{1, 2}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := surplus(tt.older, tt.limit); !slices.Equal(got, tt.want) {
+			if got := surplusRevisions(tt.older, tt.limit); !slices.Equal(got, tt.want) {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})

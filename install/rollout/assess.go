@@ -18,7 +18,7 @@ type verdict struct {
 
 // assess says where an object stands by what it says about itself.
 func assess(body map[string]any) verdict {
-	if v, ok := corrected(body); ok {
+	if v, ok := assessByKind(body); ok {
 		return v
 	}
 	// Compute is given a copy: it may convert in place.
@@ -37,10 +37,10 @@ func assess(body map[string]any) verdict {
 	return verdict{state: Waiting, message: result.Message}
 }
 
-// corrected has the rules where kstatus is silent or too early: kinds without
+// assessByKind has the rules where kstatus is silent or too early: kinds without
 // rule of their own count as ready there, and so do a Job that runs and a Pod
 // that failed.
-func corrected(body map[string]any) (verdict, bool) {
+func assessByKind(body map[string]any) (verdict, bool) {
 	if preview.Value(body, "metadata", "deletionTimestamp") != nil {
 		return verdict{}, false
 	}
@@ -82,12 +82,12 @@ func assessJob(body map[string]any) (verdict, bool) {
 		return verdict{state: Ready}, true // it is meant not to run
 	}
 	return verdict{state: Waiting, message: fmt.Sprintf("running: %d active, %d succeeded, %d failed",
-		number(body, "active"), number(body, "succeeded"), number(body, "failed"))}, true
+		intField(body, "active"), intField(body, "succeeded"), intField(body, "failed"))}, true
 }
 
 func assessPod(body map[string]any) (verdict, bool) {
 	if preview.String(body, "status", "phase") == "Failed" {
-		return verdict{state: Failed, message: firstOf(preview.String(body, "status", "message"), preview.String(body, "status", "reason"), "it ended in failure")}, true
+		return verdict{state: Failed, message: firstNonEmpty(preview.String(body, "status", "message"), preview.String(body, "status", "reason"), "it ended in failure")}, true
 	}
 	// kstatus gives a pod up after 15 s unschedulable or its first crash loop;
 	// both may pass.
@@ -117,7 +117,7 @@ func assessConditions(body map[string]any) verdict {
 			continue
 		}
 		if preview.String(c, "status") == bad.value {
-			return verdict{state: Waiting, message: bad.name + " is " + bad.value + ": " + firstOf(preview.String(c, "message"), preview.String(c, "reason"))}
+			return verdict{state: Waiting, message: bad.name + " is " + bad.value + ": " + firstNonEmpty(preview.String(c, "message"), preview.String(c, "reason"))}
 		}
 	}
 	return verdict{state: Ready}
@@ -129,7 +129,7 @@ func assessCondition(body map[string]any, name string) verdict {
 	if preview.String(c, "status") == "True" {
 		return verdict{state: Ready}
 	}
-	return verdict{state: Waiting, message: firstOf(preview.String(c, "message"), preview.String(c, "reason"), "not "+name+" yet")}
+	return verdict{state: Waiting, message: firstNonEmpty(preview.String(c, "message"), preview.String(c, "reason"), "not "+name+" yet")}
 }
 
 func conditionIs(body map[string]any, name, value string) bool {
@@ -146,12 +146,12 @@ func condition(body map[string]any, name string) map[string]any {
 	return nil
 }
 
-func number(body map[string]any, field string) int64 {
+func intField(body map[string]any, field string) int64 {
 	n, _ := preview.Value(body, "status", field).(int64)
 	return n
 }
 
-func firstOf(list ...string) string {
+func firstNonEmpty(list ...string) string {
 	for _, s := range list {
 		if s != "" {
 			return s

@@ -19,18 +19,18 @@ const (
 	LogTail = 200
 )
 
-// Behind is what stands behind an object: what happened to it and its pods, and
+// Diagnostics is what stands behind an object: what happened to it and its pods, and
 // what those of its pods print that are not ready. Texts come from the cluster
 // and must pass textsafe before a person sees them.
-type Behind struct {
-	Events []Happening // oldest first
-	Logs   []Log       // of the newest pod first
+type Diagnostics struct {
+	Events []Event // oldest first
+	Logs   []Log   // of the newest pod first
 	// Blind is what the user may not read: something may be missing.
 	Blind []string
 }
 
-// Happening is one event.
-type Happening struct {
+// Event is one event.
+type Event struct {
 	Time    time.Time // when it was last seen, zero when that is not known
 	Warning bool
 	About   preview.Ref
@@ -48,12 +48,12 @@ type Log struct {
 }
 
 // Events reads what happened to an object and to its pods.
-func Events(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Behind, error) {
-	l, body, err := lookAt(ctx, r, in, ref)
+func Events(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Diagnostics, error) {
+	l, body, err := readObject(ctx, r, in, ref)
 	if err != nil {
-		return Behind{}, err
+		return Diagnostics{}, err
 	}
-	var out Behind
+	var out Diagnostics
 	subjects := []map[string]any{body}
 	if ref.Kind != "Pod" {
 		pods := sortedByAge(l.podsOf(ctx, body))
@@ -61,10 +61,10 @@ func Events(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Behin
 	}
 	for _, subject := range subjects {
 		for _, event := range l.events(ctx, subject) {
-			out.Events = append(out.Events, happening(event, preview.RefOf(subject)))
+			out.Events = append(out.Events, newEvent(event, preview.RefOf(subject)))
 		}
 	}
-	slices.SortStableFunc(out.Events, func(a, b Happening) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(out.Events, func(a, b Event) int { return a.Time.Compare(b.Time) })
 	out.Events = out.Events[max(0, len(out.Events)-maxHappenings):]
 	out.Blind = slices.Sorted(maps.Keys(l.blind))
 	return out, ctx.Err()
@@ -72,12 +72,12 @@ func Events(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Behin
 
 // Logs reads the last [LogTail] lines that the containers of an object's pods
 // printed which are not ready.
-func Logs(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Behind, error) {
-	l, body, err := lookAt(ctx, r, in, ref)
+func Logs(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Diagnostics, error) {
+	l, body, err := readObject(ctx, r, in, ref)
 	if err != nil {
-		return Behind{}, err
+		return Diagnostics{}, err
 	}
-	var out Behind
+	var out Diagnostics
 	pods := slices.DeleteFunc(sortedByAge(l.podsOf(ctx, body)), func(pod map[string]any) bool {
 		return preview.String(condition(pod, "Ready"), "status") == "True" || preview.String(pod, "status", "phase") == "Succeeded"
 	})
@@ -92,9 +92,9 @@ func Logs(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (Behind,
 	return out, ctx.Err()
 }
 
-// lookAt reads the object itself: its uid leads to its events, its selector to
+// readObject reads the object itself: its uid leads to its events, its selector to
 // its pods.
-func lookAt(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (*podReader, map[string]any, error) {
+func readObject(ctx context.Context, r Reader, in Inspector, ref preview.Ref) (*podReader, map[string]any, error) {
 	read := r.Read(ctx, []preview.Ref{ref})
 	if len(read) == 0 {
 		return nil, nil, ctx.Err()
@@ -117,8 +117,8 @@ func containerProblems(pod map[string]any) []problem {
 	return out
 }
 
-func happening(event map[string]any, about preview.Ref) Happening {
-	h := Happening{Time: eventTime(event), Warning: preview.String(event, "type") == "Warning", About: about, Count: 1, Text: eventText(event)}
+func newEvent(event map[string]any, about preview.Ref) Event {
+	h := Event{Time: eventTime(event), Warning: preview.String(event, "type") == "Warning", About: about, Count: 1, Text: eventText(event)}
 	for _, path := range [][]string{{"count"}, {"series", "count"}} {
 		if n, ok := preview.Value(event, path...).(int64); ok {
 			h.Count = cmp.Or(max(h.Count, n), 1)

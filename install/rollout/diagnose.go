@@ -95,7 +95,7 @@ func certificateCause(body map[string]any) diagnosis {
 		c := condition(body, name)
 		if message := preview.String(c, "message"); preview.String(c, "status") == "False" && message != "" {
 			d.final = name == "Issuing" && preview.String(c, "reason") == "Failed"
-			d.message = firstOf(preview.String(c, "reason"), name) + ": " + message
+			d.message = firstNonEmpty(preview.String(c, "reason"), name) + ": " + message
 			break
 		}
 	}
@@ -126,7 +126,7 @@ func (l *podReader) podDiagnosis(ctx context.Context, p problem) diagnosis {
 		return l.unschedulable(ctx, p, d)
 	}
 	if d.cause == Crash || d.cause == Probe || d.cause == "" {
-		account := "system:serviceaccount:" + d.offender.Namespace + ":" + firstOf(preview.String(p.pod, "spec", "serviceAccountName"), "default")
+		account := "system:serviceaccount:" + d.offender.Namespace + ":" + firstNonEmpty(preview.String(p.pod, "spec", "serviceAccountName"), "default")
 		if line := forbiddenLine(d.logs, account); line != "" {
 			d.cause, d.message = Forbidden, d.message+": "+line
 		}
@@ -226,7 +226,7 @@ func (l *podReader) unschedulable(ctx context.Context, p problem, d diagnosis) d
 		if !wanted[ref.Name] || phase == "Bound" {
 			continue
 		}
-		d.offender, d.message = ref, fmt.Sprintf("PersistentVolumeClaim %s is %s", ref.Name, firstOf(phase, "Pending"))
+		d.offender, d.message = ref, fmt.Sprintf("PersistentVolumeClaim %s is %s", ref.Name, firstNonEmpty(phase, "Pending"))
 		if events := l.warnings(ctx, claim); len(events) > 0 {
 			d.event = eventText(events[0])
 			_, d.final = eventCause(events[0])

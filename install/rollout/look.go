@@ -24,8 +24,8 @@ type podReader struct {
 	blind map[string]bool
 }
 
-// failed notes what the user may not read. Other failures may pass.
-func (l *podReader) failed(what, namespace string, err error) {
+// noteUnreadable notes what the user may not read. Other failures may pass.
+func (l *podReader) noteUnreadable(what, namespace string, err error) {
 	if preview.ReasonOf(err) == preview.ReasonForbidden {
 		l.blind[what+" in namespace "+namespace] = true
 	}
@@ -34,7 +34,7 @@ func (l *podReader) failed(what, namespace string, err error) {
 // list is empty when it cannot be read.
 func (l *podReader) list(ctx context.Context, apiVersion, kind, namespace, selector string) []map[string]any {
 	items, err := l.in.List(ctx, apiVersion, kind, namespace, selector)
-	l.failed("list "+strings.ToLower(kind)+"s", namespace, err)
+	l.noteUnreadable("list "+strings.ToLower(kind)+"s", namespace, err)
 	return items
 }
 
@@ -62,7 +62,7 @@ func (l *podReader) events(ctx context.Context, body map[string]any) []map[strin
 		return nil
 	}
 	events, err := l.in.Events(ctx, namespace, uid)
-	l.failed("list events", namespace, err)
+	l.noteUnreadable("list events", namespace, err)
 	return events
 }
 
@@ -79,7 +79,7 @@ func (l *podReader) logs(ctx context.Context, p problem, n int) (lines []string,
 		}
 		var err error
 		lines, err = l.in.Logs(ctx, ref.Namespace, ref.Name, p.container, n, previous)
-		l.failed("get pods/log", ref.Namespace, err)
+		l.noteUnreadable("get pods/log", ref.Namespace, err)
 		if err == nil && len(lines) > 0 {
 			ended = previous
 			break // else the run before may be gone, or be the current one

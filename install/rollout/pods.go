@@ -47,7 +47,7 @@ func podProblem(pod map[string]any) (problem, bool) {
 		}
 	}
 	if c := condition(pod, "PodScheduled"); preview.String(c, "status") == "False" {
-		return problem{pod: pod, reason: firstOf(preview.String(c, "reason"), "not scheduled"), message: preview.String(c, "message")}, true
+		return problem{pod: pod, reason: firstNonEmpty(preview.String(c, "reason"), "not scheduled"), message: preview.String(c, "message")}, true
 	}
 	return running, running.pod != nil
 }
@@ -81,7 +81,7 @@ func containerProblem(status map[string]any) (problem, bool) {
 	if reason := preview.String(ended, "reason"); reason != "" && reason != "Error" {
 		how += " (" + reason + ")"
 	}
-	p.reason = firstOf(p.reason, "container ended")
+	p.reason = firstNonEmpty(p.reason, "container ended")
 	p.message = fmt.Sprintf("container %s: %s", p.container, how)
 	return p, true
 }

@@ -232,7 +232,7 @@ func TestClusterWhatStandsBehindAnObject(t *testing.T) {
 	deadline := time.Now().Add(2 * time.Minute)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	var events, logs rollout.Behind
+	var events, logs rollout.Diagnostics
 	for ; ; <-tick.C {
 		var err error
 		if events, err = rollout.Events(t.Context(), c, c, crash); err != nil {

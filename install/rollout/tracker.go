@@ -118,7 +118,7 @@ func (t *tracker) observe(ref preview.Ref, body map[string]any, err error) {
 	} else {
 		o.seen, o.body, o.err, o.lost, o.unanswered, o.unmet = err == nil, body, err, time.Time{}, 0, unmet
 		if err == nil && o.verdict().state == Ready {
-			o.diagnosed(diagnosis{}, time.Time{}) // what stood in the way is over
+			o.setDiagnosis(diagnosis{}, time.Time{}) // what stood in the way is over
 		}
 		switch {
 		case preview.ReasonOf(err) != preview.ReasonForbidden:
@@ -196,8 +196,8 @@ func (t *tracker) markTimedOut() {
 	t.over = true
 }
 
-// diagnosed takes what a look behind the object found at a time.
-func (o *trackedObject) diagnosed(d diagnosis, now time.Time) {
+// setDiagnosis takes what a look behind the object found at a time.
+func (o *trackedObject) setDiagnosis(d diagnosis, now time.Time) {
 	switch {
 	case !d.final:
 		o.finalAt = time.Time{}
@@ -320,7 +320,7 @@ func (t *tracker) inspect(ctx context.Context) {
 			return // cut short, it would say less than is known
 		}
 		t.mu.Lock()
-		s.diagnosed(d, t.options.Clock.Now())
+		s.setDiagnosis(d, t.options.Clock.Now())
 		maps.Copy(t.blind, l.blind)
 		t.mu.Unlock()
 	}

@@ -25,7 +25,7 @@ const completeInterval = 250 * time.Millisecond
 // cluster cannot be watched any longer.
 func Wait(ctx context.Context, o Options) (Report, error) {
 	o = o.withDefaults()
-	w := &wait{Options: o, tracker: newTracker(o), start: o.Clock.Now(), limit: o.Timeout}
+	w := &waitLoop{Options: o, tracker: newTracker(o), start: o.Clock.Now(), limit: o.Timeout}
 	if len(w.tracker.objects) == 0 {
 		return w.report(AllReady), nil
 	}
@@ -39,7 +39,7 @@ func Wait(ctx context.Context, o Options) (Report, error) {
 	return w.run(ctx, watched)
 }
 
-type wait struct {
+type waitLoop struct {
 	Options
 	tracker *tracker
 	start   time.Time
@@ -47,7 +47,7 @@ type wait struct {
 	last    Snapshot
 }
 
-func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
+func (w *waitLoop) run(ctx context.Context, watched <-chan error) (Report, error) {
 	var deadline <-chan time.Time
 	if w.limit > 0 {
 		deadline = w.Clock.After(w.limit)
@@ -101,7 +101,7 @@ func (w *wait) run(ctx context.Context, watched <-chan error) (Report, error) {
 }
 
 // extendDeadline moves the deadline, where there is one.
-func (w *wait) extendDeadline(more time.Duration) <-chan time.Time {
+func (w *waitLoop) extendDeadline(more time.Duration) <-chan time.Time {
 	if w.limit <= 0 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (w *wait) extendDeadline(more time.Duration) <-chan time.Time {
 
 // timedOut is the end of a wait whose time is over. An object that cannot heal
 // has failed even so.
-func (w *wait) timedOut() Report {
+func (w *waitLoop) timedOut() Report {
 	w.tracker.markTimedOut()
 	report := w.report(TimedOut)
 	if w.count(Failed) > 0 {
@@ -121,7 +121,7 @@ func (w *wait) timedOut() Report {
 }
 
 // publish passes a snapshot on when it differs from the last one.
-func (w *wait) publish() {
+func (w *waitLoop) publish() {
 	s := w.tracker.snapshot()
 	if w.limit > 0 {
 		s.Deadline = w.start.Add(w.limit)
@@ -137,7 +137,7 @@ func (w *wait) publish() {
 	}
 }
 
-func (w *wait) count(state State) int {
+func (w *waitLoop) count(state State) int {
 	n := 0
 	for _, o := range w.last.Objects {
 		if o.State == state {
@@ -147,7 +147,7 @@ func (w *wait) count(state State) int {
 	return n
 }
 
-func (w *wait) report(outcome Outcome) Report {
+func (w *waitLoop) report(outcome Outcome) Report {
 	w.publish()
 	return Report{Outcome: outcome, Elapsed: w.Clock.Now().Sub(w.start), Limit: w.limit, Snapshot: w.last}
 }

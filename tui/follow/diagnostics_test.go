@@ -25,7 +25,7 @@ func TestInLinesTheLastEventAndTheEndOfEachLogAreTold(t *testing.T) {
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	if lines := DiagnosticLines(deployment, rollout.Behind{}, rollout.Behind{}, time.UTC); len(lines) > 0 {
+	if lines := DiagnosticLines(deployment, rollout.Diagnostics{}, rollout.Diagnostics{}, time.UTC); len(lines) > 0 {
 		t.Errorf("of nothing it says %q", lines)
 	}
 }

@@ -50,7 +50,7 @@ type applyState struct {
 	failure        string   // what the error events said
 	err            error    // all of it
 	blamed         string   // id of the object that it is about
-	waiting        install.Waiting
+	waiting        install.WaitState
 	result         *install.Event
 	closed         bool // the events ended without a result
 	interrupt      Interrupt
@@ -89,7 +89,7 @@ type followScreen struct {
 type (
 	eventsMsg   []install.Event
 	closedMsg   struct{}
-	waitsMsg    install.Waiting
+	waitsMsg    install.WaitState
 	tickMsg     struct{}
 	deadlineMsg struct{} // a deadline may be near
 )
@@ -202,7 +202,7 @@ func (m *followScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case closedMsg:
 		m.finish(nil)
 	case waitsMsg:
-		cmd = m.setWaiting(install.Waiting(msg))
+		cmd = m.setWaiting(install.WaitState(msg))
 	case podLogsMsg:
 		cmd = m.setLogs(msg)
 	case refreshMsg:

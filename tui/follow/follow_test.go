@@ -28,8 +28,8 @@ func followOf(t *testing.T, p *preview.Plan, width, height int) (*followScreen, 
 	m := newScreen(t.Context(), Options{
 		Terminal: frame.Terminal{NoMotion: true}, Plan: p, Events: closedEvents(), Every: -1, Limit: 5 * time.Minute, Now: c.Now,
 		Interrupt: func(i Interrupt) { *asked = append(*asked, i) }, Extend: func(time.Duration) {}, Resumable: true, Reviewable: true,
-		ReadEvents: func(context.Context, preview.Ref) (rollout.Behind, error) { return podEvents(c.T), nil },
-		ReadLogs:   func(context.Context, preview.Ref) (rollout.Behind, error) { return readPodLogs(60), nil },
+		ReadEvents: func(context.Context, preview.Ref) (rollout.Diagnostics, error) { return podEvents(c.T), nil },
+		ReadLogs:   func(context.Context, preview.Ref) (rollout.Diagnostics, error) { return readPodLogs(60), nil },
 	})
 	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	return m, c, asked
@@ -38,9 +38,9 @@ func followOf(t *testing.T, p *preview.Plan, width, height int) (*followScreen, 
 var operatorPod = preview.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "mongodb", Name: "operator-5d9c-8hx2l"}
 
 // podEvents is what happened to a Deployment and its pod until a time.
-func podEvents(now time.Time) rollout.Behind {
+func podEvents(now time.Time) rollout.Diagnostics {
 	deployment := preview.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "mongodb", Name: "operator"}
-	return rollout.Behind{Events: []rollout.Happening{
+	return rollout.Diagnostics{Events: []rollout.Event{
 		{Time: now.Add(-40 * time.Second), About: deployment, Count: 1, Text: "ScalingReplicaSet: Scaled up replica set operator-5d9c to 1"},
 		{Time: now.Add(-39 * time.Second), About: operatorPod, Count: 1, Text: "Scheduled: Successfully assigned mongodb/operator-5d9c-8hx2l to node-1"},
 		{Time: now.Add(-9 * time.Second), Warning: true, About: operatorPod, Count: 3, Text: `Failed: Failed to pull image "quay.io/mongodb/mongodb-kubernetes:1.10.0": 401 unauthorized`},
@@ -49,12 +49,12 @@ func podEvents(now time.Time) rollout.Behind {
 }
 
 // readPodLogs is a log of n lines, and that of the run before.
-func readPodLogs(n int) rollout.Behind {
+func readPodLogs(n int) rollout.Diagnostics {
 	log := rollout.Log{Pod: operatorPod, Container: "manager"}
 	for i := range n {
 		log.Lines = append(log.Lines, fmt.Sprintf("I1120 14:03:%02d  reconciling database-%d", i%60, i))
 	}
-	return rollout.Behind{Logs: []rollout.Log{log, {Pod: operatorPod, Container: "webhook", Ended: true, Lines: []string{"E1120 14:03:24  tls: no certificate", "exiting"}}}}
+	return rollout.Diagnostics{Logs: []rollout.Log{log, {Pod: operatorPod, Container: "webhook", Ended: true, Lines: []string{"E1120 14:03:24  tls: no certificate", "exiting"}}}}
 }
 
 func closedEvents() <-chan install.Event { return make(chan install.Event) }
@@ -108,15 +108,15 @@ func rolloutOf(p *preview.Plan) []install.Event {
 }
 
 // waits are what an apply may wait for at 14:02:11 and later.
-func waitsFor(m *followScreen, c *tuitest.Clock, change func(*install.Waiting)) {
-	w := install.Waiting{Stage: "rollout", Deadline: c.T.Add(4 * time.Minute)}
+func waitsFor(m *followScreen, c *tuitest.Clock, change func(*install.WaitState)) {
+	w := install.WaitState{Stage: "rollout", Deadline: c.T.Add(4 * time.Minute)}
 	change(&w)
 	m.Update(waitsMsg(w))
 }
 
 func lostFor(d time.Duration) func(*testing.T, *followScreen, *tuitest.Clock) {
 	return func(_ *testing.T, m *followScreen, c *tuitest.Clock) {
-		waitsFor(m, c, func(w *install.Waiting) { w.LostSince, w.Tries = c.T, 3 })
+		waitsFor(m, c, func(w *install.WaitState) { w.LostSince, w.Tries = c.T, 3 })
 		c.Forward(d)
 		m.Update(tickMsg{})
 	}
@@ -129,11 +129,11 @@ func pressing(keys ...any) func(*testing.T, *followScreen, *tuitest.Clock) {
 // brokenRollout is an error with more behind it than its three lines.
 func brokenRollout() error {
 	return &install.Error{
-		Kind: install.Failed, Object: tuitest.DeployObject, Doing: "waiting for the rollout",
-		Came: strings.Repeat("the pods of Deployment operator cannot pull their image; ", 8) + "and 12 more", Next: "look at it with kubectl operator status mongodb",
-		Reasons: []string{"the pods of Deployment operator cannot pull their image", "nobody answers for Service operator"},
-		Cause:   rollout.ImageUnauthorized,
-		Err:     fmt.Errorf("reading the pods: %w", errors.Join(fmt.Errorf("get pods: %w", context.DeadlineExceeded), errors.New("\x1b[2Junauthorized"))),
+		Kind: install.Failed, Object: tuitest.DeployObject, Operation: "waiting for the rollout",
+		Cause: strings.Repeat("the pods of Deployment operator cannot pull their image; ", 8) + "and 12 more", Advice: "look at it with kubectl operator status mongodb",
+		Reasons:      []string{"the pods of Deployment operator cannot pull their image", "nobody answers for Service operator"},
+		RolloutCause: rollout.ImageUnauthorized,
+		Err:          fmt.Errorf("reading the pods: %w", errors.Join(fmt.Errorf("get pods: %w", context.DeadlineExceeded), errors.New("\x1b[2Junauthorized"))),
 	}
 }
 
@@ -179,10 +179,10 @@ func followStates(p *preview.Plan) map[string]struct {
 			happen(m, c, install.Event{Type: install.EventError, Message: "stopped as asked\n1 object is not ready\nthe same digest goes on"}, result(4))
 		}},
 		"near": {events: waiting, then: func(_ *testing.T, m *followScreen, c *tuitest.Clock) {
-			waitsFor(m, c, func(w *install.Waiting) { w.Deadline = c.T.Add(48 * time.Second) })
+			waitsFor(m, c, func(w *install.WaitState) { w.Deadline = c.T.Add(48 * time.Second) })
 		}},
 		"longer": {events: waiting, then: func(_ *testing.T, m *followScreen, c *tuitest.Clock) {
-			waitsFor(m, c, func(*install.Waiting) {})
+			waitsFor(m, c, func(*install.WaitState) {})
 			tuitest.Drive(m, c, "r")
 		}},
 		"lost": {events: failed, then: lostFor(9 * time.Second)},
@@ -316,11 +316,11 @@ func TestHostileEventsAndLogsStayText(t *testing.T) {
 		size := tuitest.Sizes[i%len(tuitest.Sizes)]
 		m, c, _ := followOf(t, p, size[0], size[1])
 		pod := preview.Ref{APIVersion: "v1", Kind: "Pod", Namespace: text, Name: text}
-		found := rollout.Behind{
-			Events: []rollout.Happening{{Time: c.T, Warning: true, About: pod, Count: 2, Text: text}},
+		found := rollout.Diagnostics{
+			Events: []rollout.Event{{Time: c.T, Warning: true, About: pod, Count: 2, Text: text}},
 			Logs:   []rollout.Log{{Pod: pod, Container: text, Lines: []string{text, text}}}, Blind: []string{text},
 		}
-		m.opts.ReadEvents = func(context.Context, preview.Ref) (rollout.Behind, error) { return found, nil }
+		m.opts.ReadEvents = func(context.Context, preview.Ref) (rollout.Diagnostics, error) { return found, nil }
 		m.opts.ReadLogs = m.opts.ReadEvents
 		happen(m, c, append(rolloutOf(p), object(tuitest.DeployObject, record.StateFailed, text))...)
 		look := func(where string) {
@@ -333,7 +333,9 @@ func TestHostileEventsAndLogsStayText(t *testing.T) {
 			answer(m)
 			look("after " + key)
 		}
-		m.opts.ReadEvents = func(context.Context, preview.Ref) (rollout.Behind, error) { return rollout.Behind{}, errors.New(text) }
+		m.opts.ReadEvents = func(context.Context, preview.Ref) (rollout.Diagnostics, error) {
+			return rollout.Diagnostics{}, errors.New(text)
+		}
 		tuitest.Drive(m, c, "e")
 		m.Update(podLogsMsg{target: m.podLogs.target, err: errors.New(text)})
 		look("events that cannot be read")
@@ -343,7 +345,7 @@ func TestHostileEventsAndLogsStayText(t *testing.T) {
 		happen(m, c, install.Event{Type: install.EventError, Message: text}, install.Event{Type: install.EventResult, ExitCode: &code, Revision: 1, Receipt: receipt})
 		tuitest.Drive(m, c, "esc", "end")
 		look("the end")
-		block := Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed, Doing: text, Came: text, Next: text})
+		block := Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed, Operation: text, Cause: text, Advice: text})
 		for _, line := range strings.Split(block, "\n") {
 			if textsafe.Hostile(line) {
 				t.Fatalf("text %d in the block at the end: %.80q", i, line)
@@ -385,12 +387,12 @@ func TestSummaryIsPasteable(t *testing.T) {
   look     kubectl operator status mongodb -n mongodb
   undo     kubectl operator uninstall mongodb -n mongodb
 `
-	got := Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed, Came: "rollout failed"})
+	got := Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed, Cause: "rollout failed"})
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 	receipt.Undo = &record.Receipt{Revision: 2, State: string(record.Uninstalled)}
-	got = Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed, Came: "rollout failed"})
+	got = Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed, Cause: "rollout failed"})
 	if !strings.Contains(got, "  undone   by itself, as revision 2, which is uninstalled\n") || strings.Contains(got, "  undo  ") {
 		t.Errorf("of a plan that was undone:\n%s", got)
 	}

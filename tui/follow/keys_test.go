@@ -141,7 +141,7 @@ func TestMoreTimeIsGivenNearTheEndAndAfterIt(t *testing.T) {
 	if len(given) != 0 {
 		t.Error("r gave time to an apply that waits for nothing")
 	}
-	waitsFor(m, c, func(*install.Waiting) {})
+	waitsFor(m, c, func(*install.WaitState) {})
 	if m.isNearDeadline() {
 		t.Error("four minutes are near")
 	}
@@ -227,7 +227,7 @@ func TestWithoutAConnectionStatesAreOldUntilItIsBack(t *testing.T) {
 	if text := strings.Join(tuitest.ScreenOf(m), "\n"); !strings.Contains(text, "cannot reach the cluster since 14:02:56, retrying (3)") || !strings.Contains(text, "waiting   as of 14:02:56") {
 		t.Errorf("it does not say that it is blind:\n%s", text)
 	}
-	waitsFor(m, c, func(*install.Waiting) {})
+	waitsFor(m, c, func(*install.WaitState) {})
 	if text := strings.Join(tuitest.ScreenOf(m), "\n"); strings.Contains(text, "as of") || strings.Contains(text, "cannot reach") {
 		t.Errorf("it is blind for ever:\n%s", text)
 	}
@@ -249,11 +249,11 @@ func TestWhatStandsBehindIsReadWhileSomebodyLooks(t *testing.T) {
 	p := tuitest.FreshPlan(t)
 	m, c, _ := followOf(t, p, 120, 36)
 	var r reads
-	m.opts.ReadEvents = func(_ context.Context, ref preview.Ref) (rollout.Behind, error) {
+	m.opts.ReadEvents = func(_ context.Context, ref preview.Ref) (rollout.Diagnostics, error) {
 		r.events, r.last = r.events+1, ref
 		return podEvents(c.T), r.err
 	}
-	m.opts.ReadLogs = func(_ context.Context, ref preview.Ref) (rollout.Behind, error) {
+	m.opts.ReadLogs = func(_ context.Context, ref preview.Ref) (rollout.Diagnostics, error) {
 		r.logs, r.last = r.logs+1, ref
 		return readPodLogs(300), r.err
 	}
@@ -273,8 +273,8 @@ func TestWhatStandsBehindIsReadWhileSomebodyLooks(t *testing.T) {
 	}
 
 	m, c, _ = followOf(t, p, 120, 36)
-	read := func(count *int, found rollout.Behind) func(context.Context, preview.Ref) (rollout.Behind, error) {
-		return func(_ context.Context, ref preview.Ref) (rollout.Behind, error) {
+	read := func(count *int, found rollout.Diagnostics) func(context.Context, preview.Ref) (rollout.Diagnostics, error) {
+		return func(_ context.Context, ref preview.Ref) (rollout.Diagnostics, error) {
 			*count, r.last = *count+1, ref
 			return found, r.err
 		}
@@ -320,10 +320,10 @@ func TestWhatStandsBehindIsReadWhileSomebodyLooks(t *testing.T) {
 }
 
 func TestWaitsAreTakenAsTheLastOne(t *testing.T) {
-	waits := make(chan install.Waiting, 3)
+	waits := make(chan install.WaitState, 3)
 	m := newScreen(t.Context(), Options{Plan: tuitest.CleanPlan(t), Waits: waits})
 	for i := range 3 {
-		waits <- install.Waiting{Tries: i}
+		waits <- install.WaitState{Tries: i}
 	}
 	if msg := m.awaitWaiting()(); fmt.Sprint(msg) != fmt.Sprint(waitsMsg{Tries: 2}) {
 		t.Errorf("heard %v", msg)

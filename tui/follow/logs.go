@@ -43,7 +43,7 @@ type podLogs struct {
 	due    bool // it is time for the next
 	round  int  // a timer of an earlier one is dropped
 	read   bool // it has answered
-	found  rollout.Behind
+	found  rollout.Diagnostics
 	err    error
 }
 
@@ -57,7 +57,7 @@ type excerpt struct {
 type (
 	podLogsMsg struct {
 		target logTarget
-		found  rollout.Behind
+		found  rollout.Diagnostics
 		err    error
 	}
 	refreshMsg struct{ round int }
@@ -347,7 +347,7 @@ func (m *followScreen) loggedObjects() []*trackedObject {
 // that are not drawn on: its last event, a warning where there is one, and the
 // last lines of each log. zone is the one that times are reported in. There are none
 // where nothing is known.
-func DiagnosticLines(object preview.Ref, events, logs rollout.Behind, zone *time.Location) []string {
+func DiagnosticLines(object preview.Ref, events, logs rollout.Diagnostics, zone *time.Location) []string {
 	var out []string
 	if n := len(events.Events); n > 0 {
 		last := events.Events[n-1]
@@ -376,7 +376,7 @@ func DiagnosticLines(object preview.Ref, events, logs rollout.Behind, zone *time
 
 // eventText is what happened, and when, in a zone; to what, where that is
 // another object than the one looked at.
-func eventText(e rollout.Happening, looked string, zone *time.Location) string {
+func eventText(e rollout.Event, looked string, zone *time.Location) string {
 	when := "--:--:--"
 	if !e.Time.IsZero() {
 		when = e.Time.In(zone).Format(time.TimeOnly)

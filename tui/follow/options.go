@@ -33,7 +33,7 @@ type Options struct {
 	Interrupt func(Interrupt)
 	// Waits is what the apply waits for, each time that this changes; nil when
 	// they cannot be read. It is read like Events.
-	Waits <-chan install.Waiting
+	Waits <-chan install.WaitState
 	// Extend puts the end of the wait under way off. It must not block. nil when
 	// that cannot be.
 	Extend func(time.Duration)
@@ -45,7 +45,7 @@ type Options struct {
 	Reviewable bool
 	// ReadEvents and ReadLogs read what happened to an object of the plan, and
 	// what its pods print; nil when it cannot be read.
-	ReadEvents, ReadLogs func(ctx context.Context, object preview.Ref) (rollout.Behind, error)
+	ReadEvents, ReadLogs func(ctx context.Context, object preview.Ref) (rollout.Diagnostics, error)
 	// Every is how often they are asked while the pane is open; 0 is 2 s, and less
 	// than 0 once.
 	Every time.Duration

@@ -192,7 +192,7 @@ func (m *applyState) awaitWaiting() tea.Cmd {
 
 // setWaiting takes it. Where nothing moves by itself, one timer wakes the screen for
 // the deadline.
-func (m *followScreen) setWaiting(w install.Waiting) tea.Cmd {
+func (m *followScreen) setWaiting(w install.WaitState) tea.Cmd {
 	moved := !w.Deadline.Equal(m.waiting.Deadline)
 	m.waiting = w
 	if !moved || w.Deadline.IsZero() || !m.opts.NoMotion {

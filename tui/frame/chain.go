@@ -18,10 +18,10 @@ const maxLevels = 32
 func ErrorLines(b *Builder, err error) {
 	said := []string{}
 	if e, ok := errors.AsType[*install.Error](err); ok {
-		b.Pair("doing", e.Doing)
+		b.Pair("doing", e.Operation)
 		came := e.Reasons
 		if len(came) == 0 {
-			came = strings.Split(e.Came, "\n")
+			came = strings.Split(e.Cause, "\n")
 		}
 		for i, reason := range came {
 			name := ""
@@ -30,11 +30,11 @@ func ErrorLines(b *Builder, err error) {
 			}
 			b.Pair(name, reason)
 		}
-		if e.Cause != "" {
-			b.Pair("cause", e.Cause.Words())
+		if e.RolloutCause != "" {
+			b.Pair("cause", e.RolloutCause.Words())
 		}
-		b.Pair("next", e.Next)
-		said, err = append(came, e.Came), e.Err
+		b.Pair("next", e.Advice)
+		said, err = append(came, e.Cause), e.Err
 	}
 	behind := errorChain(err, nil)
 	if len(behind) == 0 || len(behind) == 1 && slices.Contains(said, behind[0]) {

@@ -45,7 +45,7 @@ func TestAnErrorHasThreeLinesAndEShowsTheRest(t *testing.T) {
 	if want := []string{"doing", "a; b; c", "next"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	refusal := &install.Error{Doing: "checking", Came: "a; b; and 1 more", Next: "preview again", Reasons: []string{"a", "b", "the third"}}
+	refusal := &install.Error{Operation: "checking", Cause: "a; b; and 1 more", Advice: "preview again", Reasons: []string{"a", "b", "the third"}}
 	b := &Builder{Width: 80}
 	ErrorLines(b, fmt.Errorf("applying: %w", refusal))
 	var text strings.Builder

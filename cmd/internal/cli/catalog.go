@@ -73,7 +73,7 @@ func (a *app) addCatalog(ctx context.Context, added config.Catalog, src planning
 		return usagef("catalog name %q: want lower-case letters, digits, \"-\" and \".\"", added.Name)
 	}
 	var err error
-	if added.Reference, err = absolute(added.Reference); err != nil {
+	if added.Reference, err = absolutePath(added.Reference); err != nil {
 		return err
 	}
 	configured, err := a.config()
@@ -85,7 +85,7 @@ func (a *app) addCatalog(ctx context.Context, added config.Catalog, src planning
 			return usagef("catalog %s is configured already, as %s; remove it first", c.Name, c.Reference)
 		}
 	}
-	r, err := a.sourced(src).Resolver(a.progress())
+	r, err := a.sourceSession(src).Resolver(a.progress())
 	if err != nil {
 		return err
 	}
@@ -101,8 +101,8 @@ func (a *app) addCatalog(ctx context.Context, added config.Catalog, src planning
 	return nil
 }
 
-// absolute makes a path of the command line mean the same from everywhere.
-func absolute(text string) (string, error) {
+// absolutePath makes a path of the command line mean the same from everywhere.
+func absolutePath(text string) (string, error) {
 	if _, ok, err := catalog.ParseServed(text); ok {
 		return text, err
 	}
@@ -275,7 +275,7 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 	if name == "" && (want.Version != "" || want.Channel != "") {
 		return usagef("--version and --channel choose within a package; say which")
 	}
-	r, err := a.sourced(src).Resolver(a.progress())
+	r, err := a.sourceSession(src).Resolver(a.progress())
 	if err != nil {
 		return err
 	}
@@ -307,7 +307,7 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 	if err != nil {
 		shown.Chosen.Problem = err.Error()
 	} else {
-		shown.Chosen = chosenOf(choice, catalog.LookAlikes(opened, choice))
+		shown.Chosen = newChoiceItem(choice, catalog.LookAlikes(opened, choice))
 	}
 	return a.printDocument(output, shown, func() error { return a.printPackage(shown) })
 }
@@ -316,7 +316,7 @@ func (a *app) showCatalog(ctx context.Context, want planning.Selection, name str
 func hitRows(hits []catalog.Hit) [][]string {
 	rows := [][]string{{"PACKAGE", "CHANNEL", "VERSION", "CATALOG", "DESCRIPTION"}}
 	for _, h := range hits {
-		rows = append(rows, []string{h.Package, h.DefaultChannel, h.Version, h.Catalog.Reference, clipped(hitNote(h), 80)})
+		rows = append(rows, []string{h.Package, h.DefaultChannel, h.Version, h.Catalog.Reference, clip(hitNote(h), 80)})
 	}
 	return rows
 }
@@ -332,26 +332,26 @@ func hitNote(h catalog.Hit) string {
 	return h.Description
 }
 
-// shownPackage is a package as catalog show prints it. Texts are hostile.
-type shownPackage struct {
+// packageItem is a package as catalog show prints it. Texts are hostile.
+type packageItem struct {
 	Name           string         `json:"name"`
 	Catalog        catalog.Origin `json:"catalog"`
 	Publisher      string         `json:"publisher,omitempty"`
 	Description    string         `json:"description,omitempty"`
 	Deprecated     string         `json:"deprecated,omitempty"`
 	DefaultChannel string         `json:"defaultChannel"`
-	Channels       []shownChannel `json:"channels"`
-	Chosen         shownChoice    `json:"chosen"`
+	Channels       []channelItem  `json:"channels"`
+	Chosen         choiceItem     `json:"chosen"`
 }
 
-type shownChannel struct {
-	Name       string         `json:"name"`
-	Heads      []string       `json:"heads"`
-	Deprecated string         `json:"deprecated,omitempty"`
-	Versions   []shownVersion `json:"versions"` // highest first
+type channelItem struct {
+	Name       string        `json:"name"`
+	Heads      []string      `json:"heads"`
+	Deprecated string        `json:"deprecated,omitempty"`
+	Versions   []versionItem `json:"versions"` // highest first
 }
 
-type shownVersion struct {
+type versionItem struct {
 	Version    string   `json:"version"`
 	Bundle     string   `json:"bundle"`
 	Image      string   `json:"image"`
@@ -361,7 +361,7 @@ type shownVersion struct {
 	Deprecated string   `json:"deprecated,omitempty"`
 }
 
-type shownChoice struct {
+type choiceItem struct {
 	Version    string             `json:"version,omitempty"`
 	Bundle     string             `json:"bundle,omitempty"`
 	Channel    string             `json:"channel,omitempty"`
@@ -372,29 +372,29 @@ type shownChoice struct {
 	Problem    string             `json:"problem,omitempty"` // why nothing is
 }
 
-func chosenOf(c *catalog.Choice, alike []catalog.LookAlike) shownChoice {
-	out := shownChoice{Version: c.Version, Bundle: c.Bundle, Channel: c.Channel, Image: c.Image, Why: c.Why, Rejected: c.Rejected}
+func newChoiceItem(c *catalog.Choice, alike []catalog.LookAlike) choiceItem {
+	out := choiceItem{Version: c.Version, Bundle: c.Bundle, Channel: c.Channel, Image: c.Image, Why: c.Why, Rejected: c.Rejected}
 	for _, l := range alike {
 		out.LookAlikes = append(out.LookAlikes, l.String())
 	}
 	return out
 }
 
-func describePackage(p *catalog.Package, origin catalog.Origin) shownPackage {
-	out := shownPackage{
+func describePackage(p *catalog.Package, origin catalog.Origin) packageItem {
+	out := packageItem{
 		Name: p.Name, Catalog: origin, Publisher: p.Publisher(), Description: strings.TrimSpace(p.Description),
-		Deprecated: p.Deprecated, DefaultChannel: p.DefaultChannel, Channels: []shownChannel{},
+		Deprecated: p.Deprecated, DefaultChannel: p.DefaultChannel, Channels: []channelItem{},
 	}
 	for i := range p.Channels {
 		c := &p.Channels[i]
-		channel := shownChannel{Name: c.Name, Heads: c.Heads, Deprecated: c.Deprecated}
+		channel := channelItem{Name: c.Name, Heads: c.Heads, Deprecated: c.Deprecated}
 		entries := map[string]catalog.Entry{}
 		for _, e := range c.Entries {
 			entries[e.Name] = e
 		}
 		for _, b := range p.Versions(c) {
 			e := entries[b.Name]
-			channel.Versions = append(channel.Versions, shownVersion{
+			channel.Versions = append(channel.Versions, versionItem{
 				Version: b.Version.String(), Bundle: b.Name, Image: b.Image, Deprecated: b.Deprecated,
 				Replaces: e.Replaces, Skips: e.Skips, SkipRange: e.SkipRange,
 			})
@@ -404,7 +404,7 @@ func describePackage(p *catalog.Package, origin catalog.Origin) shownPackage {
 	return out
 }
 
-func (out console) printPackage(p shownPackage) error {
+func (out console) printPackage(p packageItem) error {
 	line := func(name, text string) {
 		if text != "" {
 			out.streams.Printf("%-12s%s\n", name, textsafe.Line(text))
@@ -413,7 +413,7 @@ func (out console) printPackage(p shownPackage) error {
 	line("package", p.Name)
 	line("publisher", p.Publisher)
 	line("catalog", p.Catalog.Reference+"  "+p.Catalog.Digest)
-	line("about", clipped(strings.ReplaceAll(p.Description, "\n", " "), 200))
+	line("about", clip(strings.ReplaceAll(p.Description, "\n", " "), 200))
 	line("deprecated", p.Deprecated)
 	if p.Chosen.Problem != "" {
 		line("chosen", "nothing: "+p.Chosen.Problem)
@@ -443,7 +443,7 @@ func (out console) printPackage(p shownPackage) error {
 }
 
 // upgradesFrom names the upgrade edges that lead to a version.
-func (v shownVersion) upgradesFrom() string {
+func (v versionItem) upgradesFrom() string {
 	var parts []string
 	if v.Replaces != "" {
 		parts = append(parts, v.Replaces)
@@ -465,13 +465,13 @@ func (v shownVersion) upgradesFrom() string {
 	return strings.Join(parts, ", ")
 }
 
-func (v shownVersion) note(c shownChannel) string {
+func (v versionItem) note(c channelItem) string {
 	var parts []string
 	if slices.Contains(c.Heads, v.Bundle) {
 		parts = append(parts, "head")
 	}
 	if v.Deprecated != "" {
-		parts = append(parts, "deprecated: "+clipped(v.Deprecated, 80))
+		parts = append(parts, "deprecated: "+clip(v.Deprecated, 80))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -505,7 +505,7 @@ hold TERM, with the default channel and the version at its head.`,
 }
 
 func (a *app) search(ctx context.Context, term string, names []string, src planning.SourceOptions, output string) error {
-	p := a.sourced(src)
+	p := a.sourceSession(src)
 	r, err := p.Resolver(a.progress())
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	if err != nil && strings.HasPrefix(err.Error(), "unknown command") {
 		err = usagef("%s", err)
 	}
-	if err = a.broken(ctx, err); err != nil {
+	if err = a.panicError(ctx, err); err != nil {
 		a.printError(err)
 	}
 	a.log.Info("done", "exitCode", exitCode(err))
@@ -300,8 +300,8 @@ func (a *app) newSession() *session {
 	return s
 }
 
-// sourced is a session of a command that only looks into catalogs.
-func (a *app) sourced(o planning.SourceOptions) *session {
+// sourceSession is a session of a command that only looks into catalogs.
+func (a *app) sourceSession(o planning.SourceOptions) *session {
 	s := a.newSession()
 	s.Source = o
 	return s
@@ -332,7 +332,7 @@ func (s *session) writer(ctx context.Context) (*k8s.Client, error) {
 func (s *session) dial(ctx context.Context, readOnly preview.ReadMode) (*k8s.Client, error) {
 	return k8s.Connect(ctx, k8s.Options{
 		Flags: s.app.kube, UserAgent: "kubectl-operator/" + s.app.version, ReadOnly: readOnly,
-		Writes: func() { writing(ctx) },
+		Writes: func() { noteWrite(ctx) },
 	})
 }
 

@@ -61,7 +61,7 @@ func (a *app) completePackages(resolve *planning.Selection, src *planning.Source
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 		defer cancel()
 		// Without a cluster the cache answers first, which is quick.
-		offline := a.sourced(*src)
+		offline := a.sourceSession(*src)
 		offline.Read.Offline = true
 		r, err := offline.Resolver(nil)
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 
 func TestErrorsBecomeExitCodesAndText(t *testing.T) {
 	applying := func(kind install.Kind) error {
-		return &install.Error{Kind: kind, Doing: "applying mongodb", Came: "it rained", Next: "take an umbrella"}
+		return &install.Error{Kind: kind, Operation: "applying mongodb", Cause: "it rained", Advice: "take an umbrella"}
 	}
 	text := "error: applying mongodb\nit rained\ntake an umbrella"
 	for name, tt := range map[string]struct {
@@ -41,11 +41,11 @@ func TestErrorsBecomeExitCodesAndText(t *testing.T) {
 		"apply failed":                    {applying(install.Failed), 3, text},
 		"apply was interrupted":           {applying(install.Interrupted), 4, text},
 		"apply was refused":               {applying(install.Refused), 5, text},
-		"cancelled after a write":         {&install.Error{Kind: install.Interrupted, Doing: "waiting", Err: context.Canceled}, 4, "error: waiting"},
-		"cancelled before a write": {&install.Error{Kind: install.Declined, Doing: "checking", Came: "stopped before the first write", Next: "nothing was applied", Err: context.Canceled}, 2,
+		"cancelled after a write":         {&install.Error{Kind: install.Interrupted, Operation: "waiting", Err: context.Canceled}, 4, "error: waiting"},
+		"cancelled before a write": {&install.Error{Kind: install.Declined, Operation: "checking", Cause: "stopped before the first write", Advice: "nothing was applied", Err: context.Canceled}, 2,
 			"error: checking\nstopped before the first write\nnothing was applied"},
 		"an apply error inside others": {errors.Join(applying(install.Failed), errors.New("and the screen broke")), 3, "error: applying mongodb\nit rained; take an umbrella\nand the screen broke"},
-		"an apply error of no kind":    {&install.Error{Doing: "applying"}, 1, "error: applying"},
+		"an apply error of no kind":    {&install.Error{Operation: "applying"}, 1, "error: applying"},
 		"an error of many lines":       {errors.New("a\nb\n\nc\nd\ne"), 1, "error: a\nb; c; d\ne"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -86,9 +86,9 @@ func (f *approveFlags) check() error {
 	return nil
 }
 
-// approved is the digest that a plan is held to: of several, each of the content
+// approvedDigest is the digest that a plan is held to: of several, each of the content
 // on one platform, that of its own.
-func (f *approveFlags) approved(p *preview.Plan) (string, error) {
+func (f *approveFlags) approvedDigest(p *preview.Plan) (string, error) {
 	digests := strings.Split(f.approve, ",")
 	switch {
 	case len(digests) == 1:

@@ -58,8 +58,8 @@ func TestClusterForgeriesByATenant(t *testing.T) {
 type forged struct {
 	*victim
 	row    forgery
-	tenant *sandboxtest.Raw
-	admin  *sandboxtest.Raw
+	tenant *sandboxtest.RawClient
+	admin  *sandboxtest.RawClient
 	other  string // a namespace that is not the tenant's
 	shadow map[string]map[string]any
 	story  []string
@@ -69,8 +69,8 @@ func newForged(t *testing.T, box *sandbox.Sandbox, schemas *k8s.Schemas, name st
 	t.Helper()
 	f := &forged{victim: emptyVictim(t, box, schemas, name), row: row}
 	f.other = f.name + "-other"
-	f.tenant = sandboxtest.NewRaw(t, sandboxtest.User(t, box, f.name+"-tenant"))
-	f.admin = sandboxtest.NewRaw(t, box.Kubeconfig())
+	f.tenant = sandboxtest.NewRawClient(t, sandboxtest.User(t, box, f.name+"-tenant"))
+	f.admin = sandboxtest.NewRawClient(t, box.Kubeconfig())
 	return f
 }
 
@@ -115,7 +115,7 @@ func (f *forged) fill(words ...string) []string {
 }
 
 // mustDo sends a request that has to succeed.
-func (f *forged) mustDo(as *sandboxtest.Raw, method, path string, body any) map[string]any {
+func (f *forged) mustDo(as *sandboxtest.RawClient, method, path string, body any) map[string]any {
 	status, answer, err := as.Do(f.t.Context(), method, path, "", body)
 	if err != nil || status >= 300 {
 		f.find("%s %s: %d %v %v", method, path, status, answer["message"], err)

@@ -100,7 +100,7 @@ func (a *app) testFormat(ctx context.Context, program, sample, output string) er
 			result = "FAILED"
 			failed++
 		}
-		rows = append(rows, []string{c.Name, result, fmt.Sprintf("%d ms", c.Milliseconds), clipped(c.Detail, 120)})
+		rows = append(rows, []string{c.Name, result, fmt.Sprintf("%d ms", c.Milliseconds), clip(c.Detail, 120)})
 	}
 	if err := a.printItems(output, items[external.Check]{Items: checks}, rows); err != nil {
 		return err

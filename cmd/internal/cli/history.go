@@ -84,7 +84,7 @@ func (p *session) history(ctx context.Context, name string, output documentOutpu
 		item := revisionItemOf(r, i == 0)
 		list.Items = append(list.Items, item)
 		rows = append(rows, []string{
-			strconv.Itoa(item.Revision), item.notVerified(), item.Action, item.Package, item.Version,
+			strconv.Itoa(item.Revision), item.signatureNote(), item.Action, item.Package, item.Version,
 			item.Updated.Format(time.RFC3339), item.ApprovedBy, item.ApprovedHow,
 		})
 	}
@@ -147,8 +147,8 @@ func (c console) printRevision(item revisionItem) {
 	}
 }
 
-// earlier finds, for the screen, who accepted what a revision of a release brought.
-func (p *session) earlier(ctx context.Context, release preview.Release, revision int) (review.PriorAcceptance, bool) {
+// priorAcceptance finds, for the screen, who accepted what a revision of a release brought.
+func (p *session) priorAcceptance(ctx context.Context, release preview.Release, revision int) (review.PriorAcceptance, bool) {
 	if p.client == nil {
 		return review.PriorAcceptance{}, false
 	}

@@ -44,14 +44,14 @@ func (a *app) newInstallCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.requests.open(a.streams)
 			if err := r.check(); err != nil {
-				return r.failed(err)
+				return r.reportFailure(err)
 			}
 			if err := p.requests.refuseRepeated(cmd.Flags(), args); err != nil {
-				return r.failed(err)
+				return r.reportFailure(err)
 			}
 			if r.approve.plan != "" {
 				if len(p.requests.files) > 0 {
-					return r.failed(usagef("--plan says what to install; leave out -f"))
+					return r.reportFailure(usagef("--plan says what to install; leave out -f"))
 				}
 				if len(args) > 0 {
 					return usagef("--plan says what to install; leave out %q", args[0])
@@ -63,7 +63,7 @@ func (a *app) newInstallCommand() *cobra.Command {
 			}
 			if len(args) == 0 {
 				if r.approve.yes {
-					return r.failed(usagef("say what to install: a package, an image, a directory, or -f FILE"))
+					return r.reportFailure(usagef("say what to install: a package, an image, a directory, or -f FILE"))
 				}
 				name, err := p.pick(cmd.Context())
 				if err != nil {
@@ -95,14 +95,14 @@ func (a *app) newInstallCommand() *cobra.Command {
 func (r *releaseRun) runFiles(ctx context.Context) error {
 	files := r.session.requests.files
 	if len(files) > 1 {
-		return r.failed(usagef("%d request files; install one at a time", len(files)))
+		return r.reportFailure(usagef("%d request files; install one at a time", len(files)))
 	}
 	want, err := r.session.ReadRequest(ctx, files[0])
 	if err == nil {
 		err = want.Paused()
 	}
 	if err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	title := "install PluginSet " + want.Name
 	if want.File != nil {
@@ -139,7 +139,7 @@ says that no edges were followed.`,
 		Args: rangeArgs(1, 2, "the NAME of a release and, if you like, REF"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(); err != nil {
-				return r.failed(err)
+				return r.reportFailure(err)
 			}
 			if r.approve.plan != "" {
 				return r.runPlanFile(cmd.Context(), args[0], preview.RequestUpgrade)

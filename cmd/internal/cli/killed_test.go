@@ -52,7 +52,7 @@ func TestClusterKilledAtEveryWrite(t *testing.T) {
 		t.Fatalf("without a fault: exit %d\n%s", code, said)
 	}
 	want := whole.outcome()
-	cuts := map[string]sandboxtest.Cut{"after": sandboxtest.CutAnswer}
+	cuts := map[string]sandboxtest.CutPoint{"after": sandboxtest.CutAnswer}
 	if os.Getenv(soakRuns) != "" {
 		cuts["before"] = sandboxtest.CutBefore
 	}
@@ -225,7 +225,7 @@ func (v *victim) kubeconfig() string {
 }
 
 // killing ends the program with kill -9 at one of its writes.
-func (v *victim) killing(at int, cut sandboxtest.Cut) (strike func(cmd *exec.Cmd, write int) sandboxtest.Fault, killed func(code int, said string) bool) {
+func (v *victim) killing(at int, cut sandboxtest.CutPoint) (strike func(cmd *exec.Cmd, write int) sandboxtest.Fault, killed func(code int, said string) bool) {
 	hit := false
 	strike = func(cmd *exec.Cmd, write int) sandboxtest.Fault {
 		if write != at {
@@ -246,7 +246,7 @@ func (v *victim) killing(at int, cut sandboxtest.Cut) (strike func(cmd *exec.Cmd
 	}
 }
 
-func (v *victim) killAndResume(at int, cut sandboxtest.Cut) {
+func (v *victim) killAndResume(at int, cut sandboxtest.CutPoint) {
 	v.review()
 	goOn := v.byDigest()
 	if at%2 == 0 {
@@ -257,7 +257,7 @@ func (v *victim) killAndResume(at int, cut sandboxtest.Cut) {
 
 // killedThen is killed at a write of one command and goes on with another; a run
 // that was killed after its last word is spent.
-func (v *victim) killedThen(at int, cut sandboxtest.Cut, args, goOn []string) {
+func (v *victim) killedThen(at int, cut sandboxtest.CutPoint, args, goOn []string) {
 	strike, killed := v.killing(at, cut)
 	code, said := v.struck(strike, args)
 	if !killed(code, said) {
@@ -326,7 +326,7 @@ func (v *victim) written() map[string]int {
 
 // secrets are those of a record's plan, with the values that the cluster has.
 func (v *victim) secrets(stored *record.Record) map[string]map[string]any {
-	_, shapes, err := record.RecordedPlan(v.t.Context(), v.client, stored)
+	_, shapes, err := record.LoadRecordedPlan(v.t.Context(), v.client, stored)
 	if err != nil {
 		v.find("%v", err)
 	}
@@ -359,7 +359,7 @@ func (v *victim) outcome() string {
 	for i := range plan.Objects {
 		o := &plan.Objects[i]
 		live, err := v.client.Get(v.t.Context(), o.Ref())
-		verdict, notes, compareErr := install.Compare(v.schemas, install.Written{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
+		verdict, notes, compareErr := install.Compare(v.schemas, install.WrittenObject{Sealed: o.Sealed, Reviewed: o.ResultBody, Before: live, Live: live})
 		lines = append(lines, fmt.Sprintf("%s is %s %v %v, written %d times", o.ID, verdict, notes, errors.Join(err, compareErr), written[o.ID]))
 	}
 	for _, item := range stored.Inventory {

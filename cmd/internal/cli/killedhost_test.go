@@ -65,7 +65,7 @@ func TestClusterKilledWhilePluginsOfAHostAreInstalled(t *testing.T) {
 	var victims []*hostVictim
 	var group errgroup.Group
 	group.SetLimit(killedAtOnce)
-	cuts := map[string]sandboxtest.Cut{"a": sandboxtest.CutAnswer}
+	cuts := map[string]sandboxtest.CutPoint{"a": sandboxtest.CutAnswer}
 	if os.Getenv(soakRuns) != "" {
 		cuts["b"] = sandboxtest.CutBefore
 	}

@@ -201,7 +201,7 @@ func (k *stageKills) uninterrupted() {
 }
 
 // kill kills a victim of its own at each of some writes of each phase.
-func (k *stageKills) kill(name string, cut sandboxtest.Cut, writes map[string][]int) {
+func (k *stageKills) kill(name string, cut sandboxtest.CutPoint, writes map[string][]int) {
 	for phase, list := range writes {
 		for _, at := range list {
 			v := &stageVictim{victim: stagedVictim(k.t, k.box, k.schemas, fmt.Sprintf("st%c%c%d", phase[0], name[0], at)), phase: phase}
@@ -247,7 +247,7 @@ func (v *victim) removalBy() []string {
 
 // killRemoval installs, and kills the removal at a write. The same command goes
 // on with it.
-func (v *victim) killRemoval(at int, cut sandboxtest.Cut) {
+func (v *victim) killRemoval(at int, cut sandboxtest.CutPoint) {
 	if code, said := v.install(); code != 0 {
 		v.find("the install: exit %d\n%s", code, said)
 		return

@@ -58,17 +58,17 @@ func (p *picker) load(ctx context.Context, progress func(string)) ([]catalog.Hit
 	}
 	progress("listing the packages")
 	p.hits = catalog.Search(p.catalogs, "")
-	return p.hits, somePackage(p.hits)
+	return p.hits, checkHits(p.hits)
 }
 
-// somePackage is why there is nothing to choose from, nil when there is.
-func somePackage(hits []catalog.Hit) error {
+// checkHits is why there is nothing to choose from, nil when there is.
+func checkHits(hits []catalog.Hit) error {
 	why := ""
 	for _, h := range hits {
 		if h.Package != "" {
 			return nil
 		}
-		why += "\ncatalog " + clipped(h.Catalog.Reference, 80) + ": " + clipped(h.Problem, 120)
+		why += "\ncatalog " + clip(h.Catalog.Reference, 80) + ": " + clip(h.Problem, 120)
 	}
 	return errors.New("the catalogs hold no package to choose from" + why)
 }
@@ -132,7 +132,7 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 	var packages []catalog.Hit
 	for _, h := range all {
 		if h.Package == "" {
-			q.app.streams.Printf("catalog %s: %s\n", clipped(h.Catalog.Reference, 80), clipped(h.Problem, 120))
+			q.app.streams.Printf("catalog %s: %s\n", clip(h.Catalog.Reference, 80), clip(h.Problem, 120))
 			continue
 		}
 		packages = append(packages, h)
@@ -151,12 +151,12 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 			q.app.streams.Printf("Nothing was applied.\n")
 			return catalog.Hit{}, &silentExit{exitDeclined}
 		}
-		found := narrowed(listed, packages, answer)
+		found := matchAnswer(listed, packages, answer)
 		switch {
 		case len(found) == 0:
 			q.app.streams.Printf("No package is called that.\n")
 		case len(found) == 1 && found[0].Problem != "":
-			q.app.streams.Printf("%s cannot be installed: %s\n", clipped(found[0].Package, 80), clipped(found[0].Problem, 120))
+			q.app.streams.Printf("%s cannot be installed: %s\n", clip(found[0].Package, 80), clip(found[0].Problem, 120))
 		case len(found) == 1:
 			return found[0], nil
 		default:
@@ -168,9 +168,9 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 	}
 }
 
-// narrowed is what an answer means: one of those listed by its number, else a
+// matchAnswer is what an answer means: one of those listed by its number, else a
 // package by its name, else all whose name or description hold it.
-func narrowed(listed, all []catalog.Hit, answer string) []catalog.Hit {
+func matchAnswer(listed, all []catalog.Hit, answer string) []catalog.Hit {
 	if n, err := strconv.Atoi(answer); err == nil {
 		if n >= 1 && n <= min(len(listed), maxListed) {
 			return listed[n-1 : n]
@@ -201,9 +201,9 @@ func (q *question) list(hits []catalog.Hit) error {
 	}
 	rows := [][]string{head}
 	for i, h := range hits[:min(len(hits), maxListed)] {
-		row := []string{fmt.Sprintf("%3d", i+1), clipped(h.Package, 40), clipped(h.Version, 24), clipped(h.DefaultChannel, 20), clipped(hitNote(h), q.room())}
+		row := []string{fmt.Sprintf("%3d", i+1), clip(h.Package, 40), clip(h.Version, 24), clip(h.DefaultChannel, 20), clip(hitNote(h), q.descriptionWidth())}
 		if several {
-			row = slices.Insert(row, 4, clipped(h.Catalog.Reference, 40))
+			row = slices.Insert(row, 4, clip(h.Catalog.Reference, 40))
 		}
 		rows = append(rows, row)
 	}
@@ -216,5 +216,5 @@ func (q *question) list(hits []catalog.Hit) error {
 	return nil
 }
 
-// room returns the columns of a line that are left for a description.
-func (q *question) room() int { return max(20, q.app.streams.Width()-60) }
+// descriptionWidth returns the columns of a line that are left for a description.
+func (q *question) descriptionWidth() int { return max(20, q.app.streams.Width()-60) }

@@ -115,7 +115,7 @@ func TestPickEndsWithTheProgram(t *testing.T) {
 }
 
 func TestPickFromNothing(t *testing.T) {
-	err := somePackage([]catalog.Hit{{Problem: "it changed"}})
+	err := checkHits([]catalog.Hit{{Problem: "it changed"}})
 	if err == nil || exitCode(err) != exitError {
 		t.Errorf("err = %v", err)
 	}

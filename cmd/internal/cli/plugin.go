@@ -69,13 +69,13 @@ func (f *pluginFlags) checkMode() error {
 // says it, or the config.
 func (f *pluginFlags) place(ctx context.Context, p *session) (string, error) {
 	if f.Location != "" { // no need of the config
-		return f.given()
+		return f.givenLocation()
 	}
 	location, _, err := f.placeOf(ctx, p)
 	return location, err
 }
 
-func (f *pluginFlags) given() (string, error) {
+func (f *pluginFlags) givenLocation() (string, error) {
 	if err := f.checkMode(); err != nil {
 		return "", err
 	}
@@ -89,7 +89,7 @@ func (f *pluginFlags) placeOf(ctx context.Context, p *session) (string, *plugins
 	}
 	switch {
 	case f.Config == "" && f.Location != "":
-		location, err := f.given()
+		location, err := f.givenLocation()
 		return location, nil, err
 	case f.Config == "":
 		return "", nil, usagef("name the config of the plugins with -c FILE, or where they are with --location DIR")

@@ -32,12 +32,12 @@ install is yours to remove.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch given := cmd.Flags().Changed("keep"); {
 			case keep < 0:
-				return r.failed(usagef("--keep %d: want how many earlier generations stay, 0 for none", keep))
+				return r.reportFailure(usagef("--keep %d: want how many earlier generations stay, 0 for none", keep))
 			case given && r.approve.plan != "":
-				return r.failed(usagef("--plan says what is removed; leave out --keep"))
+				return r.reportFailure(usagef("--plan says what is removed; leave out --keep"))
 			}
 			if err := r.check(); err != nil {
-				return r.failed(err)
+				return r.reportFailure(err)
 			}
 			return r.run(cmd.Context(), "what can be cleaned away", preview.RequestClean, func(ctx context.Context, _ func(string)) (*planning.SetPlan, error) {
 				return r.clean(ctx, f, keep)

@@ -33,7 +33,7 @@ file says which files, and the config where their bytes come from.`,
 		Args: rangeArgs(0, 0, "none: the config is named with -c FILE"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := firstError(f.check(), r.check()); err != nil {
-				return r.failed(err)
+				return r.reportFailure(err)
 			}
 			return r.run(cmd.Context(), "plugins of "+f.Config, preview.RequestInstall, func(ctx context.Context, progress func(string)) (*planning.SetPlan, error) {
 				plan, err := r.session.Sets().PlanSet(ctx, f.SetOptions, r.choices(), progress)

@@ -30,12 +30,12 @@ Generation 0 is what was at the location before the first install.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch given := cmd.Flags().Changed("to"); {
 			case given && to < 0:
-				return r.failed(usagef("--to %d: want the number of a generation; see plugin list", to))
+				return r.reportFailure(usagef("--to %d: want the number of a generation; see plugin list", to))
 			case given && r.approve.plan != "":
-				return r.failed(usagef("--plan says which generation to go back to; leave out --to"))
+				return r.reportFailure(usagef("--plan says which generation to go back to; leave out --to"))
 			}
 			if err := r.check(); err != nil {
-				return r.failed(err)
+				return r.reportFailure(err)
 			}
 			return r.run(cmd.Context(), "the rollback", preview.RequestRollback, func(ctx context.Context, _ func(string)) (*planning.SetPlan, error) {
 				return r.rollback(ctx, f, to)

@@ -66,7 +66,7 @@ func (r *setRun) choices() *preview.Options {
 func (r *setRun) run(ctx context.Context, title, action string, plan setFunc) error {
 	if r.approve.plan != "" {
 		if err := r.load(ctx, action); err != nil {
-			return r.failed(err)
+			return r.reportFailure(err)
 		}
 	}
 	return r.runner.run(ctx, title, func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
@@ -112,7 +112,7 @@ func (r *setRun) print(ctx context.Context, p *preview.Plan) error {
 // resume ends a run whose plan is the installed generation already: one that was
 // interrupted after the switch is finished, any other refused.
 func (r *setRun) resume(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, bool, error) {
-	done, err := r.interrupted(ctx, fresh, digest)
+	done, err := r.finishInterrupted(ctx, fresh, digest)
 	if !done && err == nil && r.loaded != nil {
 		err = refuse("what is there, or the artifacts, are not what the plan was made for: it would be "+fresh.Digest+" now, and the plan is "+digest,
 			"preview again, and approve that")
@@ -120,9 +120,9 @@ func (r *setRun) resume(ctx context.Context, fresh *preview.Plan, digest string)
 	return nil, done, err
 }
 
-// interrupted finishes the run of a digest that was interrupted after the switch.
-func (r *setRun) interrupted(ctx context.Context, p *preview.Plan, digest string) (bool, error) {
-	writing(ctx)
+// finishInterrupted finishes the run of a digest that was interrupted after the switch.
+func (r *setRun) finishInterrupted(ctx context.Context, p *preview.Plan, digest string) (bool, error) {
+	noteWrite(ctx)
 	receipt, err := installed.Resume(ctx, p, digest, r.options(nil))
 	if receipt == nil || err != nil {
 		return false, err
@@ -140,7 +140,7 @@ func (r *setRun) interrupted(ctx context.Context, p *preview.Plan, digest string
 
 // review asks, and applies what was approved there.
 func (r *setRun) review(ctx context.Context, title string, plan planFunc) error {
-	outcome, err := r.app.reviews()(ctx, review.Options{
+	outcome, err := r.app.reviewFunc()(ctx, review.Options{
 		Terminal: r.app.terminal(), Title: title, Resolve: plan,
 		Recheck: func(ctx context.Context, _ *preview.Plan, progress func(string)) (*preview.Plan, error) {
 			return plan(ctx, progress)
@@ -152,7 +152,7 @@ func (r *setRun) review(ctx context.Context, title string, plan planFunc) error 
 	case outcome.Kind == review.Failed:
 		return outcome.Err
 	case outcome.Kind != review.Approved:
-		return r.declined(outcome, "Nothing was installed.", nil)
+		return r.declineError(outcome, "Nothing was installed.", nil)
 	}
 	return r.apply(ctx, r.made[outcome.PlanDigest].Plan, record.Approval{
 		Digest: outcome.PlanDigest, How: record.ApprovedOnScreen, By: localUser(), Ruleset: preview.Ruleset, Accepted: outcome.Accepted,
@@ -166,16 +166,16 @@ func (r *setRun) apply(ctx context.Context, p *preview.Plan, approval record.App
 	if set.Files != nil {
 		files, err := set.Files()
 		if err != nil {
-			return r.failed(err)
+			return r.reportFailure(err)
 		}
 		o.Files = files
 	}
 	file, err := r.receipt.open(p.Digest)
 	if err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	printer.plan(p)
-	writing(ctx)
+	noteWrite(ctx)
 	receipt, err := installed.Apply(ctx, p, approval, o)
 	var kept *record.Receipt
 	if receipt != nil {

@@ -98,7 +98,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			if len(p.requests.files) > 0 && !screen.on {
 				return a.previewFiles(cmd.Context(), p, doc)
 			}
-			want, err := p.previewed(cmd.Context(), args)
+			want, err := p.previewRequest(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (a *app) newPreviewCommand() *cobra.Command {
 			}).interruptible()
 			if screen.on {
 				return a.browse(cmd.Context(), review.Options{
-					Title: "preview " + want.Text, Resolve: plan, Watch: p.watch, PriorAcceptance: p.earlier,
+					Title: "preview " + want.Text, Resolve: plan, Watch: p.watch, PriorAcceptance: p.priorAcceptance,
 				})
 			}
 			made, err := plan(cmd.Context(), a.progress())
@@ -135,8 +135,8 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	return cmd
 }
 
-// previewed is what the arguments, or the one request file, ask for.
-func (p *session) previewed(ctx context.Context, args []string) (planning.PlanRequest, error) {
+// previewRequest is what the arguments, or the one request file, ask for.
+func (p *session) previewRequest(ctx context.Context, args []string) (planning.PlanRequest, error) {
 	switch files := p.requests.files; {
 	case len(files) == 1:
 		return p.ReadRequest(ctx, files[0])

@@ -80,11 +80,11 @@ func countActions(plan *preview.Plan) string {
 	if plan.OnMachine() {
 		return preview.FileCounts(plan.Files, "  ")
 	}
-	return counts(plan.Summary)
+	return countText(plan.Summary)
 }
 
-// counts words a summary, actions that do not occur left out.
-func counts(s preview.Summary) string {
+// countText words a summary, actions that do not occur left out.
+func countText(s preview.Summary) string {
 	text := ""
 	for _, a := range preview.Actions() {
 		if n := s.Count(a); n > 0 {
@@ -135,12 +135,12 @@ func (p *printer) object(e install.Event) {
 // printWhile runs an apply and prints now and then that it goes on.
 func (p *printer) printWhile(ctx context.Context, plan *preview.Plan, apply func()) {
 	started := time.Now()
-	defer frame.Heartbeat(ctx, p.beat, func() { p.alive(plan, time.Since(started)) })()
+	defer frame.Heartbeat(ctx, p.beat, func() { p.printHeartbeat(plan, time.Since(started)) })()
 	apply()
 }
 
-// alive says that the apply goes on, and how far it is.
-func (p *printer) alive(plan *preview.Plan, elapsed time.Duration) {
+// printHeartbeat says that the apply goes on, and how far it is.
+func (p *printer) printHeartbeat(plan *preview.Plan, elapsed time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	done, waiting := 0, 0
@@ -155,9 +155,9 @@ func (p *printer) alive(plan *preview.Plan, elapsed time.Duration) {
 	p.app.streams.Printf("still applying %s: stage %s, %d done, %d waiting, %s\n", plan.Release.Name, p.stage, done, waiting, elapsed.Truncate(time.Second))
 }
 
-// done prints the final summary; errors are printed by Main, and in JSON were
+// printDone prints the final summary; errors are printed by Main, and in JSON were
 // events already.
-func (p *printer) done(plan *preview.Plan, receipt *record.Receipt, err error) {
+func (p *printer) printDone(plan *preview.Plan, receipt *record.Receipt, err error) {
 	if p.json {
 		return
 	}
@@ -168,8 +168,8 @@ func (p *printer) done(plan *preview.Plan, receipt *record.Receipt, err error) {
 	p.app.streams.Printf("%s", follow.Summary(plan, followed, receipt, err))
 }
 
-// failed ends the events of a run that never began.
-func (p *printer) failed(err error) {
+// printFailed ends the events of a run that never began.
+func (p *printer) printFailed(err error) {
 	code := exitCode(err)
 	p.write(install.Event{Time: time.Now().UTC(), Type: install.EventError, Message: err.Error()})
 	p.write(install.Event{Time: time.Now().UTC(), Type: install.EventResult, ExitCode: &code})
@@ -198,8 +198,8 @@ func (p *printer) setDone(plan *preview.Plan, receipt *installed.Receipt, err er
 	s := p.app.streams
 	switch {
 	case p.json || err != nil:
-	case receipt != nil && receipt.OfClean():
-		s.Printf("%s      DONE, %s removed\n  plan     %s\n", setTitle(plan), preview.Plural(len(receipt.Doomed()), "generation"), receipt.Digest)
+	case receipt != nil && receipt.IsClean():
+		s.Printf("%s      DONE, %s removed\n  plan     %s\n", setTitle(plan), preview.Plural(len(receipt.RemovedGenerations()), "generation"), receipt.Digest)
 	case receipt != nil:
 		s.Printf("%s      DONE, generation %d\n  plan     %s\n", setTitle(plan), receipt.Generation, receipt.Digest)
 		p.setUndo(plan.Location.Path, receipt)
@@ -217,9 +217,9 @@ func (p *printer) setUndo(location string, receipt *installed.Receipt) {
 
 // setResumed ends a run that found its plan installed.
 func (p *printer) setResumed(receipt *installed.Receipt) {
-	if !p.json && receipt.OfClean() {
+	if !p.json && receipt.IsClean() {
 		p.app.streams.Printf("%s      DONE, %s removed, some by a run that was interrupted\n  plan     %s\n",
-			receipt.Set, preview.Plural(len(receipt.Doomed()), "generation"), receipt.Digest)
+			receipt.Set, preview.Plural(len(receipt.RemovedGenerations()), "generation"), receipt.Digest)
 		return
 	}
 	if !p.json {

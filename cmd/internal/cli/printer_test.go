@@ -69,7 +69,7 @@ func TestEventsAsJSON(t *testing.T) {
 		p.event(install.Event{Time: now, Type: install.EventObject, Object: "core/ConfigMap/a/b", State: record.StateReady, Message: "two\nlines \x1b[2J\u202e\u200b\u0085"})
 		receipt := &record.Receipt{Revision: 1}
 		p.event(install.Event{Time: now, Type: install.EventResult, ExitCode: &zero, Digest: plan.Digest, ContentDigest: plan.ContentDigest, Revision: 1, Receipt: receipt})
-		p.done(plan, receipt, nil)
+		p.printDone(plan, receipt, nil)
 	})
 	for _, raw := range []string{"\x1b", "\u202e", "\u200b", "\u0085"} {
 		if strings.Contains(text, raw) {
@@ -116,7 +116,7 @@ func TestEventsOfARunThatNeverBegan(t *testing.T) {
 		"refused":     {refuse("another cluster", "choose the right one"), 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := events(t, printed(t, "json", func(p *printer) { p.failed(tt.err) }))
+			got := events(t, printed(t, "json", func(p *printer) { p.printFailed(tt.err) }))
 			if len(got) != 2 || got[0]["type"] != "error" || got[0]["message"] != tt.err.Error() {
 				t.Fatalf("events are %v, want the error and the result", got)
 			}

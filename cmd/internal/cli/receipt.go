@@ -34,9 +34,9 @@ func (f *receiptFlag) add(flags *pflag.FlagSet) {
 // receiptFile writes the receipt of one run to a file; nil writes none.
 type receiptFile struct {
 	path string
-	// begun is set where an interrupted run of the same plan left its receipt
+	// startedRun is set where an interrupted run of the same plan left its receipt
 	// there: it stays when this run makes none.
-	begun bool
+	startedRun bool
 }
 
 // open makes the file before the first write, so that one that cannot be made
@@ -49,7 +49,7 @@ func (f *receiptFlag) open(digest string) (*receiptFile, error) {
 	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		if begun, err := f.begun(); err == nil && begun != nil && begun.Digest == digest {
-			return &receiptFile{path: f.path, begun: true}, nil
+			return &receiptFile{path: f.path, startedRun: true}, nil
 		}
 		if info, err := os.Lstat(f.path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 			return &receiptFile{path: f.path}, nil // of a run that was killed before it had one
@@ -103,7 +103,7 @@ func (f *receiptFile) end(receipt *record.Receipt, err error) (*record.Receipt, 
 	switch {
 	case f == nil:
 		return receipt, err
-	case receipt == nil && f.begun:
+	case receipt == nil && f.startedRun:
 		return nil, err
 	case receipt == nil:
 		return nil, errors.Join(err, os.Remove(f.path))
@@ -116,12 +116,12 @@ func (f *receiptFile) keep(receipt *record.Receipt, ended error) (*record.Receip
 	err := f.write(receipt)
 	switch {
 	case err == nil:
-		f.begun = true // a run that goes on with this one
+		f.startedRun = true // a run that goes on with this one
 		return receipt, ended
 	case ended == nil: // what the plan was for did change
 		return receipt, &install.Error{
-			Kind: install.Failed, Doing: "writing the receipt", Came: err.Error(),
-			Next: "the plan was carried out; history --revision, or plugin list -o json, shows the receipt on record", Err: err,
+			Kind: install.Failed, Operation: "writing the receipt", Cause: err.Error(),
+			Advice: "the plan was carried out; history --revision, or plugin list -o json, shows the receipt on record", Err: err,
 		}
 	}
 	return receipt, errors.Join(ended, fmt.Errorf("writing the receipt: %w", err))
@@ -133,5 +133,5 @@ func (f *receiptFile) write(receipt *record.Receipt) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.Replace(f.path, append(data, '\n'), 0o600)
+	return wholefile.Write(f.path, append(data, '\n'), 0o600)
 }

@@ -21,7 +21,7 @@ const rivalRounds = 6
 func TestClusterTwoInstallersAtOnce(t *testing.T) {
 	t.Parallel()
 	box := sandboxtest.Start(t)
-	schemas, raw := k8s.NewSchemas(), sandboxtest.NewRaw(t, box.Kubeconfig())
+	schemas, raw := k8s.NewSchemas(), sandboxtest.NewRawClient(t, box.Kubeconfig())
 	codes := map[string]int{}
 	var rounds errgroup.Group
 	rounds.SetLimit(3)

@@ -41,13 +41,13 @@ it was planned on; that one must be applied as a whole.`,
 		Args: rangeArgs(1, 1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(); err != nil {
-				return r.failed(err)
+				return r.reportFailure(err)
 			}
 			switch given := cmd.Flags().Changed("to"); {
 			case given && to < 1:
-				return r.failed(usagef("--to %d: want the number of a revision; see history %s", to, args[0]))
+				return r.reportFailure(usagef("--to %d: want the number of a revision; see history %s", to, args[0]))
 			case given && r.approve.plan != "":
-				return r.failed(usagef("--plan says which revision to go back to; leave out --to"))
+				return r.reportFailure(usagef("--plan says which revision to go back to; leave out --to"))
 			}
 			if r.approve.plan != "" {
 				return r.runPlanFile(cmd.Context(), args[0], preview.RequestRollback)

@@ -126,22 +126,22 @@ func (r *runner) run(ctx context.Context, title string, plan planFunc) error {
 	case r.approve.yes:
 		p, err := plan(ctx, r.app.progress())
 		if err != nil {
-			return r.failed(err)
+			return r.reportFailure(err)
 		}
-		return r.scripted(ctx, p)
+		return r.applyScripted(ctx, p)
 	}
 	return r.to.review(ctx, title, plan)
 }
 
-// scripted applies without asking: by the saved plan, by the approved digest, or
+// applyScripted applies without asking: by the saved plan, by the approved digest, or
 // where neither is given by --yes alone.
-func (r *runner) scripted(ctx context.Context, p *preview.Plan) error {
+func (r *runner) applyScripted(ctx context.Context, p *preview.Plan) error {
 	approval := record.Approval{How: record.ApprovedByDigest, By: r.to.approver(p), Ruleset: r.approve.ruleset}
 	var err error
 	if r.loaded != nil {
 		approval.Digest, approval.How = r.loaded.Digest, record.ApprovedByPlan
-	} else if approval.Digest, err = r.approve.approved(p); err != nil {
-		return r.failed(err)
+	} else if approval.Digest, err = r.approve.approvedDigest(p); err != nil {
+		return r.reportFailure(err)
 	}
 	switch approval.Digest {
 	case "":
@@ -152,31 +152,31 @@ func (r *runner) scripted(ctx context.Context, p *preview.Plan) error {
 	default:
 		resumed, done, err := r.to.resume(ctx, p, approval.Digest)
 		if done || err != nil {
-			return r.failed(err)
+			return r.reportFailure(err)
 		}
 		if resumed != nil {
 			p = resumed
 		}
 	}
-	return r.approved(ctx, p, approval)
+	return r.applyApproved(ctx, p, approval)
 }
 
-// approved passes the gate of flags, then applies with progress as lines.
-func (r *runner) approved(ctx context.Context, p *preview.Plan, approval record.Approval) error {
+// applyApproved passes the gate of flags, then applies with progress as lines.
+func (r *runner) applyApproved(ctx context.Context, p *preview.Plan, approval record.Approval) error {
 	findings, err := r.to.findings(p)
 	if err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	approval.Accepted, err = install.ParseAccept(r.approve.accept, findings, r.approve.plan != "" || r.approve.approve != "")
 	if err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	return r.to.apply(ctx, p, approval)
 }
 
-// declined is the end of a review without an approval, or of one after that was
+// declineError is the end of a review without an approval, or of one after that was
 // refused: then why is what the exit code says.
-func (r *runner) declined(outcome review.Outcome, nothing string, refusal error) error {
+func (r *runner) declineError(outcome review.Outcome, nothing string, refusal error) error {
 	r.app.streams.Printf("%s\n", nothing)
 	if p := outcome.Plan; p != nil && (p.OnMachine() && p.SetChanges() || p.Summary.Changes()) {
 		r.app.streams.Printf("  plan    %s\n  resume  %s\n", p.Digest, report.Command(p))
@@ -191,11 +191,11 @@ func (r *runner) printer() *printer {
 	return &printer{app: r.app, json: r.output.format == "json", last: map[string]record.ObjectState{}}
 }
 
-// failed reports an error before apply began, as the last event where events
+// reportFailure reports an error before apply began, as the last event where events
 // were asked for.
-func (r *runner) failed(err error) error {
+func (r *runner) reportFailure(err error) error {
 	if err != nil && r.output.format == "json" {
-		r.printer().failed(err)
+		r.printer().printFailed(err)
 	}
 	return err
 }

@@ -74,9 +74,9 @@ func (r *releaseRun) print(ctx context.Context, p *preview.Plan) error {
 // resume goes on with an interrupted run of the approved digest. Where there is
 // none, the gate says that the digests differ.
 func (r *releaseRun) resume(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, bool, error) {
-	resumed, err := r.unfinished(ctx, fresh, digest)
+	resumed, err := r.unfinishedPlan(ctx, fresh, digest)
 	if err == nil && resumed == nil {
-		resumed, err = r.restarted(ctx, fresh, digest)
+		resumed, err = r.restartedPlan(ctx, fresh, digest)
 	}
 	return resumed, false, err
 }
@@ -99,9 +99,9 @@ func (r *releaseRun) dropLease(ctx context.Context, release preview.Release) {
 	}
 }
 
-// unfinished returns the plan that an interrupted run of the approved digest
+// unfinishedPlan returns the plan that an interrupted run of the approved digest
 // recorded, nil when there is none: the same command resumes it, or its undo.
-func (r *releaseRun) unfinished(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
+func (r *releaseRun) unfinishedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	stored, err := record.Load(ctx, r.session.client, fresh.Release)
 	if err != nil || stored == nil {
 		return nil, err
@@ -128,9 +128,9 @@ func (r *releaseRun) unfinished(ctx context.Context, fresh *preview.Plan, digest
 	return plan, nil
 }
 
-// restarted returns the approved plan when an interrupted run of it made the
+// restartedPlan returns the approved plan when an interrupted run of it made the
 // release Namespace and came no further, nil otherwise.
-func (r *releaseRun) restarted(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
+func (r *releaseRun) restartedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	before, err := install.BeforeNamespace(ctx, r.session.client, fresh.Release)
 	if err != nil || before == nil {
 		return nil, err
@@ -148,36 +148,36 @@ func (r *releaseRun) restarted(ctx context.Context, fresh *preview.Plan, digest 
 func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error {
 	p, err := r.session.loadPlan(ctx, r.approve.plan, r.saved)
 	if err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	namespace := r.app.kube.Namespace()
 	switch {
 	case p.OnMachine():
-		return r.failed(usagef("the plan is to %s the plugin set %s; apply it with plugin %s", p.Request.Action, p.Release.Name, p.Request.Action))
+		return r.reportFailure(usagef("the plan is to %s the plugin set %s; apply it with plugin %s", p.Request.Action, p.Release.Name, p.Request.Action))
 	case name != "" && name != p.Release.Name:
-		return r.failed(usagef("the plan is for release %s, not %s", p.Release.Name, name))
+		return r.reportFailure(usagef("the plan is for release %s, not %s", p.Release.Name, name))
 	case namespace != "" && namespace != p.Release.Namespace:
-		return r.failed(usagef("the plan is for namespace %s, not %s", p.Release.Namespace, namespace))
-	case called(p.Request.Action) != called(action):
-		return r.failed(usagef("the plan is to %s %s; apply it with that command", p.Request.Action, p.Release.Name))
+		return r.reportFailure(usagef("the plan is for namespace %s, not %s", p.Release.Namespace, namespace))
+	case commandOf(p.Request.Action) != commandOf(action):
+		return r.reportFailure(usagef("the plan is to %s %s; apply it with that command", p.Request.Action, p.Release.Name))
 	}
 	if why := p.Expired(time.Now()); why != "" {
-		return r.failed(refuse(why, "preview again; if the clock is wrong, set it"))
+		return r.reportFailure(refuse(why, "preview again; if the clock is wrong, set it"))
 	}
 	if p.ReadMode == preview.ReadOffline {
-		return r.failed(refuse("the plan was made offline and has seen no cluster",
+		return r.reportFailure(refuse("the plan was made offline and has seen no cluster",
 			"make it again without --offline, or approve its content: install REF --yes --approve "+p.ContentDigest))
 	}
 	cluster, err := r.session.connect(ctx)
 	if err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	target, err := cluster.Target(ctx)
 	if err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	if target.Identity != p.Target.Identity {
-		return r.failed(refuse(fmt.Sprintf("the plan is for the cluster %s, and this is %s", p.Target.Identity, target.Identity),
+		return r.reportFailure(refuse(fmt.Sprintf("the plan is for the cluster %s, and this is %s", p.Target.Identity, target.Identity),
 			"choose the right one with --context, or preview again for this one"))
 	}
 	p.Target = target
@@ -185,20 +185,20 @@ func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error
 		return err
 	}
 	if err := r.refuseApplied(ctx, p.Plan); err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	approval := record.Approval{Digest: p.Digest, How: record.ApprovedByPlan, By: target.User, Ruleset: r.approve.ruleset}
 	if _, err := r.session.RecordKeys(ctx); err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	if r.quorum, err = r.session.Saved().Quorum(ctx, p, r.approve.quorum, r.approve.signers); err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
-	return r.approved(ctx, p.Plan, approval)
+	return r.applyApproved(ctx, p.Plan, approval)
 }
 
-// called is the command that applies plans of an action.
-func called(action string) string {
+// commandOf is the command that applies plans of an action.
+func commandOf(action string) string {
 	if action == preview.RequestUpgrade {
 		return preview.RequestInstall
 	}
@@ -222,24 +222,24 @@ func (r *releaseRun) findings(p *preview.Plan) ([]preview.Finding, error) {
 // apply passes what a plan needs besides, then applies it.
 func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval record.Approval) error {
 	if err := r.health.match(p); err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
-	if err := install.Barred(p); err != nil {
-		return r.failed(err)
+	if err := install.DeniedError(p); err != nil {
+		return r.reportFailure(err)
 	}
 	cluster, err := r.session.writer(ctx)
 	if err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	file, err := r.receipt.open(p.Digest)
 	if err != nil {
-		return r.failed(err)
+		return r.reportFailure(err)
 	}
 	printer := r.printer()
 	printer.plan(p)
 	defer r.app.announceStop(ctx)()
 	receipt, err := file.apply(ctx, p, approval, cluster, r.options(printer.event))
-	printer.done(p, receipt, err)
+	printer.printDone(p, receipt, err)
 	if err == nil && approval.How == record.ApprovedByPlan {
 		r.noteApplied(p)
 	}
@@ -249,7 +249,7 @@ func (r *releaseRun) apply(ctx context.Context, p *preview.Plan, approval record
 func (r *releaseRun) options(sink install.Sink) install.Options {
 	host, _ := os.Hostname() // only a name in the lock
 	return install.Options{
-		Schemas: r.session.typer(), Sink: r.app.watched(sink), Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
+		Schemas: r.session.typer(), Sink: r.app.countingSink(sink), Holder: fmt.Sprintf("%s/%d", host, os.Getpid()),
 		StageTimeout: r.rollout.stageTimeout, RolloutTimeout: r.rollout.rolloutTimeout,
 		NoWait: r.rollout.noWait, Checks: r.health.rolloutChecks(), ToolVersion: r.app.version, Judge: r.session.JudgeAgain, Quorum: r.quorum,
 		HistoryMax: r.rollout.keep(), RecordKeys: r.session.SigningKeys(),
@@ -328,7 +328,7 @@ func (l appliedPlans) add(p *preview.Plan, at time.Time) error {
 	}
 	lines = lines[max(0, len(lines)-keptApplied+1):]
 	lines = append(lines, fmt.Sprintf("%s %s %s", p.Digest, p.Target.Identity, at.UTC().Format(time.RFC3339)))
-	return wholefile.Replace(l.path, []byte(strings.TrimSpace(strings.Join(lines, "\n"))+"\n"), 0o600)
+	return wholefile.Write(l.path, []byte(strings.TrimSpace(strings.Join(lines, "\n"))+"\n"), 0o600)
 }
 
 // refuseApplied refuses a saved plan that this machine has applied where the cluster does

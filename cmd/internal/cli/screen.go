@@ -62,9 +62,9 @@ func (a *app) browse(ctx context.Context, o review.Options) error {
 	return outcome.Err
 }
 
-// reviews is how a review is shown that can be approved: on the screen, or in
+// reviewFunc is how a review is shown that can be approved: on the screen, or in
 // lines.
-func (a *app) reviews() func(context.Context, review.Options) (review.Outcome, error) {
+func (a *app) reviewFunc() func(context.Context, review.Options) (review.Outcome, error) {
 	if a.streams.Lines() {
 		return tui.PlainReview
 	}
@@ -86,9 +86,9 @@ func (a *app) terminal() frame.Terminal {
 // review asks on the screen and applies what was approved there. Where
 // nothing of that was applied, it can be reviewed again.
 func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) error {
-	open := r.app.reviews()
+	open := r.app.reviewFunc()
 	options := review.Options{
-		Terminal: r.app.terminal(), Title: title, PriorAcceptance: r.session.earlier,
+		Terminal: r.app.terminal(), Title: title, PriorAcceptance: r.session.priorAcceptance,
 		Resolve: func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 			p, err := plan(ctx, progress)
 			if err == nil {
@@ -107,7 +107,7 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 		case outcome.Kind == review.Failed:
 			return outcome.Err
 		case outcome.Kind != review.Approved:
-			return r.declined(outcome, "Nothing was applied.", options.Refusal)
+			return r.declineError(outcome, "Nothing was applied.", options.Refusal)
 		}
 		again, err := r.carryOut(ctx, outcome)
 		if !again {
@@ -123,7 +123,7 @@ func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
 	if err := r.health.match(p); err != nil {
 		return err
 	}
-	if err := install.Barred(p); err != nil {
+	if err := install.DeniedError(p); err != nil {
 		return err
 	}
 	if p.Request.Action != preview.RequestUninstall {
@@ -177,16 +177,16 @@ func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (agai
 	apply := func(ctx context.Context, opts install.Options) (*record.Receipt, error) {
 		return file.apply(ctx, p, approval, cluster, opts)
 	}
-	f := &followedApply{releaseRun: r, plan: p, cluster: cluster, apply: apply}
+	f := &applyDisplay{releaseRun: r, plan: p, cluster: cluster, apply: apply}
 	if r.app.streams.Lines() {
 		return false, f.followLines(ctx)
 	}
 	return f.follow(ctx)
 }
 
-// followedApply is an apply that is shown, on the screen or in lines. It has a life of
+// applyDisplay is an apply that is shown, on the screen or in lines. It has a life of
 // its own: the screen only asks it to stop, or for more time.
-type followedApply struct {
+type applyDisplay struct {
 	*releaseRun
 	plan    *preview.Plan
 	cluster *k8s.Client
@@ -202,7 +202,7 @@ type applyResult struct {
 // follow applies and shows it. When its time is over the person may go on: the
 // same plan, by the same approval, is resumed. review says that nothing was
 // applied and that the person wants to review it again.
-func (f *followedApply) follow(ctx context.Context) (review bool, err error) {
+func (f *applyDisplay) follow(ctx context.Context) (review bool, err error) {
 	var before applyResult // of the run that is gone on with
 	for {
 		shown, end, err := f.once(ctx, before.receipt != nil)
@@ -233,25 +233,25 @@ func resumeError(err error) error {
 		return nil
 	}
 	return &install.Error{
-		Kind: install.Interrupted, Doing: "going on with the apply", Came: err.Error(),
-		Next: "what was applied before stays as it is", Err: err,
+		Kind: install.Interrupted, Operation: "going on with the apply", Cause: err.Error(),
+		Advice: "what was applied before stays as it is", Err: err,
 	}
 }
 
 // once is one run on one screen. Everything that the run says is read until
 // the screen is left, and not written after that.
-func (f *followedApply) once(ctx context.Context, resumes bool) (follow.Outcome, applyResult, error) {
+func (f *applyDisplay) once(ctx context.Context, resumes bool) (follow.Outcome, applyResult, error) {
 	applying, stopNow := context.WithCancel(ctx)
 	defer stopNow()
 	stop, left := make(chan struct{}), make(chan struct{})
-	events, waits, more := make(chan install.Event, 1024), make(chan install.Waiting, 16), make(chan time.Duration, 1)
+	events, waits, more := make(chan install.Event, 1024), make(chan install.WaitState, 16), make(chan time.Duration, 1)
 	opts := f.options(func(e install.Event) {
 		select {
 		case events <- e:
 		case <-left:
 		}
 	})
-	opts.Waiting = func(w install.Waiting) {
+	opts.Waiting = func(w install.WaitState) {
 		select {
 		case waits <- w:
 		case <-left:
@@ -269,10 +269,10 @@ func (f *followedApply) once(ctx context.Context, resumes bool) (follow.Outcome,
 	shown, err := tui.Follow(ctx, follow.Options{
 		Terminal: f.app.terminal(), Plan: f.plan, Events: events, Waits: waits,
 		Limit: f.rollout.rolloutTimeout, Resumable: true, Resumes: resumes, Reviewable: !resumes,
-		ReadEvents: func(ctx context.Context, object preview.Ref) (rollout.Behind, error) {
+		ReadEvents: func(ctx context.Context, object preview.Ref) (rollout.Diagnostics, error) {
 			return rollout.Events(ctx, f.cluster, f.cluster, object)
 		},
-		ReadLogs: func(ctx context.Context, object preview.Ref) (rollout.Behind, error) {
+		ReadLogs: func(ctx context.Context, object preview.Ref) (rollout.Diagnostics, error) {
 			return rollout.Logs(ctx, f.cluster, f.cluster, object)
 		},
 		Extend: func(d time.Duration) {
@@ -308,7 +308,7 @@ const (
 // followLines is follow for a terminal that is not drawn on: a line for each
 // change, then what stands behind what is not well, and when the time is over
 // the question whether to wait longer. The end of the input is no.
-func (f *followedApply) followLines(ctx context.Context) error {
+func (f *applyDisplay) followLines(ctx context.Context) error {
 	var before applyResult // of the run that is gone on with
 	for {
 		printer := f.printer()
@@ -324,7 +324,7 @@ func (f *followedApply) followLines(ctx context.Context) error {
 			before = end
 			continue
 		}
-		printer.done(f.plan, end.receipt, end.err)
+		printer.printDone(f.plan, end.receipt, end.err)
 		return end.err
 	}
 }
@@ -337,7 +337,7 @@ func canResume(end applyResult) bool {
 }
 
 // wantsMore asks whether to wait longer.
-func (f *followedApply) wantsMore(ctx context.Context, end applyResult) bool {
+func (f *applyDisplay) wantsMore(ctx context.Context, end applyResult) bool {
 	more := f.rollout.rolloutTimeout
 	if more <= 0 {
 		more = install.DefaultRolloutTimeout
@@ -375,7 +375,7 @@ func unhealthyObjects(r *record.Receipt) []record.ObjectReceipt {
 }
 
 // printDiagnostics prints the last events and pod logs of each unhealthy object.
-func (f *followedApply) printDiagnostics(ctx context.Context, r *record.Receipt) {
+func (f *applyDisplay) printDiagnostics(ctx context.Context, r *record.Receipt) {
 	ctx, cancel := context.WithTimeout(ctx, behindTime)
 	defer cancel()
 	list := unhealthyObjects(r)

@@ -29,7 +29,7 @@ import (
 // The scripts of testdata/script drive the real Main. testscript runs this
 // test binary under the program's name.
 func TestMain(m *testing.M) {
-	planning.Confined()
+	planning.RunFormatChild()
 	testscript.Main(manyAtATime{m}, map[string]func(){
 		"kubectl-operator": func() {
 			cli.AbortWhenBroken()

@@ -67,9 +67,9 @@ type shutdown struct {
 	terminal *term.State // as it was found, nil where there is none
 }
 
-// writing notes that a request which may change a cluster or an installation is
+// noteWrite notes that a request which may change a cluster or an installation is
 // about to be made.
-func writing(ctx context.Context) {
+func noteWrite(ctx context.Context) {
 	if s, ok := ctx.Value(shutdownKey{}).(*shutdown); ok {
 		s.wrote.Store(true)
 	}
@@ -163,9 +163,9 @@ func AbortWhenBroken() {
 	noCoreFile()
 }
 
-// broken words a panic that ended a command: in the exit code is whether the
+// panicError words a panic that ended a command: in the exit code is whether the
 // cluster changed, and the stack goes to the log file.
-func (a *app) broken(ctx context.Context, err error) error {
+func (a *app) panicError(ctx context.Context, err error) error {
 	var broken *tasks.Panic
 	if !errors.As(err, &broken) {
 		return err
@@ -178,18 +178,18 @@ func (a *app) broken(ctx context.Context, err error) error {
 	var known *install.Error
 	if errors.As(err, &known) {
 		e := *known
-		e.Next += where
+		e.Advice += where
 		return &e
 	}
-	e := &install.Error{Kind: install.NotStarted, Doing: "the program broke", Came: broken.Error(), Next: "nothing was applied" + where, Err: broken}
+	e := &install.Error{Kind: install.NotStarted, Operation: "the program broke", Cause: broken.Error(), Advice: "nothing was applied" + where, Err: broken}
 	if s, ok := ctx.Value(shutdownKey{}).(*shutdown); ok && s.wrote.Load() {
-		e.Kind, e.Next = install.Interrupted, "something was written, or may have been: the same command goes on from there, and status shows what there is"+where
+		e.Kind, e.Advice = install.Interrupted, "something was written, or may have been: the same command goes on from there, and status shows what there is"+where
 	}
 	return e
 }
 
-// watched is a sink behind the one that watches.
-func (a *app) watched(sink install.Sink) install.Sink {
+// countingSink is a sink behind the one that watches.
+func (a *app) countingSink(sink install.Sink) install.Sink {
 	if a.watch == nil {
 		return sink
 	}

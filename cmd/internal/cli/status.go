@@ -34,9 +34,9 @@ type statusItem struct {
 	// by state, as the cluster shows it.
 	Interrupted map[string]int `json:"interrupted,omitempty"`
 	// Approve is the digest of which an approval goes on with it.
-	Approve string         `json:"approve,omitempty"`
-	Undoes  *record.Undoes `json:"undoes,omitempty"` // the failed revision that this one takes back
-	Unread  string         `json:"unread,omitempty"` // why nothing could be compared
+	Approve string             `json:"approve,omitempty"`
+	Undoes  *record.RollbackOf `json:"undoes,omitempty"` // the failed revision that this one takes back
+	Unread  string             `json:"unread,omitempty"` // why nothing could be compared
 }
 
 // statusObject is one object: whether it is well, and whether it still is what
@@ -146,7 +146,7 @@ func (p *session) statusOf(ctx context.Context, stored *record.Record) (statusIt
 	case err != nil:
 		return item, err
 	}
-	return item, p.interrupted(ctx, stored, &item)
+	return item, p.countInterrupted(ctx, stored, &item)
 }
 
 // staticReader serves the rollout with objects that were read before.
@@ -169,9 +169,9 @@ func (item *statusItem) add(o rollout.Object, d install.ObjectDrift) {
 	item.Objects = append(item.Objects, object)
 }
 
-// interrupted counts what an unfinished revision has written, as the cluster
+// countInterrupted counts what an unfinished revision has written, as the cluster
 // shows it.
-func (p *session) interrupted(ctx context.Context, stored *record.Record, item *statusItem) error {
+func (p *session) countInterrupted(ctx context.Context, stored *record.Record, item *statusItem) error {
 	if !stored.State.Unfinished() {
 		return nil
 	}
@@ -254,8 +254,8 @@ func countsOf(numbers map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// clipped keeps table rows on one line.
-func clipped(s string, cells int) string { return textsafe.Truncate(textsafe.Line(s), cells) }
+// clip keeps table rows on one line.
+func clip(s string, cells int) string { return textsafe.Truncate(textsafe.Line(s), cells) }
 
 // releaseItem is one release in lists.
 type releaseItem struct {
@@ -271,8 +271,8 @@ type releaseItem struct {
 	Signature *preview.RecordSignature `json:"signature,omitempty"`
 }
 
-// notVerified is beside the state of a record that no trusted key signed.
-func (i releaseItem) notVerified() string {
+// signatureNote is beside the state of a record that no trusted key signed.
+func (i releaseItem) signatureNote() string {
 	if i.Signature != nil && i.Signature.Problem != "" {
 		return i.State + " (" + i.Signature.String() + ")"
 	}
@@ -325,7 +325,7 @@ func (p *session) list(ctx context.Context, format string) error {
 		item := releaseItemOf(&records[i])
 		list.Items = append(list.Items, item)
 		rows = append(rows, []string{
-			item.Name, item.Namespace, fmt.Sprint(item.Revision), item.notVerified(), item.Package, item.Version, item.Updated.Format(time.RFC3339),
+			item.Name, item.Namespace, fmt.Sprint(item.Revision), item.signatureNote(), item.Package, item.Version, item.Updated.Format(time.RFC3339),
 		})
 	}
 	if len(records) > 0 || err == nil {

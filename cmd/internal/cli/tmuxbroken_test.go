@@ -148,9 +148,9 @@ func breakFollow(ctx context.Context, where string) error {
 	}
 	_, err := tui.Follow(ctx, follow.Options{
 		Plan: somePlan(), Events: events, Now: breaking(where, "applying"),
-		ReadEvents: func(context.Context, preview.Ref) (rollout.Behind, error) {
+		ReadEvents: func(context.Context, preview.Ref) (rollout.Diagnostics, error) {
 			untilBreak(where)
-			return rollout.Behind{}, nil
+			return rollout.Diagnostics{}, nil
 		},
 	})
 	return err

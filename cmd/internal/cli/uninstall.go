@@ -55,15 +55,15 @@ func (a *app) newUninstallCommand() *cobra.Command {
 		Args:    rangeArgs(1, 1, "the NAME of a release"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.check(); err != nil {
-				return r.failed(err)
+				return r.reportFailure(err)
 			}
 			switch {
 			case r.approve.plan != "" && include.CRDs:
-				return r.failed(usagef("--plan says what is deleted; leave out --include-crds"))
+				return r.reportFailure(usagef("--plan says what is deleted; leave out --include-crds"))
 			case r.approve.plan != "" && include.Namespaces:
-				return r.failed(usagef("--plan says what is deleted; leave out --include-namespaces"))
+				return r.reportFailure(usagef("--plan says what is deleted; leave out --include-namespaces"))
 			case include.Namespaces && !r.preview && r.receipt.path == "":
-				return r.failed(usagef("--include-namespaces deletes the release's record with its namespace; add --receipt FILE, which keeps it"))
+				return r.reportFailure(usagef("--include-namespaces deletes the release's record with its namespace; add --receipt FILE, which keeps it"))
 			}
 			if finished, err := r.finishRemoval(cmd.Context(), args[0], r.approve.approve); finished {
 				return err
@@ -113,7 +113,7 @@ func (r *releaseRun) finishRemoval(ctx context.Context, name, digest string) (fi
 	}
 	cluster, err := r.session.connect(ctx)
 	if err != nil {
-		return true, r.failed(err)
+		return true, r.reportFailure(err)
 	}
 	target, err := cluster.Target(ctx)
 	if err != nil || target.Identity != begun.Target {
@@ -126,6 +126,6 @@ func (r *releaseRun) finishRemoval(ctx context.Context, name, digest string) (fi
 	}
 	file := &receiptFile{path: r.receipt.path}
 	receipt, err = file.keep(receipt, err)
-	printer.done(&preview.Plan{Release: begun.Release, Request: preview.Request{Action: preview.RequestUninstall}}, receipt, err)
+	printer.printDone(&preview.Plan{Release: begun.Release, Request: preview.Request{Action: preview.RequestUninstall}}, receipt, err)
 	return true, err
 }

@@ -262,5 +262,5 @@ func replace(path string, data []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return wholefile.Replace(path, data, mode)
+	return wholefile.Write(path, data, mode)
 }

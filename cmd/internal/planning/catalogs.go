@@ -155,11 +155,11 @@ func (e Environment) catalogRefs(given []string) ([]CatalogRef, error) {
 	return out, nil
 }
 
-// followed is the catalog that a release came from, where an upgrade may look
+// upgradeCatalog is the catalog that a release came from, where an upgrade may look
 // for the next version by itself: one of the configuration, or, where
 // that has none, a ClusterCatalog, which only administrators make. Who may write
 // Secrets in the namespace of a release may name any other in its record.
-func (e Environment) followed(stored *record.Record) ([]string, error) {
+func (e Environment) upgradeCatalog(stored *record.Record) ([]string, error) {
 	reference := stored.Catalog()
 	configured, err := e.Config()
 	if err != nil {

@@ -23,7 +23,7 @@ func (p *Planner) Compare(ctx context.Context, want PlanRequest, against string,
 	if err != nil {
 		return nil, err
 	}
-	contents, err := p.sealed(ctx, r, found, release, nil, true)
+	contents, err := p.renderContent(ctx, r, found, release, nil, true)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (p *Planner) Compare(ctx context.Context, want PlanRequest, against string,
 		return nil, Usagef("--against %s is package %s, and %s is package %s; compare versions of one package",
 			against, before.info.Package, want.Text, found.info.Package)
 	}
-	older, err := p.sealed(ctx, r, before, release, nil, true)
+	older, err := p.renderContent(ctx, r, before, release, nil, true)
 	if err != nil {
 		return nil, fmt.Errorf("--against %s: %w", against, err)
 	}

@@ -41,7 +41,7 @@ func (p *Planner) closure(ctx context.Context, r *Resolver, root *Resolution, re
 		problem.Sources = append(problem.Sources, deps.Source{Catalog: c, Priority: c.Origin().Priority})
 	}
 	if !p.Read.Offline {
-		if err := p.present(ctx, &problem, release, stored); err != nil {
+		if err := p.addPresentPackages(ctx, &problem, release, stored); err != nil {
 			return nil, err
 		}
 	}
@@ -114,8 +114,8 @@ func (out *Resolution) catalogIndex(catalogs []*catalog.Catalog) int {
 	})
 }
 
-// present adds what the cluster and the release have already to a problem.
-func (p *Planner) present(ctx context.Context, problem *deps.Problem, release preview.Release, stored *record.Record) error {
+// addPresentPackages adds what the cluster and the release have already to a problem.
+func (p *Planner) addPresentPackages(ctx context.Context, problem *deps.Problem, release preview.Release, stored *record.Record) error {
 	cluster, err := p.Connect(ctx)
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func installedPackages(ctx context.Context, cluster Cluster, release preview.Rel
 			continue
 		}
 		for _, pkg := range records[i].Packages {
-			out.add(deps.Installed{Package: contentName(&pkg), Version: pkg.Version, By: "release " + records[i].Release.Name})
+			out.add(deps.Installed{Package: ownName(&pkg), Version: pkg.Version, By: "release " + records[i].Release.Name})
 		}
 	}
 	for _, kind := range []struct {
@@ -223,8 +223,8 @@ func installedPackages(ctx context.Context, cluster Cluster, release preview.Rel
 	return out, nil
 }
 
-// contentName is what the content of a package calls itself.
-func contentName(pkg *preview.Package) string {
+// ownName is what the content of a package calls itself.
+func ownName(pkg *preview.Package) string {
 	if s := pkg.Parameters.Section; s != nil {
 		return s.Package
 	}

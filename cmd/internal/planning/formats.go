@@ -22,17 +22,17 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/ref"
 )
 
-// builtin is a row of the table of formats.
-type builtin struct {
+// formatRow is a row of the table of formats.
+type formatRow struct {
 	name   string // as --format takes it
 	format format.Format
 }
 
 // formats is the closed set of formats. Content belongs to the first that
 // recognises it.
-func formats() []builtin {
+func formats() []formatRow {
 	bundles, charts, kustomizations, manifests := registryv1.New(), helm.New(), kustomize.New(), plain.New()
-	return []builtin{
+	return []formatRow{
 		{"carvel", carvel.New(bundles, charts, kustomizations, manifests)}, // it holds one of the others
 		{"registryv1", bundles},
 		{"helm", charts},
@@ -215,7 +215,7 @@ func (out *Resolution) setDefaultName(want PlanRequest, reference ref.Reference)
 	if out.info.Package != "" {
 		return nil
 	}
-	if out.info.Package = cmp.Or(want.Name, nameOf(reference)); out.info.Package == "" {
+	if out.info.Package = cmp.Or(want.Name, defaultName(reference)); out.info.Package == "" {
 		return Usagef("%s has no name of its own; give it one: NAME after the reference", want.Text)
 	}
 	return nil
@@ -226,8 +226,8 @@ var (
 	archiveEnd = regexp.MustCompile(`\.(tgz|tar|tar\.(gz|zst)|zip)$`)
 )
 
-// nameOf makes a name of the last part of a reference, as in a label.
-func nameOf(r ref.Reference) string {
+// defaultName makes a name of the last part of a reference, as in a label.
+func defaultName(r ref.Reference) string {
 	var last string
 	switch r.Kind {
 	case ref.KindImage:
@@ -251,7 +251,7 @@ func nameOf(r ref.Reference) string {
 	return last
 }
 
-// Confined does the work that this process was started for by one of the
+// RunFormatChild does the work that this process was started for by one of the
 // formats, and does not return. In any other process it returns at once. It
 // comes before anything else in main.
-func Confined() { child.Main(helm.Task(), kustomize.Task()) }
+func RunFormatChild() { child.Main(helm.Task(), kustomize.Task()) }

@@ -25,7 +25,7 @@ type Planner struct {
 	env Environment
 
 	cluster Cluster // nil until something is asked of it
-	judge
+	policyJudge
 	keyring
 }
 
@@ -85,7 +85,7 @@ func (p *Planner) Request(text, name string) (PlanRequest, error) {
 func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
 	switch {
 	case want.Set != nil:
-		return p.hosted(ctx, want, progress)
+		return p.planHostedSet(ctx, want, progress)
 	case len(want.sections) > 0:
 		return p.sections(ctx, want, progress)
 	}
@@ -93,7 +93,7 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	if err != nil {
 		return nil, err
 	}
-	from, err := p.installed(ctx, want)
+	from, err := p.installedVersion(ctx, want)
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +120,9 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	return p.build(ctx, r, found, release, record)
 }
 
-// installed is what the release of a request file runs now, where the file
+// installedVersion is what the release of a request file runs now, where the file
 // wants the upgrade edges of a catalog followed: nil otherwise.
-func (p *Planner) installed(ctx context.Context, want PlanRequest) (*catalog.Installed, error) {
+func (p *Planner) installedVersion(ctx context.Context, want PlanRequest) (*catalog.Installed, error) {
 	if want.File == nil || want.File.Package == nil || want.namespace == "" || p.Read.Offline {
 		return nil, nil
 	}
@@ -156,7 +156,7 @@ func (p *Planner) Upgrade(ctx context.Context, name, text string, progress func(
 			return nil, Usagef("release %s did not come from a catalog; say what to upgrade to: upgrade %s REF", name, name)
 		}
 		if len(want.resolve.Catalogs) == 0 {
-			if want.resolve.Catalogs, err = p.env.followed(record); err != nil {
+			if want.resolve.Catalogs, err = p.env.upgradeCatalog(record); err != nil {
 				return nil, err
 			}
 		}
@@ -214,7 +214,7 @@ func (p *Planner) Rollback(ctx context.Context, name string, to int) (*preview.P
 	}
 	opts := p.options(record.Release, record)
 	opts.Request = preview.Request{Reference: name, Action: preview.RequestRollback, Revision: revision}
-	if opts.Undo, err = p.undo(ctx, record); err != nil {
+	if opts.Undo, err = p.earlierRevision(ctx, record); err != nil {
 		return nil, err
 	}
 	if opts.Installed.Set, err = install.InstalledSet(ctx, p.cluster, record); err != nil {
@@ -258,7 +258,7 @@ func (p *Planner) record(ctx context.Context, release preview.Release) (*record.
 
 func (p *Planner) build(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record) (*preview.Plan, error) {
 	upgrade := stored != nil && stored.Installed()
-	contents, err := p.sealed(ctx, r, found, release, stored, upgrade)
+	contents, err := p.renderContent(ctx, r, found, release, stored, upgrade)
 	if err != nil {
 		return nil, err
 	}
@@ -278,24 +278,24 @@ func (p *Planner) planOnRecord(ctx context.Context, contents []engine.Content, s
 		cluster = p.cluster
 	}
 	var err error
-	if opts.Undo, err = p.undo(ctx, stored); err != nil {
+	if opts.Undo, err = p.earlierRevision(ctx, stored); err != nil {
 		return nil, err
 	}
 	return p.Judge(engine.Build(ctx, contents, cluster, opts))
 }
 
-// undo is what a failure of the plan goes back to, nil where it stops. A revision
+// earlierRevision is what a failure of the plan goes back to, nil where it stops. A revision
 // that is unfinished is no state to go back to; one that the approved digest goes
 // on with needs none, for its own plan holds it.
-func (p *Planner) undo(ctx context.Context, stored *record.Record) (*engine.Earlier, error) {
+func (p *Planner) earlierRevision(ctx context.Context, stored *record.Record) (*engine.Earlier, error) {
 	if !p.Owners.RollsBack() || stored != nil && stored.State.Unfinished() && stored.Approves() == p.Approved {
 		return nil, nil
 	}
-	return install.Earlier(ctx, p.cluster, stored)
+	return install.EarlierRevision(ctx, p.cluster, stored)
 }
 
-// sealed renders what was found, and what it requires.
-func (p *Planner) sealed(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record, upgrade bool) ([]engine.Content, error) {
+// renderContent renders what was found, and what it requires.
+func (p *Planner) renderContent(ctx context.Context, r *Resolver, found *Resolution, release preview.Release, stored *record.Record, upgrade bool) ([]engine.Content, error) {
 	packages, err := p.closure(ctx, r, found, release, stored, nil)
 	if err != nil {
 		return nil, err

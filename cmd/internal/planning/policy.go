@@ -16,8 +16,8 @@ type PolicyOptions struct {
 	Configured bool
 }
 
-// judge holds the policy that findings are judged by.
-type judge struct {
+// policyJudge holds the policy that findings are judged by.
+type policyJudge struct {
 	loaded bool
 	policy *policy.Policy // nil: none
 }

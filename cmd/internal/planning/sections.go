@@ -107,7 +107,7 @@ func (r *Resolver) findSections(ctx context.Context, list []section, installed [
 	for _, s := range list {
 		var from *catalog.Installed
 		if s.File.Package != nil {
-			if was := installedSection(installed, s.name, s.File.Package.Name); was != nil && contentName(was) == s.File.Package.Name {
+			if was := installedSection(installed, s.name, s.File.Package.Name); was != nil && ownName(was) == s.File.Package.Name {
 				from = &catalog.Installed{Bundle: was.Bundle, Version: was.Version}
 			}
 		}
@@ -135,7 +135,7 @@ func installedSection(installed []preview.Package, section, content string) *pre
 		}
 	}
 	for i := range installed {
-		if pkg := &installed[i]; contentName(pkg) == content {
+		if pkg := &installed[i]; ownName(pkg) == content {
 			return pkg
 		}
 	}
@@ -155,7 +155,7 @@ func (p *Planner) withDependencies(ctx context.Context, r *Resolver, list []sect
 		beside = append(beside, in)
 	}
 	for i, root := range roots {
-		packages, err := p.closure(ctx, r, root, release, stored, versioned(slices.Delete(slices.Clone(beside), i, i+1)))
+		packages, err := p.closure(ctx, r, root, release, stored, withVersion(slices.Delete(slices.Clone(beside), i, i+1)))
 		if err != nil {
 			return nil, fmt.Errorf("section %s: %w", list[i].name, err)
 		}
@@ -189,8 +189,8 @@ func (out *Resolution) asInstalled(by string) (deps.Installed, error) {
 	return deps.Installed{Package: out.info.Package, Version: out.info.Version, By: by, Properties: properties, Planned: true}, nil
 }
 
-// versioned keeps the packages whose version says something.
-func versioned(list []deps.Installed) []deps.Installed {
+// withVersion keeps the packages whose version says something.
+func withVersion(list []deps.Installed) []deps.Installed {
 	var all presentPackages
 	for _, in := range list {
 		all.add(in)

@@ -134,15 +134,15 @@ func readLock(path string, set *plugins.Set, due bool) (*plugins.Lock, error) {
 func readAtMost(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, cause(err)
+		return nil, withoutPath(err)
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, most+1))
-	return data, cause(err)
+	return data, withoutPath(err)
 }
 
-// cause drops operation and path from an error of a file that is named already.
-func cause(err error) error {
+// withoutPath drops operation and path from an error of a file that is named already.
+func withoutPath(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		return path.Err
@@ -166,7 +166,7 @@ func (o *SetOptions) keepLock(fresh *plugins.Lock) error {
 	if !o.UpdateLock {
 		return nil
 	}
-	if err := wholefile.Replace(o.lockPath(), fresh.Encode(), 0o644); err != nil {
+	if err := wholefile.Write(o.lockPath(), fresh.Encode(), 0o644); err != nil {
 		return fmt.Errorf("writing the lock file %s: %w", o.lockPath(), err)
 	}
 	return nil
@@ -187,7 +187,7 @@ func (o *SetOptions) Status(location string, set *plugins.Set, generations []ins
 		if g.Receipt.Platform != "" {
 			platform = g.Receipt.Platform
 		}
-		if now, err = installed.Told(location, g.Number); err != nil {
+		if now, err = installed.InstalledState(location, g.Number); err != nil {
 			return nil, nil // the generation carries the problem
 		}
 	}

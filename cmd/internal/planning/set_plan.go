@@ -81,7 +81,7 @@ func (p SetPlanner) planForHost(ctx context.Context, set *plugins.Set, f SetOpti
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := p.hostedPlan(ctx, p.wantedSet(f.Config, set), fetched, fresh, progress)
+	plan, err := p.hostedPlan(ctx, p.setRequest(f.Config, set), fetched, fresh, progress)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -102,7 +102,7 @@ func (p SetPlanner) planForMachine(ctx context.Context, set *plugins.Set, f SetO
 	var against *preview.Against
 	if f.Against != "" {
 		request.Action = preview.RequestUpgrade
-		if against, err = p.against(ctx, f.Against, set, &target, progress); err != nil {
+		if against, err = p.comparisonBase(ctx, f.Against, set, &target, progress); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -270,9 +270,9 @@ func (p SetPlanner) CleanSet(ctx context.Context, location string, keep int, opt
 	return &SetPlan{Plan: plan}, nil
 }
 
-// against makes another config, or a lock, stand in for what is installed: the
+// comparisonBase makes another config, or a lock, stand in for what is installed: the
 // whole of it, or of a lock the artifacts alone.
-func (p SetPlanner) against(ctx context.Context, text string, set *plugins.Set, target *plugins.Target, progress func(string)) (*preview.Against, error) {
+func (p SetPlanner) comparisonBase(ctx context.Context, text string, set *plugins.Set, target *plugins.Target, progress func(string)) (*preview.Against, error) {
 	data, err := readAtMost(text, plugins.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("--against %s: %w", text, err)
@@ -400,17 +400,17 @@ func (p *Planner) requestedSet(path string) (PlanRequest, error) {
 	if err != nil {
 		return PlanRequest{}, err
 	}
-	return p.wantedSet(path, set), nil
+	return p.setRequest(path, set), nil
 }
 
-func (p *Planner) wantedSet(path string, set *plugins.Set) PlanRequest {
+func (p *Planner) setRequest(path string, set *plugins.Set) PlanRequest {
 	return PlanRequest{
 		Text: path, Name: set.Name, namespace: cmp.Or(p.env.Namespace(), set.Host.Deployment.Namespace), Set: set,
 	}
 }
 
-// hosted plans the ConfigMap of a set and the restart of its host.
-func (p *Planner) hosted(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
+// planHostedSet plans the ConfigMap of a set and the restart of its host.
+func (p *Planner) planHostedSet(ctx context.Context, want PlanRequest, progress func(string)) (*preview.Plan, error) {
 	fetched, lock, err := p.Sets().fetchHosted(ctx, want.Set, SetOptions{Config: want.Text}, progress)
 	if err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 	case err != nil && len(signatures) > 0:
 		return out, refusal(err)
 	case readErr != nil: // what it would have said is not known
-		return out, unreadable(readErr)
+		return out, unreadableError(readErr)
 	case err != nil:
 		return out, refusal(err)
 	}
@@ -118,9 +118,9 @@ func (c *checker) check(ctx context.Context, from *source.Fetcher, pin source.Pi
 	return out, nil
 }
 
-// unreadable refuses an image beside which there is something that is no
+// unreadableError refuses an image beside which there is something that is no
 // signature in any form that is read. A server that failed may answer later.
-func unreadable(err error) error {
+func unreadableError(err error) error {
 	if _, odd := errors.AsType[*source.UnreadableSignature](err); odd {
 		return Refuse("verification failed: "+err.Error(), "take content that its publisher signed in a form that cosign writes")
 	}

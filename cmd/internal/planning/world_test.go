@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	planning.Confined() // some formats render in a process of their own
+	planning.RunFormatChild() // some formats render in a process of their own
 	os.Exit(m.Run())
 }
 

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// Replace has a path hold data with the permissions of mode. Until the rename
+// Write has a path hold data with the permissions of mode. Until the rename
 // at the end a reader of the path finds what was there before; a link there is
 // replaced, not followed. Its directory must be there.
-func Replace(path string, data []byte, mode fs.FileMode) error {
+func Write(path string, data []byte, mode fs.FileMode) error {
 	next, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {
 		return err

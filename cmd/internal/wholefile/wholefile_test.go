@@ -10,7 +10,7 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
 	for _, text := range []string{"one", "another"} {
-		if err := Replace(path, []byte(text), 0o640); err != nil {
+		if err := Write(path, []byte(text), 0o640); err != nil {
 			t.Fatal(err)
 		}
 		data, err := os.ReadFile(path)
@@ -23,14 +23,14 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "folder", "full"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := Replace(filepath.Join(dir, "folder"), []byte("x"), 0o600); err == nil {
+	if err := Write(filepath.Join(dir, "folder"), []byte("x"), 0o600); err == nil {
 		t.Error("a folder was replaced")
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 {
 		t.Errorf("%v are there, %v", entries, err)
 	}
-	if err := Replace(filepath.Join(dir, "none", "lock"), nil, 0o600); !os.IsNotExist(err) {
+	if err := Write(filepath.Join(dir, "none", "lock"), nil, 0o600); !os.IsNotExist(err) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 }

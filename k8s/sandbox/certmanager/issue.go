@@ -101,14 +101,14 @@ func covers(data []byte, o *unstructured.Unstructured) bool {
 	return true
 }
 
-// pair signs certificates. The zero pair lets each sign itself.
-type pair struct {
+// keyPair signs certificates. The zero pair lets each sign itself.
+type keyPair struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
 // signer finds who issues a certificate.
-func (c *controller) signer(ctx context.Context, o *unstructured.Unstructured) (pair, error) {
+func (c *controller) signer(ctx context.Context, o *unstructured.Unstructured) (keyPair, error) {
 	name, _, _ := unstructured.NestedString(o.Object, "spec", "issuerRef", "name")
 	kind, _, _ := unstructured.NestedString(o.Object, "spec", "issuerRef", "kind")
 	resource := c.client.Resource(issuers).Namespace(o.GetNamespace())
@@ -117,23 +117,23 @@ func (c *controller) signer(ctx context.Context, o *unstructured.Unstructured) (
 	}
 	issuer, err := resource.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return pair{}, fmt.Errorf("the issuer %q does not exist", name)
+		return keyPair{}, fmt.Errorf("the issuer %q does not exist", name)
 	}
 	if err != nil {
-		return pair{}, err
+		return keyPair{}, err
 	}
 	return c.authority(ctx, issuer)
 }
 
 // authority is the key and certificate that an issuer signs with.
-func (c *controller) authority(ctx context.Context, issuer *unstructured.Unstructured) (pair, error) {
+func (c *controller) authority(ctx context.Context, issuer *unstructured.Unstructured) (keyPair, error) {
 	spec, _, _ := unstructured.NestedMap(issuer.Object, "spec")
 	if _, ok := spec["selfSigned"]; ok {
-		return pair{}, nil
+		return keyPair{}, nil
 	}
 	name, found, _ := unstructured.NestedString(spec, "ca", "secretName")
 	if !found {
-		return pair{}, errors.New("only selfSigned and ca are played in the sandbox")
+		return keyPair{}, errors.New("only selfSigned and ca are played in the sandbox")
 	}
 	namespace := issuer.GetNamespace()
 	if namespace == "" {
@@ -141,34 +141,34 @@ func (c *controller) authority(ctx context.Context, issuer *unstructured.Unstruc
 	}
 	certPEM, err := c.secretKey(ctx, namespace, name, keyCert)
 	if err != nil {
-		return pair{}, fmt.Errorf("reading the authority: %w", err)
+		return keyPair{}, fmt.Errorf("reading the authority: %w", err)
 	}
 	keyPEM, err := c.secretKey(ctx, namespace, name, keyPrivate)
 	if err != nil {
-		return pair{}, fmt.Errorf("reading the authority: %w", err)
+		return keyPair{}, fmt.Errorf("reading the authority: %w", err)
 	}
-	return parsePair(certPEM, keyPEM)
+	return parseKeyPair(certPEM, keyPEM)
 }
 
-func parsePair(certPEM, keyPEM []byte) (pair, error) {
+func parseKeyPair(certPEM, keyPEM []byte) (keyPair, error) {
 	cert, _ := pem.Decode(certPEM)
 	key, _ := pem.Decode(keyPEM)
 	if cert == nil || key == nil {
-		return pair{}, errors.New("the authority's Secret holds no PEM")
+		return keyPair{}, errors.New("the authority's Secret holds no PEM")
 	}
 	parsed, err := x509.ParseCertificate(cert.Bytes)
 	if err != nil {
-		return pair{}, fmt.Errorf("reading the authority: %w", err)
+		return keyPair{}, fmt.Errorf("reading the authority: %w", err)
 	}
 	private, err := x509.ParseECPrivateKey(key.Bytes)
 	if err != nil {
-		return pair{}, fmt.Errorf("reading the authority: %w", err)
+		return keyPair{}, fmt.Errorf("reading the authority: %w", err)
 	}
-	return pair{parsed, private}, nil
+	return keyPair{parsed, private}, nil
 }
 
 // sign makes a key and a certificate for it, and says whom to trust, all PEM.
-func sign(o *unstructured.Unstructured, by pair) (cert, private, ca []byte, err error) {
+func sign(o *unstructured.Unstructured, by keyPair) (cert, private, ca []byte, err error) {
 	template, err := templateOf(o)
 	if err != nil {
 		return nil, nil, nil, err
@@ -179,7 +179,7 @@ func sign(o *unstructured.Unstructured, by pair) (cert, private, ca []byte, err 
 	}
 	self := by.cert == nil
 	if self {
-		by = pair{template, key}
+		by = keyPair{template, key}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, by.cert, key.Public(), by.key)
 	if err != nil {

@@ -86,7 +86,7 @@ func NewOutage(chance *rand.Rand, requests, writes int) *Outage {
 			return Fault{}
 		}
 	case "watches cut":
-		cuts := []Cut{CutBefore, CutAnswer, CutBody}
+		cuts := []CutPoint{CutBefore, CutAnswer, CutBody}
 		o.at, o.write = 1, false
 		o.decide = func(r Request, nth int) Fault {
 			if r.Query.Has("watch") && nth%4 != 3 {

@@ -45,13 +45,13 @@ func (r Request) Persists() bool {
 	return !review && !r.Query.Has("dryRun") && !strings.HasSuffix(r.Path, "/token")
 }
 
-// Cut is the point at which a connection breaks.
-type Cut int
+// CutPoint is the point at which a connection breaks.
+type CutPoint int
 
 // The places. At Before the API server never hears of the request; at Answer
 // it has carried it out; at Body half of the answer has arrived.
 const (
-	NoCut Cut = iota
+	NoCut CutPoint = iota
 	CutBefore
 	CutAnswer
 	CutBody
@@ -61,7 +61,7 @@ const (
 type Fault struct {
 	Delay time.Duration   // before anything else
 	Hold  <-chan struct{} // the request waits until it is closed, when not nil
-	Cut   Cut
+	Cut   CutPoint
 	// Then runs where the connection is cut, before the client notices.
 	Then func()
 	// Status is answered in place of the API server when not 0, with a

@@ -13,14 +13,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Raw is another client of the cluster, which sends what a test likes.
-type Raw struct {
+// RawClient is another client of the cluster, which sends what a test likes.
+type RawClient struct {
 	client *http.Client
 	server string
 }
 
-// NewRaw connects as the user of a kubeconfig.
-func NewRaw(t testing.TB, kubeconfig string) *Raw {
+// NewRawClient connects as the user of a kubeconfig.
+func NewRawClient(t testing.TB, kubeconfig string) *RawClient {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -30,7 +30,7 @@ func NewRaw(t testing.TB, kubeconfig string) *Raw {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Raw{client: client, server: config.Host}
+	return &RawClient{client: client, server: config.Host}
 }
 
 // Content types of patches.
@@ -41,7 +41,7 @@ const (
 
 // Do sends one request with a JSON body, which may be nil, and returns the
 // status and the object that was answered.
-func (r *Raw) Do(ctx context.Context, method, path, contentType string, body any) (status int, answer map[string]any, err error) {
+func (r *RawClient) Do(ctx context.Context, method, path, contentType string, body any) (status int, answer map[string]any, err error) {
 	var data []byte
 	if body != nil {
 		if data, err = json.Marshal(body); err != nil {
