@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/wholefile"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/atomicfile"
 	"github.com/kubectl-operator/kubectl-operator/install"
 	"github.com/kubectl-operator/kubectl-operator/install/record"
 	"github.com/kubectl-operator/kubectl-operator/preview"
@@ -133,5 +133,5 @@ func (f *receiptFile) write(receipt *record.Receipt) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.Write(f.path, append(data, '\n'), 0o600)
+	return atomicfile.Write(f.path, append(data, '\n'), 0o600)
 }

@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/wholefile"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/atomicfile"
 )
 
 // AddCatalog adds a catalog to the user's configuration file, which is made
@@ -262,5 +262,5 @@ func replace(path string, data []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return wholefile.Write(path, data, mode)
+	return atomicfile.Write(path, data, mode)
 }

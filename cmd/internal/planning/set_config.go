@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/kubectl-operator/kubectl-operator/cmd/internal/wholefile"
+	"github.com/kubectl-operator/kubectl-operator/cmd/internal/atomicfile"
 	installed "github.com/kubectl-operator/kubectl-operator/install/plugins"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/plugins"
@@ -166,7 +166,7 @@ func (o *SetOptions) keepLock(fresh *plugins.Lock) error {
 	if !o.UpdateLock {
 		return nil
 	}
-	if err := wholefile.Write(o.lockPath(), fresh.Encode(), 0o644); err != nil {
+	if err := atomicfile.Write(o.lockPath(), fresh.Encode(), 0o644); err != nil {
 		return fmt.Errorf("writing the lock file %s: %w", o.lockPath(), err)
 	}
 	return nil

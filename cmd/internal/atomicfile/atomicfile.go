@@ -1,5 +1,5 @@
-// Package wholefile replaces files as a whole or not at all.
-package wholefile
+// Package atomicfile replaces files as a whole or not at all.
+package atomicfile
 
 import (
 	"errors"
