@@ -92,7 +92,7 @@ test: ## format, lint, fast tests, then tests against the control plane and in t
 # and writes side by side. A race is a crash in the midst of an apply.
 RACE = command -v $${CC:-gcc} >/dev/null || { echo "skipped: the race detector; no C compiler"; test -z "$$CI"; exit; }; \
 	set -x; CGO_ENABLED=1 $(GOTEST) -race -p 2 -timeout 2h
-RACED := -run '^(TestClusterRightsInManyNamespaces|TestClusterReadingWhereListsAreRefused|TestClusterInstallUpgradeUninstall|TestSavedPlanComesBackAsItWas|TestClusterScripts)$$/^(upgrade)?$$' \
+RACED := -run '^(TestClusterRightsInManyNamespaces|TestClusterReadingWhereListsAreRefused|TestClusterInstallUpgradeUninstall|TestSavedPlanComesBackAsItWas|TestAPlanIsCheckedAgainByTwoAtOnce|TestClusterScripts)$$/^(upgrade)?$$' \
 	./k8s ./install ./preview/engine ./cmd/internal/cli
 RACES ?= ./preview/... ./k8s/... ./install/... ./cmd/internal/cli
 

@@ -191,14 +191,11 @@ func TestTwoInstallsAtOnceAreOneAfterTheOther(t *testing.T) {
 // Many processes with one plan: one of them installs it.
 func TestOfManyRacersOneInstalls(t *testing.T) {
 	location := filepath.Join(t.TempDir(), ".plugins")
-	plan := mustPlan(t, location, firstFiles())
 	var group sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
-		group.Go(func() {
-			p := *plan
-			errs[i] = applyPlan(t.Context(), &p, installOptions(&p, firstFiles(), nil))
-		})
+		plan := mustPlan(t, location, firstFiles())
+		group.Go(func() { errs[i] = applyPlan(t.Context(), plan, installOptions(plan, firstFiles(), nil)) })
 	}
 	group.Wait()
 	done := 0

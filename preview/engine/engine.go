@@ -10,6 +10,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/schema"
@@ -173,6 +174,7 @@ func Finish(p *preview.Plan, schemas Schemas) error {
 
 // Recheck plans the sealed content of a plan again on fresh reads, in the same
 // read mode. The digests of the two plans are equal exactly when no Fact moved.
+// The old plan is only read: it may be shown, or checked again, at the same time.
 func Recheck(ctx context.Context, old *preview.Plan, cluster Cluster, schemas Schemas) (*preview.Plan, error) {
 	return RecheckTelling(ctx, old, cluster, schemas, nil)
 }
@@ -192,8 +194,8 @@ func RecheckTelling(ctx context.Context, old *preview.Plan, cluster Cluster, sch
 func recheck(ctx context.Context, old *preview.Plan, mode preview.ReadMode, cluster Cluster, opts Options) (*preview.Plan, error) {
 	p := &preview.Plan{
 		Tool: old.Tool, Request: old.Request, Release: old.Release, Base: old.Base,
-		ReadMode: mode, Options: old.Options, Packages: old.Packages, Files: old.Files,
-		Platform: old.Platform, Platforms: old.Platforms, Generation: old.Generation, Location: old.Location,
+		ReadMode: mode, Options: old.Options, Packages: slices.Clone(old.Packages), Files: old.Files,
+		Platform: old.Platform, Platforms: slices.Clone(old.Platforms), Generation: old.Generation, Location: old.Location,
 		Undo: undo.ComesBack(old.Undo),
 	}
 	for i := range old.Objects {

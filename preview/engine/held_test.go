@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/k8s/sandbox/sandboxtest"
 	"github.com/kubectl-operator/kubectl-operator/preview"
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
+	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
 const rbac = "rbac.authorization.k8s.io"
@@ -262,5 +263,25 @@ func TestClusterAWayThatIsNoMoreIsSeen(t *testing.T) {
 	}
 	if moved, err := engine.MovedReads(t.Context(), p, client); err != nil || len(moved) != 1 || !strings.Contains(moved[0], "ways-root is gone") {
 		t.Errorf("read again: %v, %v", moved, err)
+	}
+}
+
+// A plan is shown while it is checked again, and two runs may check it at once: a check
+// writes nothing into it. The race detector sees what does.
+func TestAPlanIsCheckedAgainByTwoAtOnce(t *testing.T) {
+	client := recorded(t, "bindings", heldBefore).cluster("")
+	p := planFrom(t, client, "held", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: op}}")
+	var group tasks.Group
+	for range 4 {
+		group.Go(func() error {
+			again, err := engine.Recheck(t.Context(), p, client, k8s.NewSchemas())
+			if err == nil && again.Digest != p.Digest {
+				t.Error("planned again it has another digest")
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
 	}
 }
