@@ -292,7 +292,7 @@ func (a *attempt) objectError(o *preview.Object, doing string, err error) *Error
 	case errors.As(err, &moved):
 		kind, next = Refused, "preview again, and approve what it shows"
 	case unknownOutcome(err):
-		kind, next = Interrupted, "the object is in flight; "+a.resumeAdvice()
+		kind, next = Interrupted, "whether the object was written is unknown; "+a.resumeAdvice()
 	case reason == preview.ReasonConflict:
 		kind, next = Refused, "preview again: another field manager took these fields since the review"
 	case reason == preview.ReasonForbidden:

@@ -61,7 +61,7 @@ func (r *applier) applyRecovered(ctx context.Context, writes *writeCounter) erro
 	}
 	e := &Error{
 		Kind: NotStarted, Operation: "applying " + r.plan.Release.Name,
-		Cause: "the program broke: " + broken.Error(), Advice: "this run has written nothing", Err: broken,
+		Cause: "internal error: " + broken.Error(), Advice: "this run has written nothing", Err: broken,
 	}
 	if r.wrote || writes.happened() {
 		e.Kind, e.Advice = Interrupted, r.resumeAdvice()

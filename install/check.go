@@ -41,7 +41,7 @@ func (c *checker) precheck(ctx context.Context) error {
 		return asError(NotStarted, "identifying the cluster", "nothing was applied", err)
 	}
 	if err != nil && c.plan.Target.Identity != "" {
-		return refusal(doing, "ask for the right to get it, which "+roleCommand(c.plan)+" writes down",
+		return refusal(doing, "ask for permission to get it; "+roleCommand(c.plan)+" prints the roles",
 			"the cluster cannot be identified: you may not get namespaces kube-system")
 	}
 	if target.Identity != c.plan.Target.Identity {
@@ -93,7 +93,7 @@ func (c *checker) checkQuorum(users []string) error {
 // checkBase compares the newest record with the revision the plan stands on.
 // The plan's own unfinished record passes: it will be resumed.
 func (c *checker) checkBase(ctx context.Context) error {
-	doing := "checking the revision that the plan stands on"
+	doing := "checking the revision that the plan is based on"
 	record, secret, err := record.LoadWithSecret(ctx, c.cluster, c.plan.Release)
 	if err != nil {
 		return c.fail(doing, "", err)
@@ -117,7 +117,7 @@ func (c *checker) checkBase(ctx context.Context) error {
 		dropLease(ctx, c.cluster, c.plan.Release, c.parent)
 		return refusal(doing, "preview again to see what would change now", record.Spent(c.plan.Digest))
 	case record.Revision != base.Revision || record.Digest != base.Digest:
-		return refusal(doing, again, fmt.Sprintf("it stands on revision %d, but revision %d (%s, %s) is the newest",
+		return refusal(doing, again, fmt.Sprintf("it is based on revision %d, but revision %d (%s, %s) is the newest",
 			base.Revision, record.Revision, record.State, record.Digest))
 	case !reflect.DeepEqual(base.Signature, record.Signature):
 		return refusal(doing, "preview again with the same --record-key, or the same records.trusted in the configuration",
@@ -216,7 +216,7 @@ func (c *checker) checkMembers(ctx context.Context) error {
 		case result.Err != nil:
 			return c.fail("reading "+result.Ref.ID(), "run the command again", result.Err)
 		case preview.String(result.Body, "metadata", "deletionTimestamp") == "":
-			reasons = append(reasons, fmt.Sprintf("%s is of revision %d and exists, but is not in the plan", result.Ref.ID(), c.before.Revision))
+			reasons = append(reasons, fmt.Sprintf("%s belongs to revision %d and exists, but is not in the plan", result.Ref.ID(), c.before.Revision))
 		}
 	}
 	if len(reasons) == 0 {

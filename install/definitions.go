@@ -47,7 +47,7 @@ func (w *waiter) awaitDefinitions(ctx context.Context, stage *preview.Stage) err
 	named := *e
 	named.Reasons = append(held, e.Reasons...)
 	named.Cause = joinReasons(named.Reasons)
-	named.Advice = "the operator still runs and may let go of them; " + w.resumeAdvice()
+	named.Advice = "the operator still runs and may remove its finalizers; " + w.resumeAdvice()
 	return &named
 }
 

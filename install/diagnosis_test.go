@@ -146,7 +146,7 @@ var failingRollouts = []failingRollout{
 		offender: "core/Pod/$NS/web-", evidence: []string{`cannot list resource "secrets" in API group "" at the cluster scope`}, kind: install.Interrupted},
 	{name: "a definition whose names are taken", cause: rollout.NotEstablished,
 		before: setUp("", thingDefinition("others")), manifest: thingDefinition("things"), object: "apiextensions.k8s.io/CustomResourceDefinition/-/things.$NS.example.com",
-		offender: "apiextensions.k8s.io/CustomResourceDefinition/-/things.$NS.example.com", evidence: []string{"definition not established", "is already in use"}, kind: install.Failed},
+		offender: "apiextensions.k8s.io/CustomResourceDefinition/-/things.$NS.example.com", evidence: []string{"CRD not established", "is already in use"}, kind: install.Failed},
 	{name: "a certificate whose issuer does not exist", cause: rollout.NotIssued, object: "cert-manager.io/Certificate/$NS/web",
 		manifest: "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: web}, spec: {secretName: web, dnsNames: [web], issuerRef: {name: missing}}}",
 		offender: "cert-manager.io/Certificate/$NS/web", evidence: []string{"certificate not issued", "missing"}, kind: install.Interrupted},

@@ -33,7 +33,7 @@ func gate(plan *preview.Plan, approval record.Approval, resumed bool) error {
 	reasons := gateActions(plan)
 	advice := gateAdvice(plan, approval)
 	if len(reasons) > 0 {
-		advice = "no approval covers that; settle these objects first, then preview again"
+		advice = "no approval covers that; fix these objects first, then preview again"
 	}
 	reasons = append(reasons, gateUnknowns(plan, approval)...)
 	if approval.How == record.ApprovedByContent {
@@ -208,7 +208,7 @@ func gateContent(plan *preview.Plan) []string {
 		case preview.ActionPatch:
 			// What is set follows from the content alone.
 			if o.LetsGo() {
-				reasons = append(reasons, o.ID+" would be let go of, which a content digest does not cover")
+				reasons = append(reasons, o.ID+" would be released, which a content digest does not cover")
 			}
 		case preview.ActionAdopt:
 			reasons = append(reasons, o.ID+" would be taken over, which a content digest does not cover")
@@ -233,7 +233,7 @@ func gateContent(plan *preview.Plan) []string {
 		reasons = append(reasons, why)
 	}
 	if plan.Undo != nil {
-		reasons = append(reasons, "what a failure would undo is read from the cluster, which a content digest does not cover")
+		reasons = append(reasons, "what --on-failure rollback would do depends on the cluster, which a content digest does not cover")
 	}
 	collected := aggregatedRoles(plan)
 	for _, g := range plan.Access.Grants {
@@ -243,10 +243,10 @@ func gateContent(plan *preview.Plan) []string {
 		switch {
 		case len(g.Via) == 0:
 		case collected[g.Via[0]]:
-			reasons = append(reasons, fmt.Sprintf("%s %s/%s gets more through %s, which collects the rules of roles that exist only in the cluster",
+			reasons = append(reasons, fmt.Sprintf("%s %s/%s gains permissions through %s, which aggregates roles that exist only in the cluster",
 				g.Subject.Kind, g.Subject.Namespace, g.Subject.Name, g.Via[0]))
 		case !planHasRole(plan, g.Via[0]):
-			reasons = append(reasons, fmt.Sprintf("%s %s/%s gets more through %s, which exists only in the cluster",
+			reasons = append(reasons, fmt.Sprintf("%s %s/%s gains permissions through %s, which exists only in the cluster",
 				g.Subject.Kind, g.Subject.Namespace, g.Subject.Name, g.Via[0]))
 		}
 	}

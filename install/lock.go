@@ -154,7 +154,7 @@ func (l *lock) await(ctx context.Context, watch *leaseWatch) (map[string]any, er
 		if alive {
 			return nil, &Error{
 				Kind: NotStarted, Operation: "taking the lock on the release",
-				Cause:  fmt.Sprintf("%s holds it and is at work", holder),
+				Cause:  fmt.Sprintf("%s holds the lock and is still running", holder),
 				Advice: "wait until that run has ended, then run the command again",
 			}
 		}

@@ -96,7 +96,7 @@ func (c *checker) checkOperands(ctx context.Context) error {
 	}
 	counts, err := LeftOperands(ctx, c.cluster, c.checked)
 	if err != nil {
-		return c.fail("looking for what the operator still operates", "", err)
+		return c.fail("counting the custom resources that the operator manages", "", err)
 	}
 	if err := RefuseOperands(c.plan.Release, counts); err != nil {
 		return c.fail("uninstalling "+c.plan.Release.Name, "", err)

@@ -56,7 +56,7 @@ func TestClusterUndoThatAnOutageStopsIsFinishedByTheSameCommand(t *testing.T) {
 			}
 			away.Store(false)
 			_, err = install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t))
-			if install.KindOf(err) != install.Failed || !strings.Contains(err.Error(), "it was undone") {
+			if install.KindOf(err) != install.Failed || !strings.Contains(err.Error(), "it was rolled back") {
 				t.Errorf("the same command again ended with %v", err)
 			}
 			if now := w.state(t); fmt.Sprint(now) != fmt.Sprint(want) {

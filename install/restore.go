@@ -82,7 +82,7 @@ func EarlierRevision(ctx context.Context, cluster BulkReader, stored *record.Rec
 		return &engine.Earlier{}, nil
 	case stored.State != record.Applied:
 		return nil, &engine.Refused{
-			What: fmt.Sprintf("revision %d of release %s is %s: there is no whole state that a failure could go back to", stored.Revision, stored.Release.Name, stored.State),
+			What: fmt.Sprintf("revision %d of release %s is %s: there is no complete state to roll back to on failure", stored.Revision, stored.Release.Name, stored.State),
 			Next: "plan without --on-failure rollback, or roll back first",
 		}
 	}

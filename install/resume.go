@@ -37,7 +37,7 @@ func (r *applier) takeOver(ctx context.Context) error {
 	r.checked = &now
 	reasons, err := engine.MovedReads(ctx, r.plan, r.cluster)
 	if err != nil {
-		return r.fail("reading what the plan rests on", "run the command again", err)
+		return r.fail("reading the objects that the plan depends on", "run the command again", err)
 	}
 	for i := range now.Objects {
 		why, err := r.resumeObject(ctx, &now.Objects[i])

@@ -74,9 +74,9 @@ func missingRights(p *preview.Plan, in preview.Installer) error {
 		if err != nil {
 			kind, name = "role", id
 		}
-		parts = append(parts, fmt.Sprintf("%s %s needs %s, which you do not hold and so cannot give", kind, name, strings.Join(given[id], ", ")))
+		parts = append(parts, fmt.Sprintf("%s %s needs %s, which you do not hold and therefore cannot grant", kind, name, strings.Join(given[id], ", ")))
 	}
-	return fmt.Errorf("forbidden: %s; ask for these rights, which %s writes down, or have the plan applied by a user who has them", strings.Join(parts, "; "), roleCommand(p))
+	return fmt.Errorf("forbidden: %s; ask for these permissions (%s prints the roles), or have the plan applied by a user who has them", strings.Join(parts, "; "), roleCommand(p))
 }
 
 // missingReadRights says which rights to read the user lacks that a plan rests on: without
@@ -84,7 +84,7 @@ func missingRights(p *preview.Plan, in preview.Installer) error {
 func missingReadRights(plan *preview.Plan) []string {
 	var reasons []string
 	for _, r := range plan.Access.Installer.Unread {
-		reasons = append(reasons, fmt.Sprintf("you may not %s, which planning takes; ask for this right, which %s writes down", r, roleCommand(plan)))
+		reasons = append(reasons, fmt.Sprintf("you may not %s, which planning needs; ask for this permission (%s prints the roles)", r, roleCommand(plan)))
 	}
 	return reasons
 }

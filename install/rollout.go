@@ -134,7 +134,7 @@ func (w *waiter) rollout(ctx context.Context) error {
 	}
 	operands.Operands = operands.Refs
 	operands.Timeout = max(end.Add(w.putOff).Sub(w.opts.Clock.Now()), time.Second)
-	w.emit(Event{Type: EventStage, Stage: "operands", Message: "waiting until what the operator looks after is ready"})
+	w.emit(Event{Type: EventStage, Stage: "operands", Message: "waiting until the operator's custom resources are ready"})
 	return w.await(ctx, "operands", operands)
 }
 
@@ -213,7 +213,7 @@ func (w *waiter) rolloutError(doing string, report rollout.Report) *Error {
 		e.Advice = "look at it with kubectl operator status " + w.plan.Release.Name + " -n " + w.plan.Release.Namespace
 	case rollout.Unseen:
 		e.Reasons = unreadyObjects(report.Snapshot, rollout.Unknown)
-		e.Advice = "everything else is ready; with the right to read these, " + w.resumeAdvice()
+		e.Advice = "everything else is ready; with permission to read these, " + w.resumeAdvice()
 	default:
 		e.Operation, e.timedOut = fmt.Sprintf("%s, %s long", doing, report.Limit), true
 		e.Reasons = unreadyObjects(report.Snapshot, rollout.Waiting, rollout.Removing, rollout.Unknown)

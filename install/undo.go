@@ -97,7 +97,7 @@ func (r *applier) beginUndo(ctx context.Context) (*applier, error) {
 		return nil, err
 	}
 	if err := u.store.Begin(ctx, back, r.record, u.record); err != nil {
-		return nil, r.fail("recording the undo", "", err)
+		return nil, r.fail("recording the rollback", "", err)
 	}
 	return u, nil
 }
@@ -152,7 +152,7 @@ func (c *checker) earlierContent(ctx context.Context) (*engine.Earlier, error) {
 		return nil, err
 	}
 	if record == nil {
-		return nil, &engine.Refused{What: fmt.Sprintf("revision %d, which a failure would go back to, is not on record any more", revision), Next: "preview again"}
+		return nil, &engine.Refused{What: fmt.Sprintf("revision %d, to which a failure would roll back, is not on record any more", revision), Next: "preview again"}
 	}
 	record.Verify(c.opts.RecordKeys, c.plan.Target.Identity)
 	return EarlierRevision(ctx, c.cluster, record)
@@ -164,7 +164,7 @@ func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
 	if now.Undo == nil {
 		return nil
 	}
-	doing := "checking that the plan can be undone"
+	doing := "checking that the plan can be rolled back"
 	earlier, err := c.earlierContent(ctx)
 	if err == nil {
 		err = engine.CheckEarlier(now, earlier)
@@ -218,7 +218,7 @@ func (r *applier) checkUndoOperands(ctx context.Context) error {
 	}
 	counts, err := LeftOperands(ctx, r.cluster, r.checked)
 	if err != nil {
-		return r.fail("looking for what the operator still operates", "", err)
+		return r.fail("counting the custom resources that the operator manages", "", err)
 	}
 	for i := range r.plan.Objects {
 		o := &r.plan.Objects[i]
@@ -247,19 +247,19 @@ func (r *applier) undoOutcomeError(cause, err error) error {
 	failed := *asError(Failed, "applying "+r.plan.Release.Name, "", cause)
 	switch {
 	case err == nil && r.plan.Undo.Revision == 0:
-		failed.Advice = fmt.Sprintf("it was undone: what the plan made is removed (revision %d)", r.undone.record.Revision)
+		failed.Advice = fmt.Sprintf("it was rolled back: what the plan created is removed (revision %d)", r.undone.record.Revision)
 	case err == nil:
-		failed.Advice = fmt.Sprintf("it was undone: revision %d is in place again, as revision %d", r.plan.Undo.Revision, r.undone.record.Revision)
+		failed.Advice = fmt.Sprintf("it was rolled back to revision %d, as revision %d", r.plan.Undo.Revision, r.undone.record.Revision)
 	case errors.Is(err, errLockLost):
 		ended := asError(Failed, "", "", err)
-		failed.Kind, failed.Advice = ended.Kind, "the undo was not finished: "+ended.Cause+"; "+ended.Advice
-		r.log("the undo stopped: " + errorCause(err))
+		failed.Kind, failed.Advice = ended.Kind, "the rollback was not finished: "+ended.Cause+"; "+ended.Advice
+		r.log("the rollback stopped: " + errorCause(err))
 	case KindOf(err) == Interrupted || KindOf(err) == Declined || isOutage(err):
-		failed.Kind, failed.Advice = Interrupted, "the undo was not finished; "+r.resumeAdvice()
-		r.log("the undo stopped: " + errorCause(err))
+		failed.Kind, failed.Advice = Interrupted, "the rollback was not finished; "+r.resumeAdvice()
+		r.log("the rollback stopped: " + errorCause(err))
 	default:
-		failed.Advice = "it was not undone: " + errorCause(err) + "; look at it, then preview again"
-		r.log("the undo stopped: " + errorCause(err))
+		failed.Advice = "it was not rolled back: " + errorCause(err) + "; look at it, then preview again"
+		r.log("the rollback stopped: " + errorCause(err))
 	}
 	return &failed
 }
@@ -297,7 +297,7 @@ func (r *applier) resumeUndo(ctx, held context.Context) error {
 }
 
 func (r *applier) takeOverUndo(ctx context.Context) (*applier, error) {
-	doing := fmt.Sprintf("resuming the undo, revision %d", r.before.Revision)
+	doing := fmt.Sprintf("resuming the rollback, revision %d", r.before.Revision)
 	// What is left to do is no write of this run, but the target has changed.
 	r.wrote = true
 	record, err := record.LoadRevision(ctx, r.cluster, r.plan.Release, r.before.Undoes.Revision)

@@ -161,7 +161,7 @@ func TestClusterFailedUpgradeIsUndone(t *testing.T) {
 		}
 	}
 	receipt, err := w.failing(t, plan, opts)
-	if !strings.Contains(err.Error(), "not found") || !strings.Contains(err.Error(), "revision 1 is in place again, as revision 3") {
+	if !strings.Contains(err.Error(), "not found") || !strings.Contains(err.Error(), "rolled back to revision 1, as revision 3") {
 		t.Errorf("the error does not say what failed and what was undone:\n%v", err)
 	}
 	if !slices.Contains(steps, install.StageUndo) || slices.Index(steps, preview.StagePrune) > slices.Index(steps, install.StageUndo) {
@@ -181,7 +181,7 @@ func TestClusterFailedUpgradeIsUndone(t *testing.T) {
 		}
 	}
 	_, err = install.Apply(t.Context(), plan, byDigest(plan), w, w.options(t))
-	if install.KindOf(err) != install.Refused || err == nil || !strings.Contains(err.Error(), "this plan failed and was undone, as revision 3") {
+	if install.KindOf(err) != install.Refused || err == nil || !strings.Contains(err.Error(), "this plan failed and was rolled back, as revision 3") {
 		t.Errorf("again: %v", err)
 	}
 	if again := w.plan(t, w.content(t, "1.0.0", w.operator("one"), configMap("old", "x"), configMap("same", "x"))); again.Summary.Changes() {
@@ -196,7 +196,7 @@ func TestClusterFailedInstallIsUndone(t *testing.T) {
 	plan := w.undoable(t, w.content(t, "1.0.0", strings.Replace(w.operator("one"), "metadata: {labels: {app: operator}}",
 		"metadata: {labels: {app: operator}, annotations: {kubectl-operator/sandbox-fault: image-pull}}", 1)))
 	receipt, err := w.failing(t, plan, w.withoutGrace(t, "apps/Deployment/undo-install/operator"))
-	if !strings.Contains(err.Error(), "what the plan made is removed (revision 2)") {
+	if !strings.Contains(err.Error(), "what the plan created is removed (revision 2)") {
 		t.Errorf("the error does not say that it was undone:\n%v", err)
 	}
 	if receipt.Undo == nil || receipt.Undo.State != string(record.Uninstalled) {
@@ -278,7 +278,7 @@ func killUndo(t *testing.T, at int) bool {
 	opts.Holder, opts.Clock = "second", fastClock{time.Now()}
 	_, err = install.Apply(t.Context(), plan, byDigest(plan), w, opts)
 	undone := install.KindOf(err) == install.Failed && strings.Contains(err.Error(), "as revision 3")
-	over := install.KindOf(err) == install.Refused && strings.Contains(err.Error(), "was undone, as revision 3") // killed after its last word
+	over := install.KindOf(err) == install.Refused && strings.Contains(err.Error(), "was rolled back, as revision 3") // killed after its last word
 	if err == nil || !undone && !over {
 		t.Fatalf("killed after write %d, the same approval ended with %d: %v", at, install.KindOf(err), err)
 	}
@@ -319,7 +319,7 @@ func TestClusterForeignEditStopsTheUndo(t *testing.T) {
 				}
 			}
 			receipt, err := w.failing(t, plan, opts)
-			if !strings.Contains(err.Error(), "it was not undone: ") || !strings.Contains(err.Error(), w.here(test.want)) || receipt.Undo != nil {
+			if !strings.Contains(err.Error(), "it was not rolled back: ") || !strings.Contains(err.Error(), w.here(test.want)) || receipt.Undo != nil {
 				t.Errorf("the undo %v ended with: %v", receipt.Undo, err)
 			}
 			for _, write := range w.writes(t)[writes:] {
@@ -388,7 +388,7 @@ func TestClusterWhatCannotBeUndoneIsRefused(t *testing.T) {
 		w := refusing(t, "undo-unfinished")
 		_, _ = w.failing(t, w.plan(t, w.content(t, "1.0.0", configMap("a", "1"), configMap("refused", "1"))), w.options(t))
 		_, err := w.tryUndoable(t, func(*engine.Options) {}, w.content(t, "1.0.0", configMap("a", "1")))
-		if err == nil || !strings.Contains(err.Error(), "there is no whole state that a failure could go back to") {
+		if err == nil || !strings.Contains(err.Error(), "there is no complete state to roll back to on failure") {
 			t.Errorf("got %v", err)
 		}
 	})

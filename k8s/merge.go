@@ -126,7 +126,7 @@ func managersOf(live map[string]any, apiVersion, own string) (fieldpath.ManagedF
 }
 
 func conflictRefusal(conflicts merge.Conflicts) error {
-	refusal := &preview.Refusal{Reason: preview.ReasonConflict, Message: "other field managers own some of the fields", Err: conflicts}
+	refusal := &preview.Refusal{Reason: preview.ReasonConflict, Message: "field conflict: other field managers own some of the fields", Err: conflicts}
 	for i, c := range conflicts {
 		if i == maxConflicts {
 			break

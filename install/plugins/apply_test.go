@@ -148,11 +148,11 @@ func TestALinkInAnEarlierGenerationIsNotFollowed(t *testing.T) {
 	write(t, outside, "three", 0o600)
 	link(t, outside, gone)
 	_, err := PlanRollback(t.Context(), location, 1)
-	wantError(t, err, install.NotStarted, `reading its files: "gone" is no plain file`)
+	wantError(t, err, install.NotStarted, `reading its files: "gone" is not a regular file`)
 	_, err = PlanClean(t.Context(), location, 0)
-	wantError(t, err, install.NotStarted, `reading generation 1: "files/gone" is no plain file`)
+	wantError(t, err, install.NotStarted, `reading generation 1: "files/gone" is not a regular file`)
 	generations, err := List(t.Context(), location)
-	if err != nil || len(generations) != 2 || !strings.Contains(generations[1].Problem, `"gone" is no plain file`) {
+	if err != nil || len(generations) != 2 || !strings.Contains(generations[1].Problem, `"gone" is not a regular file`) {
 		t.Errorf("%+v, %v", generations, err)
 	}
 }

@@ -180,7 +180,7 @@ func readRoot(ctx context.Context, root *os.Root, into map[string]preview.LiveFi
 		case entry.IsDir():
 			return nil
 		case !entry.Type().IsRegular():
-			return foreignFilesError(fmt.Sprintf("%q is no plain file", name))
+			return foreignFilesError(fmt.Sprintf("%q is not a regular file", name))
 		case len(into) >= maxFiles:
 			return foreignFilesError(fmt.Sprintf("it holds more than %d files", maxFiles))
 		}

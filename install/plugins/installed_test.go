@@ -89,7 +89,7 @@ func TestAPlaceThatIsNotForPluginsIsRefused(t *testing.T) {
 	link(t, "damaged.generations/1/files", filepath.Join(dir, "damaged"))
 	for name, want := range map[string]string{
 		"file": "is no directory", "elsewhere": "leads to none of its generations",
-		"other": `"link" is no plain file`, "damaged": "generation 1 at",
+		"other": `"link" is not a regular file`, "damaged": "generation 1 at",
 	} {
 		if _, err := Read(t.Context(), filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)

@@ -143,7 +143,7 @@ func (r *Record) Spent(digest string) string {
 	case r.State.Unfinished():
 		return ""
 	case r.Undoes != nil && r.Undoes.Digest == digest:
-		return fmt.Sprintf("this plan failed and was undone, as revision %d", r.Revision)
+		return fmt.Sprintf("this plan failed and was rolled back, as revision %d", r.Revision)
 	case r.Digest == digest:
 		return fmt.Sprintf("this plan was already applied, as revision %d", r.Revision)
 	}

@@ -43,7 +43,7 @@ var words = map[Cause]string{
 	Unschedulable: "no node takes the pod", Quota: "quota exceeded", LimitRange: "outside the LimitRange",
 	PodSecurity: "violates Pod Security", WebhookDenied: "denied by an admission webhook",
 	WebhookUnreachable: "an admission webhook cannot be reached", PolicyDenied: "denied by an admission policy",
-	Forbidden: "permission missing at run time", NotEstablished: "definition not established",
+	Forbidden: "permission missing at run time", NotEstablished: "CRD not established",
 	NotIssued: "certificate not issued", VolumePending: "volume not bound", CheckFailed: "health check",
 	Finalizer: "held back by a finalizer", Deleted: "it was deleted",
 	Reported: "reports failure", Deadline: "deadline exceeded",

@@ -209,7 +209,7 @@ func AgainstText(w *preview.Wildcards) string {
 	if w.Against != preview.AgainstCluster {
 		text = "the kinds of Kubernetes " + w.Version
 	}
-	text = "wildcards are expanded against " + text + " and the plan's own definitions"
+	text = "wildcards are expanded against " + text + " and the plan's own CRDs"
 	if w.Why != "" {
 		text += ", because the cluster could not be asked: " + w.Why
 	}

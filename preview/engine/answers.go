@@ -92,7 +92,7 @@ func sameAnswers(p *preview.Plan) error {
 	for _, r := range p.Reads {
 		if value, answer := answers[r.ID]; answer && value != r.Fingerprint {
 			return &Refused{
-				What: "the cluster changed while the plan was made: " + strings.TrimPrefix(r.ID, "render/") + " is not what the templates were told",
+				What: "the cluster changed while the plan was made: " + strings.TrimPrefix(r.ID, "render/") + " is not what the templates read",
 				Next: "run the command again",
 			}
 		}

@@ -20,7 +20,7 @@ func TestAnAnswerThatMovedWhileThePlanWasMadeIsRefused(t *testing.T) {
 		t.Errorf("the same answer, saved: %v", err)
 	}
 	p.Reads[0].Fingerprint = preview.LookupAbsent
-	if err := sameAnswers(p); err == nil || !strings.Contains(err.Error(), "lookup/v1/Secret/x/y is not what the templates were told") {
+	if err := sameAnswers(p); err == nil || !strings.Contains(err.Error(), "lookup/v1/Secret/x/y is not what the templates read") {
 		t.Errorf("another answer: %v", err)
 	}
 	if err := checkRecorded(p, nil); err == nil || !strings.Contains(err.Error(), "render/lookup/v1/Secret/x/y") {

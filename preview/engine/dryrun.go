@@ -132,7 +132,7 @@ const dryRunsAtOnce = 200
 func (d dryRunner) askDryRuns(ctx context.Context, items []preview.DryRun) ([]preview.DryRunResult, error) {
 	results := make([]preview.DryRunResult, 0, len(items))
 	for some := range slices.Chunk(items, dryRunsAtOnce) {
-		d.Tell("asking the cluster for dry runs: %d of %d", len(results), len(items))
+		d.Tell("dry runs: %d of %d", len(results), len(items))
 		results = append(results, d.cluster.DryRun(ctx, some)...)
 		if err := ctx.Err(); err != nil {
 			return nil, err

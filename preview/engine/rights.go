@@ -31,13 +31,13 @@ func (d rights) installerRights(ctx context.Context) error {
 	p := *d.plan
 	p.Summary = preview.Summarize(p.Objects)
 	rights := slices.DeleteFunc(installer.Needed(&p, d.plural(ctx)), func(r preview.Right) bool { return r.Verb == "get" })
-	d.Tell("asking the cluster for %d of your rights", len(rights))
+	d.Tell("checking your permissions (%d)", len(rights))
 	lacking, err := d.lacking(ctx, rights)
 	if err != nil {
 		return err
 	}
 	for _, r := range lacking {
-		d.missing(r, "applying the plan takes it")
+		d.missing(r, "needed to apply the plan")
 	}
 	reads := slices.DeleteFunc(installer.Needed(&p, d.plural(ctx)), func(r preview.Right) bool { return r.Verb != "get" })
 	d.plan.Access.Installer.Unread, err = d.lacking(ctx, append(reads, installer.Reads(&p, d.plural(ctx))...))

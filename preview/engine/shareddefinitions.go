@@ -39,7 +39,7 @@ func (c sharedDefinitions) read(ctx context.Context, to *recorder) error {
 	}
 	secrets, err := to.cluster.List(ctx, "v1", "Secret", "", preview.LabelSetID)
 	if err != nil && !preview.Answered(err) {
-		return fmt.Errorf("looking for releases that share definitions: %w", err)
+		return fmt.Errorf("looking for releases that share CRDs: %w", err)
 	}
 	sharers := map[string][]string{}
 	for _, secret := range secrets {

@@ -90,7 +90,7 @@ func decideUndo(p *preview.Plan) error {
 func irrevocableError(reasons []string) error {
 	slices.Sort(reasons)
 	return &Refused{
-		What: "the plan cannot promise to be undone when it fails: " + inOneSentence(reasons),
+		What: "the plan cannot be rolled back on failure: " + inOneSentence(reasons),
 		Next: "plan without --on-failure rollback",
 	}
 }

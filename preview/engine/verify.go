@@ -158,7 +158,7 @@ func checkShape(p *preview.Plan) error {
 		return tampered(err.Error())
 	}
 	if (p.Options.OnFailure == preview.OnFailureRollback) != (p.Undo != nil) {
-		return tampered("what it does on failure and the undo it seals are not the same")
+		return tampered("its --on-failure and the rollback it contains do not match")
 	}
 	if p.Base.Revision < 0 || p.Base.Revision == 0 && (p.Base.Digest != "" || len(p.Base.Accepted) > 0 || p.Base.Signature != nil) {
 		return tampered("its base is no revision, and still accepted something")

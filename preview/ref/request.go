@@ -319,7 +319,7 @@ func (r *reader) inFile(group, kind, namespace, name string) *document {
 }
 
 func secretInFile(d *document) error {
-	return fmt.Errorf("%s is in the file; credentials belong into the cluster, where they are read with your rights", d)
+	return fmt.Errorf("%s is in the file; credentials belong into the cluster, where they are read with your permissions", d)
 }
 
 // fail keeps the first error of looking something up.

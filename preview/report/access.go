@@ -163,7 +163,7 @@ func cloudSection(p *preview.Plan, l layout) section {
 		}
 	}
 	for _, d := range p.Cloud.Declared {
-		out = append(out, l.wrap("  ? declared  ", d.Provider+", by "+d.Origin+"; which actions is not said")...)
+		out = append(out, l.wrap("  ? declared  ", d.Provider+", by "+d.Origin+"; permissions not declared")...)
 	}
 	if len(changes)+len(out) == 0 {
 		return section{}

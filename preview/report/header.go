@@ -35,7 +35,7 @@ func facts(p *preview.Plan) []fact {
 	default:
 		rows = append(rows, fact{"cluster", joined("  ", p.Target.Context, p.Target.Server, p.Target.Version)},
 			fact{"", joined("  ", prefixed("uid ", p.Target.Identity), prefixed("as ", p.Target.User))},
-			fact{"read by", readModeText(p.ReadMode)})
+			fact{"mode", readModeText(p.ReadMode)})
 	}
 	if p.Policy != nil {
 		rows = append(rows, fact{"policy", joined("  ", p.Policy.Path, p.Policy.SHA256, waivedText(len(p.Policy.Waived)))})
@@ -128,9 +128,9 @@ func present(rows []fact) []fact {
 func readModeText(mode preview.ReadMode) string {
 	switch mode {
 	case preview.ReadDryRun:
-		return "dry-run: gets, and server-side dry runs, which persist nothing"
+		return "server-side dry run (no changes)"
 	case preview.ReadGet:
-		return "get: gets alone, which ask nothing of the API server"
+		return "get (reads only, no dry run)"
 	case preview.ReadOffline:
 		return "offline: no cluster was contacted"
 	}
@@ -171,7 +171,7 @@ func optionText(o preview.Options, conflicts string) string {
 		parts = append(parts, "prunes nothing")
 	}
 	if o.IncludeCRDs {
-		parts = append(parts, "deletes definitions with all their objects")
+		parts = append(parts, "deletes CRDs with all their custom resources")
 	}
 	if o.IncludeNamespaces {
 		parts = append(parts, "deletes namespaces with all they hold")

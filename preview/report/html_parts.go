@@ -82,7 +82,7 @@ func pageClouds(p *preview.Plan) []pageCloud {
 		out = append(out, pageCloud{line(joined(" ", changeSymbols[c.Change], c.Change)), line(what), line(c.Origin), lines(c.Rules)})
 	}
 	for _, d := range p.Cloud.Declared {
-		out = append(out, pageCloud{"? declared", line(d.Provider) + "; which actions is not said", line(d.Origin), ""})
+		out = append(out, pageCloud{"? declared", line(d.Provider) + "; permissions not declared", line(d.Origin), ""})
 	}
 	return out
 }

@@ -228,7 +228,7 @@ func summaryTable(p *preview.Plan) string {
 	dropped, always := 0, true
 	for _, row := range facts(p) {
 		if row.name != "" {
-			always = slices.Contains([]string{"release", "set", "location", "installed", "cluster", "read by", "content", "review", "ruleset"}, row.name)
+			always = slices.Contains([]string{"release", "set", "location", "installed", "cluster", "mode", "content", "review", "ruleset"}, row.name)
 		}
 		if out.Len() > maxTable && !always {
 			dropped++

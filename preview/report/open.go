@@ -58,7 +58,7 @@ func offlineQuestions(p *preview.Plan) []Question {
 		{"access held already", "roles and bindings that exist only in the cluster, and what they give to the same accounts"},
 		{"your rights", "whether you may carry this out"},
 		{"what is needed", "Secrets, ConfigMaps, classes and APIs that the package expects of the cluster"},
-		{"stored objects", "whether custom resources in the cluster fit changed definitions"},
+		{"stored objects", "whether custom resources in the cluster fit changed CRDs"},
 		{"admission", "what webhooks, policies, quotas and Pod Security refuse or change"},
 	}
 }
@@ -68,7 +68,7 @@ func getQuestions(p *preview.Plan) []Question {
 	if p.Summary.Create+p.Summary.Update > 0 {
 		out = append(out,
 			Question{"admission", "what webhooks, policies, quotas and Pod Security refuse or change: nothing was sent to ask them"},
-			Question{"validation", "what the API server itself refuses, beyond schemas, such as a role that gives more than you have"})
+			Question{"validation", "what the API server itself refuses, beyond schemas, such as a role that grants more than you have"})
 	}
 	if p.Summary.Create > 0 {
 		out = append(out, Question{preview.Plural(p.Summary.Create, "object") + " to create", "what defaulting adds to the fields that the package sets"})

@@ -15,7 +15,7 @@ func TestReportsSayWhatTheirReadModeCannotKnow(t *testing.T) {
 		want, not []string
 	}{
 		"gets ask nothing of the API server": {preview.ReadGet, func(p *preview.Plan) { p.Summary.Create, p.Summary.Update = 2, 1 },
-			[]string{"Read mode get", "admission", "2 objects to create", "1 object to update", "replaced as a whole", "immutable fields", "before the first write"}, []string{"your rights"}},
+			[]string{"Read mode get (reads only", "admission", "2 objects to create", "1 object to update", "replaced as a whole", "immutable fields", "before the first write"}, []string{"your rights"}},
 		"a plan of creates merges nothing": {preview.ReadGet, func(p *preview.Plan) { p.Summary.Create, p.Summary.Update = 2, 0 },
 			[]string{"admission"}, []string{"immutable fields", "to update"}},
 		"where nothing changes, nothing is open": {preview.ReadGet, func(p *preview.Plan) { p.Summary.Create, p.Summary.Update = 0, 0 },
@@ -23,7 +23,7 @@ func TestReportsSayWhatTheirReadModeCannotKnow(t *testing.T) {
 		"offline everything live is open": {preview.ReadOffline, func(*preview.Plan) {},
 			[]string{"Read mode offline", "live objects", "your rights", "stored objects"}, []string{"immutable fields"}},
 		"a dry run cannot ask about what is not there yet": {preview.ReadDryRun, func(p *preview.Plan) { p.Objects[0].Action, p.Objects[0].Result = preview.ActionCreate, "" },
-			[]string{"Read mode dry-run", "without a dry run"}, []string{"your rights"}},
+			[]string{"Read mode server-side dry run", "without a dry run"}, []string{"your rights"}},
 		"what may not be read is named": {preview.ReadDryRun, func(p *preview.Plan) { p.Unknowns = append(p.Unknowns, forbidden) },
 			[]string{"core/Secret/mongodb/pull", "could not be read: forbidden"}, nil},
 		"many are counted": {preview.ReadDryRun, func(p *preview.Plan) {

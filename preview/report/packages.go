@@ -66,7 +66,7 @@ func dependencyRows(dependencies []preview.Dependency) []fact {
 		if i == maxListed {
 			return append(rows, fact{"", fmt.Sprintf("and %d more, -o json has them", len(dependencies)-i)})
 		}
-		rows = append(rows, fact{name, joined("  ", d.Constraint, "met by "+orDefault(d.By, "nothing"), d.Detail)})
+		rows = append(rows, fact{name, joined("  ", d.Constraint, "provided by "+orDefault(d.By, "nothing"), d.Detail)})
 	}
 	return rows
 }

@@ -12,7 +12,7 @@ const (
 var (
 	BindingClusterAdmin = row(Rule{
 		Name: "binding-cluster-admin", Ref: "BIND-01", Level: Critical, Title: "gives cluster-admin",
-		Why:    "The subject may do everything.",
+		Why:    "The subject can do everything in the cluster.",
 		Reduce: "Bind a role with the rights the operator needs.",
 		Looks:  "RoleBindings and ClusterRoleBindings whose role is the ClusterRole cluster-admin.",
 		When:   "One step less for a RoleBinding in a namespace without accounts as powerful as an administrator.",
@@ -67,8 +67,8 @@ var (
 		Looks:  "Bindings whose role is neither in the plan nor built in nor read from the cluster. Offline no role is read.",
 	})
 	AggregatedRole = row(Rule{
-		Name: "aggregated-role", Ref: "AGG-01", Level: Low, Title: "adds rights to admin, edit or view",
-		Why:    "Everybody who holds one of these roles gets them.",
+		Name: "aggregated-role", Ref: "AGG-01", Level: Low, Title: "adds permissions to admin, edit or view",
+		Why:    "Every subject that holds one of these roles gets them.",
 		Reduce: "Remove the aggregate-to label.",
 		Looks:  "ClusterRoles labelled rbac.authorization.k8s.io/aggregate-to-admin, -edit or -view.",
 		When:   "A warning when one of the rules would be a warning or worse by itself, else info.",
@@ -80,7 +80,7 @@ var (
 		Looks:  "ClusterRoles labelled rbac.authorization.k8s.io/aggregate-to-view with rules that read Secrets or write.",
 	})
 	AggregationOpen = row(Rule{
-		Name: "aggregation-open", Ref: "AGG-03", Level: High, Title: "collects rights by an open selector",
+		Name: "aggregation-open", Ref: "AGG-03", Level: High, Title: "aggregates any role (open selector)",
 		Why:    "Any role that gets these labels adds its rights.",
 		Reduce: "Select by a label of its own.",
 		Looks:  "ClusterRoles whose aggregationRule has a selector that is empty or does not name a label's value.",
@@ -94,9 +94,9 @@ var (
 	})
 	AccessReachUnread = row(Rule{
 		Name: "access-reach-unread", Ref: "RBAC-12", Level: Notice, Title: "has accounts or bindings that were not checked",
-		Why:     "Whether an account of the plan gets further by acting as one of them is not known.",
+		Why:     "Whether an account of the plan has an escalation path through one of them is not known.",
 		Reduce:  "Preview with rights to list Roles, RoleBindings, ClusterRoleBindings and ServiceAccounts.",
-		Looks:   "Whether the roles, bindings and ServiceAccounts of the cluster that a ServiceAccount of the plan may get further by could all be read.",
+		Looks:   "Whether the roles, bindings and ServiceAccounts of the cluster through which a ServiceAccount of the plan may have an escalation path could all be read.",
 		Example: Example{Title: "not all accounts of the cluster were looked at", Evidence: "ServiceAccounts of namespace kube-system may not be read"},
 	})
 )

@@ -72,7 +72,7 @@ var (
 		Looks:  "AWS statements that allow one of eks:CreateAccessEntry, eks:AssociateAccessPolicy, eks:UpdateClusterConfig; wildcards include them.",
 	})
 	CloudAllBut = row(Rule{
-		Name: "cloud-all-but", Ref: "AWS-10", Level: High, Title: "permits all but a list",
+		Name: "cloud-all-but", Ref: "AWS-10", Level: High, Title: "allows everything except a list (NotAction)",
 		Why:    "What a cloud adds later is permitted too.",
 		Reduce: narrowCloud,
 		Looks:  "AWS statements that allow with NotAction or NotResource.",
@@ -152,7 +152,7 @@ var (
 		Looks:  "vSphere privileges to change roles, permissions, hosts or global settings.",
 	})
 	CloudUnscoped = row(Rule{
-		Name: "cloud-unscoped", Ref: "ANY-01", Level: High, Title: "gets the platform's whole credential",
+		Name: "cloud-unscoped", Ref: "ANY-01", Level: High, Title: "gets the cluster's full cloud credential",
 		Why:    "The provider has no way to limit the request.",
 		Reduce: "Provide a credential of its own by hand.",
 		Looks:  "CredentialsRequests of providers whose requests cannot be limited (OpenStack, Nutanix, oVirt, KubeVirt).",
@@ -171,7 +171,7 @@ var (
 		Looks:  "ServiceAccounts with a cloud identity that are named default or that several workloads use.",
 	})
 	CloudCredentialsMode = row(Rule{
-		Name: "cloud-credentials-mode", Ref: "ANY-01", Level: High, Title: "hands out its whole cloud credential",
+		Name: "cloud-credentials-mode", Ref: "ANY-01", Level: High, Title: "hands out its full cloud credential",
 		Why:     "In mode passthrough the cluster answers a CredentialsRequest with a copy of its own credential, whatever the request asks for.",
 		Reduce:  "Have the cluster mint credentials, or provide one by hand that can do no more than the request asks for.",
 		Looks:   "spec.credentialsMode of the CloudCredential named cluster, where a plan brings CredentialsRequests or roles that write them and the cluster has such an object. Offline nothing is read.",
@@ -179,10 +179,10 @@ var (
 		Example: Example{Of: "CloudCredential cluster:", Evidence: "mode passthrough: CredentialsRequest/app/op (aws) gets a copy of the credential of the cluster"},
 	})
 	CloudAccessUndeclared = row(Rule{
-		Name: "cloud-access-undeclared", Level: Medium, Title: "uses a cloud without saying which actions",
+		Name: "cloud-access-undeclared", Level: Medium, Title: "uses cloud credentials; the required permissions are not declared",
 		Why:    "What it may do there is decided by the credentials that it is given; this review cannot show it.",
 		Reduce: "Ask the publisher for the actions it needs, and give it an identity of its own with no more.",
-		Looks:  "Signs of access to a cloud (annotations, variables, token volumes, Secret keys, identities) for which no actions are stated, and requests in a form that cannot be read. Requests that an operator makes at run time are told by cloud-credentials-requested.",
+		Looks:  "Signs of access to a cloud (annotations, variables, token volumes, Secret keys, identities) for which no actions are stated, and requests in a form that cannot be read. Requests that an operator makes at run time are the finding cloud-credentials-requested.",
 	})
 	CloudAccessWidened = row(Rule{
 		Name: "cloud-access-widened", Ref: "ANY-04", Level: Medium, Title: "asks for more cloud access than before",

@@ -6,7 +6,7 @@ var (
 		Name: "webhook-fail-closed-cluster-wide", Ref: "WH-01", Level: High, Title: "blocks writes while its webhook is down",
 		Why:    "With failurePolicy Fail, an outage of the webhook refuses every request it covers, also those that would start it again.",
 		Reduce: "Set failurePolicy Ignore, or a namespaceSelector that leaves kube-system out.",
-		Looks:  `Webhooks with failurePolicy Fail on the core group or "*", or on kinds that are not the plan's own in namespaces that were not chosen by label to be covered. Which requests an outage refuses is told from the rules, the selectors of namespaces and objects, and the names of the conditions, which are not evaluated.`,
+		Looks:  `Webhooks with failurePolicy Fail on the core group or "*", or on kinds that are not the plan's own in namespaces that were not chosen by label to be covered. Which requests an outage refuses follows from the rules, the selectors of namespaces and objects, and the names of the conditions, which are not evaluated.`,
 	})
 	WebhookBlocksItself = row(Rule{
 		Name: "webhook-blocks-itself", Ref: "WH-01", Level: High, Title: "refuses its own pods while it is down",
@@ -39,14 +39,14 @@ var (
 		Looks:  "Webhooks and conversion webhooks with a URL whose host is neither a Service nor the machine of the API server.",
 	})
 	APIService = row(Rule{
-		Name: "api-service", Level: High, Title: "answers for an API group",
+		Name: "api-service", Level: High, Title: "serves an API group (APIService)",
 		Why:    "The API server hands every request to that group over, with the name and groups of the user who sent it; while the server is down, the group is gone and namespaces cannot be deleted.",
 		Reduce: "Make sure that the group is the publisher's own, and give the APIService a caBundle.",
 		Looks:  "APIServices that name a Service.",
 	})
 	AdmissionPolicy = row(Rule{
 		Name: "admission-policy", Level: High, Title: "refuses or changes requests of others",
-		Why:    "An admission policy is evaluated for everybody's requests, and with failurePolicy Fail an error in it refuses them.",
+		Why:    "An admission policy is evaluated for every user's requests, and with failurePolicy Fail an error in it refuses them.",
 		Reduce: "Restrict its matchConstraints, or bind it to the namespaces it is for.",
 		Looks:  "ValidatingAdmissionPolicies and MutatingAdmissionPolicies on more than the plan's own kinds.",
 		When:   "A warning; info for a validating one that the plan binds without Deny.",

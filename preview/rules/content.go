@@ -9,21 +9,21 @@ const (
 // The rules about content and how it is rendered.
 var (
 	ExternalFormat = row(Rule{
-		Name: "external-format", Level: Medium, Title: "was rendered by a program of your own",
+		Name: "external-format", Level: Medium, Title: "was rendered by an external program",
 		Why:    "The program ran with your rights and was not sandboxed; the objects are its work as much as the content's.",
 		Text:   "ran %s %s, with your rights, not sandboxed",
 		Reduce: "Use a built-in format.",
 		Looks:  "Formats named by --format, or in the configuration.",
 	}.example("package/mongodb", "kubectl-operator-format-cue", "sha256:11"))
 	ExternalFormatWarning = row(Rule{
-		Name: "external-format-warning", Level: Medium, Title: "made the program warn",
+		Name: "external-format-warning", Level: Medium, Title: "has warnings from the format program",
 		Why:     "The program that made the objects was not content with something.",
 		Reduce:  "Read what the program says.",
 		Looks:   "Results of severity warning that the program gave.",
 		Example: noted("package/mongodb", "a value is deprecated"),
 	})
 	ExternalFormatSays = row(Rule{
-		Name: "external-format-says", Level: Notice, Title: "made the program say something",
+		Name: "external-format-says", Level: Notice, Title: "has notes from the format program",
 		Why:     "The program that made the objects wants it known.",
 		Looks:   "Results of severity info that the program gave.",
 		Example: noted("package/mongodb", "3 files were rendered"),
@@ -76,7 +76,7 @@ var (
 		Example: noted("batch/Job/app/migrate", "Argo CD's hook PreSync: it runs before the other objects, as hook of weight 0, and again when it changes"),
 	})
 	ArgoCDHookIgnored = row(Rule{
-		Name: "argo-cd-hook-ignored", Level: Medium, Title: "says to Argo CD when it is applied",
+		Name: "argo-cd-hook-ignored", Level: Medium, Title: "carries Argo CD sync waves or hooks that have no effect",
 		Why:     "Objects are applied by their kinds, in stages that the review lists. What has to wait for another object of its kind, or must not run now, is not what Argo CD would make of it.",
 		Reduce:  "Ask for it with an Application, whose hooks run, or take the annotations out.",
 		Looks:   "Annotations of Argo CD that have no effect here: sync-wave of objects that are no hooks, and hooks of content that no Application asks for.",

@@ -4,17 +4,17 @@ package rules
 const (
 	changeBefore = "Look for objects and manifests that use it, and change them before the upgrade."
 	refused      = "Objects and manifests that were fine are refused on their next change."
-	stored       = "Every stored object of a definition whose schema changes, up to 20,000, against the new schema with its defaults and CEL rules, as the API server does on a write. What the old schema refuses too is left out, and so are rules that compare with the earlier value."
-	eachVersion  = " Each version that both definitions have is compared."
+	stored       = "Every stored object of a CRD whose schema changes, up to 20,000, against the new schema with its defaults and CEL rules, as the API server does on a write. What the old schema refuses too is left out, and so are rules that compare with the earlier value."
+	eachVersion  = " Each version that both CRDs have is compared."
 )
 
 // The rules about CustomResourceDefinitions that change. Those about schemas are
 // the checks of sigs.k8s.io/crdify.
 var (
 	CRDScopeChanged = row(Rule{
-		Name: "crd-scope-changed", Level: Critical, Title: "moves between cluster and namespaces",
-		Why:     "The API server refuses to change the scope; nothing of the upgrade works until the definition and all its objects are deleted.",
-		Reduce:  "Ask the publisher for a definition of another name, and move the objects.",
+		Name: "crd-scope-changed", Level: Critical, Title: "changes its scope",
+		Why:     "The API server refuses to change the scope; the upgrade fails until the CRD and all its custom resources are deleted.",
+		Reduce:  "Ask the publisher for a CRD of another name, and migrate the custom resources.",
 		Looks:   "spec.scope of a CustomResourceDefinition that exists, against the new one's.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: `scope "Cluster" → "Namespaced"`},
 	})
@@ -22,7 +22,7 @@ var (
 		Name: "crd-stored-version-removed", Level: Critical, Title: "no longer defines a version that objects are stored in",
 		Why:     "The API server refuses such an update, because it could not read those objects any more.",
 		Reduce:  "Rewrite every object in the new storage version (storage version migration), then remove the old one from status.storedVersions.",
-		Looks:   "status.storedVersions of a definition that exists, against the versions of the new one.",
+		Looks:   "status.storedVersions of a CRD that exists, against the versions of the new one.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1beta2 stored version defined → none"},
 	})
 	CRDVersionNotServed = row(Rule{
@@ -36,7 +36,7 @@ var (
 		Name: "crd-conversion-changed", Level: Medium, Title: "converts between versions in another way",
 		Why:     "Objects stored in one version are read in another through it: from None on, fields that only one version has are lost; with a webhook, no object can be read while it is down.",
 		Reduce:  "Make sure that the new way is in place, and migrate stored objects first.",
-		Looks:   "spec.conversion of a definition that exists, against the new one's.",
+		Looks:   "spec.conversion of a CRD that exists, against the new one's.",
 		When:    "Info when the webhook stays and only its address changes.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "conversion None → Webhook"},
 	})
@@ -44,29 +44,29 @@ var (
 		Name: "crd-versions-differ", Level: Notice, Title: "serves versions that do not hold the same fields",
 		Why:     "Without a webhook only the version's name is converted: what one version accepts, the other may refuse or drop.",
 		Reduce:  "Use one version for all clients.",
-		Looks:   "Each two served versions of the new definition, without a conversion webhook, as far as the old definition did not differ in the same way.",
+		Looks:   "Each two served versions of the new CRD, without a conversion webhook, unless the old CRD differed in the same way.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "v1beta1 to v1 spec.a: field string → none"},
 	})
 	CRDDeleted = row(Rule{
 		Name: "crd-deleted", Level: Critical, Title: "is deleted, and all its objects with it",
-		Why:     "Deleting a definition deletes every custom resource of its kind in all namespaces, at once and for good.",
+		Why:     "Deleting a CRD deletes every custom resource of its kind in all namespaces, at once and for good.",
 		Reduce:  "Leave it out of the removal: without --include-crds it is kept.",
-		Looks:   "Definitions that the plan deletes.",
+		Looks:   "CRDs that the plan deletes.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "the definition is deleted"},
 	})
 	CRDShared = row(Rule{
 		Name: "crd-shared", Level: Critical, Title: "is shared with another release",
-		Why:     "The other release has objects of it too, and cannot be upgraded until it brings the definition as this plan leaves it. Who removes the release all the same leaves the definition without one that looks after it.",
-		Reduce:  "Uninstall the other release first, or upgrade both to versions with the same definition.",
-		Looks:   "Definitions of this release that the plan changes, or whose release it removes, against the records of all releases: one that brings exactly the same definition shares it.",
+		Why:     "The other release has objects of it too, and cannot be upgraded until it has the CRD as this plan leaves it. If this release is removed all the same, no release manages the CRD.",
+		Reduce:  "Uninstall the other release first, or upgrade both to versions with the same CRD.",
+		Looks:   "CRDs of this release that the plan changes, or whose release it removes, against the records of all releases: a release with exactly the same CRD shares it.",
 		When:    "Warning when an upgrade changes it, and when its release is removed and the records of other releases may not be listed; unknown when it would then be deleted.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "release b in namespace b"},
 	})
 	CRDKept = row(Rule{
-		Name: "crd-kept", Level: Notice, Title: "is in the package no more, and is kept",
+		Name: "crd-kept", Level: Notice, Title: "is no longer in the package, and is kept",
 		Why:     "It goes on serving its objects, and no controller looks after them: no later version of the package updates it, and it goes only with uninstall --include-crds.",
-		Reduce:  "Move the objects to what took their place, delete them while something still runs their finalizers, and then delete the definition by hand.",
-		Looks:   "Definitions of the installed version that the planned one does not have, and, in a cluster, how many objects they hold.",
+		Reduce:  "Move the objects to what took their place, delete them while something still runs their finalizers, and then delete the CRD by hand.",
+		Looks:   "CRDs of the installed version that the planned one does not have, and, in a cluster, how many custom resources they have.",
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "serves v1alpha1, v1beta1; 3 objects are stored"},
 	})
 	CRDFieldRemoved = row(Rule{
@@ -165,7 +165,7 @@ var (
 	})
 	CRDStoredObjectsUnchecked = row(Rule{
 		Name: "crd-stored-objects-unchecked", Level: NotKnown, Title: "may not fit the objects that are stored",
-		Why:     "These objects were not looked at: after the upgrade they may be impossible to write.",
+		Why:     "These objects were not checked: after the upgrade they may be impossible to write.",
 		Reduce:  "Run the review again with permission to list these objects.",
 		Looks:   stored,
 		Example: Example{Of: "CustomResourceDefinition things.example.com", Evidence: "its objects may not be listed"},

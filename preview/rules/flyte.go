@@ -33,7 +33,7 @@ var (
 		Name: "flyte-section-missing", Level: Medium, Title: "enables plugins of Flyte that lack a part",
 		Why:    "Nothing fails before the first task that needs it.",
 		Reduce: "Bring all four parts in one plan: the operator, the engine's configuration, its rights to the custom resource, and what each project's namespace needs.",
-		Looks:  "Configurations of Flyte's engine in ConfigMaps (tasks.task-plugins), against the definitions, rights and accounts of the plan and, where one is read, of the cluster.",
+		Looks:  "Configurations of Flyte's engine in ConfigMaps (tasks.task-plugins), against the CRDs, permissions and accounts of the plan and, where one is read, of the cluster.",
 		Source: flyteDocs,
 		Example: Example{
 			Of:       "ConfigMap flyte-propeller-config",
@@ -52,10 +52,10 @@ var (
 		},
 	})
 	FlyteConfigIgnored = row(Rule{
-		Name: "flyte-config-ignored", Level: Medium, Title: "says of Flyte's plugins what the engine may not heed",
+		Name: "flyte-config-ignored", Level: Medium, Title: "configures Flyte plugins in a way that the engine may ignore",
 		Why:     "The engine does not refuse what it does not know: the task type is run by another plugin, or fails.",
 		Reduce:  "Correct the id, or leave out what the engine does not read. A plugin that was built into your engine is not known here.",
-		Looks:   "The ids in enabled-plugins and default-for-task-types, against the plugins that Flyte has; the list enabled-plugins, against the generation of the engine, as the definitions FlyteWorkflow (v1) and TaskAction (v2) tell it; and other ConfigMaps with task-plugins that the same workload mounts.",
+		Looks:   "The ids in enabled-plugins and default-for-task-types, against the plugins that Flyte has; the list enabled-plugins, against the generation of the engine, as the CRDs FlyteWorkflow (v1) and TaskAction (v2) show it; and other ConfigMaps with task-plugins that the same workload mounts.",
 		Source:  flyteDocs,
 		Example: Example{Of: "ConfigMap flyte-propeller-config", Evidence: "task type ray is for rayjob, which is no plugin of Flyte's own"},
 	})

@@ -267,7 +267,7 @@ var (
 	})
 	RBACCRDsDelete = row(Rule{
 		Name: "rbac-crds-delete", Ref: "RBAC-54", Level: High, Title: "can delete CRDs",
-		Why:    "With a definition all its objects are deleted, in every namespace.",
+		Why:    "Deleting a CRD deletes all its custom resources, in every namespace.",
 		Reduce: listNames,
 	})
 	RBACAPIServicesWrite = row(Rule{

@@ -6,7 +6,7 @@ var (
 		Name: "object-blocked", Level: Critical, Title: "conflicts with an existing object",
 		Why:     "It belongs to another owner, which would change it back; or it is being deleted; or it would have to be deleted, with what it holds or against its finalizers.",
 		Reduce:  "Settle what the finding names, then preview again; or install elsewhere.",
-		Looks:   "Objects that exist with the marks of another release or tool (ApplySet, Helm, OLM, Argo CD, Flux) or an owner reference; that are being deleted, where the finalizers they wait for are named; and claims, volumes, namespaces, definitions and objects with finalizers of which a field changes that cannot change, so that they would have to be deleted and created again.",
+		Looks:   "Objects that exist with the marks of another release or tool (ApplySet, Helm, OLM, Argo CD, Flux) or an owner reference; that are being deleted, where the finalizers they wait for are named; and PVCs, PVs, Namespaces, CRDs and objects with finalizers of which an immutable field changes, so that they would have to be deleted and created again.",
 		When:    "Always critical. The plan cannot be applied, accepted or not.",
 		Example: Example{Of: "Deployment op:", Evidence: "apps/Deployment/app/op: belongs to Helm release web"},
 	})
@@ -130,7 +130,7 @@ var (
 	})
 	NamespaceKept = row(Rule{
 		Name: "namespace-kept", Level: Notice, Title: "stays: the release did not make it",
-		Why:     "Only a namespace that the release's own record tells to be made by it is deleted with it.",
+		Why:     "Only a namespace that, by the release's own record, it created is deleted with it.",
 		Reason:  "Only a Namespace that carries the mark of the release that made it, and that its record names, is deleted with it. By hand: kubectl delete namespace %s",
 		Reduce:  "Delete it by hand, if nothing else uses it.",
 		Looks:   "Namespaces of a release that is uninstalled with --include-namespaces, against what its record says that it made.",

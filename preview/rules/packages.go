@@ -37,7 +37,7 @@ var (
 	})
 	Downgrade = row(Rule{
 		Name: "downgrade", Level: Medium, Title: "goes back to an older version",
-		Why:    "Older versions are rarely tested on what newer ones have stored, and the cluster keeps the newer definitions' objects.",
+		Why:    "Older versions are rarely tested on what newer ones have stored, and the cluster keeps the objects of the newer CRDs.",
 		Text:   "from %s down to %s",
 		Reduce: "Stay on the version, or ask its publisher whether the way back is supported.",
 		Looks:  "An upgrade to a version that is lower than the one installed.",
@@ -51,13 +51,13 @@ var (
 	})
 	PackageNameLookAlike = row(Rule{
 		Name: "package-name-look-alike", Level: Medium, Title: "has nearly the name of another",
-		Why:     "A name that is nearly another's may be a slip of the keyboard, or be made for one.",
+		Why:     "A name that is nearly another's may be a typing error, or typosquatting.",
 		Reduce:  "Make sure that it is the package you mean.",
 		Looks:   "Other package names of the catalog that are one letter away, look the same or differ in the word operator, and have more versions.",
 		Example: noted("package/mongodb", `the name is one letter away from "mongodb-operator" of MongoDB, Inc.; make sure which one is meant`),
 	})
 	PreflightDisabled = row(Rule{
-		Name: "preflight-disabled", Level: Notice, Title: "asks for no preflight check",
+		Name: "preflight-disabled", Level: Notice, Title: "switches off the preflight check",
 		Why:    "A reader of the request knows that it was switched off there; here every check runs all the same.",
 		Text:   "%s: %s would not check whether changed CustomResourceDefinitions are safe; this tool checks as ever",
 		Reduce: "Remove the setting from the request file.",
@@ -65,7 +65,7 @@ var (
 	}.example("package/mongodb", "spec.install.preflight.crdUpgradeSafety.enforcement is None", "OLM"))
 	ValuesFromSecret = row(Rule{
 		Name: "values-from-secret", Level: Medium, Title: "takes values from a Secret",
-		Why:    "What the package does with them shows in its objects, and there in the review: only values in Secrets and under telling names are hidden.",
+		Why:    "What the package does with them shows in its objects, and there in the review: only values in Secrets, and those whose key looks like a secret's, are hidden.",
 		Text:   "values come from Secret %s/%s",
 		Reduce: "Have the package refer to the Secret in the cluster by its name.",
 		Looks:  "Request files with values from a Secret, such as valuesFrom of a HelmRelease.",

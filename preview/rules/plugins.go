@@ -73,7 +73,7 @@ var (
 		Looks:  "The artifacts of a set whose host runs in the cluster.",
 	}.example("plugin/neo", "/opt/neo.tgz"))
 	PluginNotLoaded = row(Rule{
-		Name: "plugin-not-loaded", Level: Medium, Title: "has nothing that loads the set",
+		Name: "plugin-not-loaded", Level: Medium, Title: "is not loaded by its host",
 		Why:    "It restarts, and loads what it loaded before, unless it asks the API server for the ConfigMap itself.",
 		Reduce: "Give the owner of the Deployment the pod template that preview -o pod-template prints, or have it mount the ConfigMap.",
 		Looks:  "The live pod template of the Deployment that loads a PluginSet: volumes that a container mounts, variables, and the init container that installs the set.",

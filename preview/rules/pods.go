@@ -177,7 +177,7 @@ var (
 		Looks:  "The pods of the plan against the pod-security.kubernetes.io/warn and audit labels that their namespace has after the apply.",
 	})
 	PodSecurityRelaxed = row(Rule{
-		Name: "pod-security-relaxed", Level: High, Title: "lets its pods do more than before",
+		Name: "pod-security-relaxed", Level: High, Title: "lowers the Pod Security level of its namespace",
 		Why:    "The Pod Security level is for every pod of the namespace, those of others and of every user who may create pods there included.",
 		Reduce: "Leave the pod-security labels of the Namespace out of the package, and have the pods meet the level that it has.",
 		Looks:  "The pod-security.kubernetes.io/enforce and enforce-version labels of Namespaces of the plan: against those that the namespace has, as the dry run leaves them, and privileged in a new one.",

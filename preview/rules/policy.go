@@ -11,7 +11,7 @@ var (
 		Example: Example{Title: "policy no-secrets: op reads Secrets", Evidence: "op reads Secrets (no-secrets, content sha256:...)"},
 	})
 	PolicyWaiverExpired = row(Rule{
-		Name: "policy-waiver-expired", Level: Medium, Title: "needs a waiver that has ended",
+		Name: "policy-waiver-expired", Level: Medium, Title: "needs a waiver that has expired",
 		Why:    "What it let pass counts again.",
 		Reason: "What it let pass counts again; %s answers for it.",
 		Reduce: "Let its owner settle the finding, or extend the waiver.",

@@ -42,7 +42,7 @@ var (
 		Name: "on-failure-rollback", Level: Notice, Title: "is rolled back on failure",
 		Why:     "Where the apply fails after a write, it does this by itself, and nothing else; it stops at what others changed meanwhile.",
 		Reduce:  "Plan without --on-failure rollback: a failed apply then stops, and rollback goes back after a review of its own.",
-		Looks:   "Plans made with --on-failure rollback: what the undo does with each object once all of the plan was applied. What a failing plan did not come to stays as it is.",
+		Looks:   "Plans made with --on-failure rollback: what the rollback does with each object if all of the plan was applied. Objects that a failing plan did not reach stay as they are.",
 		Example: Example{Title: "a failure goes back to revision 3: 1 update, 1 delete", Evidence: "update apps/Deployment/app/op\ndelete core/ConfigMap/app/new"},
 	})
 	OnFailureRecreates = row(Rule{
@@ -62,8 +62,8 @@ var (
 	RollbackKept = row(Rule{
 		Name: "rollback-kept", Level: Medium, Title: "is not rolled back",
 		Why:     "After the rollback it is not what it was in that revision.",
-		Reduce:  "For a definition, migrate what is stored first; for a Secret, write its former values, or use upgrade NAME REF.",
-		Looks:   "Definitions that cannot go back without loss for what is stored, and Secrets, of which records do not hold the values.",
+		Reduce:  "For a CRD, migrate the stored objects first; for a Secret, write its former values, or use upgrade NAME REF.",
+		Looks:   "CRDs that cannot be rolled back without loss of stored data, and Secrets, whose values are not in records.",
 		Example: noted("core/Secret/app/op", "its values stay as they are: those of earlier revisions are not on record"),
 	})
 )

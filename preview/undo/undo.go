@@ -141,7 +141,7 @@ func lostValue(o *preview.Object) string {
 // all of that one was applied or a part; nothing where it is.
 func Differences(p, back *preview.Plan) []string {
 	if p.Undo == nil {
-		return []string{"the plan seals no undo"}
+		return []string{"the plan contains no rollback"}
 	}
 	want := map[string]preview.UndoObject{}
 	for _, o := range p.Undo.Objects {
@@ -152,7 +152,7 @@ func Differences(p, back *preview.Plan) []string {
 		reasons = append(reasons, fmt.Sprintf("revision %d does not come back as it was reviewed: its content was %s and is now %s", p.Undo.Revision, diff.OrNone(p.Undo.ContentDigest), diff.OrNone(back.ContentDigest)))
 	}
 	if c := back.Options.Conflicts; c != preview.ConflictsFail && (c != preview.ConflictsLeave || p.Options.Conflicts != c) {
-		reasons = append(reasons, fmt.Sprintf("the undo would settle conflicts by %q, which the plan does not say", c))
+		reasons = append(reasons, fmt.Sprintf("the rollback would resolve conflicts by %q, which the plan does not say", c))
 	}
 	for i := range back.Objects {
 		o := &back.Objects[i]
@@ -160,7 +160,7 @@ func Differences(p, back *preview.Plan) []string {
 		switch {
 		case !known && o.Action == preview.ActionKeep:
 		case !known:
-			reasons = append(reasons, fmt.Sprintf("%s: the undo that was approved does not know it", o.ID))
+			reasons = append(reasons, fmt.Sprintf("%s: the approved rollback does not include it", o.ID))
 		case o.Digest != sealed.Digest && !(sealed.Digest == "" && o.LetsGo()):
 			reasons = append(reasons, o.ID+" would come back as another object than was approved")
 		case !partOf(sealed.Action, o.Action) && !(o.Action == preview.ActionCreate && creates(p, o.ID)):

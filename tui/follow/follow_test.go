@@ -384,8 +384,8 @@ func TestSummaryIsPasteable(t *testing.T) {
   approved jane@example.com 2026-11-20T14:02:11Z   accepted 2 findings
   applied 1/2   ready 1   not ready 1
   x Deployment mongodb/operator   failed: ImagePullBackOff: 401 \x1b[2Junauthorized
-  look     kubectl operator status mongodb -n mongodb
-  undo     kubectl operator uninstall mongodb -n mongodb
+  status   kubectl operator status mongodb -n mongodb
+  rollback kubectl operator uninstall mongodb -n mongodb
 `
 	got := Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed, Cause: "rollout failed"})
 	if got != want {
@@ -393,7 +393,7 @@ func TestSummaryIsPasteable(t *testing.T) {
 	}
 	receipt.Undo = &record.Receipt{Revision: 2, State: string(record.Uninstalled)}
 	got = Summary(p, Outcome{}, receipt, &install.Error{Kind: install.Failed, Cause: "rollout failed"})
-	if !strings.Contains(got, "  undone   by itself, as revision 2, which is uninstalled\n") || strings.Contains(got, "  undo  ") {
+	if !strings.Contains(got, "  rollback automatically, as revision 2, which is uninstalled\n") || strings.Contains(got, "rollback kubectl") {
 		t.Errorf("of a plan that was undone:\n%s", got)
 	}
 	set, gone := *p, *p

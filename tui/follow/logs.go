@@ -155,7 +155,7 @@ func (m *followScreen) openPane(p followPane) {
 	}
 	m.search = followSearch{}
 	if id == "" && p == paneEvents && !whole {
-		m.notice = "there is no object in question yet"
+		m.notice = "no object is blocking yet"
 		return
 	}
 	m.pane, m.about, m.whole, m.paused, m.pager = p, id, whole, false, widget.Pager{}

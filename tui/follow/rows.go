@@ -197,20 +197,20 @@ func (m *applyState) doneRows(b *followRows) {
 	if m.result.Revision > 0 {
 		pair("revision", fmt.Sprintf("%d, receipt in Secret %s/kubectl-operator.%s", m.result.Revision, p.Release.Namespace, p.Release.Name))
 	}
-	undone := receipt != nil && receipt.Undo != nil
+	reverted := receipt != nil && receipt.Undo != nil
 	code := exitCode(m.result)
-	if (code == 3 || code == 4) && !undone {
-		pair("cluster", "was changed; what runs there keeps trying")
+	if (code == 3 || code == 4) && !reverted {
+		pair("cluster", "was changed; its controllers keep trying")
 	}
 	if code != 0 && code != 3 && code != 4 {
 		return
 	}
-	pair("look", statusCommand(p))
-	if undone {
-		pair("undone", rollbackText(receipt.Undo))
+	pair("status", statusCommand(p))
+	if reverted {
+		pair("rollback", rollbackText(receipt.Undo))
 		return
 	}
-	pair("undo", frame.UndoCommand(p))
+	pair("rollback", frame.UndoCommand(p))
 }
 
 // logRows shows the end of the log of the object in question.

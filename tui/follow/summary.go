@@ -51,18 +51,18 @@ func Summary(p *preview.Plan, f Outcome, receipt *record.Receipt, err error) str
 	if err != nil && blamed == 0 {
 		s.cause(err)
 	}
-	s.pair("look", statusCommand(p))
+	s.pair("status", statusCommand(p))
 	if receipt.Undo != nil {
-		s.pair("undone", rollbackText(receipt.Undo))
+		s.pair("rollback", rollbackText(receipt.Undo))
 	} else {
-		s.pair("undo", frame.UndoCommand(p))
+		s.pair("rollback", frame.UndoCommand(p))
 	}
 	return s.String()
 }
 
 // rollbackText says what became of the undo that a failed plan sealed.
 func rollbackText(undo *record.Receipt) string {
-	return fmt.Sprintf("by itself, as revision %d, which is %s", undo.Revision, undo.State)
+	return fmt.Sprintf("automatically, as revision %d, which is %s", undo.Revision, undo.State)
 }
 
 // nothingApplied is the block when the cluster was not changed.
@@ -242,10 +242,10 @@ func (m *applyState) extension() time.Duration {
 // extend is r while applying.
 func (m *followScreen) extend() tea.Cmd {
 	if !m.canPostpone() {
-		m.notice = "nothing is waited for that has an end"
+		m.notice = "no wait with a deadline is under way"
 		return nil
 	}
-	m.notice = "it waits " + frame.RoundDuration(m.extension()) + " longer"
+	m.notice = "extended by " + frame.RoundDuration(m.extension())
 	put, d := m.opts.Extend, m.extension()
 	return func() tea.Msg {
 		put(d)
@@ -264,11 +264,11 @@ func (m *applyState) statusLine() widget.Line {
 	case m.isDisconnected():
 		return widget.Line{widget.Text(theme.Caution, fmt.Sprintf(" ! cannot reach the cluster since %s, retrying (%d)", m.clockTime(w.LostSince), w.Tries))}
 	case m.isNearDeadline() && tiny:
-		return widget.Line{widget.Text(theme.Caution, " ! gives up at "+m.clockTime(w.Deadline)+", r: longer")}
+		return widget.Line{widget.Text(theme.Caution, " ! times out at "+m.clockTime(w.Deadline)+", r: extend")}
 	case m.isNearDeadline():
-		return widget.Line{widget.Text(theme.Caution, fmt.Sprintf(" ! it gives up at %s: r waits %s longer", m.clockTime(w.Deadline), frame.RoundDuration(m.extension())))}
+		return widget.Line{widget.Text(theme.Caution, fmt.Sprintf(" ! times out at %s (r: extend by %s)", m.clockTime(w.Deadline), frame.RoundDuration(m.extension())))}
 	case m.canExtend():
-		return frame.Plain(" r waits " + frame.RoundDuration(m.extension()) + " more; the cluster keeps trying meanwhile")
+		return frame.Plain(" r: extend by " + frame.RoundDuration(m.extension()) + "; the cluster keeps trying meanwhile")
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (m *applyState) state() string {
 		return timedOutText
 	}
 	if m.resumeRefused() {
-		return "NOT GONE ON"
+		return "NOT RESUMED"
 	}
 	return stateOf(exitCode(m.result))
 }
@@ -314,7 +314,7 @@ func (m *applyState) verdict() string {
 		return fmt.Sprintf("%s after %s: %d of %d not ready", m.state(), frame.RoundDuration(m.elapsed()), t.total-t.ready, t.total)
 	}
 	if m.resumeRefused() {
-		return "NOT GONE ON WITH: what was applied before stays"
+		return "NOT RESUMED: what was applied before stays"
 	}
 	return notAppliedText + ": nothing was changed"
 }

@@ -18,7 +18,7 @@ const maxLevels = 32
 func ErrorLines(b *Builder, err error) {
 	said := []string{}
 	if e, ok := errors.AsType[*install.Error](err); ok {
-		b.Pair("doing", e.Operation)
+		b.Pair("operation", e.Operation)
 		came := e.Reasons
 		if len(came) == 0 {
 			came = strings.Split(e.Cause, "\n")
@@ -26,14 +26,14 @@ func ErrorLines(b *Builder, err error) {
 		for i, reason := range came {
 			name := ""
 			if i == 0 {
-				name = "came back"
+				name = "error"
 			}
 			b.Pair(name, reason)
 		}
 		if e.RolloutCause != "" {
 			b.Pair("cause", e.RolloutCause.Words())
 		}
-		b.Pair("next", e.Advice)
+		b.Pair("next step", e.Advice)
 		said, err = append(came, e.Cause), e.Err
 	}
 	behind := errorChain(err, nil)
@@ -41,7 +41,7 @@ func ErrorLines(b *Builder, err error) {
 		return
 	}
 	if len(said) > 0 {
-		b.Heading("Behind it")
+		b.Heading("Caused by")
 	}
 	for _, text := range behind {
 		b.Item(theme.Plain, "-", text)

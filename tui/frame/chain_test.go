@@ -57,7 +57,7 @@ func TestAnErrorHasThreeLinesAndEShowsTheRest(t *testing.T) {
 			t.Errorf("it does not say %q:\n%s", part, text.String())
 		}
 	}
-	if strings.Contains(text.String(), "Behind it") {
+	if strings.Contains(text.String(), "Caused by") {
 		t.Errorf("there is nothing behind it:\n%s", text.String())
 	}
 }

@@ -142,7 +142,7 @@ func (m *accessTab) escalationRows() []row {
 			continue
 		}
 		if len(rows) == 0 {
-			rows = append(rows, textRow(widget.Blank()), sectionRow("REACHED BY ACTING AS OTHERS"))
+			rows = append(rows, textRow(widget.Blank()), sectionRow("PRIVILEGE ESCALATION PATHS"))
 		}
 		_, who := splitTitle(f)
 		way := strings.Join(pathSteps(f), " > ")
@@ -175,8 +175,8 @@ func (m *accessTab) cloudRows() []row {
 		}
 	}
 	for i, d := range m.plan.Cloud.Declared {
-		text := d.Provider + "  asked for, without saying which actions  " + d.Origin
-		rows = append(rows, row{id: declPrefix + strconv.Itoa(i), text: text, copy: text, explain: "cloud access is asked for, and the plan does not say which",
+		text := d.Provider + "  requested; permissions not declared  " + d.Origin
+		rows = append(rows, row{id: declPrefix + strconv.Itoa(i), text: text, copy: text, explain: "cloud access is requested; the required permissions are not declared",
 			line: func(int) widget.Line { return widget.Line{widget.Text(theme.Caution, text)} }})
 	}
 	if len(rows) == 0 {
@@ -241,7 +241,7 @@ func (m *accessTab) doc(id string, width int) document {
 	}
 	if i, ok := rowIndex(id, declPrefix, len(m.plan.Cloud.Declared)); ok {
 		d := m.plan.Cloud.Declared[i]
-		b.Heading("Cloud access is asked for, without saying which actions")
+		b.Heading("Cloud access is requested; the required permissions are not declared")
 		b.Blank()
 		b.Pair("provider", d.Provider)
 		b.Pair("origin", d.Origin)
@@ -420,7 +420,7 @@ type canIQuestion struct {
 func (m *review) startCanI() {
 	i, ok := rowIndex(m.activeTab().selected().id, grantPrefix, len(m.access.grants))
 	if m.tab != tabAccess || !ok {
-		m.notice = "put the cursor on a grant: the question is about its subject"
+		m.notice = "put the cursor on a grant: can-i asks about its subject"
 		return
 	}
 	m.canI = canIQuestion{typing: true, input: widget.NewQuery(), subject: m.plan.Access.Grants[m.access.grants[i].of[0]].Subject}

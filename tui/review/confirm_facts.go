@@ -267,16 +267,16 @@ func (m *confirmDialog) effectLines(h *factList) {
 		h.add("will do", line...)
 	}
 	if u := m.plan.Undo; u != nil {
-		text := fmt.Sprintf("goes back to revision %d by itself", u.Revision)
+		text := fmt.Sprintf("rolls back to revision %d automatically", u.Revision)
 		if u.Revision == 0 {
-			text = "removes what it made by itself"
+			text = "removes what it created automatically"
 		}
 		h.add("a failure", widget.Text(theme.Plain, text))
 	}
 	m.itemLines(h, "accepted", preview.Critical, theme.Plain)
 	m.itemLines(h, "not known", preview.NotKnown, theme.Caution)
 	if text := m.openQuestions(); text != "" {
-		h.add("left open", widget.Text(theme.Caution, text))
+		h.add("unchecked", widget.Text(theme.Caution, text))
 	}
 }
 
@@ -380,7 +380,7 @@ func changedFacts(before, after *preview.Plan) string {
 		moved = append(moved, "it is another cluster")
 	}
 	if len(moved) == 0 {
-		return "facts the plan rests on differ"
+		return "facts the plan depends on differ"
 	}
 	if len(moved) > maxMoved {
 		return strings.Join(moved[:maxMoved], ", ") + fmt.Sprintf(" and %d more", len(moved)-maxMoved)

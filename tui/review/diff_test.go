@@ -78,7 +78,7 @@ func TestFoldsOpenAndClose(t *testing.T) {
 		t.Fatalf("the stretch did not close:\n%s", texts(m))
 	}
 	tuitest.Drive(m, c, "end", "enter")
-	if m.notice != "nothing to unfold here" {
+	if m.notice != "nothing to expand here" {
 		t.Errorf("notice %q on a changed line", m.notice)
 	}
 }

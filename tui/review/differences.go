@@ -138,7 +138,7 @@ func (m *tabPanel) sheetKey(msg tea.KeyPressMsg) bool {
 func (m *tabPanel) fold(b *masterDetail) {
 	if b.sheet.Form != diffview.FormPaths {
 		if !b.sheet.Toggle() {
-			m.notice = "nothing to unfold here"
+			m.notice = "nothing to expand here"
 		}
 		return
 	}
@@ -156,7 +156,7 @@ func (m *tabPanel) gotoNext(step int) tea.Cmd {
 	case m.search.active():
 		return m.nextHit(step)
 	case b.sheet == nil || !m.detailVisible() || b.sheet.Kind != diffview.Diff:
-		m.notice = "nothing searched for: / searches"
+		m.notice = "no search yet: / starts one"
 	case !b.sheet.Next(step):
 		m.notice = "no further change that way"
 	}

@@ -65,7 +65,7 @@ func TestAStalePlanIsMadeAgainAndNeverAskedAbout(t *testing.T) {
 	if m.stale() || m.checklist.remaining() != 1 {
 		t.Errorf("stale %t, %d left; want a fresh plan with one look reset", m.stale(), m.checklist.remaining())
 	}
-	for _, part := range []string{"planned again", "mongodb-webhook", "1 of 3 looks reset: webhook fails closed"} {
+	for _, part := range []string{"planned again", "mongodb-webhook", "1 of 3 marks reset: webhook fails closed"} {
 		if !strings.Contains(m.banner, part) {
 			t.Errorf("the banner %q does not say %q", m.banner, part)
 		}
@@ -128,7 +128,7 @@ func TestARefusedApprovalIsReviewedAgain(t *testing.T) {
 	})
 	t.Run("what moved is told, and only its looks are reset", func(t *testing.T) {
 		m, _ := again(t, changedWebhook(t), nil)
-		for _, part := range []string{"nothing was applied", "mongodb-webhook", "1 of 3 looks reset"} {
+		for _, part := range []string{"nothing was applied", "mongodb-webhook", "1 of 3 marks reset"} {
 			if !strings.Contains(m.banner, part) {
 				t.Errorf("the banner %q does not say %q", m.banner, part)
 			}

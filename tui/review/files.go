@@ -30,7 +30,7 @@ func (m *filesTab) rows() []row {
 	if n := len(m.plan.ConfigChanges); n > 0 {
 		line := widget.Line{widget.Cell(theme.Change, "~", 4), widget.Text(theme.Plain, "config"), widget.Text(theme.Change, "  "+preview.Plural(n, "setting"))}
 		rows = append(rows, row{id: configID, text: "config", copy: "config", line: func(int) widget.Line { return line },
-			explain: "what the host is told, compared with what the installed generation was told"})
+			explain: "the host's settings, compared with those of the installed generation"})
 	}
 	for _, stay := range []bool{false, true} {
 		for i := range m.plan.Files {
@@ -108,7 +108,7 @@ func (m *filesTab) doc(id string, width int) document {
 	b := &frame.Builder{Width: width}
 	if id == configID {
 		b.Add(widget.Line{widget.Text(theme.Strong, " config")})
-		b.Text(theme.Plain, " ", "what the host is told that differs from the installed generation")
+		b.Text(theme.Plain, " ", "settings of the host that differ from the installed generation")
 		b.Heading("What changes")
 		changeLines(b, m.plan.ConfigChanges, 0)
 		return document{lines: b.Lines}

@@ -89,7 +89,7 @@ func (m *view) reviewedIn(s section, at []int) int {
 
 // questionsRow leads to what this review could not ask.
 func (m *view) questionsRow() row {
-	text := "left open: " + m.openQuestions()
+	text := "not checked: " + m.openQuestions()
 	return row{id: questionsID, text: text, copy: text, explain: m.questions[0].Why, line: func(int) widget.Line {
 		return widget.Line{widget.Cell(theme.Caution, " ?", findingMark), widget.Text(theme.Plain, text)}
 	}}
@@ -280,7 +280,7 @@ func (m *findingsTab) doc(id string, width int) document {
 	}
 	m.reduce(b, f)
 	if command := frame.UndoCommand(m.plan); command != "" {
-		b.Heading("Undo")
+		b.Heading("Rollback")
 		b.Text(theme.Plain, "   ", command)
 	}
 	d.lines = b.Lines

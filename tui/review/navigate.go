@@ -42,7 +42,7 @@ func (m *tabPanel) next(step int) {
 	}
 	to := m.checklist.next(from, step)
 	if to < 0 {
-		m.notice = "everything has been looked at"
+		m.notice = "everything has been reviewed"
 		return
 	}
 	m.openFinding(to)
@@ -155,7 +155,7 @@ func (m *tabPanel) openDoc(k diffview.Kind) {
 		return
 	case f != nil:
 	case row.object == "" || m.object(row.object) == nil:
-		m.notice = "no single object behind this line"
+		m.notice = "this line is not about a single object"
 		return
 	}
 	m.activeTab().open(k)

@@ -139,7 +139,7 @@ func (m *view) explainAction(o *preview.Object) string {
 		return "is already as it would be; nothing is sent"
 	case preview.ActionDelete:
 		if o.FormerOwner() {
-			return "is deleted first, so that what is adopted is not given back to it or deleted with it"
+			return "is deleted first, so that it neither reverts nor deletes what is adopted"
 		}
 		return "belongs to the installed revision, not to this one, and is deleted"
 	case preview.ActionKeep:
@@ -148,13 +148,13 @@ func (m *view) explainAction(o *preview.Object) string {
 		}
 		return "belongs to the installed revision, not to this one, and stays: it is never pruned"
 	case preview.ActionShared:
-		return "another release has exactly the same; it stays that one's, and nothing is sent"
+		return "another release owns exactly the same object; it stays with that release, and nothing is sent"
 	case preview.ActionSkip:
 		return "the cluster does not serve its kind; nothing is sent, and an upgrade creates it once the API is there"
 	case preview.ActionReplace:
 		return "a field that cannot change differs: deleted, then created again"
 	case preview.ActionAdopt:
-		return "exists and is not of this release, which takes it over: one write takes its former owner off, and the apply follows"
+		return "exists and belongs to another owner; this release adopts it: one write removes the former owner's marks, then it is applied"
 	case preview.ActionBlocked:
 		return "belongs to another owner, is being deleted or may not be replaced; the plan cannot be applied"
 	case preview.ActionUnknown:
@@ -330,7 +330,7 @@ func (m *view) stageTitle(i int) string {
 	if at := m.stageAt(i); at < len(m.plan.Stages) {
 		return strconv.Itoa(at+1) + " " + m.plan.Stages[at].ID
 	}
-	return "in no step"
+	return "no change"
 }
 
 func (m *view) kindAt(i int) string { return m.tree().kinds[i] }

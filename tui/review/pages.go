@@ -33,13 +33,13 @@ func (m *review) openHelp() {
 		}
 	}
 	b.Heading("Approving")
-	b.Text(theme.Plain, "   ", "a opens the question once every finding under CRITICAL was opened, its evidence seen and marked with n or space. Only the answer typed there approves.")
+	b.Text(theme.Plain, "   ", "a opens the confirmation once every finding under CRITICAL was opened, its evidence seen and marked with n or space. Only the answer typed there approves.")
 	b.Heading("Symbols")
 	for _, s := range []preview.Severity{preview.Critical, preview.Warning, preview.NotKnown} {
 		sign, role := frame.SeveritySign(s, false)
 		b.Add(widget.Line{widget.Text(role, "   "+sign+"  "), widget.Text(theme.Plain, "  "+frame.SectionTitle(s))})
 	}
-	b.Add(frame.Plain("   ok    looked at"))
+	b.Add(frame.Plain("   ok reviewed"))
 	for _, a := range preview.Actions() {
 		b.Add(widget.Line{widget.Text(theme.Plain, "   "), widget.Cell(frame.ActionRole(a), a.Symbol(), 6), widget.Text(theme.Plain, string(a))})
 	}

@@ -104,7 +104,7 @@ func (p *plainReview) review() error {
 		n := p.list()
 		question := "a approve, q quit: "
 		if n > 0 {
-			question = fmt.Sprintf("look at [1-%d], %s", n, question)
+			question = fmt.Sprintf("show [1-%d], %s", n, question)
 		}
 		answer, ok, err := p.ask.Ask(p.ctx, question)
 		if err != nil || !ok {
@@ -124,7 +124,7 @@ func (p *plainReview) review() error {
 		}
 		at, err := strconv.Atoi(answer)
 		if err != nil || at < 1 || at > n {
-			p.say("That is none of them.")
+			p.say("There is no such choice.")
 			continue
 		}
 		if ended, err := p.showItem(at - 1); ended || err != nil {
@@ -157,7 +157,7 @@ func (p *plainReview) list() int {
 		}
 		state := ""
 		if b.isReviewed(i) {
-			state = "looked at: "
+			state = "reviewed: "
 		}
 		what, who := splitTitle(it.first())
 		p.say(fmt.Sprintf("%3d  %s  %s%s  %s", i+1, it.label(), state, what, who))

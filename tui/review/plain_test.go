@@ -96,7 +96,7 @@ func TestPlainWhenTheClusterMoves(t *testing.T) {
 	if outcome.Kind == Approved {
 		t.Fatal("the old plan was approved")
 	}
-	for _, part := range []string{"The cluster changed during the review", "1 of 3 looks reset"} {
+	for _, part := range []string{"The cluster changed during the review", "1 of 3 marks reset"} {
 		if !strings.Contains(said, part) {
 			t.Errorf("it does not say %q", part)
 		}

@@ -79,7 +79,7 @@ func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 	m.tab = tabSummary
 	m.banner = why + changedFacts(old, p)
 	if reset, marked := m.checklist.countResets(before); reset > 0 {
-		m.banner += fmt.Sprintf("; %d of %d looks reset", reset, marked)
+		m.banner += fmt.Sprintf("; %d of %d marks reset", reset, marked)
 		if at := m.checklist.next(-1, 1); at >= 0 && m.checklist.items[at].severity() == preview.Critical {
 			m.banner += ": " + m.checklist.items[at].first().Title
 		}

@@ -123,7 +123,7 @@ func TestAMovedClusterLeadsBackToTheReview(t *testing.T) {
 	if m.checklist.remaining() != 1 {
 		t.Errorf("%d critical to review, want the one whose evidence changed", m.checklist.remaining())
 	}
-	for _, part := range []string{"Deployment mongodb/operator is another object", "1 of 3 looks reset"} {
+	for _, part := range []string{"Deployment mongodb/operator is another object", "1 of 3 marks reset"} {
 		if !strings.Contains(m.banner, part) {
 			t.Errorf("the banner %q does not say %q", m.banner, part)
 		}

@@ -100,7 +100,7 @@ func (m *sourceTab) rows() []row {
 	clusterFacts(f, p)
 	f.heading(fmt.Sprintf("STEPS  (%d)", len(p.Stages)))
 	for i, s := range p.Stages {
-		f.add(fmt.Sprintf("%d %s", i+1, s.ID), fmt.Sprintf("%s, gives up after %s", preview.Plural(len(s.Objects), "object"), s.Timeout))
+		f.add(fmt.Sprintf("%d %s", i+1, s.ID), fmt.Sprintf("%s, times out after %s", preview.Plural(len(s.Objects), "object"), s.Timeout))
 	}
 	return f.rows
 }
@@ -118,7 +118,7 @@ func clusterFacts(f *propertyList, p *preview.Plan) {
 	f.add("uid", p.Target.Identity)
 	f.add("as", p.Target.User)
 	if len(p.Reads) > 0 {
-		f.add("reads", preview.Plural(len(p.Reads), "object")+" that the plan rests on and does not change")
+		f.add("reads", preview.Plural(len(p.Reads), "object")+" that the plan depends on and does not change")
 	}
 	f.add("options", optionWords(p.Options))
 }
@@ -131,7 +131,7 @@ func optionWords(o preview.Options) string {
 		text string
 	}{
 		{o.Prune, "deletes what left the set"}, {!o.Prune, "keeps what left the set"}, {o.Adopt, "adopts"}, {o.Strict, "strict"},
-		{o.IncludeCRDs, "deletes definitions and all their objects"},
+		{o.IncludeCRDs, "deletes CRDs and all their custom resources"},
 		{o.IncludeNamespaces, "deletes namespaces and all they hold"},
 	} {
 		if choice.on {
@@ -256,9 +256,9 @@ func (m *sourceTab) packageFacts(f *propertyList, pkg *preview.Package) {
 		f.addAs(theme.Caution, "note", strings.Join(frame.NonEmpty(note.Text, "("+note.Rule+")"), " "))
 	}
 	for _, d := range pkg.Dependencies {
-		by := "met by " + d.By
+		by := "provided by " + d.By
 		if d.By == "" {
-			by = "met by nothing"
+			by = "not provided"
 		}
 		f.add("requires", strings.Join(frame.NonEmpty(d.Constraint, by, d.Detail), "  "))
 	}

@@ -39,7 +39,7 @@ func (m *review) windowTitle() string {
 func (m *review) frame() frame.Frame {
 	f := frame.Frame{Theme: m.theme, Size: m.size, Title: m.opts.Title, Plan: m.plan, Sealed: m.sealed, State: m.state(), Stale: m.staleText(), Blind: m.watch.err != nil}
 	if m.checklist != nil {
-		f.Stats = fmt.Sprintf("must %d should %d", m.checklist.remaining(), len(m.checklist.ofSeverity(preview.Warning)))
+		f.Stats = fmt.Sprintf("crit %d warn %d", m.checklist.remaining(), len(m.checklist.ofSeverity(preview.Warning)))
 	}
 	return f
 }
@@ -231,9 +231,9 @@ func (m *tabPanel) footerKeys() []key.Binding {
 	case b.pane == frame.PaneDetail && b.sheet != nil:
 		return m.sheetKeys(b.sheet)
 	case m.tab == tabFindings && m.split():
-		return []key.Binding{frame.WithHelp(k.Mark, "looked"), k.Next, k.YAML, k.Diff, frame.WithHelp(k.NextPane, "pane"), k.Search, k.Help}
+		return []key.Binding{frame.WithHelp(k.Mark, "mark"), k.Next, k.YAML, k.Diff, frame.WithHelp(k.NextPane, "pane"), k.Search, k.Help}
 	case m.tab == tabFindings && b.pane == frame.PaneDetail:
-		return []key.Binding{frame.WithHelp(k.Mark, "looked"), frame.WithHelp(k.Next, "next"), k.YAML, k.Diff, k.Back, k.Help}
+		return []key.Binding{frame.WithHelp(k.Mark, "mark"), frame.WithHelp(k.Next, "next"), k.YAML, k.Diff, k.Back, k.Help}
 	case m.tab == tabFiles && b.pane == frame.PaneDetail:
 		return []key.Binding{k.Back, k.Diff, frame.WithHelp(k.Down, "scroll"), k.Search, k.Copy, k.Help}
 	case m.tab == tabFiles:
@@ -247,7 +247,7 @@ func (m *tabPanel) footerKeys() []key.Binding {
 	case m.tab == tabSource:
 		return []key.Binding{k.Copy, frame.WithHelp(k.CopyCommand, "copy command"), frame.WithHelp(k.Down, "move"), k.Search, k.Help, k.Quit}
 	}
-	return []key.Binding{k.Open, frame.WithHelp(k.Next, "next to look"), k.Search, k.Copy, k.Help, k.Quit}
+	return []key.Binding{k.Open, frame.WithHelp(k.Next, "next finding"), k.Search, k.Copy, k.Help, k.Quit}
 }
 
 // tinyKeys are those of the smallest layout, which has no room for words.

@@ -131,7 +131,7 @@ func (a *app) newCatalogRemoveCommand() *cobra.Command {
 		Use:   "remove NAME",
 		Short: "Remove a catalog from the configuration",
 		Long:  `Remove a catalog from the configuration. What was installed from it stays.`,
-		Example: `  # It is not looked in any more
+		Example: `  # Stop using a catalog
   kubectl operator catalog remove community
 
   # Replace one
@@ -488,7 +488,7 @@ hold TERM, with the default channel and the version at its head.`,
 		Example: `  # Everything in a catalog
   kubectl operator search --catalog registry.example.com/catalogs/community:latest
 
-  # What speaks of databases, in two catalogs
+  # Packages about databases, in two catalogs
   kubectl operator search database --catalog ./ours --catalog ./theirs`,
 		Args: rangeArgs(0, 1, "TERM or nothing"),
 		RunE: func(cmd *cobra.Command, args []string) error {

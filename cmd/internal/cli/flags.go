@@ -166,7 +166,7 @@ func addReadFlags(flags *pflag.FlagSet, o *planning.ReadOptions, offline bool) {
 	if offline {
 		flags.BoolVar(&o.Offline, "offline", false, "contact no cluster: plan for an empty one; references resolved before come from the cache")
 	}
-	flags.StringVar(&o.Mode, "read-only", string(preview.ReadDryRun), "how a plan reads the cluster: dry-run (gets and server-side dry runs) or get (gets alone; what the API server would add or refuse stays open)")
+	flags.StringVar(&o.Mode, "read-only", string(preview.ReadDryRun), "how a plan reads the cluster: dry-run (server-side dry runs, no changes) or get (reads only: what the API server would add or refuse is not known)")
 }
 
 // addRecordFlags adds the flag that names the key of records.
@@ -177,7 +177,7 @@ func addRecordFlags(flags *pflag.FlagSet, o *planning.RecordOptions) {
 // addSourceFlags adds the flags that say how content is fetched.
 func addSourceFlags(flags *pflag.FlagSet, o *planning.SourceOptions) {
 	addRegistryFlags(flags, o)
-	flags.StringArrayVar(&o.PullSecrets, "pull-secret", nil, "Secret of the cluster with registry credentials, as NAMESPACE/NAME; read with your rights (repeatable)")
+	flags.StringArrayVar(&o.PullSecrets, "pull-secret", nil, "Secret of the cluster with registry credentials, as NAMESPACE/NAME; read with your permissions (repeatable)")
 	flags.StringVar(&o.CacheDir, "cache-dir", "", "where downloaded content is kept by digest (default: the user's cache directory)")
 	flags.StringVar(&o.Platform, "platform", "", "platform to pick from a multi-platform image, as OS/ARCH (default linux/amd64, on every machine); of a PluginSet also several with commas between, or all")
 }
@@ -366,7 +366,7 @@ func (f *ownerFlags) addTo(cmd *cobra.Command, flags *pflag.FlagSet, o *planning
 func conflictHelp(choices []string) string {
 	const help = "fail, take them over, or leave them as they are"
 	if choices[0] == preview.ConflictsOwn {
-		return "take back the release's own, " + help
+		return "restore the release's own values, " + help
 	}
 	return help
 }

@@ -15,8 +15,8 @@ import (
 func (a *app) newFormatCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "format",
-		Short: "Develop formats of your own",
-		Long: `A format of your own is a program kubectl-operator-format-NAME that turns content
+		Short: "Develop custom formats",
+		Long: `A custom format is a program kubectl-operator-format-NAME that turns content
 into objects. It reads a ResourceList of the KRM functions protocol from standard
 input and writes one to standard output; --format NAME has it run.`,
 		Example: `  # Does a program speak the protocol?
@@ -40,12 +40,12 @@ func (a *app) newFormatTestCommand() *cobra.Command {
 	var sample string
 	cmd := &cobra.Command{
 		Use:   "test PROGRAM",
-		Short: "Try whether a program is a format",
+		Short: "Test whether a program works as a format",
 		Long: `Run a program, a path or the NAME of a kubectl-operator-format-NAME on the PATH,
 with requests that it may accept or refuse properly - no files, a few, many, values
 of every type, bytes that are no text - and with some that it must refuse. Its
 answers must be a ResourceList, depend on nothing but the request, come in time and
-leave nothing running. It runs with your rights and is not sandboxed. Exit code 1
+leave nothing running. It runs with your permissions and is not sandboxed. Exit code 1
 when a check fails.`,
 		Example: `  # A program that is being written
   kubectl operator format test ./kubectl-operator-format-env

@@ -122,7 +122,7 @@ func (c console) printRevision(item revisionItem) {
 		lines = append(lines, [2]string{"record", item.Signature.String()})
 	}
 	if u := item.Receipt.Undoes; u != nil {
-		lines = append(lines, [2]string{"undoes", fmt.Sprintf("revision %d, which failed", u.Revision)})
+		lines = append(lines, [2]string{"rollback", fmt.Sprintf("of revision %d, which failed", u.Revision)})
 	}
 	for _, check := range item.Receipt.HealthChecks {
 		lines = append(lines, [2]string{"check", check})

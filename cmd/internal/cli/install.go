@@ -130,7 +130,7 @@ func (a *app) newUpgradeCommand() *cobra.Command {
 		Long: `Plan an installed release again. Without REF it goes along the upgrade edges of
 the catalog that it came from, if the configuration has that catalog, or --catalog
 names one; what only the release's record names is not followed. With REF any version may be named; the plan then
-says that no edges were followed.`,
+says that the upgrade path was not checked.`,
 		Example: `  # To the newest version that the channel's edges allow
   kubectl operator upgrade mongodb
 

@@ -143,7 +143,7 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 	}
 	prompter := frame.NewPrompter(q.in, q.app.streams.Human())
 	for {
-		answer, _, err := prompter.Ask(q.ctx, "Which one? A number, a name or a part of one; nothing ends here: ")
+		answer, _, err := prompter.Ask(q.ctx, "Which package? A number, a name or a part of one; an empty line quits: ")
 		if err != nil {
 			return catalog.Hit{}, err
 		}

@@ -12,7 +12,7 @@ import (
 func (a *app) newPluginCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
-		Short: "Review and install plugin sets: files that a host program loads",
+		Short: "Manage plugin sets: files that a host program loads",
 		Long: `A plugin set is files that a host program loads, listed in a config: that of
 Optimus or PipeCD, a manifest of krew, or a PluginSet of this tool. It is installed
 as a generation: beside the earlier one, and switched to at once. Earlier ones stay

@@ -39,7 +39,7 @@ install is yours to remove.`,
 			if err := r.check(); err != nil {
 				return r.reportFailure(err)
 			}
-			return r.run(cmd.Context(), "what can be cleaned away", preview.RequestClean, func(ctx context.Context, _ func(string)) (*planning.SetPlan, error) {
+			return r.run(cmd.Context(), "which generations can be removed", preview.RequestClean, func(ctx context.Context, _ func(string)) (*planning.SetPlan, error) {
 				return r.clean(ctx, f, keep)
 			})
 		},

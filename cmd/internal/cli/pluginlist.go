@@ -103,7 +103,7 @@ func (c console) printWanted(w *plugins.Wanted, generations []installed.Generati
 		return err
 	}
 	if n := len(w.ConfigChanges); n > 0 {
-		s.Printf("  the host would be told otherwise: %s\n", preview.Plural(n, "setting"))
+		s.Printf("  settings that change for the host: %s\n", preview.Plural(n, "setting"))
 	}
 	for _, g := range generations {
 		if g.Current && len(g.Drift) > 0 { // ok is about what was installed

@@ -89,7 +89,7 @@ func (r *setRun) load(ctx context.Context, action string) error {
 	case p.Platform == "":
 		return usagef("the plan is to %s release %s; apply it with that command", p.Request.Action, p.Release.Name)
 	case p.Against != nil:
-		return usagef("the plan compares set %s with another config as if that were installed: it is for reading, and says nothing of what is at the location; preview without --against, and apply that plan", p.Release.Name)
+		return usagef("the plan compares set %s with another config as if that were installed: it is read-only, and does not describe what is at the location; preview without --against, and apply that plan", p.Release.Name)
 	case p.Request.Action != action:
 		return usagef("the plan is to %s %s; apply it with plugin %s", p.Request.Action, p.Release.Name, p.Request.Action)
 	}
@@ -114,7 +114,7 @@ func (r *setRun) print(ctx context.Context, p *preview.Plan) error {
 func (r *setRun) resume(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, bool, error) {
 	done, err := r.finishInterrupted(ctx, fresh, digest)
 	if !done && err == nil && r.loaded != nil {
-		err = refuse("what is there, or the artifacts, are not what the plan was made for: it would be "+fresh.Digest+" now, and the plan is "+digest,
+		err = refuse("the files or the artifacts changed since the plan: it would be "+fresh.Digest+" now, and the plan is "+digest,
 			"preview again, and approve that")
 	}
 	return nil, done, err

@@ -211,7 +211,7 @@ func (p *printer) setDone(plan *preview.Plan, receipt *installed.Receipt, err er
 // setUndo names the way back, where there is one.
 func (p *printer) setUndo(location string, receipt *installed.Receipt) {
 	if receipt.From > 0 || receipt.TookOver {
-		p.app.streams.Printf("  undo     %s\n", report.SetRollback(location, receipt.From))
+		p.app.streams.Printf("  rollback %s\n", report.SetRollback(location, receipt.From))
 	}
 }
 

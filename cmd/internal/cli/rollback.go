@@ -19,8 +19,8 @@ func (a *app) newRollbackCommand() *cobra.Command {
 that like an install, and apply exactly it. Without --to it goes back to the last
 revision before the newest that was applied.
 
-Hooks do not run. Definitions to which the cluster could not go back without loss
-stay as they are, and so do the values of Secrets, which records do not hold; the
+Hooks do not run. CRDs that cannot be rolled back without data loss stay as
+they are, and so do the values of Secrets, which records do not hold; the
 review says where.
 
 Fields that the revision sets and that another manager has changed since, such as a

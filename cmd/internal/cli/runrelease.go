@@ -358,6 +358,6 @@ func (r *releaseRun) noteApplied(p *preview.Plan) {
 		err = list.add(p, time.Now())
 	}
 	if err != nil {
-		fmt.Fprintf(r.app.streams.HumanErr(), "not noted on this machine that the plan was applied: %v; only its record in the cluster keeps it from being applied again\n", err)
+		fmt.Fprintf(r.app.streams.HumanErr(), "this machine could not record that the plan was applied: %v; only its record in the cluster keeps it from being applied again\n", err)
 	}
 }

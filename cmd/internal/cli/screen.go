@@ -233,7 +233,7 @@ func resumeError(err error) error {
 		return nil
 	}
 	return &install.Error{
-		Kind: install.Interrupted, Operation: "going on with the apply", Cause: err.Error(),
+		Kind: install.Interrupted, Operation: "resuming the apply", Cause: err.Error(),
 		Advice: "what was applied before stays as it is", Err: err,
 	}
 }
@@ -355,7 +355,7 @@ func (f *applyDisplay) wantsMore(ctx context.Context, end applyResult) bool {
 		case "q":
 			return false
 		}
-		f.app.streams.Printf("That is none of them.\n")
+		f.app.streams.Printf("There is no such choice.\n")
 	}
 }
 

@@ -69,7 +69,7 @@ func lessOneCommand(t testing.TB) func(*testscript.TestScript, bool, []string) {
 					return strings.Contains(said, " "+resource) || strings.Contains(said, " bind ")
 				}
 				for _, resource := range preview.Texts(preview.List(rule, "resources")) {
-					if !names(resource) || !strings.Contains(said, "-o installer-role writes down, or have the plan applied") && !strings.Contains(said, "a plan needs ") {
+					if !names(resource) || !strings.Contains(said, "-o installer-role prints the roles), or have the plan applied") && !strings.Contains(said, "a plan needs ") {
 						ts.Fatalf("what is said does not name %s, or not what to do", resource)
 					}
 				}

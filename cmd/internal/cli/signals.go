@@ -97,7 +97,7 @@ func (s *shutdown) leave(w io.Writer) {
 		fmt.Fprintln(w, "cancelled at once by a second signal; nothing was applied")
 		os.Exit(exitDeclined)
 	}
-	fmt.Fprintln(w, "error: ended at once by a second signal; what was written stays, and one write may still arrive\n"+
+	fmt.Fprintln(w, "error: ended at once by a second signal; what was written stays, and one write may still be carried out\n"+
 		"  the same command goes on from there, and status shows what there is")
 	os.Exit(exitInterrupted)
 }
@@ -170,10 +170,10 @@ func (a *app) panicError(ctx context.Context, err error) error {
 	if !errors.As(err, &broken) {
 		return err
 	}
-	a.log.Error("the program broke", "panic", broken.Error(), "stack", string(broken.Stack))
-	where := "; --log-file FILE would keep where it broke, for a report of this fault"
+	a.log.Error("internal error", "panic", broken.Error(), "stack", string(broken.Stack))
+	where := "; run again with --log-file FILE to keep the stack trace for a bug report"
 	if a.logFile != nil {
-		where = "; where it broke is in " + a.global.logFile + ", for a report of this fault"
+		where = "; the stack trace for a bug report is in " + a.global.logFile
 	}
 	var known *install.Error
 	if errors.As(err, &known) {
@@ -181,9 +181,9 @@ func (a *app) panicError(ctx context.Context, err error) error {
 		e.Advice += where
 		return &e
 	}
-	e := &install.Error{Kind: install.NotStarted, Operation: "the program broke", Cause: broken.Error(), Advice: "nothing was applied" + where, Err: broken}
+	e := &install.Error{Kind: install.NotStarted, Operation: "internal error", Cause: broken.Error(), Advice: "nothing was applied" + where, Err: broken}
 	if s, ok := ctx.Value(shutdownKey{}).(*shutdown); ok && s.wrote.Load() {
-		e.Kind, e.Advice = install.Interrupted, "something was written, or may have been: the same command goes on from there, and status shows what there is"+where
+		e.Kind, e.Advice = install.Interrupted, "something was written, or may have been: run the same command again to resume; status shows the current state"+where
 	}
 	return e
 }

@@ -63,7 +63,7 @@ func (a *app) newStatusCommand() *cobra.Command {
 		Long: `Read every object of a release and say whether it is ready, and whether it still
 is what the newest revision made it: same, changed (and where), missing, taken
 (no longer marked as the release's), kept from an earlier revision, or unknown.
-What is not well comes first. Values are never shown. After an interrupted run it
+What is not ready, or has drifted, comes first. Values are never shown. After an interrupted run it
 says what the cluster shows to have been written.
 
 Exit code 3 when something is not ready, or not as it was applied.`,
@@ -204,14 +204,14 @@ func (c console) printStatus(item statusItem) {
 		c.streams.Printf("  record  %s\n", textsafe.Line(item.Signature.String()))
 	}
 	if item.Undoes != nil {
-		c.streams.Printf("  takes back revision %d, which failed\n", item.Undoes.Revision)
+		c.streams.Printf("  rolls back revision %d, which failed\n", item.Undoes.Revision)
 	}
 	if item.Unread != "" {
 		c.streams.Printf("  nothing can be compared: %s\n", textsafe.Line(item.Unread))
 	}
 	if len(item.Interrupted) > 0 {
 		c.streams.Printf("  interrupted: %s\n", countsOf(item.Interrupted))
-		c.streams.Printf("  go on with the approval of the same plan: --yes --approve %s\n", textsafe.Line(item.Approve))
+		c.streams.Printf("  resume with the approval of the same plan: --yes --approve %s\n", textsafe.Line(item.Approve))
 	}
 	ready, same := 0, 0
 	for _, o := range item.Objects {

@@ -139,7 +139,7 @@ func TestTerminalApplyThatChangedMeanwhileIsNotGoneOnWith(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	p.keys("r")
-	p.wait("NOT GONE ON")
+	p.wait("NOT RESUMED")
 	p.wait("is not what this plan creates")
 	p.fits(80, 24)
 	p.keys("Enter") // does not leave

@@ -40,7 +40,7 @@ func TestTerminalWayBackOnTheScreen(t *testing.T) {
 	p.run("kubectl-operator install ./one app --on-failure rollback; echo exit=$?")
 	p.wait("CRITICAL")
 	p.keys("a")
-	if screen := p.wait("Nothing has been changed yet."); !strings.Contains(screen, "a failure   removes what it made by itself") {
+	if screen := p.wait("Nothing has been changed yet."); !strings.Contains(screen, "a failure   removes what it created automatically") {
 		t.Errorf("CONFIRM does not say what a failure leads to:\n%s", screen)
 	}
 	approve()
@@ -51,7 +51,7 @@ func TestTerminalWayBackOnTheScreen(t *testing.T) {
 	p.keys("j") // past the group, to the finding below it
 	p.wait("a failure goes back to revision 1: 1 update")
 	p.keys("a")
-	if screen := p.wait("Nothing has been changed yet."); !strings.Contains(screen, "a failure   goes back to revision 1 by itself") {
+	if screen := p.wait("Nothing has been changed yet."); !strings.Contains(screen, "a failure   rolls back to revision 1 automatically") {
 		t.Errorf("CONFIRM does not say what a failure leads to:\n%s", screen)
 	}
 	approve()

@@ -13,10 +13,10 @@ import (
 const uninstallLong = `Plan the removal of every object of a release, review it like an install, and
 delete exactly that. CustomResourceDefinitions and Namespaces are kept and
 listed, for what they hold. While custom resources of the release's own
-definitions exist, uninstall is refused and counts them.
+CRDs exist, uninstall is refused and counts them.
 
-With --include-crds the definitions go too, and every object of theirs with them:
-the review counts those, and each definition is a critical finding. They go while
+With --include-crds the CRDs are deleted too, and all their custom resources with
+them: the review counts those, and each CRD is a critical finding. They go while
 the operator still runs, and it is removed when they are gone. What an earlier
 uninstall kept can be removed like this, too.
 
@@ -34,7 +34,7 @@ const uninstallExamples = `  # Review, then remove
   # Only show what would be deleted
   kubectl operator uninstall mongodb --preview
 
-  # See what would be lost with the definitions
+  # See which custom resources would be deleted with the CRDs
   kubectl operator uninstall mongodb --include-crds --preview
 
   # Leave nothing behind, but a receipt
@@ -82,7 +82,7 @@ func (a *app) newUninstallCommand() *cobra.Command {
 		ValidArgsFunction: a.completeReleases,
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&include.CRDs, "include-crds", false, "delete the release's CustomResourceDefinitions too, and with them every object of theirs")
+	flags.BoolVar(&include.CRDs, "include-crds", false, "delete the release's CRDs too, and all their custom resources")
 	flags.BoolVar(&include.Namespaces, "include-namespaces", false, "delete the Namespaces that the release made too, last, and everything they hold; needs --receipt")
 	addReadFlags(flags, &p.Read, false)
 	r.addWithPreview(flags)

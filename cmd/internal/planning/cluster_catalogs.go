@@ -127,7 +127,7 @@ func (r *Resolver) clusterCatalogs(ctx context.Context) ([]*catalog.Catalog, err
 func (r *Resolver) selectedCatalogs(ctx context.Context, selector string) ([]*catalog.Catalog, error) {
 	server, err := r.server()
 	if err != nil {
-		return nil, Usagef("the catalogs are chosen by the labels %q of ClusterCatalogs, for which the cluster must be asked; without it name one with --catalog", selector)
+		return nil, Usagef("the catalogs are chosen by the labels %q of ClusterCatalogs, which only a cluster knows; offline, name one with --catalog", selector)
 	}
 	found, err := servedCatalogs(ctx, server, ServedKind{catalog.ClusterCatalogAPI, catalog.ClusterCatalogKind}, selector)
 	if err != nil {

@@ -303,7 +303,7 @@ func (out *Resolution) checkIdentity() error {
 func contradicts(choice *catalog.Choice, is format.Info) error {
 	return Refuse(
 		fmt.Sprintf("catalog %s says that %s is %s %s, and it is %s", choice.Catalog.Reference, choice.Image, choice.Package, choice.Version, strings.TrimSpace(is.Package+" "+is.Version)),
-		"tell the catalog's publisher; the image itself can be named instead of the package",
+		"report it to the catalog's publisher; the image itself can be named instead of the package",
 	)
 }
 
@@ -322,7 +322,7 @@ func chartAsListed(pin source.Pin, content fs.FS) error {
 	case err != nil:
 		return nil // which detecting the format says
 	case is == nil && listed:
-		return Refuse(fmt.Sprintf("%s lists an archive that is no chart: it has no Chart.yaml", listing(pin.Reference)), "tell the repository's publisher")
+		return Refuse(fmt.Sprintf("%s lists an archive that is no chart: it has no Chart.yaml", listing(pin.Reference)), "report it to the repository's publisher")
 	case is == nil:
 		return nil
 	}
@@ -340,7 +340,7 @@ func chartAsListed(pin source.Pin, content fs.FS) error {
 	}
 	return Refuse(
 		fmt.Sprintf("by %s %s is %s, and it is %s %s", listing(pin.Reference), pin.Source.Digest, strings.Join(says, ", "), is.Package, is.Version),
-		"tell the repository's publisher; the archive itself can be named instead",
+		"report it to the repository's publisher; the archive itself can be named instead",
 	)
 }
 

@@ -285,7 +285,7 @@ func (s *PlanStore) approvals(ctx context.Context, plan *SavedPlan) ([]approval.
 		if entry.Type().IsRegular() { // a pipe would be waited for
 			found.Data, found.Err = ReadSmallFile(dir + entry.Name())
 		} else {
-			found.Err = errors.New("it is no plain file")
+			found.Err = errors.New("it is not a regular file")
 		}
 		out = append(out, found)
 	}

@@ -33,7 +33,7 @@ func (e *Unsatisfiable) Error() string {
 		text += "; besides, " + strings.Join(e.Also[:min(len(e.Also), most)], "; ")
 	}
 	if more := len(e.Also) - most; more > 0 {
-		text += fmt.Sprintf("; and %d more requirements are met by nothing", more)
+		text += fmt.Sprintf("; and %d more requirements cannot be met", more)
 	}
 	return text
 }

@@ -317,7 +317,7 @@ func (f *formula) pick(ctx context.Context, chosen *selection, r *requirement) (
 	}
 	if f.u.cluster[r] == "" {
 		// The clauses say that one option holds.
-		return nil, errors.New("a requirement of a solution is met by nothing; this is a bug")
+		return nil, errors.New("no bundle of the solution meets a requirement; this is a bug")
 	}
 	return nil, nil
 }
