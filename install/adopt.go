@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// adopt takes an object over in two writes: the first makes its former owner
-// let go, and the apply follows on the object as that left it.
+// adopt adopts an object in two writes: the first removes the former owner's
+// references and marks, the second applies the planned object on top of that.
 func (w *writer) adopt(ctx context.Context, o *preview.Object, live map[string]any) (writeResult, error) {
 	free, err := w.release(ctx, o, live)
 	if err != nil {
@@ -17,9 +17,9 @@ func (w *writer) adopt(ctx context.Context, o *preview.Object, live map[string]a
 	return w.write(ctx, o, free)
 }
 
-// release takes an object's former owner off it, by a JSON patch with tests on
-// uid and resourceVersion, and returns the object as that left it. A run that
-// was interrupted afterwards finds nothing left to take off.
+// release removes the former owner's references and marks from an object, by a
+// JSON patch with tests on uid and resourceVersion, and returns the object
+// after it. A run that was interrupted afterwards finds nothing left to remove.
 func (w *writer) release(ctx context.Context, o *preview.Object, live map[string]any) (map[string]any, error) {
 	var last error
 	for try := range clock.MaxAttempts {

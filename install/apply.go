@@ -46,9 +46,8 @@ func Apply(ctx context.Context, plan *preview.Plan, approval record.Approval, cl
 	return r.result(err)
 }
 
-// applier is one call of Apply: it leads an attempt through its steps. What it does
-// to single objects its writer does; what it looks at before is its checker's, and
-// what it waits for its waiter's.
+// applier runs one call of Apply through its steps. Its checker reads, its
+// writer sends single objects, and its waiter follows the rollout.
 type applier struct {
 	*attempt
 	*checker
@@ -63,7 +62,8 @@ func newRun(a *attempt) *applier {
 	return &applier{attempt: a, checker: &checker{attempt: a}, writer: &writer{attempt: a}, waiter: &waiter{attempt: a}}
 }
 
-// probe is a run for a look ahead: nothing of it is reported, or changes this one.
+// probe returns a copy of the run for a check in advance: it reports nothing,
+// and does not change this run.
 func (r *applier) probe() *applier {
 	a := *r.attempt
 	a.opts.Sink, a.done = nil, map[string]bool{}
@@ -222,7 +222,8 @@ func checkTexts(checks []rollout.Check) []string {
 	return out
 }
 
-// interruptError words the end of a run that was asked to stop, or had to.
+// interruptError returns the error of a run that was asked to stop, or that
+// lost its lock.
 func (r *applier) interruptError(ctx, held context.Context, err error) error {
 	e := &Error{
 		Kind: Interrupted, Operation: "applying " + r.plan.Release.Name,
@@ -270,8 +271,8 @@ func (r *applier) result(err error) (*record.Receipt, error) {
 	return receipt, err
 }
 
-// unchangedReceipt stands for a plan that had nothing to write: the installed
-// revision goes on.
+// unchangedReceipt returns the receipt of a plan that had nothing to write: the
+// installed revision stays.
 func (r *applier) unchangedReceipt() *record.Receipt {
 	now := r.opts.Clock.Now().UTC()
 	stored := record.New(r.plan, r.approval, r.before, r.opts.ToolVersion, now)

@@ -53,7 +53,7 @@ func (a *attempt) stopRequested() bool {
 	}
 }
 
-// stopError is the end of a run that was asked to stop.
+// stopError returns the error of a run that was asked to stop.
 func (a *attempt) stopError() *Error {
 	e := &Error{
 		Kind: Interrupted, Operation: "applying " + a.plan.Release.Name,
@@ -149,8 +149,8 @@ func (a *attempt) isOwnNamespace(o *preview.Object, live map[string]any) bool {
 	return err == nil && verdict == Same
 }
 
-// noAnswerError is the end of a run that waited, or looked, and had no answer: the
-// same command goes on where it stopped.
+// noAnswerError returns the error of a run that had no answer from the cluster
+// while it waited or checked: the same command resumes it.
 func (a *attempt) noAnswerError(doing, so string, err error) error {
 	if isOutage(err) && (a.wrote || a.isResumed()) {
 		return &Error{Kind: Interrupted, Operation: doing, Cause: err.Error(), Advice: so + a.resumeAdvice(), Err: err}
@@ -172,9 +172,9 @@ func (a *attempt) bringsAPIGroup(group string) bool {
 	return false
 }
 
-// reviewedResult is what the review showed of an object after its write. What an
-// adoption leads to was merged at review and not dry-run: its owner had not let
-// go. So it has no defaults, and only the sealed fields are compared.
+// reviewedResult returns the object as the review showed it after its write. An
+// adoption was merged at review and not dry-run, because its former owner still
+// had it: it has no defaults, and only the sealed fields are compared.
 func (a *attempt) reviewedResult(o *preview.Object) map[string]any {
 	fresh := a.freshObject(o)
 	if fresh == nil || a.plan.ReadMode == preview.ReadGet || o.Action == preview.ActionAdopt {

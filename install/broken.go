@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// writeCounter counts the writes of plan objects that were made, or whose outcome is
-// unknown. It answers where a run cannot any more, because a panic ended it.
+// writeCounter counts the writes of plan objects that were made, or whose
+// outcome is unknown. It survives a panic that ended the run.
 type writeCounter struct{ made atomic.Int64 }
 
 // happened reports whether the target changed, or may have changed.
@@ -50,8 +50,8 @@ func (c countingCluster) Delete(ctx context.Context, ref preview.Ref, uid, resou
 	return c.writes.count(ref, func() error { return c.Cluster.Delete(ctx, ref, uid, resourceVersion, dependents) })
 }
 
-// applyRecovered is apply, whose panics are errors: nothing is recorded any more, as
-// after a kill, and the same digest goes on.
+// applyRecovered is apply with panics returned as errors: nothing is recorded
+// any more, as after a kill, and the same digest resumes the plan.
 func (r *applier) applyRecovered(ctx context.Context, writes *writeCounter) error {
 	err := tasks.Try(func() error { return r.apply(ctx) })
 	var known *Error

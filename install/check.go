@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// checker holds the cluster against what was reviewed, and writes nothing.
+// checker compares the cluster with what was reviewed, and writes nothing.
 type checker struct {
 	*attempt
 	parent map[string]any // the Secret of the record before this revision
@@ -90,8 +90,8 @@ func (c *checker) checkQuorum(users []string) error {
 	return nil
 }
 
-// checkBase compares the newest record with the revision the plan stands on.
-// The plan's own unfinished record passes: it will be resumed.
+// checkBase compares the newest record with the revision that the plan is based
+// on. The plan's own unfinished record passes: it will be resumed.
 func (c *checker) checkBase(ctx context.Context) error {
 	doing := "checking the revision that the plan is based on"
 	record, secret, err := record.LoadWithSecret(ctx, c.cluster, c.plan.Release)
@@ -130,8 +130,8 @@ func (c *checker) checkBase(ctx context.Context) error {
 }
 
 // wholeCheck plans again from the sealed content and fresh reads, persisting
-// nothing, and holds the Facts against the approved ones and today's findings
-// against the approval.
+// nothing. It compares the Facts with the approved ones, and today's findings
+// with the approval.
 func (c *checker) wholeCheck(ctx context.Context) error {
 	doing := "checking that the cluster is as reviewed"
 	var cluster engine.Cluster = c.cluster
@@ -172,8 +172,8 @@ func (c *checker) wholeCheck(ctx context.Context) error {
 	return c.checkOperands(ctx)
 }
 
-// notChecked ends a check that made no plan to compare with: what the engine
-// refuses is a refusal with its own advice, and anything else may pass.
+// notChecked returns the error of a check that made no plan to compare with: a
+// refusal of the engine keeps its own advice, and any other error may pass.
 func (c *checker) notChecked(doing string, err error) *Error {
 	if refused, ok := errors.AsType[*engine.Refused](err); ok {
 		return c.fail(doing, refused.Next, refusal(doing, refused.Next, refused.What))
@@ -225,9 +225,10 @@ func (c *checker) checkMembers(ctx context.Context) error {
 	return c.fail("checking what is installed", "", refusal("checking what is installed", "preview again, and approve what it shows", reasons...))
 }
 
-// findNamespace looks for the Namespace of an earlier run of this plan that
-// came no further: it is what this plan creates, no other client wrote it, and
-// there is no record in it. Such a one counts as absent.
+// findNamespace looks for the Namespace that an earlier run of this plan
+// created before it was interrupted: it is as the plan creates it, no other
+// client wrote it, and there is no record in it. Such a Namespace counts as
+// absent.
 func (c *checker) findNamespace(ctx context.Context) error {
 	o := c.ownNamespace()
 	if o == nil || c.before != nil {
@@ -243,9 +244,9 @@ func (c *checker) findNamespace(ctx context.Context) error {
 	return nil
 }
 
-// BeforeNamespace returns the cluster as a plan saw it whose run came no
-// further than creating the release Namespace: without that. It returns nil when
-// there was no such run. Only a plan made on it has the digest that was approved.
+// BeforeNamespace returns the cluster without the release Namespace, when a run
+// of a plan created that and was interrupted right after; nil when there was no
+// such run. Only a plan made on it has the digest that was approved.
 func BeforeNamespace(ctx context.Context, cluster PlanningCluster, release preview.Release) (engine.Cluster, error) {
 	ref := preview.Ref{APIVersion: "v1", Kind: "Namespace", Name: release.Namespace}
 	live, err := cluster.Get(ctx, ref)

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/engine"
 )
 
-// Drift is how an object of a release stands to what the newest revision made
-// of it. The set is closed.
+// Drift is the difference between a live object and what the newest revision of
+// its release made of it. The set is closed.
 type Drift string
 
 // The drifts.

@@ -30,8 +30,8 @@ type Error struct {
 	Operation string
 	Cause     string
 	Advice    string
-	// Reasons are all reasons of a refusal, one sentence each. Came is made of
-	// the first ones.
+	// Reasons lists every reason of a refusal, one sentence each. Cause is made
+	// of the first ones.
 	Reasons []string
 	// RolloutCause is why the rollout of Object failed or took too long.
 	RolloutCause rollout.Cause

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/install/rollout"
 )
 
-// EventType is what an [Event] says. The set is contract.
+// EventType is the kind of an [Event]. The set is contract.
 type EventType string
 
 // The event types.
@@ -32,12 +32,13 @@ type Event struct {
 	State   record.ObjectState `json:"state,omitempty"`  // of Object
 	Message string             `json:"message,omitempty"`
 
-	// Cause is what keeps Object from being ready, and Offender the id of the
+	// Cause is the reason why Object is not ready, and Offender the id of the
 	// first object at fault, such as a pod of it.
 	Cause    rollout.Cause `json:"cause,omitempty"`
 	Offender string        `json:"offender,omitempty"`
 
-	// Err is all that an error event has a Message of, for a screen.
+	// Err is the whole error of an error event, for a screen; Message is its
+	// text.
 	Err error `json:"-"`
 
 	// Set on the result only. ExitCode is a pointer so that 0 is written.
@@ -49,12 +50,12 @@ type Event struct {
 }
 
 // WaitState is what a run waits for at one moment, for a screen that shows it
-// live. It is no event: nothing of it is on record.
+// live. It is not an event and is not recorded.
 type WaitState struct {
 	Stage    string    // empty when it does not wait
 	Deadline time.Time // when it gives up, zero when it never does
-	// LostSince is when the cluster stopped answering, zero while it does;
-	// since then it was asked Tries times.
+	// LostSince is the time at which the cluster stopped answering, zero while
+	// it answers; Tries counts the requests since.
 	LostSince time.Time
 	Tries     int
 	// TimedOut says that it gave up at the deadline.

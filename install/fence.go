@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// Fence is that of a record which the holder of the lock writes.
+// Fence returns the fence of a record that the holder of the lock writes.
 func (l *lock) Fence(revision int) record.Fence {
 	if l == nil {
 		return record.Fence{Revision: revision}
@@ -17,7 +17,8 @@ func (l *lock) Fence(revision int) record.Fence {
 	return record.Fence{Holder: l.holder, Transitions: transitionsOf(l.live), Revision: revision}
 }
 
-// LostError ends what is done under a lock that another run turned out to hold.
+// LostError reports that another run holds the lock, and ends the context of
+// the lock.
 func (l *lock) LostError() error {
 	if l != nil {
 		l.lost(errLockLost)
@@ -25,9 +26,8 @@ func (l *lock) LostError() error {
 	return errLockLost
 }
 
-// DropLease deletes the Lease that the run which wrote the newest record left
-// behind when it was killed after its last word. What fails here only makes the
-// next writer wait for the lease to expire.
+// DropLease deletes the Lease of a run that was killed after its last write to
+// the record. If it fails, the next writer only waits for the lease to expire.
 func DropLease(ctx context.Context, cluster Cluster, release preview.Release) {
 	stored, secret, err := record.LoadWithSecret(ctx, cluster, release)
 	if err == nil && stored != nil && !stored.State.Unfinished() {

@@ -52,8 +52,8 @@ type lock struct {
 
 	mu   sync.Mutex     // held while the lease is written
 	live map[string]any // the lease as last written
-	// renewed is when the last renewal that was acknowledged was sent; nil when
-	// that is not known.
+	// renewed is the time at which the last acknowledged renewal was sent; nil
+	// when that is not known.
 	renewed atomic.Pointer[clock.Stamp]
 	stop    context.CancelFunc
 	held    context.Context         // ends with the lock
@@ -245,9 +245,9 @@ func (l *lock) age() time.Duration {
 	return clock.StampOf(l.clock).Since(*renewed)
 }
 
-// Confirm comes before each write, and after each create: it returns nil only
-// while this run is the only writer. Where the last renewal is too old to be
-// sure of that, because the process was stopped or the machine suspended, the
+// Confirm returns nil only while this run is the only writer; it is called
+// before each write, and after each create. Where the last renewal is too old
+// to be sure, because the process was stopped or the machine suspended, the
 // lease is renewed first.
 func (l *lock) Confirm(ctx context.Context) error {
 	switch {
@@ -261,8 +261,8 @@ func (l *lock) Confirm(ctx context.Context) error {
 	return l.Prove(ctx)
 }
 
-// Prove renews the lease now. One that was taken, or cannot be renewed, ends
-// what is done under the lock.
+// Prove renews the lease now. If it was taken, or cannot be renewed, the
+// context of the lock ends.
 func (l *lock) Prove(ctx context.Context) error {
 	if l == nil || l.leaving.Load() {
 		return nil
@@ -286,10 +286,11 @@ func (l *lock) Prove(ctx context.Context) error {
 	return errLockOld
 }
 
-// suspend begins a time in which nothing is written: a cluster that does not answer
-// meanwhile ends nothing. It ends with resume, before the next write: a lease that
-// no other run took is renewed, and one that was taken, or that cannot be renewed
-// now, is lost. A run that only sees a namespace off has no lock (nil).
+// suspend tolerates a lease that is not renewed, while nothing is written: a
+// cluster that does not answer meanwhile ends nothing. It ends with resume,
+// before the next write: a lease that no other run took is renewed, and one
+// that was taken, or that cannot be renewed now, is lost. A run that only waits
+// for a deleted namespace has no lock (nil).
 func (l *lock) suspend() {
 	if l != nil {
 		l.resting.Store(true)

@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// verifyEndState compares every object of the plan with the review once more at the
-// end: those that stay unchanged, for which nothing was sent, and those that were
-// written, since others may have changed them after that. What is not as reviewed
-// ends the run, so that success says that all of it was there at the end. A custom
-// resource is only reported: its controller may write to it.
+// verifyEndState compares every object of the plan with the review once more at
+// the end: unchanged ones, for which nothing was sent, and written ones, which
+// others may have changed since. A difference fails the run, so that success
+// says that all of it was there at the end. A custom resource is only reported:
+// its controller may write to it.
 func (r *applier) verifyEndState(ctx context.Context) error {
 	var objects []*preview.Object
 	var refs []preview.Ref
@@ -60,8 +60,8 @@ func (r *applier) verifyEndState(ctx context.Context) error {
 	return e
 }
 
-// mustMatchReview reports whether an object must be at the end as the review showed
-// it. One that its own write left otherwise was reported then.
+// mustMatchReview reports whether an object must be as reviewed at the end of
+// the run. An object that differed right after its own write was reported then.
 func (r *applier) mustMatchReview(o *preview.Object) bool {
 	switch entry := r.record.Object(o.ID); {
 	case o.Action == preview.ActionUnchanged:
@@ -80,14 +80,15 @@ func isCustom(o *preview.Object) bool {
 	return strings.Contains(group, ".") && !strings.HasSuffix(group, ".k8s.io")
 }
 
-// unseenError is the end of a run whose last look came to nothing.
+// unseenError returns the error of a run whose objects could not be read again
+// at its end.
 func (r *applier) unseenError(doing string, o *preview.Object, err error) error {
 	return r.noAnswerError(doing, "everything was written; ", fmt.Errorf("reading %s: %w", o.ID, err))
 }
 
-// editText says how an object differs from the review; empty when it does not. A
-// resourceVersion that stayed is proof enough: a CRD that the plan wrote may
-// change how an object reads.
+// editText returns how an object differs from the review, empty when it does
+// not. An unchanged resourceVersion is proof enough: a CRD that the plan wrote
+// may change how an object reads.
 func (r *applier) editText(o *preview.Object, live map[string]any) (string, error) {
 	uid, version := o.Live.UID, preview.VersionOf(r.liveOf(o))
 	if record.HasWrite(o.Action) {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview"
 )
 
-// addLockAdvice words the end of a run that lost its lock. What can be done next
-// depends on what the run that took it has made of the release.
+// addLockAdvice adds the advice for a run that lost its lock. What can be done
+// next depends on what the run that took it has made of the release.
 func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
 	e.Cause = strings.Join(append([]string{cause.Error(), w.progress()}, w.late...), "; ")
 	e.Err = errors.Join(cause, e.Err)
@@ -44,10 +44,10 @@ func (w *writer) addLockAdvice(ctx context.Context, cause error, e *Error) {
 	}
 }
 
-// judgeCreate comes after the answer to a create. What was stored while this run
-// was the only writer stays. What came after another run had taken the lock is
-// deleted again, unless that run knows of the object: a create alone has no
-// precondition that another run's deletion would break.
+// judgeCreate checks an object after its create was answered. It stays when
+// this run was the only writer then. If another run had taken the lock before,
+// it is deleted again, unless that run knows of the object: a create alone has
+// no precondition that another run's deletion would break.
 func (w *writer) judgeCreate(ctx context.Context, o *preview.Object, live map[string]any) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()

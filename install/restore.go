@@ -17,10 +17,10 @@ type BulkReader interface {
 	Read(ctx context.Context, refs []preview.Ref) []preview.ReadResult
 }
 
-// RestoreContent makes the content of a recorded revision again, as a plan against
-// the cluster as it is now takes it. Hooks are left out, and so are the
-// CustomResourceDefinitions that the cluster could not go back to without loss:
-// those stay as they are. Values of Secrets are not on record; they stay, too.
+// RestoreContent returns the content of a recorded revision, ready to be
+// planned against the cluster as it is now. Hooks are left out, and so are CRDs
+// that cannot be rolled back without data loss: those stay as they are. Values
+// of Secrets are not on record; they stay, too.
 func RestoreContent(ctx context.Context, cluster BulkReader, stored *record.Record) ([]engine.Content, error) {
 	plan, shapes, err := record.LoadRecordedPlan(ctx, cluster, stored)
 	if err != nil {
@@ -73,9 +73,9 @@ func unsetFields(recorded *preview.Plan, o *preview.Object) []string {
 	return slices.Compact(paths)
 }
 
-// EarlierRevision is what a plan on top of a record goes back to when its apply fails:
-// the recorded revision, or nothing where none is installed. A revision that is
-// unfinished is no state to go back to.
+// EarlierRevision returns the revision to which a plan on top of a record rolls
+// back when its apply fails: the recorded one, or none where nothing is
+// installed. An unfinished revision cannot be rolled back to.
 func EarlierRevision(ctx context.Context, cluster BulkReader, stored *record.Record) (*engine.Earlier, error) {
 	switch {
 	case stored == nil || stored.State == record.Uninstalled:

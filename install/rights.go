@@ -29,8 +29,9 @@ func (c *checker) dryRunGate(ctx context.Context, cluster engine.Cluster) error 
 	return nil
 }
 
-// DeniedError is the error of a plan that the API server would not carry out whatever
-// is approved, because a right is missing or a quota is used up; nil for others.
+// DeniedError returns the error of a plan that the API server would refuse
+// whatever is approved, because a permission is missing or a quota is used up;
+// nil for others.
 func DeniedError(p *preview.Plan) error {
 	if in := p.Access.Installer; len(in.Missing) > 0 {
 		return missingRights(p, in)
@@ -79,8 +80,8 @@ func missingRights(p *preview.Plan, in preview.Installer) error {
 	return fmt.Errorf("forbidden: %s; ask for these permissions (%s prints the roles), or have the plan applied by a user who has them", strings.Join(parts, "; "), roleCommand(p))
 }
 
-// missingReadRights says which rights to read the user lacks that a plan rests on: without
-// them it is another one than that of a user who has them.
+// missingReadRights lists the permissions to read that planning needs and the
+// user lacks: without them the plan differs from that of a user who has them.
 func missingReadRights(plan *preview.Plan) []string {
 	var reasons []string
 	for _, r := range plan.Access.Installer.Unread {
@@ -89,7 +90,8 @@ func missingReadRights(plan *preview.Plan) []string {
 	return reasons
 }
 
-// roleCommand writes down the roles that a plan takes.
+// roleCommand returns the command that prints the roles with which the plan can
+// be made and applied.
 func roleCommand(p *preview.Plan) string {
 	if report.RoleCommandRenders(p) {
 		return report.RoleCommand(p) + ", a preview or upgrade with the same --values and --set,"

@@ -203,8 +203,8 @@ func (w *waiter) showWait(now WaitState) {
 	}
 }
 
-// rolloutError is the error of a wait that did not end well. The first object is to
-// blame: what failed comes first.
+// rolloutError returns the error of a rollout that did not succeed. It names
+// the first object at fault, failed ones first.
 func (w *waiter) rolloutError(doing string, report rollout.Report) *Error {
 	e := &Error{Kind: Interrupted, Operation: doing, Advice: "the cluster keeps trying; " + w.resumeAdvice()}
 	switch report.Outcome {

@@ -40,17 +40,17 @@ func (r *applier) hasWritten() bool {
 	})
 }
 
-// undoneError is the end of a plan that goes back: whatever came in the way, it is
-// not resumed.
+// undoneError returns the error of a plan that is rolled back on failure:
+// whatever caused it, the plan is not resumed.
 func (r *applier) undoneError(err error) error {
 	e := *asError(Failed, "applying "+r.plan.Release.Name, "", err)
 	e.Kind = Failed
 	return &e
 }
 
-// undo carries the sealed undo out, under the lock and as a revision of its
-// own, and words the end of a plan that failed with cause. Whatever comes of
-// it, the plan has failed.
+// undo applies the rollback that the plan contains, under the lock and as a
+// revision of its own, and returns the error of a plan that failed with cause.
+// Whatever comes of the rollback, the plan has failed.
 func (r *applier) undo(ctx, held context.Context, cause error) error {
 	r.wrote = true // perhaps by an earlier run of this plan
 	r.emit(Event{Type: EventStage, Stage: StageUndo, Message: "the plan failed; " + r.undoText() + ", as it says"})
@@ -114,7 +114,7 @@ func (r *applier) undoRun(back *preview.Plan, before *record.Record) *applier {
 	return u
 }
 
-// planUndo plans to go back, as the cluster is now.
+// planUndo plans the rollback against the cluster as it is now.
 func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
 	earlier, err := r.earlierContent(ctx)
 	if err != nil {
@@ -141,7 +141,8 @@ func (r *applier) planUndo(ctx context.Context) (*preview.Plan, error) {
 	return engine.Build(ctx, earlier.Contents, r.cluster, opts)
 }
 
-// earlierContent makes the content again that the sealed undo goes back to.
+// earlierContent restores the content of the revision that the rollback goes
+// back to.
 func (c *checker) earlierContent(ctx context.Context) (*engine.Earlier, error) {
 	revision := c.plan.Undo.Revision
 	if revision == 0 {
@@ -158,8 +159,8 @@ func (c *checker) earlierContent(ctx context.Context) (*engine.Earlier, error) {
 	return EarlierRevision(ctx, c.cluster, record)
 }
 
-// checkUndo makes sure, before anything is written, that the sealed undo can be
-// carried out: what it goes back to is on record as it was reviewed.
+// checkUndo checks, before anything is written, that the rollback in the plan
+// can be applied: the revision it goes back to is on record as it was reviewed.
 func (c *checker) checkUndo(ctx context.Context, now *preview.Plan) error {
 	if now.Undo == nil {
 		return nil
@@ -242,7 +243,8 @@ func (r *applier) followUndo(ctx, held context.Context, u *applier) error {
 	return u.close(ctx, held, u.carryOut(held))
 }
 
-// undoOutcomeError words how a failed plan ended, with what became of its undo.
+// undoOutcomeError returns the error of a failed plan, with the outcome of its
+// rollback.
 func (r *applier) undoOutcomeError(cause, err error) error {
 	failed := *asError(Failed, "applying "+r.plan.Release.Name, "", cause)
 	switch {
@@ -264,8 +266,8 @@ func (r *applier) undoOutcomeError(cause, err error) error {
 	return &failed
 }
 
-// isOutage reports whether an error is about the way to the cluster, or the login
-// there, and not about what was asked of it: then the same command can finish.
+// isOutage reports whether an error is about the connection or the login, and
+// not about the request: then the same command can finish later.
 func isOutage(err error) bool {
 	reason := preview.ReasonOf(err)
 	return reason == preview.ReasonUnavailable || reason == preview.ReasonUnauthorized

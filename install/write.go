@@ -47,8 +47,8 @@ type changedObjectError struct{ what string }
 
 func (e *changedObjectError) Error() string { return e.what }
 
-// withGrace lets a request that is under way finish shortly after ctx ended,
-// so that its outcome is known. Nothing new is sent by then.
+// withGrace returns a context in which a request under way may finish shortly
+// after ctx ended, so that its outcome is known. Nothing new is sent by then.
 func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(writeGrace, cancel) })
@@ -144,8 +144,8 @@ func (w *writer) applyTaking(ctx context.Context, o *preview.Object, item previe
 	return w.applyOnce(ctx, item)
 }
 
-// notSentError is the error of a question that came before a write: whatever became
-// of the question, nothing was written.
+// notSentError returns the error of a check before a write: nothing was
+// written, whatever the check found.
 func notSentError(err error) error {
 	if preview.ReasonOf(err) == preview.ReasonChanged {
 		return err
@@ -357,8 +357,8 @@ func (w *writer) deleteOnce(ctx context.Context, o *preview.Object, live map[str
 	})
 }
 
-// releaseFormerOwner sends one write of the stage in which former owners let go. What is
-// deleted must be gone before anything is applied: as long as it exists, its
+// releaseFormerOwner sends one write of the stage that removes former owners.
+// An owner must be gone before anything is applied: as long as it exists, its
 // controller may write to what it owned.
 func (w *writer) releaseFormerOwner(ctx context.Context, o *preview.Object) error {
 	w.emit(Event{Type: EventObject, Object: o.ID, State: record.StateSent})
@@ -385,8 +385,8 @@ func (w *writer) releaseFormerOwner(ctx context.Context, o *preview.Object) erro
 	return nil
 }
 
-// markReleased notes that the former owner of an object has let go of it, and that
-// the second write is still to come.
+// markReleased records that the former owner's marks are off an object, and
+// that the second write is still to come.
 func (w *writer) markReleased(o *preview.Object, live map[string]any) error {
 	fingerprint, err := preview.Fingerprint(w.opts.Schemas, live, o.Sealed, true)
 	if err != nil || fingerprint != o.Adoption.Fingerprint || fingerprint == o.Live.Fingerprint {

@@ -157,8 +157,8 @@ func isMissing(err error) bool {
 	return false
 }
 
-// deniedByPolicy is how a ValidatingAdmissionPolicy refuses. By default it has the
-// code of an invalid object.
+// deniedByPolicy matches the refusal of a ValidatingAdmissionPolicy. By default
+// it has the code of an invalid object.
 var deniedByPolicy = regexp.MustCompile(`^[a-z0-9.-]+ "[^"]*" is forbidden: ValidatingAdmissionPolicy `)
 
 // reasonOfInvalid is immutable only when nothing else is wrong: replacing an
@@ -179,7 +179,8 @@ func reasonOfInvalid(s metav1.Status) preview.Reason {
 	return preview.ReasonImmutable
 }
 
-// immutableTexts are what validation says of fields that cannot change.
+// immutableTexts are the messages of API server validation about immutable
+// fields.
 var immutableTexts = [...]string{
 	"is immutable",
 	"may not be changed",

@@ -33,11 +33,12 @@ func NewFlags() *Flags {
 // except --cache-dir.
 func (f *Flags) AddFlags(flags *pflag.FlagSet) { f.config.AddFlags(flags) }
 
-// Namespace is what --namespace was given, empty when it was not. The
+// Namespace returns the value of --namespace, empty when it was not given. The
 // kubeconfig's own namespace never decides anything.
 func (f *Flags) Namespace() string { return *f.config.Namespace }
 
-// RequestTimeout is what --request-timeout was given, 0 when it was not.
+// RequestTimeout returns the value of --request-timeout, 0 when it was not
+// given.
 func (f *Flags) RequestTimeout() (time.Duration, error) {
 	return clientcmd.ParseTimeout(*f.config.Timeout)
 }

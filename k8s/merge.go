@@ -152,7 +152,8 @@ func untrackedFields() *fieldpath.Set {
 	)
 }
 
-// sameVersionConverter converts nothing: [managersOf] lets one version pass.
+// sameVersionConverter returns objects as they are: [managersOf] lets only one
+// version pass.
 type sameVersionConverter struct{}
 
 func (sameVersionConverter) Convert(object *typed.TypedValue, _ fieldpath.APIVersion) (*typed.TypedValue, error) {

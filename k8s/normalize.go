@@ -32,7 +32,8 @@ func normalizeScalars(sealed map[string]any) map[string]any {
 	return spelled
 }
 
-// copyScalars takes the scalars of decoded wherever sealed has one of their type.
+// copyScalars returns sealed with the scalars of decoded wherever both have the
+// same type.
 func copyScalars(sealed, decoded any) any {
 	switch s := sealed.(type) {
 	case map[string]any:
@@ -63,10 +64,10 @@ func copyScalars(sealed, decoded any) any {
 	return sealed
 }
 
-// atomicDefaults are fields that the API server sets in built-in kinds whenever
-// they are absent, and that stand in lists and maps which an apply replaces as
-// a whole: there a merge loses them, and the API server puts them back. The key
-// is the nearest named field above and the field.
+// atomicDefaults returns the default of a field that the API server fills in
+// built-in kinds inside lists and maps that an apply replaces as a whole: there
+// a merge loses it, and the API server puts it back. The key is the nearest
+// named field above and the field.
 func atomicDefaults(above, field string) any {
 	switch above + "." + field {
 	case "fieldRef.apiVersion":

@@ -30,8 +30,8 @@ const (
 	// maxWatches bounds the watches of one Observe, each of which the server
 	// keeps open; what is beyond is read at intervals.
 	maxWatches = 64
-	// restFor is how many times as long as a round of reads took it waits
-	// before the next: many objects are not read without a pause.
+	// restFor is the pause between two rounds of reads, as a multiple of the
+	// time that a round took: many objects are not read without a pause.
 	restFor = 4
 )
 

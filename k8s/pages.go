@@ -19,9 +19,11 @@ const (
 	firstPage = 50
 	// pageBytes is the size in bytes that pages after the first are sized for.
 	pageBytes = 16 << 20
-	// maxExpired is how often one list may go on in another state.
+	// maxExpired is the number of times that one list may continue in another
+	// state.
 	maxExpired = 100
-	// maxAgain is how often a list that expires is read from its beginning.
+	// maxAgain is the number of times that an expired list is read from its
+	// beginning.
 	maxAgain = 3
 )
 
@@ -105,8 +107,9 @@ func (p *pager) request(next string) *rest.Request {
 // asked for.
 func isExpired(err error) bool { return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) }
 
-// continueToken is the token by which an expired list goes on in the present
-// state (Kubernetes API concepts, "Retrieving large results sets in chunks").
+// continueToken returns the token by which an expired list continues in the
+// present state (Kubernetes API concepts, "Retrieving large results sets in
+// chunks").
 func continueToken(err error) string {
 	var answer apierrors.APIStatus
 	if !isExpired(err) || !errors.As(err, &answer) {
@@ -115,7 +118,7 @@ func continueToken(err error) string {
 	return answer.Status().Continue
 }
 
-// retryExpired reads a list, and from its beginning when it expired.
+// retryExpired reads a list, again from its beginning when it expires.
 func retryExpired(list func() error) error {
 	for range maxAgain - 1 {
 		if err := list(); !isExpired(err) {

@@ -12,7 +12,7 @@ import (
 // readOnlyTransport sends nothing that could change the cluster: whatever the
 // code above it asks for, a client with one cannot write. In mode get it lets
 // GETs pass alone; in mode dry-run also server-side dry runs and the reviews
-// in which a user asks about itself.
+// in which a user asks about itself (section 3 of the package documentation).
 type readOnlyTransport struct {
 	mode preview.ReadMode
 	next http.RoundTripper
@@ -39,8 +39,8 @@ func (t writesTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-// selfReviews are what a user may always ask about itself. They are POSTs, and
-// the API server stores none of them.
+// selfReviews are the reviews that a user may always make about itself. They
+// are POSTs, and the API server stores none of them.
 var selfReviews = [...]string{
 	"/apis/authentication.k8s.io/v1/selfsubjectreviews",
 	"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",

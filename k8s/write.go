@@ -84,8 +84,8 @@ func (c *Client) sendBody(ctx context.Context, r *rest.Request) (map[string]any,
 	return body, warnings, err
 }
 
-// applyRequest builds the PATCH of server-side apply (KEP-555). Its body is
-// the sealed object plus the preconditions.
+// applyRequest returns the PATCH of server-side apply (KEP-555). Its body is the
+// sealed object plus the preconditions (section 1 of the package documentation).
 func (c *Client) applyRequest(res resource, item preview.DryRun) (*rest.Request, error) {
 	if (item.UID == "") != (item.ResourceVersion == "") {
 		// A resourceVersion alone re-creates a deleted object; a uid alone does
@@ -129,7 +129,7 @@ func managerOf(item preview.DryRun) string {
 }
 
 // Patch sends a JSON patch (RFC 6902). Like Apply it is sent once; the patch
-// itself tests what it rests on.
+// itself tests its preconditions.
 func (c *Client) Patch(ctx context.Context, ref preview.Ref, ops []preview.PatchOp) (map[string]any, error) {
 	res, err := c.lookup(ctx, ref.APIVersion, ref.Kind)
 	if err != nil {

@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// style is how a run of text looks.
+// style is the set of attributes of a run of text.
 type style struct {
 	fg, bg                        string
 	bold, faint, reverse, underln bool

@@ -1,5 +1,6 @@
-// Package clock is the time as an apply sees it: one that goes on while the
-// machine is suspended, and the pauses between the tries of a write.
+// Package clock measures time for an apply: by a clock that runs on while the
+// machine is suspended, so that a lease which expired meanwhile is noticed, and
+// with the pauses between two tries of a write. Tests bring their own clock.
 package clock
 
 import (

@@ -27,8 +27,8 @@ func pauseAfter(err error, n int) time.Duration {
 	return pause
 }
 
-// maxThrottled is how long a write is tried again that the API server has no
-// time for.
+// maxThrottled is the time for which a write is repeated that the API server
+// refuses with 429.
 const maxThrottled = 2 * time.Minute
 
 // Unthrottled sends a write until the answer is another than "too many requests"

@@ -1,5 +1,6 @@
-// Package history reads what releases remember: their newest record, their
-// inventory, and where to find them. It writes nothing; package install does.
+// Package history finds releases and reads their records: all releases of a
+// cluster, one by name, its revisions, and the content to which a rollback goes
+// back. It writes nothing; package install does.
 package history
 
 import (

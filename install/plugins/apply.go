@@ -188,8 +188,8 @@ func (r *applier) failed(err error) error {
 	return e
 }
 
-// advice is what to do about an error of the disk, with a separator; empty for
-// others.
+// advice returns the advice for an error of the disk, with a separator; empty
+// for other errors.
 func advice(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

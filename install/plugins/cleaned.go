@@ -50,8 +50,9 @@ func generationIn(p string) int {
 	return n
 }
 
-// filesToRemove are all files in the folders of generations, those beside what the
-// host loads too, by path below the folder of all. One that is gone has none.
+// filesToRemove returns all files in the folders of generations, by path below
+// the folder of all; those that the host does not load are among them. A
+// generation that is gone has none.
 func filesToRemove(ctx context.Context, location string, generations []int) (map[string]preview.LiveFile, error) {
 	out := map[string]preview.LiveFile{}
 	for _, n := range generations {

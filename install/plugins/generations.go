@@ -19,7 +19,8 @@ type Generation struct {
 	Number  int      `json:"generation"`
 	Current bool     `json:"current"`
 	Receipt *Receipt `json:"receipt,omitempty"`
-	// Artifacts are what its files came from, by its lock.
+	// Artifacts lists the artifacts that the files were unpacked from, by the
+	// lock.
 	Artifacts []plugins.Locked `json:"artifacts,omitempty"`
 	Drift     []Drift          `json:"drift"`
 	// Problem says why nothing can be said of it: a receipt that is gone, a link

@@ -1,4 +1,5 @@
-// Package plugins knows the generations of plugin sets on disk.
+// Package plugins installs plugin sets on this machine as generations, lists
+// them, rolls back to an earlier one and removes old ones.
 //
 // A host looks for its plugins at a location. Once a set is installed, that is
 // a symbolic link beside the folder of its generations:

@@ -22,8 +22,9 @@ const (
 	doomedPrefix  = ".old-" // one that is being removed
 )
 
-// locationRoot is a location with the folder of its generations, reached through the
-// directory that both are in: nothing done through root leaves that directory.
+// locationRoot gives access to a location and the folder of its generations,
+// through the directory that both are in: nothing done through it leaves that
+// directory.
 type locationRoot struct {
 	location string
 	root     *os.Root

@@ -20,9 +20,10 @@ const KindReceipt = "PluginReceipt"
 const (
 	StatePending   = "pending"
 	StateInstalled = "installed"
-	// StateFound is that of generation 0: files that were there before.
+	// StateFound is the state of generation 0: files that were there before the
+	// first install.
 	StateFound = "found"
-	// StateCleaned is that of a clean that removed all it was to.
+	// StateCleaned is the state of a clean that removed everything it had to.
 	StateCleaned = "cleaned"
 )
 
@@ -70,7 +71,7 @@ type ReceiptFile struct {
 	SHA256   string `json:"sha256"`
 	Origin   string `json:"origin,omitempty"`
 	Contents string `json:"contents,omitempty"`
-	// Action is what was done to it, against the generation before.
+	// Action is the change of the file against the generation before.
 	Action preview.Action `json:"action,omitempty"`
 }
 

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// leftover says what an entry in the folder of the generations is, when it is
-// what an interrupted run left.
+// leftover classifies an entry in the folder of the generations that an
+// interrupted run left.
 type leftover int
 
 const (

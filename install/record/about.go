@@ -150,7 +150,8 @@ func (r *Record) Spent(digest string) string {
 	return ""
 }
 
-// Lineage is where a revision's content came from: the pins of its packages.
+// Lineage returns the pins of a revision's packages: the sources of its
+// content.
 func (r *Record) Lineage() []preview.Source {
 	var out []preview.Source
 	for _, p := range r.Packages {

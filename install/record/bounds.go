@@ -2,8 +2,8 @@ package record
 
 import "fmt"
 
-// bounds are how large something may be that was read from records. Who may
-// write Secrets in one namespace writes records there, and administrators read
+// bounds limit the size of what is read from records. Users who can write
+// Secrets in one namespace can write records there, and administrators read
 // them without asking where they come from: 60 kB of gzip may unpack to 60 MiB,
 // and those decode to gigabytes of empty objects.
 type bounds struct {
@@ -32,7 +32,7 @@ func bodyBounds() bounds { return bounds{bytes: maxArchive, items: 6_000_000, va
 // MaxListed bounds the bytes that the records of one list may unpack to.
 const MaxListed = 256 << 20
 
-// size is what was counted of JSON.
+// size counts the elements and values of JSON.
 type size struct{ items, values int }
 
 // measure counts what decoding JSON would make. It does not judge the JSON:

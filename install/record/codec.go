@@ -54,8 +54,8 @@ func split(data []byte) [][]byte {
 	return parts
 }
 
-// headerIndex stands in a record's Secret in place of a record that it has no
-// room for: in which of the two slots the parts are, and what they must be.
+// headerIndex replaces a record that is too large for its Secret: it names the
+// slot of the Secrets that hold the parts, and the hash of the whole.
 type headerIndex struct {
 	Revision int `json:"revision"`
 	Slot     int `json:"slot"`
@@ -116,9 +116,9 @@ func decodeHeader(packed []byte, release preview.Release, within bounds) (*Recor
 	return r, nil
 }
 
-// archiveLine is one line of a plan archive: the plan, the bodies of one object,
-// or what the tool itself found out (a read of a kind of its own). Of a Secret only the shape is among them, which has its keys with
-// nothing behind them; what its values were is known by its digest alone.
+// archiveLine is one line of a plan archive: the plan, the bodies of one
+// object, or a read that the tool derived itself. A Secret is kept as its
+// shape, keys without values; its values are known by their digest alone.
 type archiveLine struct {
 	Plan   *preview.Plan  `json:"plan,omitempty"`
 	Object string         `json:"object,omitempty"`
@@ -192,8 +192,8 @@ func join(parts [][]byte, want Archive) ([]byte, error) {
 	return data, nil
 }
 
-// ArchivedPlan is a plan as its record keeps it: Secrets have a shape, by object
-// id, and no body.
+// ArchivedPlan is a plan as its record keeps it: without the bodies of Secrets,
+// of which it has the shape, by object id.
 type ArchivedPlan struct {
 	*preview.Plan
 	Shapes map[string]map[string]any

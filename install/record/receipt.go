@@ -71,7 +71,7 @@ type ObjectReceipt struct {
 	Digest  string         `json:"digest,omitempty"`
 	Notes   []string       `json:"notes,omitempty"`   // such as "unreviewed defaults", "changed outside this plan"
 	Message string         `json:"message,omitempty"` // why it failed or diverged
-	// Cause is what kept it from being ready when it was last seen, and
+	// Cause is the reason why it was not ready when it was last seen, and
 	// Offender the id of the first object at fault.
 	Cause    rollout.Cause `json:"cause,omitempty"`
 	Offender string        `json:"offender,omitempty"`

@@ -41,7 +41,7 @@ func (s State) Unfinished() bool {
 	return s == Pending || s == Applying || s == Failed
 }
 
-// whenSuperseded is the state that a record keeps when a newer revision begins.
+// whenSuperseded returns the state of a record once a newer revision begins.
 func (s State) whenSuperseded() State {
 	if s.Unfinished() && s != Failed {
 		return Abandoned
@@ -70,7 +70,8 @@ type Record struct {
 
 	// Stages are those of the plan.
 	Stages []preview.Stage `json:"stages,omitempty"`
-	// Objects is what was observed so far, in the order of the plan.
+	// Objects lists what was observed of each object so far, in the order of
+	// the plan.
 	Objects []ObjectReceipt `json:"objects"`
 	// Inventory is every object the release has in the cluster, by id. While a
 	// stage runs it also holds what that stage may have created.
@@ -85,7 +86,7 @@ type Record struct {
 	// Namespaces maps the names of those that the release made to their uids:
 	// no other is ever deleted with it.
 	Namespaces map[string]string `json:"namespaces,omitempty"`
-	// Archive is where the plan itself is kept.
+	// Archive describes the Secrets that hold the plan itself.
 	Archive Archive `json:"archive"`
 	// Older are the revisions before this one of which the records are kept,
 	// ascending.
@@ -96,8 +97,8 @@ type Record struct {
 	stored   storedForm
 	keys     Keys   // that Verify was given, for other revisions
 	identity string // that of the cluster, likewise
-	// Signature is what verifying the record found; nil when it was not verified.
-	// It is never read from the record, which would vouch for itself.
+	// Signature is the result of verifying the record; nil when it was not
+	// verified. It is never read from the record, which would vouch for itself.
 	Signature *preview.RecordSignature `json:"-"`
 }
 
@@ -145,8 +146,8 @@ func (r *Record) Verify(keys Keys, identity string) {
 // VerifyLike verifies the record with the keys that verified another.
 func (r *Record) VerifyLike(other *Record) { r.Verify(other.keys, other.identity) }
 
-// PlanBase returns the recorded facts that a new plan for the release rests on.
-// Accepted findings are among them until the release is uninstalled.
+// PlanBase returns the recorded facts that a new plan for the release is based
+// on. Accepted findings are among them until the release is uninstalled.
 func (r *Record) PlanBase() preview.Base {
 	base := preview.Base{Revision: r.Revision, Digest: r.Digest, Signature: r.Signature}
 	if len(r.Accepted) > 0 && r.State != Uninstalled {
@@ -273,8 +274,8 @@ func (r *Record) AddNamespace(o *preview.Object, uid string) {
 	r.Namespaces[o.Name] = uid
 }
 
-// MarkDeleting marks an object whose deletion was acknowledged and waits for
-// finalizers: until it is gone, it is the release's.
+// MarkDeleting marks an object whose deletion was acknowledged and that waits
+// for finalizers: until it is gone, it belongs to the release.
 func (r *Record) MarkDeleting(id string) {
 	for i := range r.Inventory {
 		if r.Inventory[i].Ref().ID() == id {
@@ -309,9 +310,9 @@ func (r *Record) Object(id string) *ObjectReceipt {
 	return nil
 }
 
-// holdings are what other releases must know of this one. Whatever came of the
-// newest revision, they build on what it was to be: where the cluster differs
-// from that, their own reads tell.
+// holdings returns the CRDs and namespaces of this release that other releases
+// check. Whatever came of the newest revision, they rely on its plan; where the
+// cluster differs from that, their own reads show it.
 func (r *Record) holdings() preview.Holdings {
 	h := preview.Holdings{Gone: r.State == Uninstalled, Definitions: map[string]preview.Holding{}, Namespaces: r.Namespaces}
 	for _, o := range r.Objects {
@@ -364,9 +365,9 @@ func (r *Record) namespaces(more []preview.Object) string {
 	return strings.Join(slices.Sorted(maps.Keys(set)), ",")
 }
 
-// IsUninstall recognises a removal by its objects, which are Facts: nothing but
-// deletes and keeps, and hosts that are let go of, on top of an installed
-// revision.
+// IsUninstall reports whether a plan removes a release, by its objects, which
+// are Facts: nothing but deletes, keeps and hosts whose annotation is removed,
+// on top of an installed revision.
 func IsUninstall(plan *preview.Plan) bool {
 	for i := range plan.Objects {
 		o := &plan.Objects[i]

@@ -93,7 +93,8 @@ func signatureOf(secret map[string]any) []byte {
 	return sig
 }
 
-// ownSignature is what verifying a record finds that these keys just signed.
+// ownSignature returns the verification of a record that these keys just
+// signed.
 func (k Keys) ownSignature() *preview.RecordSignature {
 	switch {
 	case k.Signer != nil:
@@ -104,9 +105,9 @@ func (k Keys) ownSignature() *preview.RecordSignature {
 	return nil
 }
 
-// ForSuccessor are the keys for a record that goes on from what was read, be it that
-// it is resumed or that a newer one takes its place. One that was not verified
-// stays unsigned: signing it would vouch for what others may have written.
+// ForSuccessor returns the keys for a record that resumes or replaces the one
+// that was read. If that one was not verified, the new one stays unsigned:
+// signing it would vouch for what others may have written.
 func (k Keys) ForSuccessor(before *Record) Keys {
 	if before.Signature == nil || before.Signature.Key == "" {
 		return Keys{Trusted: k.Trusted}

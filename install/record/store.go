@@ -21,7 +21,8 @@ const (
 	keyIndex   = "index"  // of the parts, in place of a record too large
 	keyPlan    = "plan"   // a part of the plan archive
 	keyFence   = "fence"  // of the run that wrote it
-	// keySignature is of the record's hash, where a key signs records.
+	// keySignature is the key of the signature over the record's hash, where a
+	// key signs records.
 	keySignature = "signature"
 	secretType   = preview.TypeRecord
 	toolPrefix   = "kubectl-operator/"

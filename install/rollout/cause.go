@@ -1,6 +1,6 @@
 package rollout
 
-// Cause is what keeps an object from being ready. The set is closed, and its
+// Cause is the reason why an object is not ready. The set is closed, and its
 // names are those of events, receipts and JSON.
 type Cause string
 

@@ -19,13 +19,13 @@ const (
 	LogTail = 200
 )
 
-// Diagnostics is what stands behind an object: what happened to it and its pods, and
-// what those of its pods print that are not ready. Texts come from the cluster
-// and must pass textsafe before a person sees them.
+// Diagnostics holds the events of an object and its pods, and the last log
+// lines of the pods that are not ready. Texts come from the cluster and must
+// pass textsafe before a person sees them.
 type Diagnostics struct {
 	Events []Event // oldest first
 	Logs   []Log   // of the newest pod first
-	// Blind is what the user may not read: something may be missing.
+	// Blind lists what the user may not read: something may be missing.
 	Blind []string
 }
 
@@ -38,8 +38,8 @@ type Event struct {
 	Text    string
 }
 
-// Log is the end of what one container printed, in the run that ended when
-// Ended is set.
+// Log holds the last lines of one container; Ended says that they are of the
+// run that ended.
 type Log struct {
 	Pod       preview.Ref
 	Container string

@@ -1,7 +1,13 @@
-// Package rollout follows written objects until they are ready, or says what
-// keeps them from it: which object, why, its last event and the last lines its
-// containers printed.
+// Package rollout waits until applied objects are ready, and diagnoses those that
+// are not: a [Cause] from a closed set, the object at fault such as a pod, its
+// last event and the last log lines of its containers.
 //
 // Readiness is kstatus' (github.com/fluxcd/cli-utils), corrected where that
-// calls ready what is not: see assess.go.
+// calls an object ready which is not: see assess.go. Objects are watched, and
+// read at intervals where watching is not allowed. [Status] reads them once.
+//
+// A cause that waiting does not help, such as an image that does not exist, fails
+// the rollout once it lasted for [Options.Grace]; any other lasts until the
+// timeout. What the user may not read is listed, because a cause may be missing
+// then.
 package rollout

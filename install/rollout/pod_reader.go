@@ -17,8 +17,9 @@ const (
 	maxEvent = 4 << 10
 )
 
-// podReader is one round of looking behind objects. It remembers what may not be
-// read, so that a person can read why reasons are missing.
+// podReader reads the pods, events and logs of objects for one round of
+// diagnosis. It records what may not be read, so that a person can read why
+// causes are missing.
 type podReader struct {
 	in    Inspector
 	blind map[string]bool
@@ -55,7 +56,7 @@ func (l *podReader) warnings(ctx context.Context, body map[string]any) []map[str
 	return warnings(l.events(ctx, body))
 }
 
-// events are all events about an object, in the order they are listed.
+// events returns all events about an object, in the order they are listed.
 func (l *podReader) events(ctx context.Context, body map[string]any) []map[string]any {
 	uid, namespace := preview.String(body, "metadata", "uid"), preview.RefOf(body).Namespace
 	if uid == "" {
@@ -111,8 +112,8 @@ func eventText(event map[string]any) string {
 	return clipped(preview.String(event, "reason")+": "+preview.String(event, "message"), maxEvent)
 }
 
-// eventTime is when an event was last seen, in any of the forms of core/v1
-// and events.k8s.io.
+// eventTime returns the time at which an event was last seen, in any of the
+// forms of core/v1 and events.k8s.io.
 func eventTime(event map[string]any) time.Time {
 	for _, text := range []string{
 		preview.String(event, "series", "lastObservedTime"), preview.String(event, "lastTimestamp"),

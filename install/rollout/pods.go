@@ -86,8 +86,8 @@ func containerProblem(status map[string]any) (problem, bool) {
 	return p, true
 }
 
-// firstProblem is that of the newest pod that has one: older pods may be those
-// of the revision before.
+// firstProblem returns the problem of the newest pod that has one: older pods
+// may belong to the revision before.
 func firstProblem(pods []map[string]any) (problem, bool) {
 	for _, pod := range sortedByAge(pods) {
 		if p, ok := podProblem(pod); ok {

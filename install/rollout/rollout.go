@@ -18,8 +18,8 @@ type Watcher interface {
 	Observe(ctx context.Context, refs []preview.Ref, each func(ref preview.Ref, body map[string]any, err error)) error
 }
 
-// Inspector looks at what stands behind an object. What it cannot tell is left
-// out of the report.
+// Inspector reads the events, pods and logs of an object, and its CRD. What it
+// cannot read is left out of the report.
 type Inspector interface {
 	// List returns the objects of a kind that a label selector matches, all
 	// when it is empty.
@@ -81,7 +81,7 @@ var stateOrder = [...]State{Failed, Waiting, Removing, Unknown, Ready, Removed}
 type Object struct {
 	Ref   preview.Ref
 	State State
-	// Cause is what keeps it from being ready, empty when that is not known,
+	// Cause is the reason why it is not ready, empty when that is not known,
 	// and Offender the first object at fault, such as a pod.
 	Cause    Cause
 	Offender preview.Ref
@@ -95,15 +95,16 @@ type Object struct {
 type Snapshot struct {
 	Time    time.Time
 	Objects []Object
-	// LostSince is when the cluster stopped answering, zero while it does.
-	// Objects then stand as last seen.
+	// LostSince is the time at which the cluster stopped answering, zero while
+	// it answers. Objects are then as last seen.
 	LostSince time.Time
 	// Tries counts since then how often it was asked and did not answer.
 	Tries int
-	// Deadline is when the wait gives up, zero when it never does.
+	// Deadline is the time at which the wait times out, zero when it has no
+	// timeout.
 	Deadline time.Time
-	// Blind is what the user may not read, such as "list events in namespace
-	// a": reasons may be missing because of it.
+	// Blind lists what the user may not read, such as "list events in namespace
+	// a": causes may be missing because of it.
 	Blind []string
 	// unseen: all that is left may not be read, and has not been for the grace.
 	unseen bool
@@ -137,8 +138,7 @@ const (
 type Report struct {
 	Outcome Outcome
 	Elapsed time.Duration
-	// Limit is how long the wait could take in the end: the timeout, and what
-	// More added.
+	// Limit is the timeout of the wait, with what More added to it.
 	Limit time.Duration
 	Snapshot
 }
@@ -168,12 +168,13 @@ type Options struct {
 	// More puts the end off by what it receives, as long as the wait lasts; nil
 	// does not.
 	More <-chan time.Duration
-	// Grace is how long a cause that waiting cannot heal must stand before its
-	// object has failed, [DefaultGrace] by default.
+	// Grace is the time for which a cause that waiting does not help must last
+	// before its object has failed, [DefaultGrace] by default.
 	Grace time.Duration
 	// Each is called with every change, from one goroutine, when not nil.
 	Each func(Snapshot)
-	// Interval is how often what cannot be watched is looked at, 2 s by default.
+	// Interval is the time between two reads of what cannot be watched, 2 s by
+	// default.
 	Interval time.Duration
 	Clock    Clock // the machine's by default
 }

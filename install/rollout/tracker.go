@@ -269,7 +269,7 @@ func (o *trackedObject) verdict() verdict {
 	return assess(o.body)
 }
 
-// finalizers names who has to let go of an object before it disappears.
+// finalizers lists the finalizers that hold up the deletion of an object.
 func finalizers(body map[string]any) string {
 	var names []string
 	for _, item := range preview.List(body, "metadata", "finalizers") {
@@ -302,7 +302,7 @@ func (t *tracker) subjects(n int, want func(*trackedObject) bool) []subject {
 	return list[:min(n, len(list))]
 }
 
-// inspect looks behind the objects that are not ready, failed ones first.
+// inspect diagnoses the objects that are not ready, failed ones first.
 func (t *tracker) inspect(ctx context.Context) {
 	if t.options.Inspector == nil {
 		return
@@ -326,8 +326,8 @@ func (t *tracker) inspect(ctx context.Context) {
 	}
 }
 
-// complete checks what an object needs beyond its own readiness. It reports
-// whether something is missing still.
+// complete checks what an object needs beyond its own readiness, and reports
+// whether something is still missing.
 func (t *tracker) complete(ctx context.Context) (pending bool) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTime)
 	defer cancel()

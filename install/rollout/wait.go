@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// completeInterval is how often what an object needs beyond its own readiness
-// is looked at; nothing announces it.
+// completeInterval is the time between two checks of what an object needs
+// beyond its own readiness; no watch announces it.
 const completeInterval = 250 * time.Millisecond
 
 // Wait follows objects until all are ready or gone, one has failed for good,

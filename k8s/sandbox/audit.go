@@ -104,8 +104,9 @@ func parseAudit(r io.Reader, each func(AuditEvent)) (size int64, err error) {
 	}
 }
 
-// mutations are what was persisted so far, by user. They are read on from where
-// the last look at the log ended: a log grows with every request of everybody.
+// mutations counts the persisted writes so far, by user. The log is read on
+// from where the last read ended, because it grows with every request of every
+// user.
 type mutations struct {
 	mu     sync.Mutex
 	offset int64

@@ -36,7 +36,8 @@ const FaultAnnotation = "kubectl-operator/sandbox-fault"
 // that fit the fault.
 const LogAnnotation = "kubectl-operator/sandbox-log"
 
-// stopTimeout is how long an orderly stop may take. It usually takes 0.1 s.
+// stopTimeout is the time that an orderly stop may take. It usually takes 0.1
+// s.
 const stopTimeout = 10 * time.Second
 
 // maxState bounds what is read of a State; real ones have about 500 bytes.
@@ -140,8 +141,8 @@ type process struct {
 	err  error
 }
 
-// launchMode is what differs between a control plane of this process and one
-// that outlives it.
+// launchMode holds the differences between a control plane that ends with this
+// process and one that outlives it.
 type launchMode struct {
 	stdin     *os.File // the lifeline; nil for none
 	temporary bool     // the program removes the directory at its end

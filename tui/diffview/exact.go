@@ -5,8 +5,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/diff"
 )
 
-// AfterBody is what an object would be: the dry run's answer where there is
-// one, else what is sent.
+// AfterBody returns the object as it would be: the dry run's answer where there
+// is one, else what is sent.
 func AfterBody(o *preview.Object) map[string]any {
 	switch {
 	case o.Action == preview.ActionDelete:
@@ -19,8 +19,8 @@ func AfterBody(o *preview.Object) map[string]any {
 	return o.Sealed
 }
 
-// SentBody is what the API server gets of an object, or the live one where it
-// gets nothing, and which of the two it is.
+// SentBody returns the object as it is sent to the API server, or the live one
+// where nothing is sent, and a word for which of the two it is.
 func SentBody(p *preview.Plan, o *preview.Object) (body map[string]any, what string) {
 	if body := p.Sent(o); body != nil {
 		return body, "sent to the API server"

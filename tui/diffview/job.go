@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// Job is a comparison that is made beside the frames. Leaving its sheet
-// stops it before its next step.
+// Job is a comparison in the background. Leaving its diff stops it before its
+// next step.
 type Job struct {
 	Context context.Context // nil where no view waits
 	Stop    context.CancelFunc
@@ -22,7 +22,7 @@ type Job struct {
 // changed fields, the lines and their pairs.
 const compareSteps = 7
 
-// step counts one that is done.
+// step counts a step that is done.
 func (w *Job) step() {
 	if w != nil {
 		w.Steps.Add(1)
@@ -32,10 +32,10 @@ func (w *Job) step() {
 // Abandoned reports whether no view waits for the comparison any more.
 func (w *Job) Abandoned() bool { return w != nil && w.Context.Err() != nil }
 
-// percent is how far it is.
+// percent returns the progress of the comparison, 0 to 100.
 func (w *Job) percent() int { return int(w.Steps.Load()) * 100 / compareSteps }
 
-// inParallel does two things at once.
+// inParallel runs two functions at the same time.
 func inParallel(one, other func()) {
 	var group tasks.Group
 	group.Go(func() error { one(); return nil })

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// Canvas is where and how a sheet is drawn.
+// Canvas holds the size and the theme with which a diff is drawn.
 type Canvas struct {
 	Theme         theme.Theme
 	Width, Height int
@@ -24,8 +24,8 @@ type Canvas struct {
 	Find          widget.Find // what is searched for, nil for nothing
 }
 
-// HeadHeight is how many lines stay above the lines that scroll: what is shown
-// and where in it the cursor is, then the path of the field.
+// HeadHeight returns the number of lines above those that scroll: the title
+// with the position of the cursor, then the path of the field.
 func HeadHeight(tiny bool) int {
 	if tiny {
 		return 1
@@ -59,7 +59,7 @@ func (s *View) Paint(c Canvas) []string {
 	return out
 }
 
-// title is what is shown and what happens to it, in so many cells.
+// title returns the name of the object and its action, in width cells.
 func (s *View) title(width int) widget.Line {
 	return frame.NameAndAction(theme.Strong, s.name, s.happens, width)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// Form is how a sheet sets out its lines.
+// Form is the layout of a diff: unified, side by side, or a list of fields.
 type Form int
 
 // The forms of a sheet.
@@ -162,7 +162,7 @@ func (s *View) Line() int {
 	return -1
 }
 
-// ShowsLine reports whether the row under the cursor shows a line.
+// ShowsLine reports whether the row under the cursor shows a line of the text.
 func (s *View) ShowsLine(line int) bool {
 	if s.Cursor < 0 || s.Cursor >= len(s.Rows) {
 		return false
@@ -185,7 +185,7 @@ func (s *View) Path() string {
 	return s.Comparison.Path(s.Line())
 }
 
-// CopyText is what y copies: the text under the cursor.
+// CopyText returns the text under the cursor, which y copies.
 func (s *View) CopyText() string {
 	if s.Comparison == nil || s.Cursor < 0 || s.Cursor >= len(s.Rows) {
 		return ""
@@ -301,7 +301,7 @@ func (s *View) changePosition() string {
 	return ""
 }
 
-// Kind is what a detail shows.
+// Kind selects what a detail pane shows.
 type Kind int
 
 // The kinds of details.

@@ -34,7 +34,7 @@ type trackedObject struct {
 	logs     []string
 }
 
-// applyState is what is known of the apply that is followed.
+// applyState holds what the events said so far of the apply that is followed.
 type applyState struct {
 	opts  Options
 	theme theme.Theme
@@ -270,7 +270,8 @@ func (m *applyState) log(e install.Event) {
 	m.lastLog = t.id
 }
 
-// lastLines are the last n lines; what is cut off is let go.
+// lastLines returns a copy of the last n lines, so that the others can be
+// collected.
 func lastLines(lines []string, n int) []string {
 	if len(lines) > n {
 		return slices.Clone(lines[len(lines)-n:])

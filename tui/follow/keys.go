@@ -73,7 +73,8 @@ func (m *followScreen) askKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// stop hands on what the person asked for; the result event ends the screen.
+// stop passes the request of the person to the apply; the result event ends the
+// screen.
 func (m *followScreen) stop(i Interrupt) tea.Cmd {
 	m.asking, m.interrupt = false, i
 	tell := m.opts.Interrupt
@@ -204,7 +205,7 @@ func (m *followScreen) click(msg tea.MouseClickMsg) {
 	}
 }
 
-// copyText is what y copies: the value under the cursor.
+// copyText returns the value under the cursor, which y copies.
 func (m *followScreen) copyText() string {
 	switch {
 	case m.pane != paneRows && m.whole:

@@ -21,7 +21,7 @@ const (
 	lookTime = 10 * time.Second
 )
 
-// followPane is what fills the screen below the bar.
+// followPane selects what fills the screen below the progress bar.
 type followPane int
 
 const (
@@ -30,13 +30,14 @@ const (
 	paneLogs                     // what its pods print
 )
 
-// logTarget is what is read behind which object.
+// logTarget selects the object whose pod logs or events are shown.
 type logTarget struct {
 	pane followPane
 	id   string
 }
 
-// podLogs is what was read last, and the read under way.
+// podLogs holds the events or pod logs that were read last, and the read under
+// way.
 type podLogs struct {
 	target logTarget
 	busy   bool // a read is under way
@@ -63,8 +64,8 @@ type (
 	refreshMsg struct{ round int }
 )
 
-// logTarget is what is looked at: the open pane's, else the log of the object
-// in question.
+// logTarget returns the target of the open pane, else the log of the object
+// that blocks the apply.
 func (m *followScreen) logTarget() logTarget {
 	switch {
 	case m.pane != paneRows:
@@ -78,8 +79,8 @@ func (m *followScreen) logTarget() logTarget {
 	return logTarget{}
 }
 
-// readLogs is a command that reads what is looked at, when it is time for it
-// and no read is under way.
+// readLogs returns the command that reads the events or logs of the target,
+// when it is time for it and no read is under way.
 func (m *followScreen) readLogs() tea.Cmd {
 	b, want := &m.podLogs, m.logTarget()
 	read := m.opts.ReadLogs
@@ -107,8 +108,8 @@ func (m *followScreen) readLogs() tea.Cmd {
 	}
 }
 
-// setLogs takes an answer. What was known stays where the cluster does not
-// answer.
+// setLogs takes the result of a read. What was known stays where the cluster
+// does not answer.
 func (m *followScreen) setLogs(msg podLogsMsg) tea.Cmd {
 	b := &m.podLogs
 	b.busy = false
@@ -247,7 +248,7 @@ func (m *followScreen) withFollow(title string) widget.Line {
 	return widget.Spread(widget.Line{widget.Text(theme.Heading, title)}, frame.Plain(follow), m.size.Width)
 }
 
-// stateLines is where the object stands, with the whole reason.
+// stateLines adds the state of the object, with the whole reason.
 func (m *applyState) stateLines(b *frame.Builder, t *trackedObject) {
 	sign, role := stateSign(t.state)
 	if m.isDisconnected() {
@@ -266,7 +267,7 @@ func (m *applyState) stateLines(b *frame.Builder, t *trackedObject) {
 	}
 }
 
-// wholeError is what happened to the apply, and everything behind it.
+// wholeError adds the error of the apply with its causes.
 func (m *followScreen) wholeError(b *frame.Builder) {
 	if m.err != nil {
 		frame.ErrorLines(b, m.err)
@@ -343,10 +344,10 @@ func (m *followScreen) loggedObjects() []*trackedObject {
 	return out
 }
 
-// DiagnosticLines words what stands behind an object that is not well, for terminals
-// that are not drawn on: its last event, a warning where there is one, and the
-// last lines of each log. zone is the one that times are reported in. There are none
-// where nothing is known.
+// DiagnosticLines returns the last event of an object that is not ready, a
+// warning where there is one, and the last lines of each log, for terminals
+// that are not drawn on. zone is the one that times are reported in. There are
+// none where nothing is known.
 func DiagnosticLines(object preview.Ref, events, logs rollout.Diagnostics, zone *time.Location) []string {
 	var out []string
 	if n := len(events.Events); n > 0 {
@@ -374,8 +375,8 @@ func DiagnosticLines(object preview.Ref, events, logs rollout.Diagnostics, zone 
 	return out
 }
 
-// eventText is what happened, and when, in a zone; to what, where that is
-// another object than the one looked at.
+// eventText returns reason, message and time of an event, in a zone, and the
+// object that it is about where that is another than the one shown.
 func eventText(e rollout.Event, looked string, zone *time.Location) string {
 	when := "--:--:--"
 	if !e.Time.IsZero() {

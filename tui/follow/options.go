@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// Interrupt is what a person asked for while an apply runs.
+// Interrupt is a request of the person while an apply runs.
 type Interrupt int
 
 // The interrupts.
@@ -21,7 +21,7 @@ const (
 	StopNow
 )
 
-// Options are what following an apply needs.
+// Options configure the screen of an apply.
 type Options struct {
 	frame.Terminal
 
@@ -31,8 +31,8 @@ type Options struct {
 	Events <-chan install.Event
 	// Interrupt is called with what the person asked for. It must not block.
 	Interrupt func(Interrupt)
-	// Waits is what the apply waits for, each time that this changes; nil when
-	// they cannot be read. It is read like Events.
+	// Waits sends what the apply waits for whenever that changes; nil when it
+	// cannot be read. It is read like Events.
 	Waits <-chan install.WaitState
 	// Extend puts the end of the wait under way off. It must not block. nil when
 	// that cannot be.
@@ -46,8 +46,8 @@ type Options struct {
 	// ReadEvents and ReadLogs read what happened to an object of the plan, and
 	// what its pods print; nil when it cannot be read.
 	ReadEvents, ReadLogs func(ctx context.Context, object preview.Ref) (rollout.Diagnostics, error)
-	// Every is how often they are asked while the pane is open; 0 is 2 s, and less
-	// than 0 once.
+	// Every is the time between two reads while the pane is open; 0 is 2 s, and
+	// a negative value reads once.
 	Every time.Duration
 	// Limit is the rollout timeout, 0 when there is none.
 	Limit time.Duration
@@ -55,7 +55,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Outcome is how following ended.
+// Outcome is the result of following an apply.
 type Outcome struct {
 	// Result is the result event, nil when none came.
 	Result *install.Event

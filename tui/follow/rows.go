@@ -22,9 +22,9 @@ type followRow struct {
 }
 
 const (
-	// latest is how many finished objects are shown.
+	// latest is the number of finished objects that are shown.
 	latest = 5
-	// lastWords is how many lines of a log stand below an object or the list.
+	// lastWords is the number of log lines shown below an object or the list.
 	lastWords = 5
 )
 
@@ -56,7 +56,8 @@ func (b *followRows) each(key, id string) {
 	}
 }
 
-// makeRows is what there is to see: what blocks first, what is done last.
+// makeRows returns the rows of the screen: first what blocks, last what is
+// done.
 func (m *followScreen) makeRows() []followRow {
 	b := &followRows{Builder: frame.Builder{Width: m.size.Width}}
 	if m.isOver() {
@@ -169,7 +170,7 @@ func stateSign(s record.ObjectState) (string, theme.Role) {
 	return "*", theme.Change
 }
 
-// doneRows is what a person needs once it is over.
+// doneRows adds the rows of the result once the apply is over.
 func (m *applyState) doneRows(b *followRows) {
 	if m.failure != "" {
 		b.Heading("what happened")

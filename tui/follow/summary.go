@@ -60,7 +60,8 @@ func Summary(p *preview.Plan, f Outcome, receipt *record.Receipt, err error) str
 	return s.String()
 }
 
-// rollbackText says what became of the undo that a failed plan sealed.
+// rollbackText returns the outcome of the rollback that a failed plan
+// contained.
 func rollbackText(undo *record.Receipt) string {
 	return fmt.Sprintf("automatically, as revision %d, which is %s", undo.Revision, undo.State)
 }
@@ -155,7 +156,7 @@ func statusCommand(p *preview.Plan) string {
 	return fmt.Sprintf("kubectl operator status %s -n %s", p.Release.Name, p.Release.Namespace)
 }
 
-// pinnedRef is where the content came from, by digest.
+// pinnedRef returns the reference of the content, by digest.
 func pinnedRef(p *preview.Plan) string {
 	if ref := frame.ContentRef(p); ref != "" {
 		return ref + "@" + frame.ContentPin(p)
@@ -163,7 +164,8 @@ func pinnedRef(p *preview.Plan) string {
 	return frame.ContentPin(p)
 }
 
-// deadlineNotice is how long before a deadline the screen offers to put it off.
+// deadlineNotice is the time before a deadline from which the screen offers to
+// extend it.
 const deadlineNotice = time.Minute
 
 // awaitWaiting is a command that returns what the apply waits for next: the last of
@@ -219,19 +221,19 @@ func (m *applyState) timedOut() bool {
 	return m.result != nil && exitCode(m.result) == int(install.Interrupted) && m.waiting.TimedOut && m.interrupt == NoInterrupt
 }
 
-// canExtend reports whether more time can be given after the end. What was undone
-// is not gone on with.
+// canExtend reports whether more time can be given after the end. A plan that
+// was rolled back is not resumed.
 func (m *applyState) canExtend() bool {
 	return m.timedOut() && m.opts.Resumable && (m.result.Receipt == nil || m.result.Receipt.Undo == nil)
 }
 
 // canReview reports whether a plan of which nothing was applied can be reviewed
-// again. Who asked to stop is not asked once more.
+// again. A user who asked to stop is not asked once more.
 func (m *applyState) canReview() bool {
 	return m.opts.Reviewable && m.result != nil && m.interrupt == NoInterrupt && m.state() == notAppliedText
 }
 
-// extension is how much time r gives.
+// extension returns the time by which r extends the deadline.
 func (m *applyState) extension() time.Duration {
 	if m.opts.Limit > 0 {
 		return m.opts.Limit
@@ -253,8 +255,8 @@ func (m *followScreen) extend() tea.Cmd {
 	}
 }
 
-// statusLine is what lasts for a while: no connection, or little time. nil when
-// there is neither.
+// statusLine returns the warning about a lost connection or a near deadline;
+// nil when there is neither.
 func (m *applyState) statusLine() widget.Line {
 	w := m.waiting
 	tiny := m.size.Mode == frame.ModeTiny

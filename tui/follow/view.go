@@ -26,7 +26,8 @@ func (m *applyState) headHeight() int {
 
 func (m *followScreen) bodyHeight() int { return max(0, m.size.Body-m.headHeight()) }
 
-// paneHeight is what scrolls of a pane, below its title.
+// paneHeight returns the number of lines of a pane that scroll, below its
+// title.
 func (m *followScreen) paneHeight() int { return max(0, m.bodyHeight()-1) }
 
 // bodyTop is the row of the body's first line that scrolls.

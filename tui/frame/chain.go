@@ -81,7 +81,8 @@ func ThreeLines(text string) []string {
 	return lines
 }
 
-// maxReason is how many lines of a window a reason takes; e shows all of it.
+// maxReason is the number of lines of a window that a reason takes; e shows all
+// of it.
 const maxReason = 3
 
 // ReasonLines wraps a text into as many lines, the last of them cut.

@@ -49,7 +49,7 @@ func IsASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// allIndexes are all places of a query in a text.
+// allIndexes returns all places of a query in a text.
 func allIndexes(query, text string, index func(text, query string) int) [][]int {
 	var out [][]int
 	for at := 0; ; {

@@ -213,7 +213,7 @@ func fits(keys []key.Binding, room int) bool {
 	return room >= 0
 }
 
-// TooSmall is all that fits a window below the smallest layout.
+// TooSmall returns the text of a window below the smallest layout.
 func (f Frame) TooSmall() string {
 	return Plain(tooSmallText(f.Size.Width, f.Size.Height)).Paint(f.Theme, max(1, f.Size.Width))
 }
@@ -245,7 +245,7 @@ func Cluster(p *preview.Plan) string {
 	return p.Target.Identity
 }
 
-// SetLocation is where a plugin set goes.
+// SetLocation returns the directory of a plugin set, empty for other plans.
 func SetLocation(p *preview.Plan) string {
 	if p.Location == nil {
 		return ""
@@ -253,8 +253,8 @@ func SetLocation(p *preview.Plan) string {
 	return p.Location.Path
 }
 
-// ContentRef is where the first package came from, without tag or digest; of
-// sections it is what they are called.
+// ContentRef returns the reference of the first package, without tag or digest;
+// of a request with sections, their names.
 func ContentRef(p *preview.Plan) string {
 	if len(p.Packages) == 0 || len(p.Packages[0].Sources) == 0 || preview.InSections(p.Packages) {
 		return p.Request.Reference

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// panicGuard keeps what a model or a command of it panicked with. The library prints
-// that from a goroutine, which the end of the process may overtake.
+// panicGuard records a panic of a model or of one of its commands. The library
+// prints it from a goroutine, which the end of the process may overtake.
 type panicGuard struct {
 	tea.Model
 
@@ -55,7 +55,7 @@ func (g *panicGuard) cmd(cmd tea.Cmd) tea.Cmd {
 	}
 }
 
-// note is deferred: it remembers a panic and goes on with it.
+// note is deferred: it records a panic and lets it continue.
 func (g *panicGuard) note() {
 	r := recover()
 	if r == nil {
@@ -67,7 +67,7 @@ func (g *panicGuard) note() {
 	panic(r)
 }
 
-// err adds to a panic's error what it was.
+// err adds the value of a recorded panic to an error.
 func (g *panicGuard) err(err error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

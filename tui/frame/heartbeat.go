@@ -7,7 +7,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/tasks"
 )
 
-// HeartbeatInterval is how often a wait without a screen says that it goes on.
+// HeartbeatInterval is the time between two signs of life of a wait without a
+// screen.
 const HeartbeatInterval = 10 * time.Second
 
 // Heartbeat calls beat at intervals, every 10 s when every is 0, until stop is

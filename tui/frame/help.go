@@ -26,7 +26,8 @@ type Page struct {
 	view  viewport.Model
 }
 
-// NewPage is what was built, at its top. It can be scrolled before it is painted.
+// NewPage returns a page of what was built, scrolled to its top. It can be
+// scrolled before it is painted.
 func NewPage(b *Builder) *Page {
 	p := &Page{Lines: b.Lines, view: viewport.New()}
 	p.view.SetContentLines(make([]string, len(b.Lines)))

@@ -1,6 +1,6 @@
 package frame
 
-// mode is how much room there is.
+// mode is the size class of a window.
 type mode int
 
 // The modes, from the smallest window to the largest.

@@ -14,7 +14,8 @@ import (
 // maxProgress steps are kept.
 const maxProgress = 200
 
-// ProgressLog is what a running piece of work says, and since when.
+// ProgressLog holds the steps that running work has reported, and when each
+// began.
 type ProgressLog struct {
 	Steps      []step
 	began, now time.Time     // of the work; when the screen was updated last
@@ -99,7 +100,7 @@ func (p *ProgressLog) Last() string {
 	return p.Steps[len(p.Steps)-1].Text
 }
 
-// Elapsed is how long the work takes already, once that is worth saying.
+// Elapsed returns how long the work takes already, empty for the first moments.
 func (p *ProgressLog) Elapsed() string {
 	if d := p.now.Sub(p.began); d >= time.Second {
 		return "  " + RoundDuration(d)

@@ -45,8 +45,8 @@ func Run(ctx context.Context, m tea.Model, t Terminal) error {
 
 var errNoKeyboard = errors.New("the terminal is gone: no answer can come any more")
 
-// hangupReader is a terminal that may be closed: no signal has to tell of it, and
-// the program would wait for keys for ever.
+// hangupReader turns the end of the terminal's input into an exit: not every
+// hangup sends SIGHUP, and the program would wait for keys for ever.
 type hangupReader struct {
 	*os.File
 	gone func()

@@ -94,7 +94,8 @@ func (m *pickScreen) hitFacts(b *frame.Builder, hit catalog.Hit) {
 	}
 }
 
-// defaultLine is what a command line without version and channel leads to.
+// defaultLine returns the version and channel that a command line without them
+// installs.
 func (m *pickScreen) defaultLine(hit catalog.Hit) widget.Line {
 	if m.opts.Asked != "" {
 		return frame.Plain("as asked for: " + m.opts.Asked)

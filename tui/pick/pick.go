@@ -14,14 +14,14 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// Options are what choosing a package needs.
+// Options configure the choice of a package.
 type Options struct {
 	frame.Terminal
 
 	// Title says what the choice is for, such as "install".
 	Title string
-	// Asked is what the command line says of version and channel, such as
-	// "--channel beta"; empty when it says nothing.
+	// Asked is the version and channel of the command line, such as "--channel
+	// beta"; empty when it names neither.
 	Asked string
 	// Load lists the packages of the catalogs by name. It calls progress, from
 	// one goroutine, with lines for the person waiting, and stops when ctx ends.
@@ -33,7 +33,7 @@ type Options struct {
 	Package func(ctx context.Context, hit catalog.Hit) (*catalog.Package, error)
 }
 
-// Choice is what was chosen.
+// Choice is the chosen package, with its channel and version.
 type Choice struct {
 	Hit *catalog.Hit // nil: left without a choice
 	// Channel and Version are empty where the choice is left to the catalog, or

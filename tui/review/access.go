@@ -133,7 +133,7 @@ func sectionRow(title string) row {
 	return textRow(widget.Line{widget.Text(theme.Heading, title)})
 }
 
-// escalationRows lists where accounts get by acting as others.
+// escalationRows lists the privilege escalation paths of accounts.
 func (m *accessTab) escalationRows() []row {
 	var rows []row
 	for i := range m.plan.Findings {
@@ -157,7 +157,8 @@ func (m *accessTab) escalationRows() []row {
 	return rows
 }
 
-// pathSteps are the steps of a way, as the rule joins them behind the account.
+// pathSteps returns the steps of an escalation path, as the rule joins them
+// behind the account.
 func pathSteps(f *preview.Finding) []string {
 	way := f.Evidence
 	if _, after, ok := strings.Cut(way, ": "); ok {
@@ -227,7 +228,8 @@ func (m *accessTab) missingRows() []row {
 	return rows
 }
 
-// doc is what stands behind a row.
+// doc returns the detail of a row: the grants, escalation path or cloud
+// permission.
 func (m *accessTab) doc(id string, width int) document {
 	b := &frame.Builder{Width: width}
 	if i, ok := rowIndex(id, grantPrefix, len(m.grants)); ok {
@@ -365,7 +367,7 @@ func overlaps(rule, g preview.Grant) bool {
 	return share(rule.APIGroups, g.APIGroups) && share(rule.Resources, g.Resources) && slices.Equal(rule.ResourceNames, g.ResourceNames)
 }
 
-// escalationDoc is a way to the rights of others, step by step.
+// escalationDoc adds an escalation path, step by step.
 func (m *accessTab) escalationDoc(b *frame.Builder, f *preview.Finding) {
 	b.Heading(f.Title)
 	b.Blank()

@@ -14,7 +14,7 @@ import (
 // foldOver findings of one rule and severity become one item.
 const foldOver = 3
 
-// item is what a person looks at: one finding, or several of one rule.
+// item is one entry of the checklist: one finding, or several of one rule.
 type item struct {
 	number   int // among those of its letter
 	findings []*preview.Finding
@@ -36,7 +36,8 @@ func (it item) section() section {
 	return section{it.severity(), it.severity() == preview.Warning && it.first().AcceptedIn > 0}
 }
 
-// sections are all of them, in the order of the lists and of the board.
+// sections returns all sections, in the order of the lists and of the
+// checklist.
 func sections() []section {
 	return []section{{severity: preview.Critical}, {severity: preview.Warning}, {preview.Warning, true}, {severity: preview.NotKnown}, {severity: preview.Info}}
 }
@@ -57,8 +58,8 @@ func markKey(f *preview.Finding) string {
 	return f.Rule + "\x00" + f.Object + "\x00" + f.Fingerprint
 }
 
-// checklist is the findings of a plan in the order they are looked at. The first
-// frame waits for it: it points into the plan and makes texts when asked.
+// checklist holds the findings of a plan in the order they are reviewed. The
+// first frame waits for it: it points into the plan and makes texts when asked.
 type checklist struct {
 	items  []item
 	marks  marks

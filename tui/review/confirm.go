@@ -15,11 +15,12 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// quietTime is how long no key may have been pressed before CONFIRM listens: what
-// was still in the keyboard buffer was not meant for it.
+// quietTime is the time without a key press after which CONFIRM takes keys:
+// what was still in the keyboard buffer was not meant for it.
 const quietTime = 400 * time.Millisecond
 
-// confirmDialog is the question. It exists from opening CONFIRM until it is left.
+// confirmDialog asks whether to approve the plan. It exists from opening
+// CONFIRM until it is left.
 type confirmDialog struct {
 	*view
 	round   int // answers to an earlier opening are dropped
@@ -37,7 +38,7 @@ type confirmDialog struct {
 	full    bool     // tab: every digest
 }
 
-// factsKey is all that changes the facts of one question.
+// factsKey holds everything that the facts of one question depend on.
 type factsKey struct {
 	width, height int
 	full, checked bool
@@ -133,7 +134,7 @@ func (m *confirmDialog) needsName() bool {
 	return false
 }
 
-// answer is what must be typed to approve this plan.
+// answer returns the text that must be typed to approve this plan.
 func (m *confirmDialog) answer() string {
 	if m.needsName() {
 		return m.plan.Release.Name
@@ -224,7 +225,7 @@ func (m *review) submit() tea.Cmd {
 	return nil
 }
 
-// promptLines is what stands below the facts, blank line first.
+// promptLines returns the number of lines below the facts, a blank one first.
 func (m *confirmDialog) promptLines() int {
 	if m.size.Mode == frame.ModeDouble {
 		return 4

@@ -95,7 +95,8 @@ func (m *confirmDialog) confirmFacts(h *factList, tagged int) {
 	}
 }
 
-// comparisonBasis is what a plan is compared with.
+// comparisonBasis names what a plan is compared with: the cluster or the
+// location.
 func comparisonBasis(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "the location"
@@ -103,7 +104,7 @@ func comparisonBasis(p *preview.Plan) string {
 	return "the cluster"
 }
 
-// writeTarget is what an approval lets this tool write to.
+// writeTarget names what an approval lets this tool write to.
 func writeTarget(p *preview.Plan) string {
 	if p.OnMachine() {
 		return "files on this machine"
@@ -184,7 +185,7 @@ func (m *confirmDialog) namespaceState() string {
 	return "  (exists)"
 }
 
-// contentLines are what would be applied, with at most so many of the images
+// contentLines adds the packages to apply, with at most tagged of the images
 // that are named by tag.
 func (m *confirmDialog) contentLines(h *factList, tagged int) {
 	p := m.plan

@@ -87,7 +87,8 @@ func (m *tabPanel) setComparison(msg comparedMsg) {
 	}
 }
 
-// evidenceOf is what the selected finding rests on, if one is selected.
+// evidenceOf returns the evidence of the selected finding, empty when none is
+// selected.
 func (m *tabPanel) evidenceOf(b *masterDetail) string {
 	if m.tab != tabFindings {
 		return ""
@@ -98,7 +99,7 @@ func (m *tabPanel) evidenceOf(b *masterDetail) string {
 	return ""
 }
 
-// sheetForm is how differences are set out here and now.
+// sheetForm returns the layout of diffs for this tab and window.
 func (m *tabPanel) sheetForm(b *masterDetail) diffview.Form {
 	switch {
 	case b.sheet == nil || b.sheet.Kind == diffview.YAML:

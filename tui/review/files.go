@@ -103,7 +103,7 @@ func explainFile(f *preview.File) string {
 	return string(f.Action)
 }
 
-// doc is what the plan knows of a row of the files tab.
+// doc returns the detail of a row of the files tab.
 func (m *filesTab) doc(id string, width int) document {
 	b := &frame.Builder{Width: width}
 	if id == configID {
@@ -172,7 +172,7 @@ func fileChange(b *frame.Builder, c preview.Change) {
 	}
 }
 
-// platformDoc is what the set is on another platform.
+// platformDoc adds the files of the set on another platform.
 func (m *filesTab) platformDoc(b *frame.Builder, platform string) document {
 	for _, other := range m.plan.Platforms {
 		if other.Platform != platform {
@@ -208,7 +208,8 @@ func setFacts(f *propertyList, p *preview.Plan) {
 	}
 }
 
-// generationText is what stands there, and what would.
+// generationText returns the installed generation, and the one that would be
+// written.
 func generationText(g *preview.Generation) string {
 	switch {
 	case g.From == g.To:

@@ -125,8 +125,8 @@ const (
 // what is the case, and about whom.
 type findingColumns struct{ what, who int }
 
-// measured is how many findings of a list are measured. The columns of a longer
-// one are as wide as its gravest need.
+// measured is the number of findings whose columns are measured. A longer list
+// has columns as wide as its gravest findings need.
 const measured = 64
 
 func (m *view) columns(at []int) findingColumns {
@@ -246,9 +246,9 @@ func (m *findingsTab) count() int { return len(m.checklist.items) }
 
 func (m *findingsTab) rows() []row { return m.findingRows() }
 
-// doc is what a person must look at: the evidence first, then what
-// changes, why it matters, where it comes from, what is there now, how to reduce
-// it and how to undo it.
+// doc returns the detail of a finding: the evidence first, then what changes,
+// why it matters, where it comes from, the live values, how to reduce it and
+// how to roll it back.
 func (m *findingsTab) doc(id string, width int) document {
 	if id == questionsID {
 		return m.questionsDoc(width)
@@ -537,7 +537,7 @@ func (m *view) findingsOf(b *frame.Builder, id string) {
 	}
 }
 
-// findingLine is one item of the board, in a document about something else.
+// findingLine is one item of the checklist, in a document about something else.
 func (m *view) findingLine(b *frame.Builder, i int) {
 	it := m.checklist.items[i]
 	sign, role := frame.SeveritySign(it.severity(), m.checklist.isReviewed(i))

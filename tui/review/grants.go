@@ -103,7 +103,7 @@ func (m *accessTab) unionOf(row grantGroup, of func(preview.Grant) []string) []s
 	return slices.Compact(list)
 }
 
-// mergeKey is what grants of one row have in common. Names belong to one
+// mergeKey returns the fields that grants of one row share. Names belong to one
 // resource, so grants restricted to names stay alone.
 func mergeKey(g preview.Grant) string {
 	parts := []string{subjectName(g.Subject), g.Scope, g.Namespace, strings.Join(g.APIGroups, ","), strings.Join(g.Verbs, ","), g.Change, strconv.FormatBool(g.Held)}
@@ -247,7 +247,8 @@ func (m *accessTab) scopeText(g preview.Grant) string {
 	return "ns " + g.Namespace
 }
 
-// groupTarget is what a row reaches. Under a resource it is who reaches it.
+// groupTarget returns the resources of a row; in a list by resource, its
+// subjects.
 func (m *accessTab) groupTarget(group grantGroup) string {
 	g := m.plan.Access.Grants[group.of[0]]
 	if m.filter.group == groupResource {
@@ -361,7 +362,8 @@ func roleName(g preview.Grant) string {
 	return strings.TrimSpace(kind + " " + parts[len(parts)-1])
 }
 
-// grantTarget is what a grant reaches, groups after resources.
+// grantTarget returns the resources and URLs of a grant, API groups after
+// resources.
 func grantTarget(g preview.Grant) string {
 	target := resourceWords(g.APIGroups, g.Resources) + strings.Join(g.NonResourceURLs, ", ")
 	if len(g.ResourceNames) > 0 {

@@ -24,7 +24,7 @@ type index struct {
 	board   *checklist
 	objects map[string]int   // position in the plan's objects, by id
 	stages  map[string]int   // position in the plan's stages, by object id
-	items   map[string][]int // positions on the board, by object id
+	items   map[string][]int // positions on the checklist, by object id
 	worst   map[string]int   // rank of a rule's worst finding, by rule
 	tree    *tree            // made when the objects tab opens
 }
@@ -63,7 +63,7 @@ func (x *index) stageOf(id string) (int, bool) {
 	return i, ok
 }
 
-// itemsOf are the positions on the board of the findings about an object, by
+// itemsOf are the positions on the checklist of the findings about an object, by
 // rank.
 func (x *index) itemsOf(id string) []int {
 	if x.items == nil {
@@ -182,8 +182,9 @@ func (m *view) worstItem(id string) int {
 	return best
 }
 
-// foreignFields is what others set in the release's objects at places that the plan
-// does not touch: it stays as it is, and a person may want to know of it.
+// foreignFields holds the fields that other managers set in the release's
+// objects where the plan sets none: they stay as they are, and a reviewer may
+// want to know of them.
 type foreignFields struct {
 	plan *preview.Plan // that it was looked for in
 	of   map[string][]diff.SetField
@@ -275,15 +276,16 @@ func setterText(s diff.Setter) string {
 	return "  (set by " + strings.Join(frame.NonEmpty(s.Manager, day), ", ") + ")"
 }
 
-// PriorAcceptance is who accepted what an earlier revision brought, when, and which
-// version that was. What is not on record any more is empty.
+// PriorAcceptance records who accepted a finding with an earlier revision,
+// when, and which version that was. Fields that are not on record any more are
+// empty.
 type PriorAcceptance struct {
 	By      string
 	At      time.Time
 	Version string
 }
 
-// priorAcceptances is the acceptances of earlier revisions, by revision.
+// priorAcceptances holds the acceptances of earlier revisions, by revision.
 type priorAcceptances struct {
 	plan *preview.Plan // that it was looked for in
 	of   map[int]PriorAcceptance
@@ -329,7 +331,8 @@ func (m *tabPanel) setPriorAcceptances(msg priorAcceptancesMsg) {
 	m.refreshTab(tabFindings)
 }
 
-// gateError is why no approval could cover a plan, nil when one could.
+// gateError holds the gate's refusal of a plan that no approval can cover; nil
+// for others.
 type gateError struct {
 	plan *preview.Plan // that it was looked for in
 	why  error
@@ -357,8 +360,8 @@ func (m *review) setGateError(msg gateErrorMsg) {
 	}
 }
 
-// gateErrorNow asks the gate now: the question is not put to a user who could not be
-// answered, however late the command's answer is.
+// gateErrorNow asks the gate now, however late the answer of the command is: a
+// user whose plan no approval can cover is not asked.
 func (m *review) gateErrorNow() error {
 	if m.opts.ReadOnly {
 		return nil

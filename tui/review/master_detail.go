@@ -61,7 +61,7 @@ type masterDetail struct {
 	outdated bool // the rows must be
 }
 
-// pagerContent says what the pager holds.
+// pagerContent identifies the document that the pager holds.
 type pagerContent struct {
 	id    string
 	kind  diffview.Kind
@@ -285,7 +285,7 @@ func (b *masterDetail) paintDetail(m *tabPanel, width, height int) []string {
 	return b.pager.Paint(m.theme, width, height, m.search.lineHit(b))
 }
 
-// copyText is what y copies: the text under the cursor.
+// copyText returns the text under the cursor, which y copies.
 func (b *masterDetail) copyText() string {
 	if b.pane == frame.PaneDetail && b.sheet != nil {
 		return b.sheet.CopyText()

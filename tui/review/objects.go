@@ -163,7 +163,7 @@ func (m *view) explainAction(o *preview.Object) string {
 	return string(o.Action)
 }
 
-// doc is what the plan knows of an object.
+// doc returns the detail of an object.
 func (m *objectsTab) doc(id string, width int) document {
 	if strings.HasPrefix(id, branchPrefix) {
 		return m.branchDoc(id, width)
@@ -263,12 +263,13 @@ type branch struct {
 	depth  int
 	title  string
 	at     []int // positions in the plan's objects
-	items  []int // positions on the board of the findings about them
+	items  []int // positions on the checklist of the findings about them
 	counts map[preview.Action]int
 	grave  map[preview.Severity]int // objects with findings, by the gravest
 }
 
-// branches is which branches a person opened or closed, by id.
+// branches records which branches of the tree were opened or closed by hand, by
+// id.
 type branches map[string]bool
 
 // objectsTab shows the objects as a tree of stages and kinds.
@@ -463,7 +464,7 @@ func (m *objectsTab) objectChips(shown int) row {
 	return textRow(widget.Line{widget.Text(theme.Strong, text)})
 }
 
-// branchDoc is what there is to say of the branch under the cursor.
+// branchDoc returns the detail of the branch under the cursor.
 func (m *objectsTab) branchDoc(id string, width int) document {
 	stage, kind, _ := strings.Cut(strings.TrimPrefix(id, branchPrefix), "/")
 	b, branch := &frame.Builder{Width: width}, m.tree().branches[id]

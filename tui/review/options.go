@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// Options are what a review needs.
+// Options configure a review.
 type Options struct {
 	frame.Terminal
 
@@ -41,7 +41,8 @@ type Options struct {
 	// is the same. nil for a first review; else Resolve is needed.
 	Before  *Outcome
 	Refusal error
-	// Beat is how often a wait without a screen says that it goes on; 0 is 10 s.
+	// Beat is the time between two signs of life of a wait without a screen; 0
+	// is 10 s.
 	Beat time.Duration
 
 	Now func() time.Time // nil is the clock
@@ -58,8 +59,8 @@ const (
 	Approved             // answered yes to the plan with PlanDigest
 )
 
-// Outcome is how a review ended. Only Approved permits an apply, and only of
-// the plan with PlanDigest.
+// Outcome is the result of a review. Only Approved permits an apply, and only
+// of the plan with PlanDigest.
 type Outcome struct {
 	Kind       Kind
 	PlanDigest string

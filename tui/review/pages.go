@@ -46,7 +46,7 @@ func (m *review) openHelp() {
 	m.page = frame.NewPage(b)
 }
 
-// confirmHelp are all keys of CONFIRM.
+// confirmHelp returns the keys of CONFIRM.
 func (m *review) confirmHelp() []key.Binding {
 	k := m.keys
 	return []key.Binding{
@@ -100,5 +100,5 @@ func (m *review) openRule(rule string) {
 	m.page = frame.NewPage(b)
 }
 
-// maxPage is how wide a page of text is at most: longer lines read badly.
+// maxPage is the greatest width of a page of text: longer lines read badly.
 const maxPage = 100

@@ -87,14 +87,15 @@ func (m *review) replace(p *preview.Plan, why string) tea.Cmd {
 	return cmd
 }
 
-// resolveJob is the making of a plan: the first one, or one to replace another.
+// resolveJob is the making of a plan under way: the first one, or one to
+// replace another.
 type resolveJob struct {
 	round int // answers of an earlier one are dropped
 	stop  context.CancelFunc
 	log   frame.ProgressLog
 }
 
-// Drift is one live object that is not what the plan under review was made on.
+// Drift is a live object that changed since the plan under review was made.
 type Drift struct {
 	ID   string // object id
 	What string // in a few words; empty when it is as it was again

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/frame"
 )
 
-// screen is which of the review's screens is on.
+// screen selects one of the review's screens.
 type screen int
 
 const (

@@ -37,8 +37,8 @@ type hit struct {
 	line     int
 }
 
-// scope is what a search covered: the rows as they were, and the document that
-// had the focus in a tab, if one had.
+// scope records what a search covered: the rows as they were, and the document
+// that had the focus in a tab, if one had.
 type scope struct {
 	rows     int // [review.made]
 	tab      tab

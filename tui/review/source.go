@@ -67,7 +67,7 @@ func (m *sourceTab) count() int { return -1 }
 
 func (m *sourceTab) doc(string, int) document { return document{} }
 
-// rows is where everything came from, every digest in full.
+// rows returns the sources of everything in the plan, every digest in full.
 func (m *sourceTab) rows() []row {
 	p, f := m.plan, m.newPropertyList()
 	f.heading("PLAN")
@@ -195,8 +195,8 @@ func usedBy(ids []string) string {
 	return strings.Join(names, ", ")
 }
 
-// movedTags is what findings say of a tag that moved since the installed
-// revision.
+// movedTags returns the evidence of findings about a tag that moved since the
+// installed revision.
 func (m *sourceTab) movedTags(reference string) []string {
 	var out []string
 	for _, f := range m.plan.Findings {

@@ -494,8 +494,8 @@ func countsLosses(rule string) bool {
 	return rule == rules.CRDDeleted.Name || rule == rules.NamespaceDeleted.Name
 }
 
-// operands is what goes with the definitions and namespaces that are deleted, as
-// it was counted for their findings.
+// operands returns what is deleted with CRDs and namespaces, as it was counted
+// for their findings.
 func (m *summaryTab) operands() string {
 	var parts []string
 	for _, f := range m.plan.Findings {

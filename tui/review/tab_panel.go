@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/tui/widget"
 )
 
-// tabPanel is the tabs of a review, each a list with the details of its rows, and
-// what the user does in them.
+// tabPanel holds the tabs of a review, each a list with the details of its
+// rows, and what the user does in them.
 type tabPanel struct {
 	*view
 	ctx       context.Context
@@ -49,7 +49,7 @@ func newTabPanel(ctx context.Context, v *view) *tabPanel {
 	return m
 }
 
-// view is what every screen and tab of a review is drawn from: the plan, and
+// view holds what every screen and tab of a review is drawn from: the plan, and
 // what is known of it. It is shared by pointer; only Update changes it.
 type view struct {
 	opts  Options
@@ -89,13 +89,13 @@ const (
 	tabCount
 )
 
-// page is what a tab shows: rows, and a document about each. It reads the view
-// and changes nothing but what it remembers between the two.
+// page makes the content of a tab: rows, and a document about each. It reads
+// the view and changes nothing but what it remembers between the two.
 type page interface {
 	rows() []row
 	// doc is the detail of a row. Only tabs whose rows have one are asked.
 	doc(id string, width int) document
-	// count is what stands beside the name of the tab; -1 for nothing.
+	// count returns the number beside the name of the tab; -1 for none.
 	count() int
 }
 
@@ -148,7 +148,7 @@ func (m *tabPanel) tabBar() (widget.Line, [tabCount][2]int) {
 	return line, at
 }
 
-// filters are what the lists show and how they are grouped.
+// filters hold what the lists show and how they are grouped.
 type filters struct {
 	access  int    // showAll, …
 	group   int    // groupSubject, …

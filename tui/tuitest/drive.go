@@ -109,7 +109,7 @@ func Press(name string) tea.KeyPressMsg {
 	return tea.KeyPressMsg{Code: r, Text: name}
 }
 
-// ScreenOf is what a model shows, without attributes.
+// ScreenOf returns the lines that a model shows, without attributes.
 func ScreenOf(m tea.Model) []string {
 	return strings.Split(ansi.Strip(m.View().Content), "\n")
 }
@@ -160,8 +160,8 @@ func Golden(t *testing.T, name string, m tea.Model, content func(theme.Options) 
 // colours are the escape codes of foregrounds and backgrounds.
 var colours = regexp.MustCompile(`\x1b\[(?:\d+;)*(?:[34]\d|9\d|10\d)[;m]`)
 
-// attributes are all that is set, and of16 those that any terminal's own theme
-// makes readable: no background and nothing faint.
+// attributes lists every attribute that is used, and of16 those that any
+// terminal's own theme makes readable: no background and nothing faint.
 var (
 	attributes = regexp.MustCompile(`\x1b\[([\d;:]*)m`)
 	of16       = regexp.MustCompile(`^(?:(?:0?|1|4|7|3[0-7]|9[0-7])(?:;|$))*$`)

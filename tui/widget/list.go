@@ -61,5 +61,5 @@ func nearest(at, rows int, selectable func(int) bool) int {
 	return -1
 }
 
-// Below is how many rows follow the window.
+// Below returns the number of rows below the window.
 func (l *List) Below(rows, height int) int { return max(0, rows-l.Top-height) }

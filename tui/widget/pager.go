@@ -44,5 +44,5 @@ func (p *Pager) Paint(t theme.Theme, width, height, mark int) []string {
 	return out
 }
 
-// Below is how many lines follow the window.
+// Below returns the number of lines below the window.
 func (p *Pager) Below(height int) int { return max(0, len(p.Lines)-p.Top-height) }

@@ -25,7 +25,7 @@ func NewQuery() Query {
 	return Query{field}
 }
 
-// Value is what was typed.
+// Value returns the typed text.
 func (q *Query) Value() string { return q.field.Value() }
 
 // Clear empties the field.

@@ -1,4 +1,5 @@
-// Package atomicfile replaces files as a whole or not at all.
+// Package atomicfile writes a file by a temporary one and a rename, so that a
+// reader, or a crash, finds the old content or the new one, whole.
 package atomicfile
 
 import (

@@ -155,7 +155,8 @@ func (c *approver) readKey(ctx context.Context) (*approval.Key, error) {
 	return key, nil
 }
 
-// passphrase is that of a key in a file.
+// passphrase returns the passphrase of a key file: from the environment, else
+// asked for.
 func (a *app) passphrase(ctx context.Context, file string) ([]byte, error) {
 	if phrase := a.getenv(passphraseVariable); phrase != "" {
 		return []byte(phrase), nil

@@ -321,7 +321,8 @@ func hitRows(hits []catalog.Hit) [][]string {
 	return rows
 }
 
-// hitNote is what a list says of a package: what speaks against it first.
+// hitNote returns the note beside a package in a list, beginning with what
+// speaks against it.
 func hitNote(h catalog.Hit) string {
 	switch {
 	case h.Problem != "":

@@ -1,5 +1,8 @@
-// Package cli is the command line: one file per command. A command parses its
-// flags, calls the engine and prints; package-level state there is none.
+// Package cli is the command line, built with cobra: one file per command. A
+// command parses its flags into the options of package planning, which makes the
+// plan; run.go takes a plan through review, approval and apply, and package
+// report prints it. Errors become exit codes in one place, [Main]. There is no
+// package-level state.
 package cli
 
 import (
@@ -307,7 +310,7 @@ func (a *app) sourceSession(o planning.SourceOptions) *session {
 	return s
 }
 
-// reader is how the planner reaches the cluster.
+// reader connects the planner to the cluster, by a client that cannot write.
 func (s *session) reader(ctx context.Context, mode preview.ReadMode) (planning.Cluster, error) {
 	client, err := s.dial(ctx, mode)
 	if err != nil {

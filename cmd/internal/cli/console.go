@@ -30,8 +30,8 @@ import (
 	"github.com/kubectl-operator/kubectl-operator/preview/textsafe"
 )
 
-// console is what commands say, and ask, beside the screens: reports of plans,
-// lists, documents for tools, questions.
+// console prints the reports, lists and documents of commands that draw no
+// screen, and asks their questions.
 type console struct {
 	streams *streams.Streams
 }

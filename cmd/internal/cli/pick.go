@@ -168,8 +168,9 @@ func (q *question) choose(all []catalog.Hit) (catalog.Hit, error) {
 	}
 }
 
-// matchAnswer is what an answer means: one of those listed by its number, else a
-// package by its name, else all whose name or description hold it.
+// matchAnswer returns the packages that an answer selects: one of those listed
+// by its number, else a package by its name, else all whose name or description
+// hold it.
 func matchAnswer(listed, all []catalog.Hit, answer string) []catalog.Hit {
 	if n, err := strconv.Atoi(answer); err == nil {
 		if n >= 1 && n <= min(len(listed), maxListed) {

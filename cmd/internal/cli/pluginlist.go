@@ -59,8 +59,8 @@ preview.`,
 	return cmd
 }
 
-// setList is what plugin list prints: the generations at a location, and how far
-// the current one is what a config wants, where one was named.
+// setList is the output of plugin list: the generations at a location and,
+// where a config was named, how far the current one differs from it.
 type setList struct {
 	Items  []installed.Generation `json:"items"`
 	Wanted *plugins.Wanted        `json:"wanted,omitempty"`

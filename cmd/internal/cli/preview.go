@@ -135,7 +135,8 @@ func (a *app) newPreviewCommand() *cobra.Command {
 	return cmd
 }
 
-// previewRequest is what the arguments, or the one request file, ask for.
+// previewRequest returns the request of the arguments, or of the one request
+// file.
 func (p *session) previewRequest(ctx context.Context, args []string) (planning.PlanRequest, error) {
 	switch files := p.requests.files; {
 	case len(files) == 1:

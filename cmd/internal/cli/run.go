@@ -19,8 +19,8 @@ import (
 // planFunc plans, telling a waiting person what is being done.
 type planFunc func(ctx context.Context, progress func(string)) (*preview.Plan, error)
 
-// runner takes a plan to an approval and through apply: the part that all
-// commands share which change something.
+// runner takes a plan through approval and apply, for every command that
+// changes something.
 type runner struct {
 	app     *app
 	session *session
@@ -36,10 +36,10 @@ type runner struct {
 	out     outFlags
 }
 
-// destination is what a plan is applied to: a release in the cluster, or the
-// files of a plugin set on this machine.
+// destination is the target of a plan: a release in the cluster, or the files
+// of a plugin set on this machine.
 type destination interface {
-	// approver is who approves where no screen asks.
+	// approver names the approver where no screen asks.
 	approver(p *preview.Plan) string
 	// resume looks for the interrupted run of an approved digest that a new
 	// plan does not have: the plan that goes on with it, or done when the run
@@ -174,8 +174,8 @@ func (r *runner) applyApproved(ctx context.Context, p *preview.Plan, approval re
 	return r.to.apply(ctx, p, approval)
 }
 
-// declineError is the end of a review without an approval, or of one after that was
-// refused: then why is what the exit code says.
+// declineError returns the error of a review that ended without an approval, or
+// after an approval was refused: then refusal decides the exit code.
 func (r *runner) declineError(outcome review.Outcome, nothing string, refusal error) error {
 	r.app.streams.Printf("%s\n", nothing)
 	if p := outcome.Plan; p != nil && (p.OnMachine() && p.SetChanges() || p.Summary.Changes()) {

@@ -99,8 +99,9 @@ func (r *releaseRun) dropLease(ctx context.Context, release preview.Release) {
 	}
 }
 
-// unfinishedPlan returns the plan that an interrupted run of the approved digest
-// recorded, nil when there is none: the same command resumes it, or its undo.
+// unfinishedPlan returns the plan that an interrupted run of the approved
+// digest recorded, nil when there is none: the same command resumes it, or its
+// rollback.
 func (r *releaseRun) unfinishedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	stored, err := record.Load(ctx, r.session.client, fresh.Release)
 	if err != nil || stored == nil {
@@ -128,8 +129,8 @@ func (r *releaseRun) unfinishedPlan(ctx context.Context, fresh *preview.Plan, di
 	return plan, nil
 }
 
-// restartedPlan returns the approved plan when an interrupted run of it made the
-// release Namespace and came no further, nil otherwise.
+// restartedPlan returns the approved plan when an interrupted run of it created
+// the release Namespace and nothing else, nil otherwise.
 func (r *releaseRun) restartedPlan(ctx context.Context, fresh *preview.Plan, digest string) (*preview.Plan, error) {
 	before, err := install.BeforeNamespace(ctx, r.session.client, fresh.Release)
 	if err != nil || before == nil {
@@ -197,7 +198,7 @@ func (r *releaseRun) runPlanFile(ctx context.Context, name, action string) error
 	return r.applyApproved(ctx, p.Plan, approval)
 }
 
-// commandOf is the command that applies plans of an action.
+// commandOf returns the command that applies plans of an action.
 func commandOf(action string) string {
 	if action == preview.RequestUpgrade {
 		return preview.RequestInstall

@@ -62,8 +62,8 @@ func (a *app) browse(ctx context.Context, o review.Options) error {
 	return outcome.Err
 }
 
-// reviewFunc is how a review is shown that can be approved: on the screen, or in
-// lines.
+// reviewFunc returns the function that shows a review which can be approved: on
+// the screen, or in lines.
 func (a *app) reviewFunc() func(context.Context, review.Options) (review.Outcome, error) {
 	if a.streams.Lines() {
 		return tui.PlainReview
@@ -71,9 +71,9 @@ func (a *app) reviewFunc() func(context.Context, review.Options) (review.Outcome
 	return tui.Review
 }
 
-// terminal is where screens are drawn: this process's own terminal, under the
-// decisions made for all output. Lines of text go through the one writer for
-// people instead.
+// terminal returns the terminal of this process, with the decisions about
+// colour and characters that hold for all output. Lines of text go through the
+// one writer for people instead.
 func (a *app) terminal() frame.Terminal {
 	if a.streams.Lines() {
 		return frame.Terminal{Input: a.streams.In, Output: a.streams.Human(), ASCII: a.streams.ASCII(), Width: a.streams.Width()}
@@ -117,8 +117,8 @@ func (r *releaseRun) review(ctx context.Context, title string, plan planFunc) er
 	}
 }
 
-// feasible ends an interactive review before it begins where no answer could
-// lead to an apply.
+// feasible returns the error of an interactive review in which no answer could
+// lead to an apply, before the review begins.
 func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
 	if err := r.health.match(p); err != nil {
 		return err
@@ -136,8 +136,8 @@ func (r *releaseRun) feasible(ctx context.Context, p *preview.Plan) error {
 	return install.RefuseOperands(p.Release, counts)
 }
 
-// watch follows what a plan rests on, object by object, until ctx ends, and
-// says what moved or is as it was again. A plan without a cluster rests on
+// watch follows the objects that a plan depends on until ctx ends, and reports
+// each that changes, or is again as it was. A plan without a cluster depends on
 // none.
 func (p *session) watch(ctx context.Context, plan *preview.Plan, moved func(review.Drift)) error {
 	if p.client == nil {
@@ -184,8 +184,8 @@ func (r *releaseRun) carryOut(ctx context.Context, outcome review.Outcome) (agai
 	return f.follow(ctx)
 }
 
-// applyDisplay is an apply that is shown, on the screen or in lines. It has a life of
-// its own: the screen only asks it to stop, or for more time.
+// applyDisplay shows an apply, on the screen or in lines. The apply runs on its
+// own: the screen only asks it to stop, or for more time.
 type applyDisplay struct {
 	*releaseRun
 	plan    *preview.Plan
@@ -238,8 +238,8 @@ func resumeError(err error) error {
 	}
 }
 
-// once is one run on one screen. Everything that the run says is read until
-// the screen is left, and not written after that.
+// once shows one run on one screen. Events are read until the screen is left,
+// and dropped after that.
 func (f *applyDisplay) once(ctx context.Context, resumes bool) (follow.Outcome, applyResult, error) {
 	applying, stopNow := context.WithCancel(ctx)
 	defer stopNow()

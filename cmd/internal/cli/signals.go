@@ -55,13 +55,15 @@ func Signals(ctx context.Context) (context.Context, context.CancelFunc) {
 	})
 }
 
-// sameRequest is how long signals count as one: timeout(1) sends one to its child
-// and another to the child's group, and a terminal that closes may send two.
+// sameRequest is the time within which signals count as one: timeout(1) sends
+// one to its child and another to the child's group, and a terminal that closes
+// may send two.
 const sameRequest = 300 * time.Millisecond
 
 type shutdownKey struct{}
 
-// shutdown holds what a process needs in order to end at once.
+// shutdown holds what a process needs to end at once: the terminal's state, and
+// whether something was written.
 type shutdown struct {
 	wrote    atomic.Bool
 	terminal *term.State // as it was found, nil where there is none
@@ -111,13 +113,13 @@ func (a *app) announceStop(ctx context.Context) (end func() bool) {
 	})
 }
 
-// orderly is how long what was cancelled has to end by itself. Most of it looks
-// at its context, and says what it was doing.
+// orderly is the time that cancelled work has to end by itself. Most of it
+// looks at its context, and returns what it was doing.
 const orderly = 500 * time.Millisecond
 
-// interruptible runs work that writes nothing, and does not wait for it once ctx
-// has ended: what a package brings may take long to judge, in many loops of many
-// packages. What is left behind ends with the process.
+// interruptible runs work that writes nothing, and returns as soon as ctx ends
+// without waiting for the work: a package may take long to judge, in many loops
+// of many packages. The work ends with the process.
 func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	var value T
 	done := tasks.Async(func() (err error) {
@@ -141,7 +143,8 @@ func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error
 	}
 }
 
-// interruptible is a plan that is made so. What is left behind says no more.
+// interruptible returns a planFunc that returns as soon as its context ends.
+// Work left behind reports no more progress.
 func (plan planFunc) interruptible() planFunc {
 	return func(ctx context.Context, progress func(string)) (*preview.Plan, error) {
 		return interruptible(ctx, func() (*preview.Plan, error) {
@@ -163,8 +166,8 @@ func AbortWhenBroken() {
 	noCoreFile()
 }
 
-// panicError words a panic that ended a command: in the exit code is whether the
-// cluster changed, and the stack goes to the log file.
+// panicError returns the error of a panic that ended a command: its exit code
+// says whether the cluster changed, and the stack goes to the log file.
 func (a *app) panicError(ctx context.Context, err error) error {
 	var broken *tasks.Panic
 	if !errors.As(err, &broken) {
@@ -188,7 +191,8 @@ func (a *app) panicError(ctx context.Context, err error) error {
 	return e
 }
 
-// countingSink is a sink behind the one that watches.
+// countingSink returns a sink that notes a change of the cluster before it
+// passes an event on.
 func (a *app) countingSink(sink install.Sink) install.Sink {
 	if a.watch == nil {
 		return sink

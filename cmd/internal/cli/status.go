@@ -48,7 +48,7 @@ type statusObject struct {
 	Paths   []string `json:"paths,omitempty"`
 	Message string   `json:"message,omitempty"`
 	Event   string   `json:"event,omitempty"`
-	// Cause is what keeps it from being ready, and Offender the id of the first
+	// Cause is the reason why it is not ready, and Offender the id of the first
 	// object at fault.
 	Cause    rollout.Cause `json:"cause,omitempty"`
 	Offender string        `json:"offender,omitempty"`
@@ -267,7 +267,8 @@ type releaseItem struct {
 	Version   string    `json:"version"`
 	Digest    string    `json:"digest"`
 	Updated   time.Time `json:"updated"`
-	// Signature is that of the record, where a key is configured.
+	// Signature is the verification of the record's signature, where a key is
+	// configured.
 	Signature *preview.RecordSignature `json:"signature,omitempty"`
 }
 

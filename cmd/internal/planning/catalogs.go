@@ -259,8 +259,8 @@ func (r *Resolver) OpenNamed(ctx context.Context, c CatalogRef) (*catalog.Catalo
 	return r.openCatalog(ctx, catalog.Origin{Reference: c.Reference, Priority: c.Priority}, reference)
 }
 
-// bundleReference is where a catalog says its bundle is. A catalog cannot
-// point into the file system.
+// bundleReference returns the reference of a bundle as its catalog states it. A
+// catalog cannot point into the file system.
 func bundleReference(choice *catalog.Choice) (ref.Reference, error) {
 	reference, err := ref.Parse("oci://" + choice.Image)
 	if err != nil || reference.Kind != ref.KindImage {

@@ -66,7 +66,8 @@ func (p *Planner) closure(ctx context.Context, r *Resolver, root *Resolution, re
 	return packages, nil
 }
 
-// properties are what the catalog says of the bundle, else what it says itself.
+// properties returns the properties of the bundle: those in its catalog, else
+// those in its own metadata.
 func (out *Resolution) properties() ([]catalog.Property, error) {
 	if out.choice != nil {
 		return out.choice.Properties()
@@ -223,7 +224,7 @@ func installedPackages(ctx context.Context, cluster Cluster, release preview.Rel
 	return out, nil
 }
 
-// ownName is what the content of a package calls itself.
+// ownName returns the package name in the content itself.
 func ownName(pkg *preview.Package) string {
 	if s := pkg.Parameters.Section; s != nil {
 		return s.Package

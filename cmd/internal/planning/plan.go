@@ -120,8 +120,8 @@ func (p *Planner) Plan(ctx context.Context, want PlanRequest, progress func(stri
 	return p.build(ctx, r, found, release, record)
 }
 
-// installedVersion is what the release of a request file runs now, where the file
-// wants the upgrade edges of a catalog followed: nil otherwise.
+// installedVersion returns the version that the release of a request file runs
+// now, where the file asks for the upgrade edges of a catalog; nil otherwise.
 func (p *Planner) installedVersion(ctx context.Context, want PlanRequest) (*catalog.Installed, error) {
 	if want.File == nil || want.File.Package == nil || want.namespace == "" || p.Read.Offline {
 		return nil, nil
@@ -284,9 +284,9 @@ func (p *Planner) planOnRecord(ctx context.Context, contents []engine.Content, s
 	return p.Judge(engine.Build(ctx, contents, cluster, opts))
 }
 
-// earlierRevision is what a failure of the plan goes back to, nil where it stops. A revision
-// that is unfinished is no state to go back to; one that the approved digest goes
-// on with needs none, for its own plan holds it.
+// earlierRevision returns the revision to which a failed apply rolls back, nil
+// where it stops. An unfinished revision cannot be rolled back to; one that the
+// approved digest resumes needs none, because its own plan holds it.
 func (p *Planner) earlierRevision(ctx context.Context, stored *record.Record) (*engine.Earlier, error) {
 	if !p.Owners.RollsBack() || stored != nil && stored.State.Unfinished() && stored.Approves() == p.Approved {
 		return nil, nil
@@ -373,9 +373,9 @@ type Options struct {
 	Records    RecordOptions
 	// Approved is the digest that apply is approved for; empty where none is named.
 	Approved string
-	// StageTimeout is how long each stage may take; 0 is each stage's own time.
+	// StageTimeout is the timeout of each stage; 0 is the stage's own.
 	StageTimeout time.Duration
-	// Expires is how long the plans can be applied; 0 is for ever.
+	// Expires is the time for which the plans can be applied; 0 is unlimited.
 	Expires time.Duration
 }
 
@@ -447,7 +447,9 @@ type Removal struct {
 	CRDs, Namespaces bool
 }
 
-// Environment is what planning takes from the program around it.
+// Environment holds what planning takes from the program around it:
+// flags, configuration,
+// schemas and the cluster.
 type Environment struct {
 	Version string // of the program; plans carry it
 	Getenv  func(string) string
@@ -465,7 +467,7 @@ type Environment struct {
 	Connect func(context.Context, preview.ReadMode) (Cluster, error)
 }
 
-// Cluster is what planning reads of a cluster.
+// Cluster is the part of a cluster that planning reads.
 type Cluster interface {
 	engine.Cluster
 	objectReader

@@ -62,7 +62,7 @@ func (p *Planner) Judge(plan *preview.Plan, err error) (*preview.Plan, error) {
 	return plan, nil
 }
 
-// JudgeAgain is what apply judges fresh findings with.
+// JudgeAgain applies the policy to findings that apply made afresh.
 func (p *Planner) JudgeAgain(plan *preview.Plan) error {
 	if !p.loaded {
 		return errors.New("the policy was not read")

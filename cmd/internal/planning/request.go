@@ -58,7 +58,7 @@ func (p *Planner) ReadRequest(ctx context.Context, path string) (PlanRequest, er
 	return p.ofFile(request, path)
 }
 
-// ofFile is what a request, or one of its sections, asks for.
+// ofFile returns the plan request of a request file, or of one of its sections.
 func (p *Planner) ofFile(request *ref.Request, path string) (PlanRequest, error) {
 	want, err := p.Request("", request.Release)
 	if err != nil {
@@ -178,7 +178,8 @@ func (w PlanRequest) root(plan *preview.Plan) *preview.Package {
 	return &plan.Packages[0]
 }
 
-// pinnedTo is what a package led to.
+// pinnedTo returns the pins of a package in a plan, to be written back into a
+// request file.
 func pinnedTo(plan *preview.Plan, pkg *preview.Package) ref.Pinned {
 	p := ref.Pinned{ContentDigest: plan.ContentDigest, Sources: pkg.Sources, Version: pkg.Version, Bundle: pkg.Bundle}
 	if len(pkg.Via) > 0 {

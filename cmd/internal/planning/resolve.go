@@ -167,7 +167,7 @@ func (out *Resolution) note(rule rules.Rule, text string) {
 	out.notes = append(out.notes, ref.RequestNote{Rule: rule, Text: text})
 }
 
-// packageNotes are all notes about the package.
+// packageNotes returns the notes about the package as a whole.
 func (out *Resolution) packageNotes() []preview.Note {
 	notes := out.content.notes(out.info.Package)
 	for _, n := range out.notes {

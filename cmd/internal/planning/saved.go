@@ -199,7 +199,7 @@ const (
 	approvalMediaType = "application/vnd.dsse.envelope.v1+json"
 )
 
-// maxApprovals is how many are read beside a plan in a file.
+// maxApprovals is the number of approvals read beside a plan file.
 const maxApprovals = 200
 
 // approvalSuffix follows the name of the plan file.

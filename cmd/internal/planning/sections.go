@@ -37,8 +37,8 @@ func (p *Planner) sectionsOf(request *ref.Request, path string) ([]section, erro
 	return out, nil
 }
 
-// sectionNames is what a request of sections is called where another has its
-// reference.
+// sectionNames returns the names of the sections, which stand for the reference
+// that such a request does not have.
 func sectionNames(list []section) string {
 	var names []string
 	for _, s := range list {
@@ -47,7 +47,7 @@ func sectionNames(list []section) string {
 	return "sections " + strings.Join(names, ", ")
 }
 
-// pinnedSections is what the sections of a request led to, in their order.
+// pinnedSections returns the pins of the sections of a request, in their order.
 func (w PlanRequest) pinnedSections(plan *preview.Plan) ref.Pinned {
 	p := ref.Pinned{ContentDigest: plan.ContentDigest}
 	for _, s := range w.sections {

@@ -143,8 +143,8 @@ func refusal(err error) error {
 	return err
 }
 
-// repositoryOf is what policies go by: HOST/REPO of an image, nothing for what
-// lies in no repository.
+// repositoryOf returns HOST/REPO of an image, by which policies are chosen;
+// empty for content that is in no repository.
 func repositoryOf(r ref.Reference) string {
 	if r.Kind != ref.KindImage {
 		return ""

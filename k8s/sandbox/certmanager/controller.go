@@ -31,7 +31,8 @@ var definitions []byte
 // fieldManager of everything this package writes, as in the real one.
 const fieldManager = "cert-manager"
 
-// retryAfter is when a round that failed is tried again without an event.
+// retryAfter is the time after which a failed round is tried again without an
+// event.
 const retryAfter = time.Second
 
 var (

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Outage is what the network and the API server do to one run of a program,
-// drawn by chance: one fault, a storm of them, or a server that is gone for a
-// while, from a request of the run on.
+// Outage is a random disturbance of one run of a program, by the network or the
+// API server: one fault, a storm of them, or a server that is down for a while,
+// from a request of the run on.
 type Outage struct {
 	name  string
 	at    int  // the request it begins with

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Admission is what a [Webhook] is asked about, out of an AdmissionReview of
-// admission.k8s.io/v1.
+// Admission is the request of an AdmissionReview (admission.k8s.io/v1), as a
+// [Webhook] gets it.
 type Admission struct {
 	UID       string         `json:"uid"`
 	Operation string         `json:"operation"` // CREATE, UPDATE, DELETE or CONNECT
